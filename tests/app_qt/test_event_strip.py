@@ -13,6 +13,7 @@ from tests.helpers.window import TWO_PATHS
 
 from subflow_app.core.scenarios.event_strip import StripBar, StripMark
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.qt import commands
 from subflow_app.qt.topology import TopologyView
 from subflow_app.qt.topology.event_strip import EventStrip
 
@@ -204,3 +205,14 @@ def test_a_run_shows_where_it_is(window: Any, qtbot: QtBot) -> None:
         window.bar.trigger("run.toggle")
     assert seen
     assert window.topology.strip._position_s is None
+
+
+def test_an_empty_drawing_has_its_own_duration(window: Any) -> None:
+    window.documents.open_example("demo")
+    assert window.topology.strip.strip_layout.duration_s == 60.0
+
+    window.documents.new_empty()
+
+    assert window.topology.strip.strip_layout.duration_s == 30.0
+    commands.set_value(window.document_stack, window.documents.doc, "duration", "12s")
+    assert window.topology.strip.strip_layout.duration_s == 12.0

@@ -197,9 +197,9 @@ class CanvasShow(QObject):
         if self._item is not None:
             self._item.setOpacity(1.0)
             self._item.show_places(None, {})
-        self._view.show_stand_in(False)
         self._tracks = None
         self._view.set_quiet(False)
+        self._view.show_stand_in(False)
         if self._is_shown:
             self._is_shown = False
             self._view.clear_link_states()

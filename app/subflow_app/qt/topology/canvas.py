@@ -80,6 +80,7 @@ class TopologyCanvas(QGraphicsView):
         self._space_is_down = False
         self._space_was_used = False
         self._keeps_fitting = True
+        self.is_held = False  # the size of the canvas is no reason to fit it anew
         self._fitted_size = QSize()  # of the view when it was fitted last; what changes the content fits it anew
         self._is_editable = True
         self._is_locked = False
@@ -580,7 +581,7 @@ class TopologyCanvas(QGraphicsView):
         """Keep everything in view as long as the person has not chosen a view of their own."""
         super().resizeEvent(event)
         self._tell_view()
-        if self._keeps_fitting and event.size() != self._fitted_size:
+        if self._keeps_fitting and not self.is_held and event.size() != self._fitted_size:
             self._fit_now()
 
     def showEvent(self, event: QShowEvent) -> None:

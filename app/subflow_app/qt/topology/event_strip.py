@@ -205,8 +205,10 @@ class EventStrip(QAbstractScrollArea):
             self._show_document()
 
     def _show_document(self) -> None:
-        if self._doc.last_valid is not None:
-            self._duration_s = max(self._doc.last_valid.duration_s, 1e-9)
+        # A drawing that was never complete has a duration too.
+        scenario = self._doc.last_valid or self._doc.sketch
+        if scenario is not None:
+            self._duration_s = max(scenario.duration_s, 1e-9)
         if self._doc.is_toml:
             self._rows = strip.strip_rows(self._doc.data, self._duration_s, self._selected)
         if self.chosen is None:

@@ -26,9 +26,6 @@ from subflow_app.qt.topology.overlays import Notice, ZoomBar
 from subflow_app.qt.topology.scene import TopologyScene
 from subflow_app.qt.topology.tool_strip import ToolStrip
 
-# Of what stands below the canvas; the picture keeps the larger part of a panel.
-_ROOM_FACTOR = 3
-
 
 class TopologyView(QWidget):
     """A picture of the scenario: select, move, look closer.
@@ -62,7 +59,6 @@ class TopologyView(QWidget):
         self._selected = ""
         self._is_selecting = False
         self._is_read_only = False
-        self._taken = 0
         self._stand_in: QWidget | None = None
         self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
         self.setObjectName("topologyView")
@@ -200,7 +196,7 @@ class TopologyView(QWidget):
     def set_strip_shown(self, is_shown: bool) -> None:
         """Show or hide the timeline."""
         self._strip.set_wanted(is_shown)
-        self._strip.fit_into(self.height() - self._taken)
+        self._strip.fit_into(self.height())
         self._minimap.refresh()
 
     def set_locked(self, is_locked: bool) -> None:
@@ -218,19 +214,22 @@ class TopologyView(QWidget):
         self._stand_in = widget
 
     def show_stand_in(self, is_shown: bool) -> None:
-        """Show what was set to stand in for the legend, and the timeline only in a panel that has room for it too."""
+        """Show what was set to stand in for the legend; the picture stays where it is, however high that gets."""
         assert self._stand_in is not None
+        if is_shown == self._canvas.is_held:
+            return
+        anchor = TopologyCanvas.ViewportAnchor
+        self._canvas.is_held = is_shown
+        self._canvas.setResizeAnchor(anchor.NoAnchor if is_shown else anchor.AnchorViewCenter)
         self._legend.setVisible(not is_shown)
         self._stand_in.setVisible(is_shown)
-        taken = self._stand_in.sizeHint().height() * _ROOM_FACTOR if is_shown else 0
-        if taken != self._taken:
-            self._taken = taken
-            self._strip.fit_into(self.height() - taken)
+        self._lay_out_now()
+        if not is_shown:
+            self._canvas.content_changed()
 
     def set_quiet(self, is_quiet: bool) -> None:
-        """Leave the picture to packets, fitted anew if the person has not chosen a view, or draw it as ever."""
+        """Leave the picture to packets, or draw it as ever."""
         self._scene.set_quiet(is_quiet)
-        self._canvas.content_changed()
 
     def fit(self) -> None:
         """Show everything."""
@@ -472,8 +471,17 @@ class TopologyView(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the notice in its place, and leave the picture most of the room."""
         super().resizeEvent(event)
-        self._strip.fit_into(self.height() - self._taken)
+        self._strip.fit_into(self.height())
+        if self._canvas.is_held:
+            # Another panel is another matter: all of the picture stays in view.
+            self._lay_out_now()
+            self._canvas.content_changed()
         self._notice.place()
+
+    def _lay_out_now(self) -> None:
+        layout = self.layout()
+        assert layout is not None
+        layout.activate()
 
     def event(self, event: QEvent) -> bool:
         """Place the notice again when the layout has moved the canvas."""
