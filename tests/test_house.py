@@ -100,6 +100,11 @@ def test_nothing_is_imported_in_a_circle() -> None:
     assert import_graph.circles(import_graph.between_modules(found)) == []
 
 
+def test_what_is_imported_late_is_not_loaded_already() -> None:
+    known = import_graph.modules()
+    assert import_graph.needless(known, import_graph.imports(known)) == []
+
+
 def test_what_is_installed_is_pinned() -> None:
     # Tools exactly, so that formatting and findings are the same everywhere; libraries up to the next breaking version.
     # What learning needs is exact as well: other versions of PyTorch learn other policies from the same seed.

@@ -138,6 +138,30 @@ def circles(graph: Graph) -> list[list[str]]:
     return sorted(found, key=lambda circle: (-len(circle), circle))
 
 
+def needless(known: Mapping[str, Path], found: Iterable[Import]) -> list[str]:
+    """Imports inside functions that save nothing: what they name is loaded with the module that they are in.
+
+    A package that loads its names when they are asked for is not loaded with itself.
+    """
+    found = list(found)
+    at_once = _graph((one.importer, one.imported) for one in found if not one.late)
+    asks = {name for name, path in known.items() if "def __getattr__(" in path.read_text(encoding="utf-8")}
+    loaded: dict[str, set[str]] = {}
+
+    def loads(module: str) -> set[str]:
+        if module not in loaded:
+            loaded[module] = set()
+            for one in at_once.get(module, ()):
+                loaded[module] |= {one, *loads(one)}
+        return loaded[module]
+
+    return [
+        f"{one.importer}:{one.line} {one.imported}"
+        for one in found
+        if one.late and one.imported not in asks and one.imported in loads(one.importer)
+    ]
+
+
 def late_imports(known: Mapping[str, Path]) -> int:
     """How many import statements wait inside a function, those of other people's packages counted."""
     trees = (ast.parse(path.read_text(encoding="utf-8")) for path in known.values())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from subflow_app.core.replay.replay import Replay
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario
+from subflow_sim.scenario import parse_scenario
 from subflow_store import open_store
 
 TARGET_MS = 100.0
@@ -81,7 +82,6 @@ def measure_seek(duration_s: float = DURATION_S, seeks: int = _SEEKS) -> tuple[S
 
 
 def _workloads(duration_s: float) -> dict[str, tuple[str, ScenarioSource]]:
-    from subflow_sim.scenario import parse_scenario
 
     def two_links(title: str, **values: str) -> tuple[str, ScenarioSource]:
         text = _TWO_LINKS.format(title=title, duration=duration_s, **values)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number
+from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_tables
 
 if TYPE_CHECKING:
@@ -93,7 +94,6 @@ def compare(
 def _compare_traces(
     runs: list[str], way: str, offset: str | None, with_skew: bool, database: Path | None, *, as_json: bool
 ) -> None:
-    from subflow_app.cli.options import time_option
     from subflow_app.core.comparison.alignment import (
         CORRELATION,
         FIRST_DATA,
@@ -189,8 +189,6 @@ def _runs(store: Store, texts: list[str]) -> list[RunRow]:
 
 def _first_figures(table: GroupTable) -> GroupTable:
     """What the table for people shows unless told otherwise; JSON has all figures."""
-    from dataclasses import replace
-
     from subflow_app.core.comparison.group_table import is_main
 
     rows = tuple(row for row in table.rows if is_main(row.column.key))

@@ -9,6 +9,7 @@ from subflow_app.cli import exit_codes
 from subflow_app.cli.terminal import print_error, print_note
 from subflow_app.core.crash_reports import report_error
 from subflow_app.core.crash_watch import watched
+from subflow_app.core.errors import InputError, RecipeError, SweepError
 from subflow_app.core.told_errors import is_told
 
 
@@ -31,7 +32,6 @@ def reporting_bugs(where: str) -> Iterator[None]:
 
 def tell(error: Exception) -> None:
     """Say on stderr what went wrong."""
-    from subflow_app.core.errors import RecipeError, SweepError
     from subflow_sim.errors import ScenarioError
 
     if isinstance(error, ScenarioError | RecipeError | SweepError):
@@ -43,11 +43,10 @@ def tell(error: Exception) -> None:
 
 def exit_code_of(error: Exception) -> int | None:
     """The exit code for errors that are no bugs; None for bugs."""
-    # Usage errors of typer have their own way out. Our error classes are imported late: `subflow --help` needs none.
+    # Usage errors of typer have their own way out. The other packages' are imported late: `subflow --help` needs none.
     if type(error).__module__.startswith("typer"):
         return None
     from subflow_agents.errors import ConfigError
-    from subflow_app.core.errors import InputError
     from subflow_sim.errors import ParamError, ScenarioError
     from subflow_store.errors import RunNotFound, StoreMissing
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -32,8 +33,6 @@ def report(
     Of runs that differ in their seed alone, the table of experiments has mean and 95 % confidence interval. HTML is one
     file that needs nothing else; PDF has numbered pages.
     """
-    from dataclasses import replace
-
     from subflow_app.core.paper.figures import write_figure
     from subflow_app.core.paper.report import build_report, page_size, read_runs, report_kind
     from subflow_app.core.paper.report_file import render_report

@@ -5,6 +5,8 @@ from __future__ import annotations
 import signal
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import asdict
+from os import environ
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -216,7 +218,6 @@ def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -
 
 
 def _print_estimate(scenario: Scenario, interval_s: float, decisions: DecisionLimits | None, *, as_json: bool) -> None:
-    from dataclasses import asdict
 
     from subflow_app.core.errors import InputError
     from subflow_app.core.summary_text import estimate_lines
@@ -246,8 +247,6 @@ def _decision_window(is_wanted: bool, window: str | None, *, is_kept: bool) -> f
 
 def _limits(memory: str | None, events: str | None) -> Limits | None:
     """What the options say, and where one is left out the environment; None without options."""
-    from os import environ
-
     from subflow_app.core.errors import InputError
     from subflow_sim.errors import ParamError
     from subflow_sim.limits import MAX_CROSSINGS_VARIABLE, MAX_MEMORY_VARIABLE, Limits

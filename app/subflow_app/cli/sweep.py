@@ -13,6 +13,7 @@ import typer
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store, positive_time_option
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
+from subflow_app.core.json_document import json_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -210,7 +211,6 @@ def write_out(table: SweepTable, out: Path, *, is_long: bool) -> None:
         ExportError: if the file cannot be written.
     """
     from subflow_app.core.errors import ExportError
-    from subflow_app.core.json_document import json_text
     from subflow_app.core.sweeps.sweep_results import long_csv, table_document, wide_csv
 
     is_json = out.suffix.lower() == ".json"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -180,8 +181,6 @@ def _config(
     Raises:
         InputError: if they do not say enough, or contradict each other.
     """
-    from dataclasses import replace
-
     from subflow_agents import agent as agent_of_name
     from subflow_app.core.errors import InputError
     from subflow_app.core.learning.recipes import load_recipe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -22,8 +23,6 @@ def verify(
 
     Exit code 1 if anything differs, 2 if the file is no bundle or was changed after it was made.
     """
-    from dataclasses import asdict
-
     from subflow_app.core.exporting.verification import verify_bundle
 
     found = verify_bundle(bundle)

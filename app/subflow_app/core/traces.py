@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
+from subflow_sim.errors import ScenarioError
 from subflow_store.values import EventTable, RunRow
 
 if TYPE_CHECKING:
@@ -469,7 +470,6 @@ def find_key(traces: Traces, scope: str, owner: str, name: str) -> SeriesKey:
 
 def _stored_scenario(scenario_text: Any) -> Scenario | None:
     """The stored scenario; None if this version cannot read it, and then owners label themselves."""
-    from subflow_sim.errors import ScenarioError
     from subflow_sim.scenario import parse_scenario
 
     try:

@@ -7,7 +7,19 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtWidgets import QWidget
 
+from subflow_app.qt.agent_feature import AgentFeature
+from subflow_app.qt.comparison.feature import CompareFeature
+from subflow_app.qt.crash_feature import CrashFeature
+from subflow_app.qt.explain.feature import ExplainFeature
+from subflow_app.qt.fairness.feature import FairnessFeature
 from subflow_app.qt.feature import Feature
+from subflow_app.qt.forking.feature import ForkFeature
+from subflow_app.qt.gallery.feature import GalleryFeature
+from subflow_app.qt.guide_feature import GuideFeature
+from subflow_app.qt.labs.feature import LabFeature
+from subflow_app.qt.leaderboard.feature import LeaderboardFeature
+from subflow_app.qt.playhead.feature import PlayheadFeature
+from subflow_app.qt.sweeps.feature import SweepFeature
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -20,19 +32,6 @@ class Features:
 
     def __init__(self, window: MainWindow) -> None:
         """Makes all of them."""
-        from subflow_app.qt.agent_feature import AgentFeature
-        from subflow_app.qt.comparison.feature import CompareFeature
-        from subflow_app.qt.crash_feature import CrashFeature
-        from subflow_app.qt.explain.feature import ExplainFeature
-        from subflow_app.qt.fairness.feature import FairnessFeature
-        from subflow_app.qt.forking.feature import ForkFeature
-        from subflow_app.qt.gallery.feature import GalleryFeature
-        from subflow_app.qt.guide_feature import GuideFeature
-        from subflow_app.qt.labs.feature import LabFeature
-        from subflow_app.qt.leaderboard.feature import LeaderboardFeature
-        from subflow_app.qt.playhead.feature import PlayheadFeature
-        from subflow_app.qt.sweeps.feature import SweepFeature
-
         kinds: tuple[type[Feature], ...] = (
             AgentFeature,
             ExplainFeature,

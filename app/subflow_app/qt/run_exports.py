@@ -17,6 +17,7 @@ from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel import History
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.workers import Workers
+from subflow_sim.errors import SimError
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
@@ -160,7 +161,6 @@ class RunExports(QObject):
         return Path(last) if last and Path(last).is_dir() else None
 
     def _on_failed(self, error: Exception) -> None:
-        from subflow_sim.errors import SimError
 
         self.told.emit("")
         if not isinstance(error, AppError | StoreError | SimError):

@@ -31,16 +31,18 @@ from subflow_app.core.experiments.cost import Cost, MeasuredRun, measure_cost
 from subflow_app.core.experiments.measure_kind import MeasureKind
 from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.running.run_key import scenario_hash, simulator_version
+from subflow_app.core.scenarios.scenario_source import with_overrides, with_traces
+from subflow_app.core.scenarios.toml_edit import render
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param, either
 from subflow_sim.report import Report
+from subflow_sim.scenario import Scenario, parse_scenario
 from subflow_sim.section_reader import read_section
 from subflow_sim.units import Dimension
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe, Series
     from subflow_app.core.sweeps.executors import ExecutorMaker
-    from subflow_sim.scenario import Scenario
     from subflow_store import Store
 
 NAME = "cost"
@@ -319,10 +321,6 @@ def _cases(recipe: Recipe, *, is_quick: bool) -> list[_Case]:
 
 def _case(recipe: Recipe, series: Series, texts: dict[Path, str], *, is_quick: bool) -> _Case:
     """What is measured of a series; ``texts`` keeps scenarios with the values that all series have."""
-    from subflow_app.core.scenarios.scenario_source import with_overrides, with_traces
-    from subflow_app.core.scenarios.toml_edit import render
-    from subflow_sim.scenario import parse_scenario
-
     path = series.scenario
     if path is None:
         raise RecipeError(f"{recipe.name}: {series.name} has no scenario")

@@ -18,6 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_agents import AgentError
 from subflow_app.core.errors import RecipeError, TrainingError
+from subflow_app.core.experiments.cost_kind import cost_scenarios
+from subflow_app.core.experiments.planning import plan_experiment
 from subflow_app.core.experiments.recipe import Recipe, Series
 from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.json_document import number
@@ -27,11 +29,13 @@ from subflow_app.core.learning.training_folder import best_policy
 from subflow_app.core.learning.training_setup import TrainingRequest, request_of
 from subflow_app.core.learning.training_worker import TRAINER
 from subflow_app.core.metrics import METRICS
+from subflow_app.core.number_text import NOTHING
 from subflow_app.core.policies.library import card_of
+from subflow_app.core.sweeps.sweep_points import PointReader
+from subflow_app.core.text_table import TextColumn, TextTable
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 if TYPE_CHECKING:
-    from subflow_app.core.text_table import TextTable
     from subflow_sim.scenario import Scenario
     from subflow_store import Store
 
@@ -134,9 +138,6 @@ class Retraining:
 
     def table(self) -> TextTable:
         """What the evaluations of the shipped policies say, and those of the new ones beside them."""
-        from subflow_app.core.number_text import NOTHING
-        from subflow_app.core.text_table import TextColumn, TextTable
-
         columns = (
             TextColumn("Policy", is_number=False),
             TextColumn("On held-out seeds", is_number=False),
@@ -215,10 +216,6 @@ def _with_policies(series: Series, use: PolicyUse, paths: Mapping[str, Path]) ->
 
 def _scenarios(recipe: Recipe, *, is_quick: bool) -> list[tuple[str, Scenario]]:
     """The scenario of each series at each point, with the series' name."""
-    from subflow_app.core.experiments.cost_kind import cost_scenarios
-    from subflow_app.core.experiments.planning import plan_experiment
-    from subflow_app.core.sweeps.sweep_points import PointReader
-
     if recipe.kind == "training":
         return []
     if recipe.kind == "cost":

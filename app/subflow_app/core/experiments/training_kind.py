@@ -44,6 +44,7 @@ from subflow_app.core.learning.kept_trainings import (
     WantedTraining,
     is_same_training,
 )
+from subflow_app.core.learning.recipes import load_recipe
 from subflow_app.core.learning.training_service import default_limit
 from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare
 from subflow_app.core.learning.training_worker import TRAINER
@@ -161,8 +162,6 @@ class TrainingSpec:
         Raises:
             InputError: if there is no such recipe.
         """
-        from subflow_app.core.learning.recipes import load_recipe
-
         options = dict(self.options or {})
         if self.recipe:
             options = {**load_recipe(self.recipe).options, **options}

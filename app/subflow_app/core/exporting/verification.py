@@ -18,7 +18,9 @@ from subflow_app.core.exporting.bundle import FORMAT, KIND, MANIFEST, POLICIES, 
 from subflow_app.core.exports import ExportPlan, export_run
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import plain
+from subflow_sim.errors import ScenarioError
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
+from subflow_sim.policy_library import PolicyLibrary
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob
@@ -167,8 +169,6 @@ def _manifest(path: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
 def _scenario(path: Path, files: Mapping[str, bytes], policies: Path) -> Scenario:
     """The scenario, whose policies are those of the bundle, whatever this machine has under their names."""
     from subflow_sim.catalog import catalog_with
-    from subflow_sim.errors import ScenarioError
-    from subflow_sim.policy_library import PolicyLibrary
     from subflow_sim.scenario import parse_scenario
 
     policies.mkdir()

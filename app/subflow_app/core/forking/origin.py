@@ -21,6 +21,7 @@ from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, deci
 from subflow_app.core.language import tr
 from subflow_app.core.replay.origin import is_measured
 from subflow_app.core.traces import NANOSECONDS, StoredTraces, TraceMark, Traces
+from subflow_sim.errors import ScenarioError
 from subflow_store.values import EventTable
 
 if TYPE_CHECKING:
@@ -288,7 +289,6 @@ def _is_same(simulation: Simulation, traces: Traces) -> bool:
 
 
 def _readable(text: str, title: str, version: str) -> Scenario:
-    from subflow_sim.errors import ScenarioError
     from subflow_sim.scenario import parse_scenario
 
     if not text.strip():

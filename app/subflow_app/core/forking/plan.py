@@ -18,6 +18,7 @@ from subflow_app.core.running.run_recorder import RunPast
 from subflow_app.core.running.runs import RunJob, decision_limits
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.core.traces import NANOSECONDS
+from subflow_sim.units import Dimension, format_quantity
 from subflow_store.values import RunFork
 
 if TYPE_CHECKING:
@@ -176,8 +177,6 @@ def values_before(scenario: Scenario, event: Event, values: Values, at_s: float)
 
 def link_values(scenario: Scenario, link: str, direction: str, at_s: float) -> dict[str, TomlValue]:
     """What can be changed of a link in one direction, as it is at a time: rate, delay, loss, queue, up."""
-    from subflow_sim.units import Dimension, format_quantity
-
     state = live_link(scenario, (), link, direction, at_s)
     assert state is not None
     return {
@@ -213,7 +212,6 @@ def _joined(values: Sequence[TomlValue]) -> TomlValue:
 
 
 def _rate_text(side: LinkDirection) -> TomlValue:
-    from subflow_sim.units import Dimension, format_quantity
 
     if side.trace is not None:
         return "trace"
@@ -223,7 +221,6 @@ def _rate_text(side: LinkDirection) -> TomlValue:
 
 
 def _queue_text(queue: QueueSpec) -> TomlValue:
-    from subflow_sim.units import Dimension, format_quantity
 
     if queue.limit_pkts is not None:
         return format_quantity(queue.limit_pkts, Dimension.QUEUE)

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.traces import StoredTraces, TraceMark
+from subflow_store.conditions import Condition
 
 if TYPE_CHECKING:
     from subflow_store import RunFork, Store
@@ -181,7 +182,6 @@ class EvidenceReader:
             StoreError: if the store cannot be read.
         """
         store = self._store
-        from subflow_store.conditions import Condition
 
         rows = store.runs([Condition("id", ">", self._begin.run)], status=FINISHED)
         ids = {row.id for row in rows}

@@ -56,6 +56,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from subflow_app.core.scenarios.scenario_source import open_scenario
+
 LEVELS = ("beginner", "intermediate", "advanced")
 NEEDS = ("train",)
 SHOWS = ("panel", "action", "plot", "node", "link", "flow", "field")
@@ -228,6 +230,4 @@ class Lab:
         Raises:
             ScenarioError: if its scenario is not usable.
         """
-        from subflow_app.core.scenarios.scenario_source import open_scenario
-
         return open_scenario(str(self.scenario), overrides=self.changes).text

@@ -19,6 +19,7 @@ from subflow_app.core.labs.lab_language import KeyProblem, check_calls
 from subflow_app.core.labs.solution import SolutionError, parse_order
 from subflow_app.core.language import ENGLISH, current_language
 from subflow_app.core.resources import find_scenario, resource_path
+from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_sim.errors import Problem, SimError
 from subflow_sim.parameter import Param, either
 from subflow_sim.report import Report, toml_text
@@ -218,7 +219,6 @@ class _Reader:
         beside = self._path.parent / name
         try:
             path = beside if beside.is_file() else find_scenario(name)
-            from subflow_app.core.scenarios.scenario_source import open_scenario
 
             open_scenario(str(path), overrides=changes)
         except (InputError, SimError) as error:

@@ -24,7 +24,7 @@ from subflow_app.core.labs.session import Judgement, LabSession, quantity, read_
 from subflow_app.core.labs.solution import Order, SolutionError, parse_order
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.scenario_source import with_overrides
+from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
 from subflow_sim.errors import SimError
 from subflow_sim.scenario import parse_scenario
@@ -151,8 +151,6 @@ class LabRunner:
             case "event":
                 self._doc.add_event(_typed(order.values))
             case "open":
-                from subflow_app.core.scenarios.scenario_source import open_scenario
-
                 self._doc.set_text(open_scenario(order.words[0]).text)
             case "run":
                 for seed in _seeds(order.values):

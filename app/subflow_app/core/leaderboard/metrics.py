@@ -16,6 +16,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
+from subflow_app.core.errors import InputError
 from subflow_app.core.language import translatable
 from subflow_app.core.metrics import METRICS, Metric
 
@@ -121,8 +122,6 @@ def read_weights(text: str) -> dict[str, float]:
     Raises:
         InputError: if a metric does not exist, a weight is no number from 0 on, or all are 0.
     """
-    from subflow_app.core.errors import InputError
-
     weights = dict.fromkeys(BOARD_METRICS, 0.0)
     for part in text.split(","):
         name, sign, number = (piece.strip() for piece in part.partition("="))

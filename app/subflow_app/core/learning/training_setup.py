@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -155,8 +156,6 @@ def check_torch() -> None:
 
 def _option_value(text: str) -> object:
     """A value as TOML, or the text itself."""
-    import tomllib
-
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except ValueError:

@@ -22,17 +22,19 @@ from subflow_app.core.errors import AppError, LibraryError
 from subflow_app.core.experiments.reproduction import Reproductions
 from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.labs.runner import LabRunner
+from subflow_app.core.leaderboard.board import LeaderboardJob, Shipped, entry, stored_board
 from subflow_app.core.library.belongings import Belongings, lab_tag, of_experiment, of_leaderboard, sweeps_of
 from subflow_app.core.library.reading import ReadLog, read_all, read_board
+from subflow_app.core.library.shipped_board import write_board_file
 from subflow_app.core.library.taking import as_shipped
 from subflow_app.core.library.thumbnails import write_thumbnails
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.running.run_key import simulator_version
+from subflow_store.copies import Changes, Wanted
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_app.core.labs.lab import Lab
-    from subflow_app.core.leaderboard.board import LeaderboardJob
     from subflow_store import RunRow, Store
 
 MOST_BYTES = 20_000_000
@@ -191,7 +193,6 @@ class LibraryBuild:
         return problems
 
     def _make_leaderboard(self, work: Store) -> list[str]:
-        from subflow_app.core.leaderboard.board import LeaderboardJob, entry
 
         if not self._has_leaderboard or self._stop.is_set():
             return []
@@ -207,7 +208,6 @@ class LibraryBuild:
     def _compact(self, work: Store) -> int:
         """Write the file; returns how many runs it has."""
         from subflow_store import open_store
-        from subflow_store.copies import Changes, Wanted
 
         log = ReadLog(work)
         told = {recipe.name: read_all(log.as_store, recipe, is_quick=True)[1] for recipe in self._recipes}
@@ -276,9 +276,6 @@ def write_shipped_board(library: Store, out: Path) -> Path:
     Raises:
         OSError: if the file cannot be written.
     """
-    from subflow_app.core.leaderboard.board import Shipped, entry, stored_board
-    from subflow_app.core.library.shipped_board import write_board_file
-
     numbers = set(of_leaderboard(library).runs)
     last = max((row for row in library.runs() if row.id in numbers), key=lambda row: row.started_at)
     board = stored_board(entry(is_quick=True), library)
@@ -298,7 +295,6 @@ def make_lab(work: Store, lab: Lab) -> list[str]:
         StoreError: if the database cannot be written.
     """
     from subflow_store import open_store
-    from subflow_store.copies import Changes, Wanted
 
     if lab.missing:
         return [f"lab {lab.number}: {', '.join(lab.missing)} is not installed"]

@@ -7,6 +7,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from subflow_app.core.errors import AppError
+from subflow_app.core.replay.origin import StoredOrigin
+from subflow_sim.errors import SimError
+
 if TYPE_CHECKING:
     from subflow_store import Store
 
@@ -75,10 +79,7 @@ def check_run(store: Store, number: int) -> CheckedRun:
     Raises:
         StoreError: if the library cannot be read.
     """
-    from subflow_app.core.errors import AppError
-    from subflow_app.core.replay.origin import StoredOrigin
     from subflow_sim import Simulation
-    from subflow_sim.errors import SimError
 
     row = store.run(number)
     try:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from subflow_app.core.experiments.figure import experiment_figure
 from subflow_app.core.experiments.results import Results, stored_results
 
@@ -165,7 +167,5 @@ def read_board(store: Store) -> list[object]:
 
 def _drawn(figure: object) -> str:
     """The figure as text with all its numbers: arrays are not shortened."""
-    import numpy as np
-
     with np.printoptions(threshold=1_000_000_000, precision=17):
         return repr(figure)

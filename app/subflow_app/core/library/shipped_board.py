@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import math
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -119,6 +120,4 @@ def _cells(document: dict[str, Any], asked: Entry) -> list[tuple[Place, Estimate
 
 def _in_lines(text: str) -> str:
     """JSON whose innermost lists are in one line."""
-    import re
-
     return re.sub(r"\[\s+([^\[\]{}]*?)\s+\]", lambda found: f"[{' '.join(found[1].split())}]", text)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -126,8 +126,6 @@ def parse_target(text: str) -> Target:
 
 def distinct_targets(columns: list[RawColumn]) -> list[RawColumn]:
     """The same, where no two are taken for one trace: of subflows the later one becomes that of the next subflow."""
-    from dataclasses import replace
-
     taken: set[Target] = set()
     distinct = []
     for column in columns:

@@ -32,6 +32,9 @@ from subflow_app.core.paper.topology_sketch import TopologySketch, sketch_of
 from subflow_app.core.plots import PLOTS_BY_ID, PlotSpec
 from subflow_app.core.summary_text import connection_table, flow_table, link_table, summary_line
 from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.traces import StoredTraces
+from subflow_sim.errors import SimError
+from subflow_sim.scenario import parse_scenario
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -136,10 +139,6 @@ def read_runs(store: Store, numbers: Sequence[int]) -> list[ReportRun]:
         RunNotFound: if there is no such run.
         StoreError: if one cannot be read.
     """
-    from subflow_app.core.traces import StoredTraces
-    from subflow_sim.errors import SimError
-    from subflow_sim.scenario import parse_scenario
-
     chosen = list(dict.fromkeys(numbers))
     if not chosen:
         raise InputError("a report needs a run: choose one in the history")

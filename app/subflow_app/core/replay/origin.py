@@ -10,6 +10,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, DECISION, agent_steps_of, decisions_of
 from subflow_app.core.learning.agent_explanations import agent_behind
+from subflow_sim.errors import ScenarioError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -199,7 +200,6 @@ def _scenario(row: RunRow, title: str) -> Scenario:
     Raises:
         InputError: if the run was not simulated, or this version cannot read the scenario.
     """
-    from subflow_sim.errors import ScenarioError
     from subflow_sim.scenario import parse_scenario
 
     if is_measured(row):

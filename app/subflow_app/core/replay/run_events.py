@@ -16,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.running.live_changes import LiveChange, describe_change
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.core.traces import NANOSECONDS, TraceMark, Traces
 from subflow_sim.units import Dimension, format_quantity
 
 if TYPE_CHECKING:
-    from subflow_app.core.running.live_changes import LiveChange
     from subflow_sim.scenario import Event, Scenario
     from subflow_store.values import EventTable
 
@@ -280,7 +280,6 @@ def event_words(event: Event) -> str:
 
 
 def _change_words(values: Mapping[str, TomlValue]) -> str:
-    from subflow_app.core.running.live_changes import describe_change
 
     return describe_change(values).partition(": ")[2]
 

@@ -21,6 +21,7 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_overrides, with_traces
 from subflow_sim.scenario import parse_scenario
+from subflow_store.errors import StoreError
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -396,7 +397,6 @@ class RunQueue:
 
     @staticmethod
     def _tag(store: Store, run_id: int | None, tag: str) -> str:
-        from subflow_store.errors import StoreError
 
         if run_id is None or not tag:
             return ""

@@ -28,6 +28,7 @@ from subflow_app.core.running.live_changes import LiveChange, Wanted, with_chang
 from subflow_app.core.running.run_recorder import RunPast, RunRecorder, finished_row, run_start
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.core.traces import NANOSECONDS, ColumnLike, LiveTraces
+from subflow_sim.errors import SimulationError
 
 if TYPE_CHECKING:
     from subflow_sim.agent_steps import AgentSteps
@@ -514,7 +515,6 @@ class RunJob:
         return LiveChange(event, values)
 
     def _refuse_waiting(self) -> None:
-        from subflow_sim.errors import SimulationError
 
         while self._wanted:
             with contextlib.suppress(IndexError):  # another thread may have the same in mind

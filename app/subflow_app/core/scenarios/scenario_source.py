@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import tomlkit
+
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.scenarios.toml_edit import Path, TomlEditError, TomlValue, read_toml, set_value
@@ -94,7 +96,6 @@ def with_overrides(text: str, overrides: Sequence[str]) -> str:
             text = set_value(text, path, value)
     except TomlEditError:
         # A place that cannot be edited alone: then the layout has to go, the values are what counts.
-        import tomlkit
 
         return tomlkit.dumps(wanted)
     return text

@@ -39,6 +39,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import tomlkit
+
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError, SweepError
 from subflow_app.core.resources import PLAN_SUFFIX, find_scenario, shipped_sweep
@@ -192,8 +194,6 @@ def read_plan(
 
 def plan_text(plan: SweepPlan) -> str:
     """The plan as a file that stands for itself: the scenario is in it."""
-    import tomlkit
-
     lines = ["format = 1", f"name = {render(plan.name)}", f"kind = {render(plan.kind)}"]
     written = plan.written
     seeds: Any = written.get("seeds", list(plan.seeds))

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import WRITABLE, ActionSpec, possible
+from subflow_app.qt.gallery.feature import GalleryFeature
 
 if TYPE_CHECKING:
-    from subflow_app.qt.gallery.feature import GalleryFeature
     from subflow_app.qt.main_window import MainWindow
 
 
@@ -108,6 +108,5 @@ def rows() -> Iterator[ActionSpec]:
 
 def _gallery(window: MainWindow) -> GalleryFeature:
     # Not at the top: features take their plots from what takes its choices from here.
-    from subflow_app.qt.gallery.feature import GalleryFeature
 
     return window.features[GalleryFeature]

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from subflow_app.qt.action_spec import ActionSpec
+from subflow_app.qt.crash_feature import CrashFeature
+from subflow_app.qt.guide_feature import GuideFeature
 
 
 def rows() -> Iterator[ActionSpec]:
     """The Help menu."""
-    from subflow_app.qt.crash_feature import CrashFeature
-    from subflow_app.qt.guide_feature import GuideFeature
-
     yield ActionSpec(
         "help.panel",
         "&Help on this panel",

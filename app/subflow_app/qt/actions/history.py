@@ -16,13 +16,13 @@ from subflow_app.qt.action_spec import (
     Need,
     Scope,
 )
+from subflow_app.qt.forking.feature import ForkFeature
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
 
 def _fork(window: MainWindow) -> None:
-    from subflow_app.qt.forking.feature import ForkFeature
 
     window.features[ForkFeature].fork_selected()
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import WRITABLE, ActionSpec, possible
+from subflow_app.qt.leaderboard.feature import LeaderboardFeature
 
 if TYPE_CHECKING:
-    from subflow_app.qt.leaderboard.feature import LeaderboardFeature
     from subflow_app.qt.main_window import MainWindow
 
 
@@ -68,6 +68,5 @@ def rows() -> Iterator[ActionSpec]:
 
 
 def _leaderboard(window: MainWindow) -> LeaderboardFeature:
-    from subflow_app.qt.leaderboard.feature import LeaderboardFeature
 
     return window.features[LeaderboardFeature]

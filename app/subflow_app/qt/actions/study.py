@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import WRITABLE, ActionSpec, possible
+from subflow_app.qt.comparison.feature import CompareFeature
+from subflow_app.qt.fairness.feature import FairnessFeature
+from subflow_app.qt.labs.feature import LabFeature
 
 if TYPE_CHECKING:
-    from subflow_app.qt.comparison.feature import CompareFeature
-    from subflow_app.qt.fairness.feature import FairnessFeature
-    from subflow_app.qt.labs.feature import LabFeature
     from subflow_app.qt.main_window import MainWindow
 
 
@@ -117,19 +117,16 @@ def lab_rows() -> Iterator[ActionSpec]:
 
 
 def _labs(window: MainWindow) -> LabFeature:
-    from subflow_app.qt.labs.feature import LabFeature
 
     return window.features[LabFeature]
 
 
 def _compare(window: MainWindow) -> CompareFeature:
     # Not at the top: features take their plots from what takes its choices from here.
-    from subflow_app.qt.comparison.feature import CompareFeature
 
     return window.features[CompareFeature]
 
 
 def _fairness(window: MainWindow) -> FairnessFeature:
-    from subflow_app.qt.fairness.feature import FairnessFeature
 
     return window.features[FairnessFeature]

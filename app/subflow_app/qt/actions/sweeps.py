@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import COMPLETE, VALID, WRITABLE, ActionSpec, Scope, possible
+from subflow_app.qt.sweeps.feature import SweepFeature
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
-    from subflow_app.qt.sweeps.feature import SweepFeature
 
 
 def rows() -> Iterator[ActionSpec]:
@@ -99,6 +99,5 @@ def rows() -> Iterator[ActionSpec]:
 
 def _sweeps(window: MainWindow) -> SweepFeature:
     # Not at the top: features take their plots from what takes its choices from here.
-    from subflow_app.qt.sweeps.feature import SweepFeature
 
     return window.features[SweepFeature]

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import PLOTS_SHOWN, ActionSpec, Need, possible
+from subflow_app.qt.explain.feature import ExplainFeature
+from subflow_app.qt.forking.feature import ForkFeature
+from subflow_app.qt.playhead.feature import PlayheadFeature
 
 if TYPE_CHECKING:
-    from subflow_app.qt.explain.feature import ExplainFeature
     from subflow_app.qt.main_window import MainWindow
 
 # Id behind "playhead.", text, tip, icon, shortcut.
@@ -164,20 +166,17 @@ def rows() -> Iterator[ActionSpec]:
 
 
 def _explain(window: MainWindow) -> ExplainFeature:
-    from subflow_app.qt.explain.feature import ExplainFeature
 
     return window.features[ExplainFeature]
 
 
 def _do(window: MainWindow, name: str) -> None:
     # Here, because what the playhead moves asks the tables of actions itself; the same holds below.
-    from subflow_app.qt.playhead.feature import PlayheadFeature
 
     window.features[PlayheadFeature].do(name)
 
 
 def _fork(window: MainWindow) -> None:
-    from subflow_app.qt.forking.feature import ForkFeature
 
     fork = window.features[ForkFeature]
     if window.plots.runs:

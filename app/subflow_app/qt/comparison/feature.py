@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.file_drops import TRACE_SUFFIXES
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -110,7 +111,6 @@ class CompareFeature(Feature):
 
     def run_kernel(self) -> None:
         """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
-        from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
         from subflow_app.kernel.study import KernelStoppedError, KernelStudy
         from subflow_app.qt.comparison.kernel_strip import KernelStrip
 

@@ -7,8 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from PySide6.QtGui import QDesktopServices
+
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
+from subflow_app.core.paths import file_stem, labs_directory
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.labs.panel import LabPanel
 from subflow_app.qt.sweeps.feature import SweepFeature
@@ -165,7 +168,6 @@ class LabFeature(Feature):
         if not student or not student.strip():
             return
         from subflow_app.core.labs.result_file import result_document, write_result
-        from subflow_app.core.paths import file_stem
 
         name = f"{session.lab.name}-{file_stem(student)}.json"
         last = window.preferences.settings.last_export_directory
@@ -261,7 +263,6 @@ class LabFeature(Feature):
 
     def _folder(self) -> ProgressFolder:
         from subflow_app.core.labs.progress import ProgressFolder
-        from subflow_app.core.paths import labs_directory
 
         return ProgressFolder(labs_directory())
 
@@ -447,7 +448,6 @@ class LabFeature(Feature):
     def _on_link(self, link: str) -> None:
         if link.partition(":")[0] in ("http", "https"):
             from PySide6.QtCore import QUrl
-            from PySide6.QtGui import QDesktopServices
 
             QDesktopServices.openUrl(QUrl(link))
         else:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QPoint, Signal
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.action_bar import ActionBar
@@ -211,7 +212,6 @@ class TrainingSession(QObject):
         return DocumentText(self._documents.name, doc.text, folder)
 
     def _on_ended(self, training: Training) -> None:
-        from subflow_app.core.jobs.progress import JobState
 
         if training.state in (JobState.FAILED, JobState.INTERRUPTED):
             self._notices.training_failed(

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from subflow_app.core.own_program import own_command
 from subflow_app.selftest.check import Check, CheckError, NotHereError, Place, require
 
 _PATIENCE_S = 30.0
@@ -20,7 +21,6 @@ def check(place: Place) -> str:
     import resource
 
     from subflow_app.core.crash_watch import collect_crashes
-    from subflow_app.core.own_program import own_command
     from subflow_app.core.paths import crash_directory
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the picture of its memory is of no use to anybody

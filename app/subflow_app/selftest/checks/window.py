@@ -6,6 +6,7 @@ import subprocess
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from subflow_app.core.own_program import own_command
 from subflow_app.selftest.check import SHORT_RUN, Check, Place, last_lines, require
 
 if TYPE_CHECKING:
@@ -18,7 +19,6 @@ _FEWEST_COLOURS = 40
 
 def check(_place: Place) -> str:
     """Plays it."""
-    from subflow_app.core.own_program import own_command
     from subflow_app.selftest.window_story import colours, play
 
     found: list[str] = []
