@@ -35,34 +35,39 @@ def with_policy(path: Path) -> str:
     return TWO_PATHS.replace('"lia"', f'{{ name = "drl-cc", policy = "{path}" }}')
 
 
-@pytest.fixture(params=[damaged, cut_short, of_another_controller, missing])
-def policy(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    path = tmp_path / "learned.safetensors"
-    spoil: Callable[[Path], None] = request.param
-    spoil(path)
-    return path
+@pytest.fixture
+def broken(tmp_path: Path) -> list[Path]:
+    """Files of policies, each broken in another way."""
+    paths = []
+    for spoil in (damaged, cut_short, of_another_controller, missing):
+        paths.append(tmp_path / spoil.__name__ / "learned.safetensors")
+        paths[-1].parent.mkdir()
+        spoil(paths[-1])
+    return paths
 
 
 def test_a_run_with_a_broken_policy_is_refused_by_its_name_and_the_next_one_runs(
-    window: MainWindow, policy: Path, run_once: Callable[[], int]
+    window: MainWindow, broken: list[Path], run_once: Callable[[], int]
 ) -> None:
-    text = with_policy(policy)
-    window.documents.open_text(text, "learned")
-    window.bar.trigger("run.toggle")
-    problems = "\n".join(problem.message for problem in window.documents.doc.problems)
-    assert not window.runs.is_running
-    assert "learned.safetensors" in problems
-    assert window.documents.doc.text == text
+    for policy in broken:
+        text = with_policy(policy)
+        window.documents.open_text(text, "learned")
+        window.bar.trigger("run.toggle")
+        problems = "\n".join(problem.message for problem in window.documents.doc.problems)
+        assert not window.runs.is_running, policy
+        assert "learned.safetensors" in problems
+        assert window.documents.doc.text == text
     window.documents.open_text(TWO_PATHS, "two-paths")
     assert run_once() == 1
 
 
 def test_the_queue_takes_no_run_with_a_broken_policy_and_takes_the_next_one(
-    qtbot: QtBot, window: MainWindow, policy: Path
+    qtbot: QtBot, window: MainWindow, broken: list[Path]
 ) -> None:
-    window.documents.open_text(with_policy(policy), "learned")
-    window.bar.trigger("queue.add")
-    assert window.queue_session.queue.entries() == []
+    for policy in broken:
+        window.documents.open_text(with_policy(policy), "learned")
+        window.bar.trigger("queue.add")
+        assert window.queue_session.queue.entries() == [], policy
     window.documents.open_text(TWO_PATHS, "two-paths")
     window.bar.trigger("queue.add")
     qtbot.waitUntil(lambda: not window.queue_session.queue.is_busy, timeout=20_000)

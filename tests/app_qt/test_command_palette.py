@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
@@ -37,31 +36,29 @@ def test_every_action_is_offered_with_its_menu_and_shortcut(window: MainWindow) 
             assert entry.keys or not window.bar[spec.id].shortcut().toString(native)
 
 
-@pytest.mark.parametrize(
-    ("query", "title"),
-    [
-        ("run", "Run"),
-        ("what if", "What if"),
-        ("compare", "Compare runs"),
-        ("sweep", "New sweep"),
-        ("labs", "Labs"),
-        ("tra", "Trade-offs of the runs"),
-        ("trade", "Trade-offs of the runs"),
-        ("legend", "Legend"),
-        ("dark", "Dark theme"),
-        ("undo", "Undo"),
-        ("export", "Export run"),
-        ("analysis", "Analysis workspace"),
-    ],
-)
-def test_commands_are_found_by_the_words_that_people_try(window: MainWindow, query: str, title: str) -> None:
-    palette = open_palette(window)
-    QTest.keyClicks(palette.search, query)
+def test_commands_are_found_by_the_words_that_people_try(window: MainWindow) -> None:
+    wanted = {
+        "run": "Run",
+        "what if": "What if",
+        "compare": "Compare runs",
+        "sweep": "New sweep",
+        "labs": "Labs",
+        "tra": "Trade-offs of the runs",
+        "trade": "Trade-offs of the runs",
+        "legend": "Legend",
+        "dark": "Dark theme",
+        "undo": "Undo",
+        "export": "Export run",
+        "analysis": "Analysis workspace",
+    }
+    for query, title in wanted.items():
+        palette = open_palette(window)
+        QTest.keyClicks(palette.search, query)
 
-    first = [entry.title for entry in shown(palette)[:8]]
+        first = [entry.title for entry in shown(palette)[:8]]
 
-    assert title in first, first
-    palette.reject()
+        assert title in first, (query, first)
+        palette.reject()
 
 
 def test_typing_and_enter_do_it(window: MainWindow) -> None:
@@ -89,22 +86,20 @@ def test_arrows_move_the_choice_while_typing_goes_on(window: MainWindow) -> None
     palette.reject()
 
 
-@pytest.mark.parametrize(
-    ("query", "reason"),
-    [("run.stop", "no run is going on"), ("undo", "nothing to undo"), ("export figure", "no run")],
-)
-def test_what_cannot_be_done_says_why_and_is_not_done(window: MainWindow, query: str, reason: str) -> None:
-    palette = open_palette(window)
-    QTest.keyClicks(palette.search, query)
-    entry = palette.chosen()
-    assert entry is not None
-    assert reason in entry.refusal
-    assert reason in palette.hint.text()
+def test_what_cannot_be_done_says_why_and_is_not_done(window: MainWindow) -> None:
+    reasons = {"run.stop": "no run is going on", "undo": "nothing to undo", "export figure": "no run"}
+    for query, reason in reasons.items():
+        palette = open_palette(window)
+        QTest.keyClicks(palette.search, query)
+        entry = palette.chosen()
+        assert entry is not None
+        assert reason in entry.refusal
+        assert reason in palette.hint.text()
 
-    QTest.keyClick(palette.search, Qt.Key.Key_Return)
+        QTest.keyClick(palette.search, Qt.Key.Key_Return)
 
-    assert palette.isVisible()
-    palette.reject()
+        assert palette.isVisible()
+        palette.reject()
 
 
 def test_runs_examples_and_recent_files_are_offered(

@@ -220,18 +220,18 @@ def test_of_several_scenarios_one_opens_and_the_others_are_at_hand(window: MainW
 # ---- layout ----
 
 
-@pytest.mark.parametrize("name", PANELS)
-def test_panels_close_and_come_back(window: MainWindow, name: str) -> None:
-    is_default = window.docks.is_open(name)
-    window.docks.set_open(name, True)
-    window.bar.trigger(f"view.{name}")
-    assert not window.docks.is_open(name)
-    assert not window.bar[f"view.{name}"].isChecked()
+def test_panels_close_and_come_back(window: MainWindow) -> None:
+    is_default = {name: window.docks.is_open(name) for name in PANELS}
+    for name in PANELS:
+        window.docks.set_open(name, True)
+        window.bar.trigger(f"view.{name}")
+        assert not window.docks.is_open(name)
+        assert not window.bar[f"view.{name}"].isChecked()
 
     window.bar.trigger("view.reset_layout")
 
-    assert window.docks.is_open(name) == is_default
-    assert window.bar[f"view.{name}"].isChecked() == is_default
+    assert {name: window.docks.is_open(name) for name in PANELS} == is_default
+    assert {name: window.bar[f"view.{name}"].isChecked() for name in PANELS} == is_default
 
 
 def test_every_panel_has_a_button_that_closes_it(qtbot: QtBot, window: MainWindow) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,23 +34,19 @@ def test_every_workspace_is_arranged_and_every_panel_has_its_place() -> None:
         assert {place.name for place in arrangement.places} <= set(PANELS)
 
 
-@pytest.mark.parametrize("name", WORKSPACES)
-def test_workspace_opens_the_panels_of_its_task(window: MainWindow, name: str) -> None:
-    show(window, name)
+def test_workspaces_open_the_panels_of_their_task_and_any_other(window: MainWindow) -> None:
+    for name in WORKSPACES:
+        show(window, name)
 
-    assert opened(window) == {place.name for place in ARRANGEMENTS[name].places if place.is_open}
-    assert window.bar[f"view.workspace_{name}"].isChecked()
-    assert all(window.bar[f"view.{panel}"].isChecked() == window.docks.is_open(panel) for panel in PANELS)
+        assert opened(window) == {place.name for place in ARRANGEMENTS[name].places if place.is_open}, name
+        assert window.bar[f"view.workspace_{name}"].isChecked()
+        is_checked = {panel: window.bar[f"view.{panel}"].isChecked() for panel in PANELS}
+        assert is_checked == {panel: window.docks.is_open(panel) for panel in PANELS}, name
 
-
-@pytest.mark.parametrize("name", WORKSPACES)
-def test_every_panel_can_be_opened_in_every_workspace(window: MainWindow, name: str) -> None:
-    show(window, name)
-    for panel in PANELS:
-        window.docks.set_open(panel, False)
-        window.docks.set_open(panel, True)
-
-    assert opened(window) == set(PANELS)
+        for panel in PANELS:
+            window.docks.set_open(panel, False)
+            window.docks.set_open(panel, True)
+        assert opened(window) == set(PANELS), name
 
 
 def test_panels_that_are_not_shown_stay_asleep(window: MainWindow) -> None:
@@ -123,10 +120,10 @@ def test_tool_button_says_which_workspace_is_shown(window: MainWindow) -> None:
     assert "Analysis" in window.bar._workspace.accessibleName()
 
 
-@pytest.mark.parametrize("size", [(1280, 720), (1920, 1080), (3840, 2160)])
-def test_workspaces_leave_room_for_their_panels(window: MainWindow, size: tuple[int, int]) -> None:
-    window.resize(QSize(*size))
-    for name in WORKSPACES:
+def test_workspaces_leave_room_for_their_panels(window: MainWindow) -> None:
+    sizes = [QSize(1280, 720), QSize(1920, 1080), QSize(3840, 2160)]
+    for size, name in itertools.product(sizes, WORKSPACES):
+        window.resize(size)
         show(window, name)
         window.workspaces.reset()
         QApplication.processEvents()
@@ -134,11 +131,11 @@ def test_workspaces_leave_room_for_their_panels(window: MainWindow, size: tuple[
         for panel in ARRANGEMENTS[name].places:
             widget = window.docks.content(panel.name)
             if widget.isVisible():
-                assert widget.width() >= 300, (name, panel.name)
-                assert widget.height() >= 130, (name, panel.name)
+                assert widget.width() >= 300, (size, name, panel.name)
+                assert widget.height() >= 130, (size, name, panel.name)
         if name not in ("design", "train", "study"):  # where another page covers them
-            assert window.plots.width() >= 300, name
-            assert window.plots.height() >= 200, name
+            assert window.plots.width() >= 300, (size, name)
+            assert window.plots.height() >= 200, (size, name)
 
 
 # What is in front of the workspaces in which the plots are a tab away.
@@ -308,18 +305,16 @@ def test_nothing_moves_when_a_run_is_shown_or_a_banner_comes(window: MainWindow,
     assert places(window) == before
 
 
-@pytest.mark.parametrize(
-    ("action", "panel"),
-    [("gallery.show", "gallery"), ("leaderboard.show", "leaderboard"), ("study.compare", "compare")],
-)
-def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow, action: str, panel: str) -> None:
-    show(window, "design")
-    assert window.bar[action].isEnabled()
+def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> None:
+    shown = {"gallery.show": "gallery", "leaderboard.show": "leaderboard", "study.compare": "compare"}
+    for action, panel in shown.items():
+        show(window, "design")
+        assert window.bar[action].isEnabled()
 
-    window.bar.trigger(action)
+        window.bar.trigger(action)
 
-    assert window.workspaces.current == "study"
-    assert window.docks.front_of("plots") == panel
+        assert window.workspaces.current == "study"
+        assert window.docks.front_of("plots") == panel
 
 
 def test_a_panel_stays_where_the_workspace_or_somebody_has_put_it(window: MainWindow) -> None:
