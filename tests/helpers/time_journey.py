@@ -13,6 +13,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,8 +31,7 @@ from subflow_app.qt.playhead.packet_item import PacketItem
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.sweeps.feature import SweepFeature
-from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject, SweepWish
-from subflow_app.qt.workers import Workers
+from subflow_app.qt.sweeps.new_dialog import NewSweepDialog
 from subflow_sim.instant import Instant
 
 SCENARIO = "t-10b"
@@ -48,9 +48,10 @@ class SweepDialogs(ScriptedDialogs):
         super().__init__()
         self.journey: TimeJourney | None = None
 
-    def new_sweep(self, subject: SweepSubject, workers: Workers) -> SweepWish | None:
+    def ask(self, make: Any) -> Any:
         assert self.journey is not None
-        dialog = NewSweepDialog(subject, workers, self.journey.window)
+        dialog = make(self.journey.window)
+        assert isinstance(dialog, NewSweepDialog)
         dialog.show()
         dialog.flow.setCurrentIndex(dialog.flow.findData(FLOW))
         dialog.choose_controllers(CONTROLLERS)
