@@ -1,8 +1,6 @@
 // A flow's connection: its data stream over one or more subflows, both ends of it.
 #pragma once
 
-#include <array>
-#include <bit>
 #include <cstdint>
 #include <vector>
 
@@ -18,37 +16,6 @@
 #include "units.h"
 
 namespace subflow {
-
-// Distribution of RTT samples with a resolution of 1/32 of the value: 32 buckets per octave from 2^10 ns up.
-class RttHistogram {
-public:
-    void add(Nanos rtt) {
-        ++buckets_[bucket_of(rtt)];
-        ++count_;
-    }
-    std::uint64_t count() const { return count_; }
-    void clear() { *this = RttHistogram(); }
-    // The value below which `fraction` of the samples lie, in seconds, interpolated within its bucket. 0 without
-    // samples.
-    double quantile_s(double fraction) const;
-
-private:
-    static constexpr int kSubBits = 5;
-    static constexpr int kLowestOctave = 10;
-    static constexpr int kOctaves = 28;  // up to 2^38 ns, 4.6 minutes
-
-    static std::size_t bucket_of(Nanos rtt) {
-        const auto v = static_cast<std::uint64_t>(rtt.value);
-        const int octave = static_cast<int>(std::bit_width(v)) - 1;
-        if (octave < kLowestOctave) return 0;
-        if (octave >= kLowestOctave + kOctaves) return (kOctaves << kSubBits) - 1;
-        const std::uint64_t within = (v >> (octave - kSubBits)) & ((1u << kSubBits) - 1);
-        return (static_cast<std::size_t>(octave - kLowestOctave) << kSubBits) + within;
-    }
-
-    std::array<std::uint32_t, (kOctaves << kSubBits)> buckets_{};
-    std::uint64_t count_ = 0;
-};
 
 // The retransmission timer of the connection as a whole. It is not touched by acknowledgements: when it fires, it finds
 // out how long it is since the last progress.
@@ -100,8 +67,6 @@ struct Connection {
     std::int64_t delivered_bytes = 0;  // payload handed to the application, in order
     Nanos completed_at = kNever;
     Nanos ended_at = kNever;  // completed, or everything arrived that was sent before the stop
-
-    RttHistogram rtt_histogram;
 
     DatagramSource datagrams;  // of a flow that sends them
 

@@ -280,11 +280,12 @@ public:
         out.samples = scenario_.duration / sample_interval;
         out.columns = static_cast<std::int64_t>(Recorder::column_count(scenario_));
         out.trace_bytes = static_cast<double>(out.samples) * static_cast<double>(out.columns) * sizeof(float);
-        out.object_bytes = static_cast<double>(Network::kMarkBytes + links_.size() * (sizeof(Link) + sizeof(LinkSpec)) +
-                                               scenario_.flows.size() * (sizeof(Connection) + sizeof(FlowSpec)) +
-                                               loads_.size() * (sizeof(Subflow) + sizeof(Controller)) +
-                                               scenario_.events.size() * sizeof(EventSpec)) +
-                           interval_bytes() + agent_bytes();
+        out.object_bytes =
+            static_cast<double>(
+                MarkLog::kBytes + links_.size() * (sizeof(Link) + sizeof(LinkSpec)) +
+                scenario_.flows.size() * (sizeof(Connection) + sizeof(RttHistogram) + sizeof(FlowSpec)) +
+                loads_.size() * (sizeof(Subflow) + sizeof(Controller)) + scenario_.events.size() * sizeof(EventSpec)) +
+            interval_bytes() + agent_bytes();
         return out;
     }
 

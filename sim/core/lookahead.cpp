@@ -36,7 +36,7 @@ void Network::plan_lookahead() {
     // A pure delay that never becomes anything else
     std::vector<bool> is_order_free(links_.size());
     for (std::size_t i = 0; i < links_.size(); ++i) is_order_free[i] = links_[i].is_order_free();
-    for (const std::vector<EventSpec>* changes : {&scenario_->events, &std::as_const(live_changes_)})
+    for (const std::vector<EventSpec>* changes : {&scenario_->events, &timeline_.live_changes()})
         for (const EventSpec& change : *changes)
             if (change.link && (change.rate || change.loss_model)) is_order_free[*change.link] = false;
 

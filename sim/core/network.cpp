@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
-#include <tuple>
 #include <utility>
 
 #include "cc/controllers.h"
@@ -90,8 +89,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
     first_agent_ = first_meta_timer_ + static_cast<std::uint32_t>(connections_.size());
     build_agents();
     events_ = EventQueue(first_agent_ + agents_.size());
-    marks_.reserve(kMarkCapacity);
-    build_timeline();
+    timeline_ = Timeline(scenario, seed);
     plan_lookahead();
     begin_measurement();  // what a run stopped within its warm-up reports
 }
@@ -102,38 +100,15 @@ Network& Network::operator=(const Network&) = default;
 Network& Network::operator=(Network&&) noexcept = default;
 Network::~Network() = default;
 
-void Network::build_timeline() {
-    const Scenario& scenario = *scenario_;
-    for (std::uint32_t i = 0; i < scenario.flows.size(); ++i) {
-        const FlowSpec& flow = scenario.flows[i];
-        const double luck = to_unit_interval(combine64(combine64(seed_, hash_name("start")), hash_name(flow.name)));
-        const Nanos jitter(static_cast<std::int64_t>(luck * static_cast<double>(scenario.start_jitter.value)));
-        const Nanos start = flow.start + jitter;
-        const Nanos stop = flow.lifetime < kNever ? std::min(flow.stop, start + flow.lifetime) : flow.stop;
-        timeline_.push_back({start, i, TimelineKind::FlowStart});
-        if (stop < kNever) timeline_.push_back({stop, i, TimelineKind::FlowStop});
-    }
-    for (std::uint32_t i = 0; i < scenario.events.size(); ++i)
-        timeline_.push_back({scenario.events[i].at, i, TimelineKind::Change});
-    std::ranges::stable_sort(timeline_, {}, &TimelineEntry::at);
-}
-
 // Everything up to and including now has happened, and an event of the scenario comes before whatever else happens at
 // its time: one nanosecond later is the first time at which the scenario could have had the change, too.
 Nanos Network::apply(std::span<const EventSpec> changes) {
     if (waiting_ != 0) throw ScenarioError("an agent waits for its action, and nothing can change until it acts");
     for (const EventSpec& change : changes) check_event(*scenario_, change);
     const Nanos at = now_ + Nanos(1);
-    const auto place = std::ranges::upper_bound(timeline_, at, {}, &TimelineEntry::at);
-    std::vector<TimelineEntry> entries;
-    bool may_end_order = false;
-    for (const EventSpec& change : changes) {
-        entries.push_back({at, static_cast<std::uint32_t>(live_changes_.size()), TimelineKind::LiveChange});
-        live_changes_.push_back(change);
-        live_changes_.back().at = at;
-        may_end_order |= change.link && (change.rate || change.loss_model);
-    }
-    timeline_.insert(place, entries.begin(), entries.end());
+    timeline_.add(changes, at);
+    const bool may_end_order = std::ranges::any_of(
+        changes, [](const EventSpec& change) { return change.link && (change.rate || change.loss_model); });
     if (may_end_order) replan_lookahead();
     return at;
 }
@@ -152,7 +127,7 @@ bool Network::run_until(Nanos until, std::int64_t& max_events) {
 
 bool Network::process_events(Nanos until, std::int64_t& max_events) {
     for (;;) {
-        const Nanos change = timeline_next_ < timeline_.size() ? timeline_[timeline_next_].at : kNever;
+        const Nanos change = timeline_.next_at();
         // Packets are carried ahead up to what the caller wants to see, and to just before the next change.
         const Nanos end = std::min(until, change - Nanos(1));
         bool has_reached = now_ > end;  // another change at this very time
@@ -198,20 +173,20 @@ Nanos Network::on_event(std::uint32_t source) {
 }
 
 void Network::on_timeline() {
-    while (timeline_next_ < timeline_.size() && timeline_[timeline_next_].at <= now_) {
-        const TimelineEntry entry = timeline_[timeline_next_++];
+    while (timeline_.next_at() <= now_) {
+        const Timeline::Entry entry = timeline_.take_next();
         switch (entry.kind) {
-            case TimelineKind::FlowStart:
+            case Timeline::Kind::FlowStart:
                 start_flow(entry.index);
                 break;
-            case TimelineKind::FlowStop:
+            case Timeline::Kind::FlowStop:
                 stop_flow(entry.index);
                 break;
-            case TimelineKind::Change:
+            case Timeline::Kind::Change:
                 apply_change(scenario_->events[entry.index]);
                 break;
-            case TimelineKind::LiveChange:
-                apply_change(live_changes_[entry.index]);
+            case Timeline::Kind::LiveChange:
+                apply_change(timeline_.live_changes()[entry.index]);
                 break;
         }
     }
@@ -240,7 +215,7 @@ Nanos Network::on_subflow_timer(std::uint32_t index) {
     if (s.is_established) {
         const TimerOutcome outcome = s.sender.on_timer(now_, gather_siblings(c, index), scenario_->transport);
         if (outcome.timed_out) on_timed_out(index);
-        if (outcome.began_recovery) mark(now_, MarkKind::Loss, index, s.sender.window().ssthresh_pkts);
+        if (outcome.began_recovery) marks_.add(now_, MarkKind::Loss, index, s.sender.window().ssthresh_pkts);
         if (outcome.wants_probe) send_probe(index);
         if (!c.calls_agent || !calls_agent(index)) fill(c);
     }
@@ -253,7 +228,8 @@ void Network::on_timed_out(std::uint32_t index) {
     Connection& c = connections_[s.connection];
     mix_signature(now_, index, 0xffffffff);
     const Window& window = s.sender.window();
-    mark(now_, MarkKind::Timeout, index, std::isinf(window.ssthresh_pkts) ? window.cwnd_pkts : window.ssthresh_pkts);
+    marks_.add(now_, MarkKind::Timeout, index,
+               std::isinf(window.ssthresh_pkts) ? window.cwnd_pkts : window.ssthresh_pkts);
     if (c.is_multipath()) {
         s.is_potentially_failed = true;
         reinject(c, s, false);
@@ -332,7 +308,7 @@ void Network::change_controller(const EventSpec& change) {
         s.sender.change_controller(controller, combine64(luck, static_cast<std::uint64_t>(now_.value)), now_);
     }
     c.is_coupled = is_coupled(controller) && c.is_multipath();
-    mark(now_, MarkKind::ControllerChange, *change.flow);
+    marks_.add(now_, MarkKind::ControllerChange, *change.flow);
     fill(c);
 }
 
@@ -367,8 +343,8 @@ void Network::change_link(const EventSpec& change) {
         link.set_up(*change.up, now_, [this](const Packet& p) { on_dropped(p, now_); });
     }
     if (change.rate || change.delay || change.loss || change.loss_model || change.sets_queue)
-        mark(now_, MarkKind::LinkChange, *change.link);
-    if (change.up) mark(now_, *change.up ? MarkKind::LinkUp : MarkKind::LinkDown, *change.link);
+        marks_.add(now_, MarkKind::LinkChange, *change.link);
+    if (change.up) marks_.add(now_, *change.up ? MarkKind::LinkUp : MarkKind::LinkDown, *change.link);
     if (link.next_event() < kNever) events_.schedule(link_source(*change.link), link.next_event());
 }
 
@@ -398,7 +374,7 @@ void Network::establish(std::uint32_t index) {
     s.is_established = true;
     s.is_potentially_failed = false;
     s.sender.start(now_);
-    mark(now_, MarkKind::Established, index, s.sender.window().cwnd_pkts);
+    marks_.add(now_, MarkKind::Established, index, s.sender.window().cwnd_pkts);
     if (!agents_.empty()) note_joined(index);
     fill(connections_[s.connection]);
 }
@@ -411,7 +387,7 @@ void Network::close_subflow(std::uint32_t index) {
     Connection& c = connections_[s.connection];
     s.sender.account_cwnd(now_);
     reinject(c, s, true);
-    mark(now_, MarkKind::Closed, index, s.sender.window().cwnd_pkts);
+    marks_.add(now_, MarkKind::Closed, index, s.sender.window().cwnd_pkts);
     // What comes after is a new TCP: no window, no RTT, sequence numbers from zero. The counters go on.
     SubflowSender predecessor = std::move(s.sender);
     s.incarnation = static_cast<std::uint8_t>((s.incarnation + 1) & kIncarnationMask);
@@ -426,16 +402,7 @@ void Network::close_subflow(std::uint32_t index) {
 
 std::size_t Network::heap_bytes() const {
     return heap_bytes_of(events_, links_, subflows_, connections_, hops_, held_ahead_, agents_, agent_of_, samples_,
-                         agent_steps_, ack_extensions_, free_extensions_, timeline_, live_changes_, subflow_baselines_,
-                         flow_baselines_, link_baselines_, marks_);
-}
-
-void Network::mark(Nanos at, MarkKind kind, std::uint32_t owner, double value) {
-    if (marks_.size() < kMarkCapacity) {
-        marks_.push_back({at, value, owner, kind});
-    } else {
-        ++marks_lost_;
-    }
+                         agent_steps_, ack_extensions_, free_extensions_, timeline_, measurement_, marks_);
 }
 
 std::vector<SubflowInterval> Network::take_intervals() {
@@ -455,15 +422,22 @@ std::int64_t Network::intervals_lost() const {
     return lost;
 }
 
-std::vector<Mark> Network::take_marks() {
-    std::vector<Mark> taken;
-    taken.reserve(kMarkCapacity);
-    taken.swap(marks_);
-    // Completions are noted when the last packet is carried to its receiver, ahead of what happens meanwhile.
-    std::ranges::stable_sort(taken, [](const Mark& a, const Mark& b) {
-        return std::tie(a.time, a.kind, a.owner) < std::tie(b.time, b.kind, b.owner);
-    });
-    return taken;
+void Network::begin_measurement() {
+    measurement_.begin(*this);
+    for (Connection& c : connections_) c.reassembly.restart_max();
+    for (Link& link : links_) link.restart_max_queue(now_);
+}
+
+std::int64_t Network::link_crossings() const {
+    std::int64_t crossings = 0;
+    for (const Link& link : links_) crossings += link.stats().packets_in;
+    return crossings;
+}
+
+std::uint64_t Network::signature() const {
+    std::uint64_t h = combine64(signature_, static_cast<std::uint64_t>(packets_delivered_));
+    for (const Connection& c : connections_) h = combine64(h, static_cast<std::uint64_t>(c.delivered_bytes));
+    return h;
 }
 
 }  // namespace subflow

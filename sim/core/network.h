@@ -14,35 +14,13 @@
 #include "decision_table.h"
 #include "event_queue.h"
 #include "link.h"
+#include "marks.h"
+#include "measurement.h"
 #include "packet.h"
 #include "scenario.h"
+#include "timeline.h"
 
 namespace subflow {
-
-enum class MarkKind : std::uint8_t {
-    Loss,  // fast retransmit began
-    Timeout,
-    Recovered,
-    Established,
-    Closed,
-    Completed,  // of a flow
-    LinkUp,
-    LinkDown,
-    LinkChange,
-    Penalised,         // its window was halved because what it holds blocks the connection's window
-    MetaTimeout,       // of a flow: the data-level head is retransmitted
-    Action,            // a learning agent acted; only while its steps are recorded
-    ControllerChange,  // of a flow
-};
-
-// Something that happened at a point in time. `owner` indexes links for the Link kinds, flows for Completed,
-// MetaTimeout and ControllerChange, else subflows.
-struct Mark {
-    Nanos time;
-    double value = 0;  // window after it in packets; seconds since the start for Completed, waited for MetaTimeout
-    std::uint32_t owner = 0;
-    MarkKind kind = MarkKind::Loss;
-};
 
 // A finished monitor interval of one subflow.
 struct SubflowInterval {
@@ -50,52 +28,10 @@ struct SubflowInterval {
     IntervalRecord record;
 };
 
-// Figures of the measured interval, from warm-up to now.
-struct SubflowResult {
-    double throughput_bps = 0;
-    double goodput_bps = 0;
-    double mean_cwnd_pkts = 0;
-    double mean_rtt_s = 0;  // NaN without samples
-    double loss_ratio = 0;  // packets lost in the network / packets sent
-    std::int64_t retransmits = 0;
-    std::int64_t timeouts = 0;
-    std::int64_t packets_sent = 0;
-    double schedule_share = 0;  // of the packets that the connection handed out; NaN without, or over a single path
-};
-
-struct FlowResult {
-    double goodput_bps = 0;
-    double completion_s = 0;        // since the flow's start; NaN while incomplete
-    double active_s = 0;            // part of the measured interval from its start until it ended
-    double active_goodput_bps = 0;  // over that part; 0 if there is none
-    double start_s = 0;             // NaN if it never started
-    double mean_rtt_s = 0;
-    double p95_rtt_s = 0;
-    double loss_ratio = 0;
-    std::int64_t retransmits = 0;
-    std::int64_t reinjections = 0;   // packets handed to a subflow although they had been sent before
-    std::int64_t duplicates = 0;     // arrivals discarded because another packet had brought the same data
-    double mean_hol_blocking_s = 0;  // that packets waited for earlier ones; NaN if none was delivered
-    std::int64_t max_reorder_queue_bytes = 0;
-};
-
-struct LinkResult {
-    double utilisation = 0;
-    std::int64_t drops_queue = 0;
-    std::int64_t drops_random = 0;
-    std::int64_t drops_down = 0;
-    double mean_queue_pkts = 0;
-    std::int64_t max_queue_pkts = 0;
-};
-
 // Copyable: a copy is a snapshot, and running the copy gives bit for bit what the original would. Any number of
 // networks live side by side; the Scenario must outlive them.
 class Network {
 public:
-    // What its buffer of marks takes, whatever the scenario.
-    static constexpr std::size_t kMarkCapacity = std::size_t{1} << 16;
-    static constexpr std::size_t kMarkBytes = kMarkCapacity * sizeof(Mark);
-
     // Throws ScenarioError if the scenario is not usable.
     Network(const Scenario& scenario, std::uint64_t seed);
 
@@ -123,7 +59,7 @@ public:
     Nanos apply(std::span<const EventSpec> changes);
 
     // Those made by now, in order.
-    const std::vector<EventSpec>& live_changes() const { return live_changes_; }
+    const std::vector<EventSpec>& live_changes() const { return timeline_.live_changes(); }
 
     Nanos now() const { return now_; }
     const Scenario& scenario() const { return *scenario_; }
@@ -137,9 +73,9 @@ public:
     // Packets offered to links, ACKs included: what the work of a run is proportional to.
     std::int64_t link_crossings() const;
 
-    SubflowResult subflow_result(std::size_t index) const;
-    FlowResult flow_result(std::size_t index) const;
-    LinkResult link_result(std::size_t index) const;
+    SubflowResult subflow_result(std::size_t index) const { return measurement_.subflow_result(*this, index); }
+    FlowResult flow_result(std::size_t index) const { return measurement_.flow_result(*this, index); }
+    LinkResult link_result(std::size_t index) const { return measurement_.link_result(*this, index); }
 
     // For observers; nothing here may be changed.
     std::vector<Link>& links() { return links_; }
@@ -147,9 +83,9 @@ public:
     const std::vector<Subflow>& subflows() const { return subflows_; }
     const std::vector<Connection>& connections() const { return connections_; }
 
-    // Marks since the last call; the buffer is bounded, and what did not fit is counted by marks_lost().
-    std::vector<Mark> take_marks();
-    std::int64_t marks_lost() const { return marks_lost_; }
+    // Marks since the last call; the log is bounded, and what did not fit is counted by marks_lost().
+    std::vector<Mark> take_marks() { return marks_.take(); }
+    std::int64_t marks_lost() const { return marks_.lost(); }
 
     // The monitor intervals that were finished since the last call, of all subflows that send by them, in the order in
     // which they were. Bounded per subflow (IntervalMonitor::kRecordCapacity); what did not fit, from the oldest on, is
@@ -209,32 +145,6 @@ public:
     void check_invariants() const;
 
 private:
-    enum class TimelineKind : std::uint8_t { FlowStart, FlowStop, Change, LiveChange };
-    struct TimelineEntry {
-        Nanos at;
-        std::uint32_t index = 0;  // flow, or position in Scenario::events or in live_changes_
-        TimelineKind kind = TimelineKind::Change;
-    };
-    struct SubflowBaseline {
-        SenderStats sender;
-        std::int64_t received_bytes = 0;
-        std::int64_t goodput_bytes = 0;
-        std::int64_t dropped_pkts = 0;
-    };
-    struct FlowBaseline {
-        std::int64_t delivered_bytes = 0;
-        std::uint64_t datagrams_sent = 0;
-        std::int64_t reinjected_pkts = 0;
-        std::int64_t duplicates = 0;
-        double waited_s = 0;
-        std::uint32_t delivered_pkts = 0;
-    };
-    struct LinkBaseline {
-        LinkStats stats;
-        Nanos busy{};
-        Nanos queue_time{};
-    };
-
     // What lies at the end of a link for the packets of one subflow.
     enum class Leads : std::uint8_t {
         ToTheClock,  // something whose next step depends on what else happens by then: packets wait on the link
@@ -254,7 +164,6 @@ private:
     std::uint32_t meta_timer_source(std::uint32_t flow) const { return first_meta_timer_ + flow; }
     std::uint32_t agent_source(std::uint32_t agent) const { return first_agent_ + agent; }
 
-    void build_timeline();
     bool process_events(Nanos until, std::int64_t& max_events);
     std::int64_t process_stretch();
     Nanos on_event(std::uint32_t source);
@@ -382,9 +291,7 @@ private:
         signature_ += mix64(static_cast<std::uint64_t>(at.value) ^ static_cast<std::uint64_t>(seq) << 32 ^
                             static_cast<std::uint64_t>(subflow) << 20);
     }
-    void mark(Nanos at, MarkKind kind, std::uint32_t owner, double value = 0);
     bool is_current(const Subflow& s, const Packet& p) const { return s.incarnation == p.incarnation; }
-    double measured_seconds() const;
 
     const Scenario* scenario_;
     std::uint64_t seed_;
@@ -415,22 +322,14 @@ private:
     std::vector<AckExtension> ack_extensions_;
     std::vector<std::uint32_t> free_extensions_;
 
-    std::vector<TimelineEntry> timeline_;
-    std::size_t timeline_next_ = 0;
-    std::vector<EventSpec> live_changes_;  // those that came by apply()
-
+    Timeline timeline_;
     bool is_warming_up_ = true;
-    Nanos measured_from_{};
-    std::vector<SubflowBaseline> subflow_baselines_;
-    std::vector<FlowBaseline> flow_baselines_;
-    std::vector<LinkBaseline> link_baselines_;
+    Measurement measurement_;
+    MarkLog marks_;
 
     // Scratch space of one call, kept here because clearing an array of 32 for two subflows costs more than using it
     std::array<Sibling, kMaxSubflows> siblings_;
     std::array<Candidate, kMaxSubflows> candidates_;
-
-    std::vector<Mark> marks_;
-    std::int64_t marks_lost_ = 0;
 };
 
 }  // namespace subflow

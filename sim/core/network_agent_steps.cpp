@@ -63,7 +63,7 @@ void Network::note_effects(std::uint32_t index) {
         const Window& window = subflows_[step.subflow].sender.window();
         step.cwnd_after_pkts = static_cast<float>(window.cwnd_pkts);
         step.rate_after_bps = static_cast<float>(window.pacing_pps * packet_bits);
-        mark(now_, MarkKind::Action, step.subflow, window.cwnd_pkts);
+        marks_.add(now_, MarkKind::Action, step.subflow, window.cwnd_pkts);
     }
 }
 

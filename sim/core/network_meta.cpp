@@ -55,7 +55,7 @@ void Network::penalise_holders(Connection& c, std::size_t fast) {
         if (srtt >= s.sender.rtt().srtt() || s.sender.state() != SenderState::Open) continue;
         s.sender.penalise(now_);
         f.penalised_others_at = now_;
-        mark(now_, MarkKind::Penalised, c.first_subflow + i, s.sender.window().cwnd_pkts);
+        marks_.add(now_, MarkKind::Penalised, c.first_subflow + i, s.sender.window().cwnd_pkts);
     }
 }
 
@@ -114,7 +114,7 @@ Nanos Network::on_meta_timer(std::uint32_t flow) {
     timer.expired_at = now_;
     timer.una_at_expiry = c.data_una;
     timer.backed_off = std::min(timeout * 2, std::max(scenario_->transport.rto_max, timeout));
-    mark(now_, MarkKind::MetaTimeout, flow, to_seconds(timeout));
+    marks_.add(now_, MarkKind::MetaTimeout, flow, to_seconds(timeout));
     const std::uint64_t sent_on = c.sent_on[c.data_una];
     // What waits among the reinjections goes out as soon as it can.
     if ((sent_on & Connection::kQueued) == 0 && has_room(c)) {

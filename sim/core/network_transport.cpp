@@ -325,7 +325,8 @@ void Network::end_if_delivered(Connection& c, Nanos at) {
     c.ended_at = at;
     if (c.final_data_seq != c.last_data_seq) return;  // stopped before its end
     c.completed_at = at;
-    mark(at, MarkKind::Completed, static_cast<std::uint32_t>(&c - connections_.data()), to_seconds(at - c.started_at));
+    marks_.add(at, MarkKind::Completed, static_cast<std::uint32_t>(&c - connections_.data()),
+               to_seconds(at - c.started_at));
 }
 
 void Network::send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at) {
@@ -372,11 +373,11 @@ void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
         s.is_potentially_failed = false;
         const AckOutcome outcome =
             s.sender.on_ack(packet.seq, blocks, packet.sent_time, now_, view, scenario_->transport);
-        if (outcome.newly_delivered != 0) c.rtt_histogram.add(now_ - packet.sent_time);
+        if (outcome.newly_delivered != 0) measurement_.add_rtt(s.connection, now_ - packet.sent_time);
         if (outcome.ended_recovery) [[unlikely]]
-            mark(now_, MarkKind::Recovered, packet.subflow, s.sender.window().cwnd_pkts);
+            marks_.add(now_, MarkKind::Recovered, packet.subflow, s.sender.window().cwnd_pkts);
         if (outcome.began_recovery) [[unlikely]]
-            mark(now_, MarkKind::Loss, packet.subflow, s.sender.effective_cwnd_pkts());
+            marks_.add(now_, MarkKind::Loss, packet.subflow, s.sender.effective_cwnd_pkts());
         if (c.calls_agent && calls_agent(packet.subflow)) [[unlikely]]
             return;
     }

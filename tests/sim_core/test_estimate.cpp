@@ -119,13 +119,13 @@ Measured measure(const Case& c) {
     simulation.run_until(c.scenario.duration);
     if (c.decisions) simulation.network().take_decisions();
     return {static_cast<double>(simulation.network().link_crossings()),
-            static_cast<double>(peak_heap_bytes() - before) - static_cast<double>(Network::kMarkBytes)};
+            static_cast<double>(peak_heap_bytes() - before) - static_cast<double>(MarkLog::kBytes)};
 }
 
 TEST(Estimate, IsCloseWhereLinksAreFull) {
     for (const Case& c : full_links()) {
         const Estimate told = estimate(c.scenario, c.interval, c.decisions);
-        const double told_bytes = told.memory_bytes() - static_cast<double>(Network::kMarkBytes);
+        const double told_bytes = told.memory_bytes() - static_cast<double>(MarkLog::kBytes);
         const Measured is = measure(c);
         EXPECT_LE(is.crossings, 1.25 * told.link_crossings) << c.name;
         EXPECT_GE(is.crossings, told.link_crossings / 2) << c.name;
@@ -137,7 +137,7 @@ TEST(Estimate, IsCloseWhereLinksAreFull) {
 TEST(Estimate, IsAnUpperBoundWhereFlowsAreHeldBack) {
     for (const Case& c : held_back()) {
         const Estimate told = estimate(c.scenario, c.interval, c.decisions);
-        const double told_bytes = told.memory_bytes() - static_cast<double>(Network::kMarkBytes);
+        const double told_bytes = told.memory_bytes() - static_cast<double>(MarkLog::kBytes);
         const Measured is = measure(c);
         EXPECT_LE(is.crossings, 1.25 * told.link_crossings) << c.name;
         EXPECT_LE(is.bytes, 2 * told_bytes) << c.name;

@@ -1,4 +1,5 @@
-// Figures of the measured interval: what was counted since the end of the warm-up.
+#include "measurement.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -29,39 +30,36 @@ double RttHistogram::quantile_s(double fraction) const {
     return std::ldexp(1.0, kLowestOctave + kOctaves) * 1e-9;
 }
 
-void Network::begin_measurement() {
-    measured_from_ = now_;
-    subflow_baselines_.clear();
-    for (const Subflow& s : subflows_)
-        subflow_baselines_.push_back({s.is_established ? s.sender.stats_at(now_) : s.sender.stats(), s.received_bytes,
-                                      s.goodput_bytes, s.dropped_pkts});
-    flow_baselines_.clear();
-    for (Connection& c : connections_) {
+void Measurement::begin(const Network& network) {
+    from_ = network.now();
+    subflows_.clear();
+    for (const Subflow& s : network.subflows())
+        subflows_.push_back({s.is_established ? s.sender.stats_at(from_) : s.sender.stats(), s.received_bytes,
+                             s.goodput_bytes, s.dropped_pkts});
+    flows_.clear();
+    for (const Connection& c : network.connections()) {
         const Reassembly& r = c.reassembly;
-        flow_baselines_.push_back(
+        flows_.push_back(
             {c.delivered_bytes, c.datagrams.sent(), c.reinjected_pkts, r.duplicates(), r.waited_s(), r.next()});
-        c.reassembly.restart_max();
-        c.rtt_histogram.clear();
     }
-    link_baselines_.clear();
-    for (Link& link : links_) {
-        link_baselines_.push_back({link.stats(), link.busy_until(now_), link.queue_time_until(now_)});
-        link.restart_max_queue(now_);
-    }
+    rtts_.assign(flows_.size(), {});
+    links_.clear();
+    for (const Link& link : network.links())
+        links_.push_back({link.stats(), link.busy_until(from_), link.queue_time_until(from_)});
 }
 
-double Network::measured_seconds() const {
-    return to_seconds(now_ - measured_from_);
+double Measurement::seconds(const Network& network) const {
+    return to_seconds(network.now() - from_);
 }
 
-SubflowResult Network::subflow_result(std::size_t index) const {
-    const Subflow& s = subflows_.at(index);
-    const SubflowBaseline& base = subflow_baselines_[index];
-    const SenderStats stats = s.is_established ? s.sender.stats_at(now_) : s.sender.stats();
-    const double seconds = measured_seconds();
+SubflowResult Measurement::subflow_result(const Network& network, std::size_t index) const {
+    const Subflow& s = network.subflows().at(index);
+    const SubflowBaseline& base = subflows_[index];
+    const SenderStats stats = s.is_established ? s.sender.stats_at(network.now()) : s.sender.stats();
+    const double span_s = seconds(network);
     SubflowResult result;
-    result.throughput_bps = ratio(static_cast<double>(s.received_bytes - base.received_bytes) * 8, seconds);
-    result.goodput_bps = ratio(static_cast<double>(s.goodput_bytes - base.goodput_bytes) * 8, seconds);
+    result.throughput_bps = ratio(static_cast<double>(s.received_bytes - base.received_bytes) * 8, span_s);
+    result.goodput_bps = ratio(static_cast<double>(s.goodput_bytes - base.goodput_bytes) * 8, span_s);
     result.mean_cwnd_pkts =
         ratio(stats.cwnd_seconds - base.sender.cwnd_seconds, stats.clock_seconds - base.sender.clock_seconds);
     const std::int64_t samples = stats.rtt_samples - base.sender.rtt_samples;
@@ -72,10 +70,10 @@ SubflowResult Network::subflow_result(std::size_t index) const {
         ratio(static_cast<double>(s.dropped_pkts - base.dropped_pkts), static_cast<double>(result.packets_sent));
     result.retransmits = stats.retransmits - base.sender.retransmits;
     result.timeouts = stats.timeouts - base.sender.timeouts;
-    const Connection& c = connections_[s.connection];
+    const Connection& c = network.connections()[s.connection];
     std::int64_t all = 0;
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i)
-        all += subflows_[i].sender.stats().handed_pkts() - subflow_baselines_[i].sender.handed_pkts();
+        all += network.subflows()[i].sender.stats().handed_pkts() - subflows_[i].sender.handed_pkts();
     result.schedule_share = kNaN;
     if (c.is_multipath() && all > 0)
         result.schedule_share =
@@ -83,26 +81,26 @@ SubflowResult Network::subflow_result(std::size_t index) const {
     return result;
 }
 
-FlowResult Network::flow_result(std::size_t index) const {
-    const Connection& c = connections_.at(index);
+FlowResult Measurement::flow_result(const Network& network, std::size_t index) const {
+    const Connection& c = network.connections().at(index);
     FlowResult result;
     result.goodput_bps =
-        ratio(static_cast<double>(c.delivered_bytes - flow_baselines_[index].delivered_bytes) * 8, measured_seconds());
+        ratio(static_cast<double>(c.delivered_bytes - flows_[index].delivered_bytes) * 8, seconds(network));
     result.completion_s = c.completed_at < kNever ? to_seconds(c.completed_at - c.started_at) : kNaN;
     result.start_s = c.is_started ? to_seconds(c.started_at) : kNaN;
     if (c.is_started) {
-        const Nanos end = std::min(now_, c.ended_at);
-        result.active_s = std::max(0.0, to_seconds(end - std::max(measured_from_, c.started_at)));
+        const Nanos end = std::min(network.now(), c.ended_at);
+        result.active_s = std::max(0.0, to_seconds(end - std::max(from_, c.started_at)));
     }
-    result.active_goodput_bps = ratio(result.goodput_bps * measured_seconds(), result.active_s);
-    result.p95_rtt_s = c.rtt_histogram.count() > 0 ? c.rtt_histogram.quantile_s(0.95) : kNaN;
+    result.active_goodput_bps = ratio(result.goodput_bps * seconds(network), result.active_s);
+    result.p95_rtt_s = rtts_[index].count() > 0 ? rtts_[index].quantile_s(0.95) : kNaN;
     double rtt_seconds = 0;
     double samples = 0;
     double sent = 0;
     double dropped = 0;
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
-        const Subflow& s = subflows_[i];
-        const SubflowBaseline& base = subflow_baselines_[i];
+        const Subflow& s = network.subflows()[i];
+        const SubflowBaseline& base = subflows_[i];
         const SenderStats& stats = s.sender.stats();
         rtt_seconds += stats.rtt_seconds - base.sender.rtt_seconds;
         samples += static_cast<double>(stats.rtt_samples - base.sender.rtt_samples);
@@ -110,10 +108,10 @@ FlowResult Network::flow_result(std::size_t index) const {
         dropped += static_cast<double>(s.dropped_pkts - base.dropped_pkts);
         result.retransmits += stats.retransmits - base.sender.retransmits;
     }
-    if (sends_datagrams(c.kind)) sent = static_cast<double>(c.datagrams.sent() - flow_baselines_[index].datagrams_sent);
+    if (sends_datagrams(c.kind)) sent = static_cast<double>(c.datagrams.sent() - flows_[index].datagrams_sent);
     result.mean_rtt_s = samples > 0 ? rtt_seconds / samples : kNaN;
     result.loss_ratio = ratio(dropped, sent);
-    const FlowBaseline& base = flow_baselines_[index];
+    const FlowBaseline& base = flows_[index];
     result.reinjections = c.reinjected_pkts - base.reinjected_pkts;
     result.duplicates = c.reassembly.duplicates() - base.duplicates;
     const auto delivered = static_cast<double>(c.reassembly.next() - base.delivered_pkts);
@@ -122,33 +120,21 @@ FlowResult Network::flow_result(std::size_t index) const {
     return result;
 }
 
-LinkResult Network::link_result(std::size_t index) const {
-    const Link& link = links_.at(index);
-    const LinkBaseline& base = link_baselines_[index];
+LinkResult Measurement::link_result(const Network& network, std::size_t index) const {
+    const Link& link = network.links().at(index);
+    const LinkBaseline& base = links_[index];
     const LinkStats& stats = link.stats();
-    const Nanos span = now_ - measured_from_;
+    const Nanos span = network.now() - from_;
     LinkResult result;
     if (span > Nanos(0)) {
-        result.utilisation = to_seconds(link.busy_until(now_) - base.busy) / to_seconds(span);
-        result.mean_queue_pkts = to_seconds(link.queue_time_until(now_) - base.queue_time) / to_seconds(span);
+        result.utilisation = to_seconds(link.busy_until(network.now()) - base.busy) / to_seconds(span);
+        result.mean_queue_pkts = to_seconds(link.queue_time_until(network.now()) - base.queue_time) / to_seconds(span);
     }
     result.drops_queue = stats.drops_queue - base.stats.drops_queue;
     result.drops_random = stats.drops_random - base.stats.drops_random;
     result.drops_down = stats.drops_down - base.stats.drops_down;
     result.max_queue_pkts = link.max_queue_pkts();
     return result;
-}
-
-std::int64_t Network::link_crossings() const {
-    std::int64_t crossings = 0;
-    for (const Link& link : links_) crossings += link.stats().packets_in;
-    return crossings;
-}
-
-std::uint64_t Network::signature() const {
-    std::uint64_t h = combine64(signature_, static_cast<std::uint64_t>(packets_delivered_));
-    for (const Connection& c : connections_) h = combine64(h, static_cast<std::uint64_t>(c.delivered_bytes));
-    return h;
 }
 
 }  // namespace subflow

@@ -1,0 +1,130 @@
+// Figures of the measured interval, from warm-up to now: what was counted since it began.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "link.h"
+#include "memory.h"
+#include "sender.h"
+#include "units.h"
+
+namespace subflow {
+
+class Network;
+
+struct SubflowResult {
+    double throughput_bps = 0;
+    double goodput_bps = 0;
+    double mean_cwnd_pkts = 0;
+    double mean_rtt_s = 0;  // NaN without samples
+    double loss_ratio = 0;  // packets lost in the network / packets sent
+    std::int64_t retransmits = 0;
+    std::int64_t timeouts = 0;
+    std::int64_t packets_sent = 0;
+    double schedule_share = 0;  // of the packets that the connection handed out; NaN without, or over a single path
+};
+
+struct FlowResult {
+    double goodput_bps = 0;
+    double completion_s = 0;        // since the flow's start; NaN while incomplete
+    double active_s = 0;            // part of the measured interval from its start until it ended
+    double active_goodput_bps = 0;  // over that part; 0 if there is none
+    double start_s = 0;             // NaN if it never started
+    double mean_rtt_s = 0;
+    double p95_rtt_s = 0;
+    double loss_ratio = 0;
+    std::int64_t retransmits = 0;
+    std::int64_t reinjections = 0;   // packets handed to a subflow although they had been sent before
+    std::int64_t duplicates = 0;     // arrivals discarded because another packet had brought the same data
+    double mean_hol_blocking_s = 0;  // that packets waited for earlier ones; NaN if none was delivered
+    std::int64_t max_reorder_queue_bytes = 0;
+};
+
+struct LinkResult {
+    double utilisation = 0;
+    std::int64_t drops_queue = 0;
+    std::int64_t drops_random = 0;
+    std::int64_t drops_down = 0;
+    double mean_queue_pkts = 0;
+    std::int64_t max_queue_pkts = 0;
+};
+
+// Distribution of RTT samples with a resolution of 1/32 of the value: 32 buckets per octave from 2^10 ns up.
+class RttHistogram {
+public:
+    void add(Nanos rtt) {
+        ++buckets_[bucket_of(rtt)];
+        ++count_;
+    }
+    std::uint64_t count() const { return count_; }
+    void clear() { *this = RttHistogram(); }
+    // The value below which `fraction` of the samples lie, in seconds, interpolated within its bucket. 0 without
+    // samples.
+    double quantile_s(double fraction) const;
+
+private:
+    static constexpr int kSubBits = 5;
+    static constexpr int kLowestOctave = 10;
+    static constexpr int kOctaves = 28;  // up to 2^38 ns, 4.6 minutes
+
+    static std::size_t bucket_of(Nanos rtt) {
+        const auto v = static_cast<std::uint64_t>(rtt.value);
+        const int octave = static_cast<int>(std::bit_width(v)) - 1;
+        if (octave < kLowestOctave) return 0;
+        if (octave >= kLowestOctave + kOctaves) return (kOctaves << kSubBits) - 1;
+        const std::uint64_t within = (v >> (octave - kSubBits)) & ((1u << kSubBits) - 1);
+        return (static_cast<std::size_t>(octave - kLowestOctave) << kSubBits) + within;
+    }
+
+    std::array<std::uint32_t, (kOctaves << kSubBits)> buckets_{};
+    std::uint64_t count_ = 0;
+};
+
+// Reads a network and changes nothing of it.
+class Measurement {
+public:
+    // The interval begins now.
+    void begin(const Network& network);
+    void add_rtt(std::uint32_t flow, Nanos rtt) { rtts_[flow].add(rtt); }
+
+    SubflowResult subflow_result(const Network& network, std::size_t index) const;
+    FlowResult flow_result(const Network& network, std::size_t index) const;
+    LinkResult link_result(const Network& network, std::size_t index) const;
+
+    std::size_t heap_bytes() const { return heap_bytes_of(rtts_, subflows_, flows_, links_); }
+
+private:
+    struct SubflowBaseline {
+        SenderStats sender;
+        std::int64_t received_bytes = 0;
+        std::int64_t goodput_bytes = 0;
+        std::int64_t dropped_pkts = 0;
+    };
+    struct FlowBaseline {
+        std::int64_t delivered_bytes = 0;
+        std::uint64_t datagrams_sent = 0;
+        std::int64_t reinjected_pkts = 0;
+        std::int64_t duplicates = 0;
+        double waited_s = 0;
+        std::uint32_t delivered_pkts = 0;
+    };
+    struct LinkBaseline {
+        LinkStats stats;
+        Nanos busy{};
+        Nanos queue_time{};
+    };
+
+    double seconds(const Network& network) const;
+
+    Nanos from_{};
+    std::vector<RttHistogram> rtts_;  // [flow]
+    // Counters when it began
+    std::vector<SubflowBaseline> subflows_;
+    std::vector<FlowBaseline> flows_;
+    std::vector<LinkBaseline> links_;
+};
+
+}  // namespace subflow
