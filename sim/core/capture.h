@@ -37,13 +37,9 @@ struct PacketRecord {
 class PacketLog {
 public:
     void set_capacity(std::size_t capacity) { capacity_ = capacity; }
-    void add(const PacketRecord& record) {
-        if (records_.size() < capacity_) {
-            records_.push_back(record);
-        } else {
-            ++dropped_;
-        }
-    }
+    // A packet passes. `extension`: what an ACK says beyond its numbers; nullptr: nothing.
+    void note(const Packet& packet, Station station, Nanos at, std::uint16_t payload_bytes,
+              const AckExtension* extension);
     // Moves those up to and including `until` to the end of `out`; the others stay.
     void take(Nanos until, std::vector<PacketRecord>& out);
     // Packets that the capacity did not leave room for.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <vector>
 
 #include "decision.h"
@@ -63,5 +64,14 @@ struct DecisionTable {
     // Per decision, all columns together
     static constexpr std::size_t kRowBytes = 8 + 4 + 1 + 2 + 4 * 8 + kMaxDecisionNumbers * 8 + 1 + 3 * 4;
 };
+
+// A log and whose it is, as in DecisionTable::owner.
+struct OwnedLog {
+    const DecisionLog* log = nullptr;
+    std::uint32_t owner = 0;
+};
+
+// Everything that is in these logs. `packet_bits`: what a full packet weighs on the wire.
+DecisionTable merge_decisions(std::span<const OwnedLog> logs, double packet_bits);
 
 }  // namespace subflow

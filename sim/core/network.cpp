@@ -405,23 +405,6 @@ std::size_t Network::heap_bytes() const {
                          agent_steps_, ack_extensions_, free_extensions_, timeline_, measurement_, marks_);
 }
 
-std::vector<SubflowInterval> Network::take_intervals() {
-    std::vector<SubflowInterval> taken;
-    for (std::uint32_t i = 0; i < subflows_.size(); ++i) {
-        for (const IntervalRecord& record : subflows_[i].sender.take_intervals()) taken.push_back({i, record});
-    }
-    std::ranges::stable_sort(taken, {}, [](const SubflowInterval& each) { return each.record.finished_at; });
-    return taken;
-}
-
-std::int64_t Network::intervals_lost() const {
-    std::int64_t lost = 0;
-    for (const Subflow& s : subflows_) {
-        if (s.sender.monitor()) lost += s.sender.monitor()->records_lost();
-    }
-    return lost;
-}
-
 void Network::begin_measurement() {
     measurement_.begin(*this);
     for (Connection& c : connections_) c.reassembly.restart_max();

@@ -242,9 +242,7 @@ private:
     bool has_active(const Connection& connection) const;  // a usable subflow that is no backup
     void bar_backups(const Connection& connection);
     SendMoment describe_send(const Connection& connection, bool is_reinjection) const;
-    template <class Visit>
-    void for_each_log(Visit&& visit) const;
-    void clear_decisions();
+    std::vector<OwnedLog> decision_logs() const;
     void record_choice(Connection& connection, std::uint32_t data_seq, std::optional<std::size_t> choice);
     void record_only_choice(Connection& connection, std::uint32_t data_seq, std::size_t choice);
     void record_copy(Connection& connection, std::uint32_t data_seq, std::size_t position);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "network.h"
+#include "sender_rules.h"
 
 namespace subflow {
 
@@ -88,6 +89,36 @@ void Network::record_copy(Connection& c, std::uint32_t data_seq, std::size_t pos
     const auto behind = static_cast<double>(c.data_nxt - 1 - data_seq);
     c.decisions->draft(Cause::Schedule, now_).reason.set(kSendCopy, {behind});
     record_choice(c, data_seq, position);
+}
+
+// What the scheduler was asked to explain has become its answer.
+void Network::record_choice(Connection& c, std::uint32_t data_seq, std::optional<std::size_t> choice) {
+    Decision& decision = c.decisions->current_draft();
+    decision.data_seq = data_seq;
+    if (choice) decision.chosen = static_cast<std::uint8_t>(*choice);
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        decision.available |= static_cast<std::uint32_t>(candidates_[i].is_available) << i;
+        decision.usable |= static_cast<std::uint32_t>(candidates_[i].is_usable) << i;
+    }
+    if (decision.reason.rule == nullptr) {
+        const bool had_no_choice = choice && decision.available == 1u << *choice;
+        decision.reason.rule = decision.available == 0 ? &kNoneAvailable
+                               : had_no_choice         ? &kOnlyAvailable
+                                                       : &sender_rules::kUnexplained;
+    }
+    c.decisions->keep_draft();
+}
+
+// The scheduler was not asked: it would have taken the only subflow that had room.
+void Network::record_only_choice(Connection& c, std::uint32_t data_seq, std::size_t choice) {
+    Decision& decision = c.decisions->draft(Cause::Schedule, now_);
+    decision.reason.rule = &kOnlyAvailable;
+    decision.data_seq = data_seq;
+    decision.chosen = static_cast<std::uint8_t>(choice);
+    decision.available = 1u << choice;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i)
+        decision.usable |= static_cast<std::uint32_t>(is_usable(subflows_[c.first_subflow + i])) << i;
+    c.decisions->keep_draft();
 }
 
 void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {

@@ -357,6 +357,15 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
     return slot;
 }
 
+// Not inlined: nearly always there is no capture, and its callers are the path of every packet.
+void Network::note_packet(Connection& c, const Packet& p, Station station, Nanos at) {
+    const bool is_ack = p.kind == PacketKind::Ack;
+    const std::int64_t header_bytes = p.kind == PacketKind::Data ? c.header_bytes : kDatagramHeaderBytes.value;
+    const auto payload_bytes = static_cast<std::uint16_t>(is_ack ? 0 : p.size - header_bytes);
+    const bool is_extended = is_ack && p.extension != kNoExtension;
+    c.captured->note(p, station, at, payload_bytes, is_extended ? &ack_extensions_[p.extension] : nullptr);
+}
+
 void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
     if (c.captured) [[unlikely]]
         note_packet(c, packet, Station::Sender, now_);

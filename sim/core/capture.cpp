@@ -1,0 +1,67 @@
+#include "capture.h"
+
+#include <algorithm>
+
+namespace subflow {
+
+void PacketLog::note(const Packet& p, Station station, Nanos at, std::uint16_t payload_bytes,
+                     const AckExtension* extension) {
+    if (records_.size() >= capacity_) {
+        ++dropped_;
+        return;
+    }
+    PacketRecord record{.at = at,
+                        .echo = p.sent_time,
+                        .seq = p.seq,
+                        .data_seq = p.data_seq,
+                        .transmission = p.transmission,
+                        .subflow = p.subflow,
+                        .size_bytes = p.size,
+                        .payload_bytes = payload_bytes,
+                        .kind = p.kind,
+                        .station = station,
+                        .incarnation = p.incarnation};
+    if (p.kind == PacketKind::Ack) record.right_edge = Reassembly::kUnlimited;
+    if (extension != nullptr) {
+        record.right_edge = extension->right_edge;
+        record.sack = extension->sack.blocks;
+        record.sack_count = static_cast<std::uint8_t>(extension->sack.count);
+    }
+    records_.push_back(record);
+}
+
+void PacketLog::take(Nanos until, std::vector<PacketRecord>& out) {
+    const auto later = std::ranges::stable_partition(records_, [&](const PacketRecord& r) { return r.at <= until; });
+    out.insert(out.end(), records_.begin(), later.begin());
+    records_.erase(records_.begin(), later.begin());
+}
+
+PacketTable::PacketTable(const std::vector<PacketRecord>& records) {
+    const auto fill = [&](auto& column, auto field) {
+        column.reserve(records.size());
+        for (const PacketRecord& r : records)
+            column.push_back(static_cast<typename std::decay_t<decltype(column)>::value_type>(field(r)));
+    };
+    fill(time_ns, [](const PacketRecord& r) { return r.at.value; });
+    fill(echo_ns, [](const PacketRecord& r) { return r.echo.value; });
+    fill(seq, [](const PacketRecord& r) { return r.seq; });
+    fill(data_seq, [](const PacketRecord& r) { return r.data_seq; });
+    fill(transmission, [](const PacketRecord& r) { return r.transmission; });
+    fill(right_edge, [](const PacketRecord& r) { return r.right_edge; });
+    fill(subflow, [](const PacketRecord& r) { return r.subflow; });
+    fill(size_bytes, [](const PacketRecord& r) { return r.size_bytes; });
+    fill(payload_bytes, [](const PacketRecord& r) { return r.payload_bytes; });
+    fill(kind, [](const PacketRecord& r) { return r.kind; });
+    fill(station, [](const PacketRecord& r) { return r.station; });
+    fill(incarnation, [](const PacketRecord& r) { return r.incarnation; });
+    fill(sack_count, [](const PacketRecord& r) { return r.sack_count; });
+    sack.reserve(records.size() * 6);
+    for (const PacketRecord& r : records) {
+        for (const SeqRange& range : r.sack) {
+            sack.push_back(range.begin);
+            sack.push_back(range.end);
+        }
+    }
+}
+
+}  // namespace subflow

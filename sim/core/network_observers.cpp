@@ -1,0 +1,93 @@
+// The part of Network that has what its subflows and connections are asked to keep: intervals, decisions, packets.
+#include <algorithm>
+
+#include "network.h"
+
+namespace subflow {
+
+std::vector<SubflowInterval> Network::take_intervals() {
+    std::vector<SubflowInterval> taken;
+    for (std::uint32_t i = 0; i < subflows_.size(); ++i) {
+        for (const IntervalRecord& record : subflows_[i].sender.take_intervals()) taken.push_back({i, record});
+    }
+    std::ranges::stable_sort(taken, {}, [](const SubflowInterval& each) { return each.record.finished_at; });
+    return taken;
+}
+
+std::int64_t Network::intervals_lost() const {
+    std::int64_t lost = 0;
+    for (const Subflow& s : subflows_) {
+        if (s.sender.monitor()) lost += s.sender.monitor()->records_lost();
+    }
+    return lost;
+}
+
+void Network::record_decisions(const DecisionLog::Limits& limits) {
+    SF_ASSERT(limits.capacity > 0 && limits.window > Nanos(0));
+    for (Subflow& s : subflows_) s.sender.record_decisions(limits);
+    for (Connection& c : connections_) {
+        if (!c.is_multipath()) continue;
+        if (!c.decisions) c.decisions.emplace();
+        c.decisions->set_limits(limits);
+    }
+}
+
+// Those of the subflows, then those of the connections.
+std::vector<OwnedLog> Network::decision_logs() const {
+    std::vector<OwnedLog> logs;
+    std::uint32_t owner = 0;
+    for (const Subflow& s : subflows_) {
+        if (s.sender.decisions()) logs.push_back({&*s.sender.decisions(), owner});
+        ++owner;
+    }
+    for (const Connection& c : connections_) {
+        if (c.decisions) logs.push_back({&*c.decisions, owner});
+        ++owner;
+    }
+    return logs;
+}
+
+std::int64_t Network::decisions_lost() const {
+    std::int64_t lost = 0;
+    for (const OwnedLog& each : decision_logs()) lost += each.log->dropped();
+    return lost;
+}
+
+double Network::decisions_fill() const {
+    double fill = 0;
+    for (const auto& [log, owner] : decision_logs())
+        fill = std::max(fill, static_cast<double>(log->size()) / static_cast<double>(log->limits().capacity));
+    return fill;
+}
+
+DecisionTable Network::take_decisions() {
+    DecisionTable table = merge_decisions(decision_logs(), scenario_->packet_bits());
+    for (Subflow& s : subflows_) s.sender.clear_decisions();
+    for (Connection& c : connections_) {
+        if (c.decisions) c.decisions->clear();
+    }
+    return table;
+}
+
+void Network::capture_packets(std::uint32_t flow, std::size_t capacity) {
+    Connection& c = connections_[flow];
+    if (!c.captured) c.captured.emplace();
+    c.captured->set_capacity(capacity);
+}
+
+PacketTable Network::take_packets() {
+    std::vector<PacketRecord> taken;
+    for (Connection& c : connections_) {
+        if (c.captured) c.captured->take(now_, taken);
+    }
+    std::ranges::stable_sort(taken, {}, &PacketRecord::at);
+    return PacketTable(taken);
+}
+
+std::int64_t Network::packets_not_captured() const {
+    std::int64_t lost = 0;
+    for (const Connection& c : connections_) lost += c.captured ? c.captured->dropped() : 0;
+    return lost;
+}
+
+}  // namespace subflow
