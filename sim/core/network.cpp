@@ -87,8 +87,12 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
     first_ack_timer_ = first_timer_ + subflow_count;
     first_meta_timer_ = first_ack_timer_ + subflow_count;
     first_agent_ = first_meta_timer_ + static_cast<std::uint32_t>(connections_.size());
-    build_agents();
-    events_ = EventQueue(first_agent_ + agents_.size());
+    agents_ = LearningAgents(*this);
+    for (Connection& c : connections_) {
+        const Agent* const agent = agents_.steering(c.first_subflow);
+        c.calls_agent = agent != nullptr && agent->acts_on_news();
+    }
+    events_ = EventQueue(first_agent_ + agents_.all().size());
     timeline_ = Timeline(scenario, seed);
     plan_lookahead();
     begin_measurement();  // what a run stopped within its warm-up reports
@@ -103,7 +107,7 @@ Network::~Network() = default;
 // Everything up to and including now has happened, and an event of the scenario comes before whatever else happens at
 // its time: one nanosecond later is the first time at which the scenario could have had the change, too.
 Nanos Network::apply(std::span<const EventSpec> changes) {
-    if (waiting_ != 0) throw ScenarioError("an agent waits for its action, and nothing can change until it acts");
+    if (is_waiting()) throw ScenarioError("an agent waits for its action, and nothing can change until it acts");
     for (const EventSpec& change : changes) check_event(*scenario_, change);
     const Nanos at = now_ + Nanos(1);
     timeline_.add(changes, at);
@@ -114,7 +118,7 @@ Nanos Network::apply(std::span<const EventSpec> changes) {
 }
 
 bool Network::run_until(Nanos until, std::int64_t& max_events) {
-    if (waiting_ != 0) return false;
+    if (is_waiting()) return false;
     if (is_warming_up_ && scenario_->warmup <= until) {
         // The measured interval is (warm-up, end]: like the samples, it counts what happens at its end, not at its
         // start.
@@ -137,7 +141,7 @@ bool Network::process_events(Nanos until, std::int64_t& max_events) {
             has_reached = horizon_ == end;
             const std::int64_t events = process_stretch();
             max_events -= events;
-            if (waiting_ != 0) [[unlikely]]
+            if (is_waiting()) [[unlikely]]
                 return false;
             // Short enough for a caller that counts events, long enough not to be felt
             if (events < kFewEvents && stride_ < kLongestStride) stride_ = stride_ * 2;
@@ -241,6 +245,26 @@ Nanos Network::on_ack_timer(std::uint32_t index) {
     if (!s.is_established) return kNever;
     if (s.receiver.ack_deadline() <= now_) send_ack(s, connections_[s.connection], index, now_);
     return s.receiver.ack_deadline();
+}
+
+// Something was learned of a subflow. Whether its agent now acts before anything leaves.
+bool Network::calls_agent(std::uint32_t subflow) {
+    if (!agents_.has_news(*this, subflow)) return false;
+    schedule_agent(agents_.index_steering(subflow));
+    return true;
+}
+
+Nanos Network::on_epoch(std::uint32_t agent) {
+    const std::optional<std::uint32_t> changed = agents_.on_epoch(agents_reach(), agent);
+    if (agents_[agent].is_waiting) horizon_ = now_;  // everything else that happens now still does
+    if (changed) fill(connections_[*changed]);
+    return agents_[agent].due;
+}
+
+void Network::act(std::uint32_t agent, std::span<const float> action) {
+    const std::uint32_t changed = agents_.act(agents_reach(), agent, action);
+    schedule_agent(agent);
+    fill(connections_[changed]);
 }
 
 void Network::start_flow(std::uint32_t flow) {
@@ -375,7 +399,7 @@ void Network::establish(std::uint32_t index) {
     s.is_potentially_failed = false;
     s.sender.start(now_);
     marks_.add(now_, MarkKind::Established, index, s.sender.window().cwnd_pkts);
-    if (!agents_.empty()) note_joined(index);
+    if (!agents_.empty() && agents_.note_joined(*this, index)) schedule_agent(agents_.index_steering(index));
     fill(connections_[s.connection]);
 }
 
@@ -401,8 +425,8 @@ void Network::close_subflow(std::uint32_t index) {
 }
 
 std::size_t Network::heap_bytes() const {
-    return heap_bytes_of(events_, links_, subflows_, connections_, hops_, held_ahead_, agents_, agent_of_, samples_,
-                         agent_steps_, ack_extensions_, free_extensions_, timeline_, measurement_, marks_);
+    return heap_bytes_of(events_, links_, subflows_, connections_, hops_, held_ahead_, agents_, ack_extensions_,
+                         free_extensions_, timeline_, measurement_, marks_);
 }
 
 void Network::begin_measurement() {

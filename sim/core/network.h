@@ -8,8 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "agent/agent.h"
-#include "agent/agent_steps.h"
+#include "agent/learning_agents.h"
 #include "connection.h"
 #include "decision_table.h"
 #include "event_queue.h"
@@ -114,27 +113,30 @@ public:
 
     // Learning agents whose decider is Outside: run_until() stops, not having reached its end, when some of them have
     // to act, all at that instant; each then needs act() before it can go on.
-    bool is_waiting() const { return waiting_ != 0; }
-    const std::vector<Agent>& agents() const { return agents_; }
+    bool is_waiting() const { return agents_.is_waiting(); }
+    const std::vector<Agent>& agents() const { return agents_.all(); }
     // `action`: [acting, action_width], brought within its bounds.
     void act(std::uint32_t agent, std::span<const float> action);
     // From now on what agents see, do and earn is kept until it is taken; their actions are marks as well. Changes
     // nothing of what happens, and does nothing without agents.
-    void record_agent_steps();
-    AgentStepTable take_agent_steps();
+    void record_agent_steps() { agents_.record_steps(); }
+    AgentStepTable take_agent_steps() { return agents_.take_steps(); }
     // Decisions that there was no room for between two calls.
-    std::int64_t agent_steps_lost() const { return agent_steps_ ? agent_steps_->lost() : 0; }
+    std::int64_t agent_steps_lost() const { return agents_.steps_lost(); }
     // The agent that steers a subflow; nullptr: none does.
-    const Agent* agent_steering(std::uint32_t subflow) const {
-        return agent_of_[subflow] == kNoAgent ? nullptr : &agents_[agent_of_[subflow]];
-    }
+    const Agent* agent_steering(std::uint32_t subflow) const { return agents_.steering(subflow); }
     // What the agent that steers a subflow earned in its latest epoch with an action; none before the second decision.
-    std::optional<double> latest_reward(std::uint32_t subflow) const;
+    std::optional<double> latest_reward(std::uint32_t subflow) const { return agents_.latest_reward(subflow); }
     // For whoever stops the run between epochs: ends the one under way, so that the agent has an observation and a
     // reward of now. Returns whether there is any: an action without its reward, and a subflow to see.
-    bool end_epoch(std::uint32_t agent);
-    // Whether a subflow is there for a learning agent: it has something to send or to repair, and has measured an RTT.
-    bool can_be_seen(const Subflow& s) const;
+    bool end_epoch(std::uint32_t agent) { return agents_.end_epoch(agents_reach(), agent); }
+    // Whether a subflow has something to send or to repair.
+    bool is_under_way(const Subflow& s) const {
+        const Connection& c = connections_[s.connection];
+        return s.is_established && c.is_started && c.data_una < c.data_end;
+    }
+    // Whether it is there for a learning agent: that, and it has measured an RTT.
+    bool can_be_seen(const Subflow& s) const { return is_under_way(s) && s.sender.rtt().has_sample(); }
 
     // What it keeps on the heap, the scenario and policies aside.
     std::size_t heap_bytes() const;
@@ -259,26 +261,11 @@ private:
     Nanos shortest_meta_timeout() const;
     Nanos meta_timeout(const Connection& connection) const;
 
-    // network_agents.cpp: learning agents
-    void build_agents();
-    bool is_under_way(const Subflow& s) const;
-    void note_joined(std::uint32_t subflow);
-    static Nanos retry_after(const Agent& agent);
-    void schedule_epoch(std::uint32_t agent, Nanos length);
-    double feedback_of(const Agent& agent) const;
+    // What agents ask of the network, and what they are told.
+    LearningAgents::Reach agents_reach() { return {*this, subflows_, marks_}; }
+    void schedule_agent(std::uint32_t agent) { events_.schedule(agent_source(agent), agents_[agent].due); }
     bool calls_agent(std::uint32_t subflow);
     Nanos on_epoch(std::uint32_t agent);
-    std::optional<std::uint32_t> next_in_turn(const Agent& agent) const;
-    bool observe(Agent& agent);
-    void begin_counting(Agent::Member& member) const;
-    double share_of_handed(const Agent& agent, const Agent::Member& member) const;
-    void measure(EpochSample& epoch, const Agent::Counters& then, Nanos since, const Agent::Counters& now) const;
-    EpochSample since_last_decision(Agent::Member& member) const;
-    EpochSample take_sample(const Agent& agent, Agent::Member& member) const;
-    void carry_out(std::uint32_t agent);
-    std::int64_t served_flows(const Agent& agent) const;
-    bool note_decision(std::uint32_t agent);  // network_agent_steps.cpp
-    void note_effects(std::uint32_t agent);
 
     void on_data_ack(Connection& connection, std::uint32_t data_ack);
     void end_if_delivered(Connection& connection, Nanos at);
@@ -310,13 +297,6 @@ private:
     std::vector<Hop> hops_;                  // of all paths, one after the other
     std::vector<std::uint32_t> held_ahead_;  // links that may hold packets for the next segment, downstream ones first
 
-    static constexpr std::uint32_t kNoAgent = ~0u;
-    std::vector<Agent> agents_;
-    std::vector<std::uint32_t> agent_of_;  // [subflow] the one that steers it
-    std::uint32_t waiting_ = 0;            // agents whose action has to come from outside
-    std::vector<EpochSample> samples_;     // scratch space
-    std::optional<AgentStepLog> agent_steps_;
-
     std::vector<AckExtension> ack_extensions_;
     std::vector<std::uint32_t> free_extensions_;
 
@@ -324,6 +304,7 @@ private:
     bool is_warming_up_ = true;
     Measurement measurement_;
     MarkLog marks_;
+    LearningAgents agents_;
 
     // Scratch space of one call, kept here because clearing an array of 32 for two subflows costs more than using it
     std::array<Sibling, kMaxSubflows> siblings_;

@@ -13,7 +13,7 @@
 
 namespace subflow {
 
-// A value: copied with its network. What concerns the network's subflows is in network_agents.cpp.
+// A value: copied with its network. What concerns the network's subflows is in learning_agents.h.
 class Agent {
 public:
     // What a sender had counted at some time.
@@ -47,6 +47,8 @@ public:
 
     const AgentInfo& info() const { return *info_; }
     const EpochPlan& plan() const { return plan_; }
+    // It acts when its subflows have news, not by the clock.
+    bool acts_on_news() const { return plan_.kind == EpochKind::Packets || plan_.kind == EpochKind::Own; }
     const Decider& decider() const { return decider_; }
     // Of an observation: numbers per subflow.
     std::uint32_t width() const { return width_; }

@@ -1,0 +1,88 @@
+// The learning agents of a network: counts their epochs, shows them their subflows, does what they say.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "../marks.h"
+#include "agent.h"
+#include "agent_steps.h"
+
+namespace subflow {
+
+class Network;
+struct Subflow;
+
+// Stands beside the network, which says when something has happened, sees to it that on_epoch() is called when an agent
+// is due (Agent::due), and sends what an action has made room for. A value: copied with its network.
+class LearningAgents {
+public:
+    // What agents work on: the network as they see it, the senders that they steer, and where that is noted.
+    struct Reach {
+        const Network& network;
+        std::span<Subflow> subflows;  // all of it
+        MarkLog& marks;
+    };
+
+    LearningAgents() = default;
+    explicit LearningAgents(const Network& network);
+
+    bool empty() const { return agents_.empty(); }
+    const std::vector<Agent>& all() const { return agents_; }
+    const Agent& operator[](std::uint32_t index) const { return agents_[index]; }
+    // The one that steers a subflow; nullptr: none does.
+    const Agent* steering(std::uint32_t subflow) const {
+        return agent_of_[subflow] == kNoAgent ? nullptr : &agents_[agent_of_[subflow]];
+    }
+    std::uint32_t index_steering(std::uint32_t subflow) const { return agent_of_[subflow]; }
+    // Some wait for an action from outside.
+    bool is_waiting() const { return waiting_ != 0; }
+
+    // A subflow was established. Returns whether the agent that steers it is now due at some time.
+    bool note_joined(const Network& network, std::uint32_t subflow);
+    // Something was learned of a subflow whose agent acts on news. Returns whether it does so now, before anything
+    // leaves.
+    bool has_news(const Network& network, std::uint32_t subflow);
+    // An agent may be due. Returns the flow whose windows it has changed.
+    std::optional<std::uint32_t> on_epoch(const Reach& reach, std::uint32_t index);
+    // The action for one that waits. Returns the flow whose windows it has changed.
+    std::uint32_t act(const Reach& reach, std::uint32_t index, std::span<const float> action);
+    // Ends the epoch under way: see Network::end_epoch().
+    bool end_epoch(const Reach& reach, std::uint32_t index);
+
+    std::optional<double> latest_reward(std::uint32_t subflow) const;
+    // See Network::record_agent_steps().
+    void record_steps();
+    AgentStepTable take_steps() { return steps_ ? steps_->take() : AgentStepTable{}; }
+    std::int64_t steps_lost() const { return steps_ ? steps_->lost() : 0; }
+
+    std::size_t heap_bytes() const { return heap_bytes_of(agents_, agent_of_, samples_, steps_); }
+
+private:
+    static constexpr std::uint32_t kNoAgent = ~0u;
+
+    static Nanos retry_after(const Agent& agent);
+    static void set_due(Agent& agent, Nanos now, Nanos length);
+    static double feedback_of(const Network& network, const Agent& agent);
+    static std::optional<std::uint32_t> next_in_turn(const Network& network, const Agent& agent);
+    bool observe(const Reach& reach, Agent& agent);
+    static void begin_counting(const Network& network, Agent::Member& member);
+    static double share_of_handed(const Agent& agent, const Agent::Member& member);
+    static void measure(EpochSample& epoch, const Agent::Counters& then, const Agent::Counters& now, Nanos length);
+    static EpochSample since_last_decision(const Network& network, Agent::Member& member);
+    static EpochSample take_sample(const Network& network, const Agent& agent, Agent::Member& member);
+    std::uint32_t carry_out(const Reach& reach, std::uint32_t index);
+    static std::int64_t served_flows(const Network& network, const Agent& agent);
+    bool note_decision(const Reach& reach, std::uint32_t index);
+    void note_effects(const Reach& reach, std::uint32_t index);
+
+    std::vector<Agent> agents_;
+    std::vector<std::uint32_t> agent_of_;  // [subflow] the one that steers it
+    std::uint32_t waiting_ = 0;            // whose action has to come from outside
+    std::vector<EpochSample> samples_;     // scratch space
+    std::optional<AgentStepLog> steps_;
+};
+
+}  // namespace subflow
