@@ -10,7 +10,7 @@ from subflow_app.cli.terminal import print_error, print_note
 from subflow_app.core.crash_reports import report_error
 from subflow_app.core.crash_watch import watched
 from subflow_app.core.errors import InputError, RecipeError, SweepError
-from subflow_app.core.told_errors import is_told
+from subflow_app.core.expected_errors import is_expected
 
 
 @contextmanager
@@ -52,4 +52,4 @@ def exit_code_of(error: Exception) -> int | None:
 
     if isinstance(error, InputError | ConfigError | ScenarioError | ParamError | RunNotFound | StoreMissing):
         return exit_codes.BAD_INPUT
-    return exit_codes.FAILED if is_told(error) else None
+    return exit_codes.FAILED if is_expected(error) else None

@@ -23,10 +23,10 @@ from datetime import datetime
 from pathlib import Path
 
 import subflow_app
+from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.own_program import is_frozen
 from subflow_app.core.paths import crash_directory, numbered
 from subflow_app.core.session_log import SESSION_LOG
-from subflow_app.core.told_errors import is_told
 
 _log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class CrashReportHandler(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Report the exception of a message, if it is one that nobody expected."""
         error = record.exc_info[1] if record.exc_info else None
-        if isinstance(error, Exception) and not is_told(error):
+        if isinstance(error, Exception) and not is_expected(error):
             report_error(error, record.name)
 
 

@@ -121,7 +121,7 @@ def compare_traces(
         StoreError: if they cannot be read.
     """
     ours, theirs = StoredTraces(store, reference), StoredTraces(store, other)
-    is_told = method == MANUAL
-    alignment = Alignment(offset_s) if is_told else align(ours, theirs, method=method, with_skew=with_skew)
+    is_expected = method == MANUAL
+    alignment = Alignment(offset_s) if is_expected else align(ours, theirs, method=method, with_skew=with_skew)
     errors = series_errors(ours, theirs, alignment)
     return ComparedTraces(reference, other, alignment, tuple(errors), match_series(ours, theirs).is_by_order)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.experiments.coverage import is_complete, n_finished, n_wanted, problems
 from subflow_app.core.experiments.figure import experiment_figure
 from subflow_app.core.experiments.recipe import PAPERS, Recipe
@@ -13,7 +14,6 @@ from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.report_tables import verdict_counts
 from subflow_app.core.experiments.results import Results, Verdict, VerdictKind, stored_results
 from subflow_app.core.paper.panel_plan import PanelFigure
-from subflow_app.core.told_errors import is_told
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -67,7 +67,7 @@ def announce_exhibit(name: str) -> Exhibit:
     try:
         return Exhibit(name, load_recipe(name), is_read=False)
     except Exception as error:
-        if not is_told(error):
+        if not is_expected(error):
             raise
         return Exhibit(name, problem=str(error))
 
@@ -97,7 +97,7 @@ def read_exhibit(
         verdicts = results.verdicts()
         figure = experiment_figure(results)
     except Exception as error:
-        if not is_told(error):
+        if not is_expected(error):
             raise
         return Exhibit(name, recipe, problem=str(error))
     return Exhibit(

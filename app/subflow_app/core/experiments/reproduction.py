@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.experiments import coverage
 from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.results import Results, stored_results
 from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.sweeps.executors import ExecutorMaker, Shared, executor_maker
-from subflow_app.core.told_errors import is_told
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -91,7 +91,7 @@ class Reproduction:
             self._job.run()
             problems = tuple(self._job.problems)
         except Exception as exception:
-            if not is_told(exception):
+            if not is_expected(exception):
                 raise
             error, problems = exception, (*self._job.problems, str(exception))
         progress = self._job.progress
@@ -109,7 +109,7 @@ class Reproduction:
         try:
             found = coverage.problems(self.results())
         except Exception as error:
-            if not is_told(error):
+            if not is_expected(error):
                 raise
             found = {"reasons cannot be read": str(error)}
         return tuple(f"{place}: {problem}" for place, problem in found.items()) or (told,)

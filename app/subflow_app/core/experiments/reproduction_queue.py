@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.reproduction import Reproduction, expected_s
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.sweeps.executors import ExecutorMaker, Shared, executor_maker
-from subflow_app.core.told_errors import is_told
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -176,7 +176,7 @@ class ReproductionQueue:
         try:
             self._take_over(recipe, self._store)
         except Exception as error:
-            if not is_told(error):
+            if not is_expected(error):
                 raise
             # Then everything is made, and what is wrong with the database shows there.
             _log.warning("results of %s are not taken over: %s", recipe.name, error)

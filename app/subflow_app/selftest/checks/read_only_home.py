@@ -22,8 +22,8 @@ def check(place: Place) -> str:
     spoken = place.subflow("probe", "start", "0", may_speak=True, environment=environment).err.splitlines()
     said = [line for line in spoken if line != _NO_FONT_CACHE]
     # Log, settings and database, each once.
-    is_told = 1 <= len(said) <= 3 and all(str(home) in line for line in said)
-    require(is_told, f"the window says: {' | '.join(said) or 'nothing'}")
+    is_expected = 1 <= len(said) <= 3 and all(str(home) in line for line in said)
+    require(is_expected, f"the window says: {' | '.join(said) or 'nothing'}")
     require(not any(home.iterdir()), "something was written")
     return "commands and window work; what cannot be kept is said with its folder"
 

@@ -1,12 +1,12 @@
-"""Which errors people are told, and which are bugs."""
+"""Which errors are to be expected, and told in a sentence; every other is a bug of ours."""
 
 from __future__ import annotations
 
 from subflow_app.core.errors import AppError
 
 
-def is_told(error: BaseException) -> bool:
-    """Whether an error is one that people are told: not a fault of the program."""
+def is_expected(error: BaseException) -> bool:
+    """Whether an error is no fault of the program: of the input, the machine or a file."""
     # Late: `subflow --help` needs none of them.
     from subflow_agents.errors import AgentError
     from subflow_sim.errors import SimError
