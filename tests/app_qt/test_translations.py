@@ -41,7 +41,7 @@ from subflow_app.qt.help_dialogs import ShortcutsDialog
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.settings_dialog import SettingsDialog
-from subflow_app.qt.speech import choose_language
+from subflow_app.qt.translation_setup import choose_language
 
 OTHERS = [code for code in LANGUAGES if code != ENGLISH]
 

@@ -34,8 +34,8 @@ from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.bug_reports import BugReports
 from subflow_app.qt.display import Application, application_or_end
 from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.speech import choose_language
 from subflow_app.qt.theme import MODES, ThemeMode
+from subflow_app.qt.translation_setup import choose_language
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

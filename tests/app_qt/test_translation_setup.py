@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QApplication
 from tests.app_qt.conftest import delete_later_now
 
 from subflow_app.core.language import current_language, tr
-from subflow_app.qt.speech import choose_language
+from subflow_app.qt.translation_setup import choose_language
 
 
 @pytest.fixture(autouse=True)
