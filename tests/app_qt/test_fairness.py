@@ -11,11 +11,11 @@ from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtTest import QAbstractItemModelTester
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
-from tests.app_core.fairness.test_lens import MadeTraces, shipped
+from tests.app_core.fairness.test_analysis import MadeTraces, shipped
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.fairness.lens import Lens, run_lens, scenario_lens
-from subflow_app.core.fairness.lens_view import LensView, WindowChoice, WindowOf, run_view, scenario_view
+from subflow_app.core.fairness.analysis import FairnessAnalysis, run_analysis, scenario_analysis
+from subflow_app.core.fairness.analysis_view import AnalysisView, WindowChoice, WindowOf, run_view, scenario_view
 from subflow_app.qt.fairness.feature import FairnessFeature
 from subflow_app.qt.fairness.reader import LatestReader
 from subflow_app.qt.fairness.share_model import BAR, BAR_ROLE, GOODPUT, LIMITED, MAX_MIN, NAME, POOLING, ShareModel
@@ -32,10 +32,10 @@ def greedy() -> MadeTraces:
     return MadeTraces(shipped("t-10b", "warmup=10s"), {name: [rate] * 100 for name, rate in rates.items()})
 
 
-def many() -> Lens:
+def many() -> FairnessAnalysis:
     """Five mptcp and five tcp connections, of which the first of each has most."""
     rates = {f"{kind}.{n}": [(0.5 + 1 / n) * MBIT] * 100 for kind in ("mptcp", "tcp") for n in range(1, 6)}
-    return run_lens(MadeTraces(shipped("drlcc-sc7"), rates))
+    return run_analysis(MadeTraces(shipped("drlcc-sc7"), rates))
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_a_run_is_shown_beside_its_ideal(page: SharesPage) -> None:
 def test_copies_stand_below_their_flow(page: SharesPage, qtbot: QtBot) -> None:
     model = ShareModel()
     QAbstractItemModelTester(model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    assert model.set_lens(many())
+    assert model.set_analysis(many())
     assert cells(model, NAME) == ["mptcp: mean of 5", "tcp: mean of 5"]
     assert cells(model, NAME, model.index(0, 0)) == [f"mptcp.{n}" for n in range(1, 6)]
     # (1 + 1/2 + 1/3 + 1/4 + 1/5) / 5 + 1/2 = 0.957
@@ -84,8 +84,8 @@ def test_copies_stand_below_their_flow(page: SharesPage, qtbot: QtBot) -> None:
     assert cells(model, NAME) == ["tcp: mean of 5", "mptcp: mean of 5"]
     model.sort(-1)
     # The same connections with other numbers keep their rows.
-    assert not model.set_lens(many())
-    assert model.set_lens(scenario_lens(shipped("t-10b")))
+    assert not model.set_analysis(many())
+    assert model.set_analysis(scenario_analysis(shipped("t-10b")))
     assert cells(model, BAR) == ["–"] * 3
 
 
@@ -128,8 +128,8 @@ def test_a_bottleneck_is_a_link_to_click(page: SharesPage) -> None:
     ],
 )
 def test_parts_of_a_run(window: WindowOf, times: tuple[float, float]) -> None:
-    lens = run_view(greedy(), window).lens
-    assert (lens.from_s, lens.to_s) == times
+    analysis = run_view(greedy(), window).analysis
+    assert (analysis.from_s, analysis.to_s) == times
 
 
 @pytest.mark.parametrize(
@@ -144,7 +144,7 @@ def test_the_reader_computes_what_was_asked_for_last(qtbot: QtBot) -> None:
     owner = QObject()
     workers = Workers(owner)
     reader = LatestReader(workers, owner)
-    views: list[LensView] = []
+    views: list[AnalysisView] = []
     reader.read.connect(views.append)
     first, second = scenario_view(shipped("t-10a")), scenario_view(shipped("t-10b"))
     reader.ask(lambda _is_cancelled: first, is_other=True)

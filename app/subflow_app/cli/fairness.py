@@ -11,7 +11,7 @@ from subflow_app.cli.options import Database, Json, opened_store, run_number, ti
 from subflow_app.cli.terminal import print_json, print_line, print_tables
 
 if TYPE_CHECKING:
-    from subflow_app.core.fairness.lens import Lens
+    from subflow_app.core.fairness.analysis import FairnessAnalysis
 
 
 def fairness(
@@ -60,7 +60,7 @@ def fairness(
     links or flows change within the window, shares are means over it.
     """
     from subflow_app.core.errors import InputError
-    from subflow_app.core.fairness.lens import lens_document, run_lens, scenario_lens
+    from subflow_app.core.fairness.analysis import analysis_document, run_analysis, scenario_analysis
     from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_app.core.traces import StoredTraces
 
@@ -80,22 +80,24 @@ def fairness(
         _weigh(runs or [], trade_off, csv_file, database, as_json=as_json)
         return
     if scenario is not None:
-        lens = scenario_lens(open_scenario(scenario, overrides=overrides or ()).scenario, from_s, to_s)
+        analysis = scenario_analysis(open_scenario(scenario, overrides=overrides or ()).scenario, from_s, to_s)
         if as_json:
-            print_json({"scenario": lens.title} | lens_document(lens))
+            print_json({"scenario": analysis.title} | analysis_document(analysis))
         else:
-            _print_lens(lens)
+            _print_analysis(analysis)
         return
     with opened_store(database, read_only=True) as store:
         numbers = list(dict.fromkeys(run_number(store, run) for run in runs or ()))
-        lenses = [run_lens(StoredTraces(store, number), from_s, to_s) for number in numbers]
+        analyses = [run_analysis(StoredTraces(store, number), from_s, to_s) for number in numbers]
     if as_json:
-        print_json({"runs": [{"run_id": n} | lens_document(each) for n, each in zip(numbers, lenses, strict=True)]})
+        print_json(
+            {"runs": [{"run_id": n} | analysis_document(each) for n, each in zip(numbers, analyses, strict=True)]}
+        )
         return
-    for position, (number, lens) in enumerate(zip(numbers, lenses, strict=True)):
+    for position, (number, analysis) in enumerate(zip(numbers, analyses, strict=True)):
         if position:
             print_line()
-        _print_lens(lens, number)
+        _print_analysis(analysis, number)
 
 
 def _weigh(runs: list[str], name: str, csv_file: Path | None, database: Path | None, *, as_json: bool) -> None:
@@ -118,18 +120,18 @@ def _weigh(runs: list[str], name: str, csv_file: Path | None, database: Path | N
     print_tables(point_table(points, kind, numbers))
 
 
-def _print_lens(lens: Lens, run: int | None = None) -> None:
-    from subflow_app.core.fairness.lens_text import bottleneck_table, meaning, share_table, window_text
+def _print_analysis(analysis: FairnessAnalysis, run: int | None = None) -> None:
+    from subflow_app.core.fairness.analysis_text import bottleneck_table, meaning, share_table, window_text
 
-    print_line(f"{'' if run is None else f'Run {run}: '}{lens.title}, {window_text(lens)}")
+    print_line(f"{'' if run is None else f'Run {run}: '}{analysis.title}, {window_text(analysis)}")
     print_line()
-    print_tables(share_table(lens), *([bottleneck_table(lens)] if lens.bottlenecks else []))
+    print_tables(share_table(analysis), *([bottleneck_table(analysis)] if analysis.bottlenecks else []))
     print_line()
-    if lens.is_run and len(lens.connections) > 1:
+    if analysis.is_run and len(analysis.connections) > 1:
         print_line(
-            f"Jain index {lens.jain:.3f}; distance to the max-min fair split {lens.to_max_min:.3f}, to the "
-            f"proportionally fair one {lens.to_proportional:.3f} (0: reached)"
+            f"Jain index {analysis.jain:.3f}; distance to the max-min fair split {analysis.to_max_min:.3f}, to the "
+            f"proportionally fair one {analysis.to_proportional:.3f} (0: reached)"
         )
-    print_line(meaning(lens))
-    for notice in lens.notices:
+    print_line(meaning(analysis))
+    for notice in analysis.notices:
         print_line(notice)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from tests.app_core.fairness.test_lens import FAIR, MadeTraces, shipped
+from tests.app_core.fairness.test_analysis import FAIR, MadeTraces, shipped
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.core.fairness.trade_offs import (

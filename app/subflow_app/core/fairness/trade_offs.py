@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.fairness.lens import run_lens
+from subflow_app.core.fairness.analysis import run_analysis
 from subflow_app.core.fairness.measured import end_of
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.metrics import METRICS, Metric
@@ -138,7 +138,7 @@ def friendliness(traces: Traces) -> float:
         return math.nan
     rivals = [
         share
-        for share in run_lens(traces).connections
+        for share in run_analysis(traces).connections
         if share.name not in multipath and math.isfinite(share.of_max_min)
     ]
     fair_bps = math.fsum(share.max_min_bps for share in rivals)

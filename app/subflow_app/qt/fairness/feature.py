@@ -1,4 +1,4 @@
-"""The fairness lens in the window: it goes with the runs that the plots show, and with the scenario."""
+"""The fairness analysis in the window: it goes with the runs that the plots show, and with the scenario."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.theme import Tokens
 
 if TYPE_CHECKING:
-    from subflow_app.core.fairness.lens_view import LensView
+    from subflow_app.core.fairness.analysis_view import AnalysisView
     from subflow_app.core.fairness.trade_offs import KnownFigures, Point, TradeOffKind
     from subflow_app.qt.fairness.reader import LatestReader
     from subflow_app.qt.fairness.shares import SharesPage
@@ -173,9 +173,9 @@ class FairnessFeature(Feature):
 
     def _shares_work(self, shares: SharesPage) -> Callable[[Cancelled], Callable[[], None]] | None:
         """Computes in the thread; what it returns shows the result."""
-        from subflow_app.core.fairness.lens_view import WindowOf, run_view, scenario_view
+        from subflow_app.core.fairness.analysis_view import WindowOf, run_view, scenario_view
 
-        def showing(view: LensView) -> Callable[[], None]:
+        def showing(view: AnalysisView) -> Callable[[], None]:
             return lambda: shares.show_view(view)
 
         runs, run = self.window.plots.runs, shares.run

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
-from subflow_app.core.fairness.lens import ConnectionShare, Lens
-from subflow_app.core.fairness.lens_view import ShareGroup, grouped
+from subflow_app.core.fairness.analysis import ConnectionShare, FairnessAnalysis
+from subflow_app.core.fairness.analysis_view import ShareGroup, grouped
 from subflow_app.core.language import tr, translatable, trn
 from subflow_app.qt import format as fmt
 
@@ -94,11 +94,11 @@ class ShareModel(QAbstractItemModel):
         self._full_bps = 1.0
         self._sorted_by: tuple[int, Qt.SortOrder] = (-1, Qt.SortOrder.AscendingOrder)
 
-    def set_lens(self, lens: Lens | None) -> bool:
+    def set_analysis(self, analysis: FairnessAnalysis | None) -> bool:
         """Shows these connections; returns whether there are other rows than before."""
-        self._given = [] if lens is None else grouped(lens)
+        self._given = [] if analysis is None else grouped(analysis)
         groups = self._ordered(self._given)
-        shares = [] if lens is None else lens.connections
+        shares = [] if analysis is None else analysis.connections
         rates = [rate for share in shares for rate in (share.goodput_bps, share.max_min_bps, share.proportional_bps)]
         self._full_bps = max((rate for rate in rates if math.isfinite(rate)), default=1.0) or 1.0
         if sorted(_names(groups)) == sorted(_names(self._groups)):

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.fairness.lens import Lens
-from subflow_app.core.fairness.lens_text import meaning, window_text
-from subflow_app.core.fairness.lens_view import WINDOW_TEXTS, LensView, WindowChoice
+from subflow_app.core.fairness.analysis import FairnessAnalysis
+from subflow_app.core.fairness.analysis_text import meaning, window_text
+from subflow_app.core.fairness.analysis_view import WINDOW_TEXTS, AnalysisView, WindowChoice
 from subflow_app.core.language import tr, translatable, trn
 from subflow_app.qt import format as fmt
 from subflow_app.qt.fairness.drawing import JainCurve, ShareBarDelegate, ShareDelegate
@@ -41,7 +41,7 @@ _EMPTY_TEXT = translatable(
 
 
 class SharesPage(QWidget):
-    """Shows a view of the lens; what is computed, and when, its owner knows."""
+    """Shows a view of the analysis; what is computed, and when, its owner knows."""
 
     choice_changed = Signal()  # another run or window is wanted
     link_chosen = Signal(str)  # name of a link
@@ -78,7 +78,7 @@ class SharesPage(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(self._choices())
         layout.addWidget(self._pages, 1)
-        self._lens: Lens | None = None
+        self._analysis: FairnessAnalysis | None = None
         self._has_runs = False
         self.apply_tokens(current_tokens())
 
@@ -153,28 +153,28 @@ class SharesPage(QWidget):
         self.run_choice.setEnabled(self.run_choice.count() > 1)
         self.window_choice.setEnabled(bool(names))
 
-    def show_view(self, view: LensView) -> None:
+    def show_view(self, view: AnalysisView) -> None:
         """Shows what was computed."""
-        lens = self._lens = view.lens
-        if not lens.connections:
-            self.show_nothing(tr(_EMPTY_TITLE), meaning(lens) if lens.is_run else tr(_EMPTY_TEXT))
+        analysis = self._analysis = view.analysis
+        if not analysis.connections:
+            self.show_nothing(tr(_EMPTY_TITLE), meaning(analysis) if analysis.is_run else tr(_EMPTY_TEXT))
             return
         self._pages.setCurrentIndex(1)
-        self.window_choice.setEnabled(lens.is_run)
+        self.window_choice.setEnabled(analysis.is_run)
         self._show_jain(view)
-        self.words.setText(f"{window_text(lens)}. {meaning(lens)}")
-        if self.model.set_lens(lens):
-            if len(lens.connections) <= _FEW:
+        self.words.setText(f"{window_text(analysis)}. {meaning(analysis)}")
+        if self.model.set_analysis(analysis):
+            if len(analysis.connections) <= _FEW:
                 self.tree.expandAll()
             self._fit_columns()
-        self.links.setText(self._links_text(lens))
-        self.notices.setText(" ".join(lens.notices))
-        self.notices.setVisible(bool(lens.notices))
+        self.links.setText(self._links_text(analysis))
+        self.notices.setText(" ".join(analysis.notices))
+        self.notices.setVisible(bool(analysis.notices))
 
     def show_nothing(self, title: str = "", text: str = "") -> None:
         """Says why there is nothing to show; left out: how to get something."""
-        self._lens = None
-        self.model.set_lens(None)
+        self._analysis = None
+        self.model.set_analysis(None)
         self.empty.set_text(title or tr(_EMPTY_TITLE), text or tr(_EMPTY_TEXT))
         self._pages.setCurrentIndex(0)
 
@@ -184,49 +184,49 @@ class SharesPage(QWidget):
         self.tree.setStyleSheet(table_style(tokens))
         self.notices.setStyleSheet(f"color: {tokens.muted_text};")
         self.curve.update()
-        if self._lens is not None:
-            self.links.setText(self._links_text(self._lens))
+        if self._analysis is not None:
+            self.links.setText(self._links_text(self._analysis))
 
     # ---- inside ----
 
-    def _show_jain(self, view: LensView) -> None:
-        lens = view.lens
-        has_several = lens.is_run and len(lens.connections) > 1
+    def _show_jain(self, view: AnalysisView) -> None:
+        analysis = view.analysis
+        has_several = analysis.is_run and len(analysis.connections) > 1
         self.jain.setVisible(has_several)
         self.curve.setVisible(has_several)
         if not has_several:
             return
-        distance = tr("distance {distance}", distance=fmt.ratio(lens.to_max_min, 2))
+        distance = tr("distance {distance}", distance=fmt.ratio(analysis.to_max_min, 2))
         size = self.font().pointSizeF() * 1.6
         small = f"<span style='color:{current_tokens().muted_text}'>"
         self.jain.setText(
             f"{small}{escape(tr('Jain index'))}</span><br><span style='font-size:{size:.0f}pt; font-weight:600'>"
-            f"{fmt.index(lens.jain)}</span><br>{small}{escape(distance)}</span>"
+            f"{fmt.index(analysis.jain)}</span><br>{small}{escape(distance)}</span>"
         )
         self.jain.setToolTip(
             tr(
                 "Jain index of the goodputs: 1 when all are equal, 1/n when one has everything. Distance: what each "
                 "has too much or too little of its max-min fair share, in total, of all these shares ({proportional} "
                 "from the proportionally fair split). Jain index of goodput over fair share: {normalised}",
-                proportional=fmt.ratio(lens.to_proportional, 2),
-                normalised=fmt.index(lens.jain_of_shares),
+                proportional=fmt.ratio(analysis.to_proportional, 2),
+                normalised=fmt.index(analysis.jain_of_shares),
             )
         )
         self.curve.show_curve(view.jain_time_s, view.jain, view.duration_s)
 
-    def _links_text(self, lens: Lens) -> str:
-        if not lens.bottlenecks:
+    def _links_text(self, analysis: FairnessAnalysis) -> str:
+        if not analysis.bottlenecks:
             return ""
         colour = current_tokens().link
         named = []
-        for each in lens.bottlenecks[:_MOST_LINKS]:
+        for each in analysis.bottlenecks[:_MOST_LINKS]:
             link = each.name.partition("/")[0]
             limits = trn("limits {count} connection", "limits {count} connections", each.connections)
             if each.time_share < 0.999:
                 limits += ", " + tr("{share} of the time", share=fmt.ratio(each.time_share, 2))
             named.append(f"<a href='{escape(link)}' style='color:{colour}'>{escape(each.name)}</a> ({escape(limits)})")
-        if len(lens.bottlenecks) > _MOST_LINKS:
-            more = len(lens.bottlenecks) - _MOST_LINKS
+        if len(analysis.bottlenecks) > _MOST_LINKS:
+            more = len(analysis.bottlenecks) - _MOST_LINKS
             named.append(escape(trn("and {count} more", "and {count} more", more)))
         return f"{escape(tr('Bottlenecks:'))} {', '.join(named)}"
 

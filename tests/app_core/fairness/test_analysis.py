@@ -1,4 +1,4 @@
-"""The lens over runs: shares, distances, pooling, and what is said of them."""
+"""The analysis over runs: shares, distances, pooling, and what is said of them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,15 @@ import pytest
 from tests.helpers.table_traces import TableTraces
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.fairness.lens import Lens, distance, jain_index, lens_document, run_lens, scenario_lens
-from subflow_app.core.fairness.lens_text import meaning, share_table, window_text
+from subflow_app.core.fairness.analysis import (
+    FairnessAnalysis,
+    analysis_document,
+    distance,
+    jain_index,
+    run_analysis,
+    scenario_analysis,
+)
+from subflow_app.core.fairness.analysis_text import meaning, share_table, window_text
 from subflow_app.core.fairness.pooling import PoolingGain
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.traces import TraceMark
@@ -38,36 +45,36 @@ def shipped(name: str, *overrides: str) -> Scenario:
     return load_scenario(find_scenario(name), overrides=overrides)
 
 
-def pooled_run(*, mptcp: float, tcp: float, samples: int = 100) -> Lens:
+def pooled_run(*, mptcp: float, tcp: float, samples: int = 100) -> FairnessAnalysis:
     """T-10b, with these goodputs in Mbit/s all along."""
     scenario = shipped("t-10b", "warmup=10s")
     rates = {"mptcp": mptcp, "tcp1": tcp, "tcp2": tcp}
-    return run_lens(MadeTraces(scenario, {name: [rate * 1e6] * samples for name, rate in rates.items()}))
+    return run_analysis(MadeTraces(scenario, {name: [rate * 1e6] * samples for name, rate in rates.items()}))
 
 
 def test_a_run_at_the_ideal_is_at_distance_zero() -> None:
-    lens = pooled_run(mptcp=FAIR / 1e6, tcp=FAIR / 1e6)
-    assert (lens.from_s, lens.to_s) == (10.0, 50.0)
-    assert [each.of_max_min for each in lens.connections] == pytest.approx([1.0] * 3)
-    assert lens.jain == pytest.approx(1.0)
-    assert lens.to_max_min == pytest.approx(0.0, abs=1e-6)
-    assert lens.to_proportional == pytest.approx(0.0, abs=1e-4)
-    assert "close to the max-min fair split" in meaning(lens)
+    analysis = pooled_run(mptcp=FAIR / 1e6, tcp=FAIR / 1e6)
+    assert (analysis.from_s, analysis.to_s) == (10.0, 50.0)
+    assert [each.of_max_min for each in analysis.connections] == pytest.approx([1.0] * 3)
+    assert analysis.jain == pytest.approx(1.0)
+    assert analysis.to_max_min == pytest.approx(0.0, abs=1e-6)
+    assert analysis.to_proportional == pytest.approx(0.0, abs=1e-4)
+    assert "close to the max-min fair split" in meaning(analysis)
     # One path: half of a link, 2.5 Mbit/s. Pooled: a third of both, 3.33. All of that was had.
-    assert lens.pooling is not None
-    assert (lens.pooling.gain, lens.pooling.potential) == pytest.approx((4 / 3, 4 / 3))
-    assert lens.pooling.efficiency == pytest.approx(1.0)
+    assert analysis.pooling is not None
+    assert (analysis.pooling.gain, analysis.pooling.potential) == pytest.approx((4 / 3, 4 / 3))
+    assert analysis.pooling.efficiency == pytest.approx(1.0)
 
 
 def test_a_greedy_connection_is_named() -> None:
     """Uncoupled: 5 and twice 2.5. Distances: (1.67 + 2 x 0.83) / 10 = 1/3. Jain: 100 / (3 x 37.5) = 0.889."""
-    lens = pooled_run(mptcp=5 * PAYLOAD, tcp=2.5 * PAYLOAD)
-    assert lens.to_max_min == pytest.approx(1 / 3)
-    assert lens.jain == pytest.approx(100 / 112.5)
-    assert lens.jain_of_shares == pytest.approx(100 / 112.5)
-    assert meaning(lens).startswith("mptcp takes 150 % of its fair share, while tcp1 has 75 % of its own.")
-    assert lens.pooling is not None
-    assert lens.pooling.efficiency == pytest.approx((5 - 2.5) / (10 / 3 - 2.5))
+    analysis = pooled_run(mptcp=5 * PAYLOAD, tcp=2.5 * PAYLOAD)
+    assert analysis.to_max_min == pytest.approx(1 / 3)
+    assert analysis.jain == pytest.approx(100 / 112.5)
+    assert analysis.jain_of_shares == pytest.approx(100 / 112.5)
+    assert meaning(analysis).startswith("mptcp takes 150 % of its fair share, while tcp1 has 75 % of its own.")
+    assert analysis.pooling is not None
+    assert analysis.pooling.efficiency == pytest.approx((5 - 2.5) / (10 / 3 - 2.5))
 
 
 def test_waste_and_neglect_are_told_apart() -> None:
@@ -83,9 +90,9 @@ def test_a_window_counts_what_was_sent_in_it() -> None:
         shipped_text().replace('duration = "200s"', 'duration = "4s"').replace('warmup = "20s"', 'warmup = "0s"')
     )
     traces = MadeTraces(scenario, {"mptcp": [1e6] * 4 + [3e6] * 4, "tcp1": [0.0] * 8, "tcp2": [0.0] * 8})
-    assert run_lens(traces, 1.75, 2.75).connections[0].goodput_bps == pytest.approx(2.5e6)
-    assert run_lens(traces).to_s == 4.0
-    assert window_text(run_lens(traces)) == "0 s to 4.0 s, 3 connections"
+    assert run_analysis(traces, 1.75, 2.75).connections[0].goodput_bps == pytest.approx(2.5e6)
+    assert run_analysis(traces).to_s == 4.0
+    assert window_text(run_analysis(traces)) == "0 s to 4.0 s, 3 connections"
 
 
 def test_a_connection_that_is_done_leaves_its_share_to_the_others() -> None:
@@ -94,48 +101,51 @@ def test_a_connection_that_is_done_leaves_its_share_to_the_others() -> None:
     half = [FAIR] * 50
     marks = [TraceMark(25.0, "tcp1", "completed", 0.0)]
     rates = {"mptcp": half + [5e6 * PAYLOAD] * 50, "tcp1": half + [0.0] * 50, "tcp2": half + [5e6 * PAYLOAD] * 50}
-    lens = run_lens(MadeTraces(scenario, rates, marks))
-    assert {each.name: each.goodput_bps for each in lens.connections} == pytest.approx(
+    analysis = run_analysis(MadeTraces(scenario, rates, marks))
+    assert {each.name: each.goodput_bps for each in analysis.connections} == pytest.approx(
         {"mptcp": (FAIR + 5e6 * PAYLOAD) / 2, "tcp1": FAIR, "tcp2": (FAIR + 5e6 * PAYLOAD) / 2}
     )
-    assert lens.to_max_min == pytest.approx(0.0, abs=1e-6)
-    assert {each.name for each in run_lens(MadeTraces(scenario, rates, marks), 30.0).connections} == {"mptcp", "tcp2"}
+    assert analysis.to_max_min == pytest.approx(0.0, abs=1e-6)
+    assert {each.name for each in run_analysis(MadeTraces(scenario, rates, marks), 30.0).connections} == {
+        "mptcp",
+        "tcp2",
+    }
 
 
 def test_copies_that_arrive_count_from_when_they_did() -> None:
     scenario = shipped("drlcc-sc5")
     marks = [TraceMark(10.0, "download.1/1", "established", 0.0)]
     samples = [0.0] * 20 + [4e6] * 20
-    lens = run_lens(MadeTraces(scenario, {"download.1": samples, "download.2": [0.0] * 40}, marks))
-    assert {each.name: each.goodput_bps for each in lens.connections} == pytest.approx({"download.1": 4e6})
-    assert scenario_lens(scenario).connections == ()
-    assert "arrive at random" in scenario_lens(scenario).notices[0]
+    analysis = run_analysis(MadeTraces(scenario, {"download.1": samples, "download.2": [0.0] * 40}, marks))
+    assert {each.name: each.goodput_bps for each in analysis.connections} == pytest.approx({"download.1": 4e6})
+    assert scenario_analysis(scenario).connections == ()
+    assert "arrive at random" in scenario_analysis(scenario).notices[0]
 
 
 def test_what_is_refused_says_what_is_allowed() -> None:
     traces = MadeTraces(shipped("t-10b"), {"mptcp": [1e6] * 100})
     with pytest.raises(InputError, match=r"window from 30 s to 20 s: .* between 0 s and 50 s"):
-        run_lens(traces, 30.0, 20.0)
+        run_analysis(traces, 30.0, 20.0)
     with pytest.raises(InputError, match="from 60 s to 50 s"):
-        run_lens(traces, 60.0)
+        run_analysis(traces, 60.0)
     traces.scenario = None
     with pytest.raises(InputError, match="is not known: there is no ideal"):
-        run_lens(traces)
+        run_analysis(traces)
 
 
 def test_a_run_that_warms_up_still_shows_what_there_is() -> None:
-    lens = run_lens(MadeTraces(shipped("t-10b"), {"mptcp": [1e6] * 4, "tcp1": [1e6] * 4, "tcp2": [1e6] * 4}))
-    assert (lens.from_s, lens.to_s) == (0.0, 2.0)
+    analysis = run_analysis(MadeTraces(shipped("t-10b"), {"mptcp": [1e6] * 4, "tcp1": [1e6] * 4, "tcp2": [1e6] * 4}))
+    assert (analysis.from_s, analysis.to_s) == (0.0, 2.0)
 
 
 def test_document_and_table_have_all_connections() -> None:
-    lens = scenario_lens(shipped("t-10a", "links.bottom.rate=unlimited", "links.bottom-in.rate=unlimited"))
+    analysis = scenario_analysis(shipped("t-10a", "links.bottom.rate=unlimited", "links.bottom-in.rate=unlimited"))
     # What is left on the bottom path is its last link, of 1 Gbit/s.
-    document = lens_document(lens)
+    document = analysis_document(analysis)
     assert [each["name"] for each in document["connections"]] == ["mptcp", "tcp"]
     assert document["connections"][0]["goodput_bps"] is None
     assert {each["link"] for each in document["bottlenecks"]} == {"top/forward", "bottom-out/forward"}
-    assert len(share_table(lens).rows) == 2
+    assert len(share_table(analysis).rows) == 2
     assert document["duality_gap"] < 1e-6
 
 

@@ -1,4 +1,4 @@
-"""The fairness lens: what each connection of a run got over a window, beside what would be fair in this network."""
+"""The fairness analysis: what each connection of a run got over a window, beside what would be fair in this network."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ class Bottleneck:
 
 
 @dataclass(frozen=True, slots=True)
-class Lens:
-    """What the lens shows of a scenario, or of a run of it.
+class FairnessAnalysis:
+    """What the analysis shows of a scenario, or of a run of it.
 
     Attributes:
         title: of the run or scenario.
@@ -135,7 +135,7 @@ def distance(goodputs_bps: Sequence[float], shares_bps: Sequence[float]) -> floa
     return math.fsum(abs(rate - share) for rate, share in pairs) / total if total > 0 else math.nan
 
 
-def scenario_lens(scenario: Scenario, from_s: float | None = None, to_s: float | None = None) -> Lens:
+def scenario_analysis(scenario: Scenario, from_s: float | None = None, to_s: float | None = None) -> FairnessAnalysis:
     """The ideal alone, without a run: from the warm-up to the end, or over that window.
 
     Raises:
@@ -155,15 +155,15 @@ def scenario_lens(scenario: Scenario, from_s: float | None = None, to_s: float |
         notices.append(
             tr("Transfers of a limited size count as if they never ended: when they do, only a run can tell.")
         )
-    return _lens(scenario.name, scenario, ideal, None, notices)
+    return _analysis(scenario.name, scenario, ideal, None, notices)
 
 
-def run_lens(
+def run_analysis(
     traces: Traces,
     from_s: float | None = None,
     to_s: float | None = None,
     is_cancelled: Callable[[], bool] = lambda: False,
-) -> Lens:
+) -> FairnessAnalysis:
     """What the connections of a run got, beside the ideal.
 
     Args:
@@ -190,7 +190,7 @@ def run_lens(
     check_window(start_s, end_s, known_s)
     alive = measured_lifetimes(scenario, traces)
     ideal = _ideal(scenario, start_s, end_s, alive, is_cancelled)
-    return _lens(traces.title, scenario, ideal, goodputs(traces, start_s, end_s, alive), _of_scenario(scenario))
+    return _analysis(traces.title, scenario, ideal, goodputs(traces, start_s, end_s, alive), _of_scenario(scenario))
 
 
 def check_window(from_s: float, to_s: float, end_s: float) -> None:
@@ -232,9 +232,9 @@ def _of_scenario(scenario: Scenario) -> list[str]:
     return notices
 
 
-def _lens(
+def _analysis(
     title: str, scenario: Scenario, ideal: IdealShares, measured: Mapping[str, float] | None, notices: list[str]
-) -> Lens:
+) -> FairnessAnalysis:
     rates = measured or {}
     flows = {
         name: scenario.flows[name.partition(".")[0] if name not in scenario.flows else name]
@@ -272,7 +272,7 @@ def _lens(
         )
         for name, share in ideal.limiting.items()
     )
-    return Lens(
+    return FairnessAnalysis(
         title,
         ideal.from_s,
         ideal.to_s,
@@ -289,12 +289,12 @@ def _lens(
     )
 
 
-def lens_document(lens: Lens) -> dict[str, Any]:
-    """The lens as a JSON document; numbers that are not finite are null, unlimited shares the text "unlimited"."""
+def analysis_document(analysis: FairnessAnalysis) -> dict[str, Any]:
+    """The analysis as a JSON document; numbers that are not finite are null, unlimited shares the text "unlimited"."""
     return {
-        "title": lens.title,
-        "from_s": lens.from_s,
-        "to_s": lens.to_s,
+        "title": analysis.title,
+        "from_s": analysis.from_s,
+        "to_s": analysis.to_s,
         "connections": [
             {
                 "name": each.name,
@@ -309,19 +309,19 @@ def lens_document(lens: Lens) -> dict[str, Any]:
                 "bottlenecks": list(each.bottlenecks),
                 "pooling": _pooling(each.pooling),
             }
-            for each in lens.connections
+            for each in analysis.connections
         ],
         "bottlenecks": [
             {"link": each.name, "time_share": each.time_share, "connections": each.connections, "price": each.price}
-            for each in lens.bottlenecks
+            for each in analysis.bottlenecks
         ],
-        "jain": _value(lens.jain),
-        "jain_of_shares": _value(lens.jain_of_shares),
-        "distance_to_max_min": _value(lens.to_max_min),
-        "distance_to_proportional": _value(lens.to_proportional),
-        "pooling": _pooling(lens.pooling),
-        "duality_gap": lens.gap,
-        "notices": list(lens.notices),
+        "jain": _value(analysis.jain),
+        "jain_of_shares": _value(analysis.jain_of_shares),
+        "distance_to_max_min": _value(analysis.to_max_min),
+        "distance_to_proportional": _value(analysis.to_proportional),
+        "pooling": _pooling(analysis.pooling),
+        "duality_gap": analysis.gap,
+        "notices": list(analysis.notices),
     }
 
 

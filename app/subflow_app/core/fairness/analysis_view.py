@@ -1,4 +1,4 @@
-"""What the fairness panel shows of a run: the lens over a window that a person chose, and Jain's index over time."""
+"""What the fairness panel shows of a run: the analysis over the chosen window, and Jain's index over time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.fairness.lens import ConnectionShare, Lens, run_lens, scenario_lens
+from subflow_app.core.fairness.analysis import ConnectionShare, FairnessAnalysis, run_analysis, scenario_analysis
 from subflow_app.core.fairness.measured import end_of
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.plots.jain import PLOT as JAIN
@@ -59,7 +59,7 @@ class WindowOf:
     cursors_s: tuple[float, float] | None = None
 
     def times(self, end_s: float) -> tuple[float | None, float | None]:
-        """Start and end of the window in a run that has come that far, s; None: as `run_lens` has it.
+        """Start and end of the window in a run that has come that far, s; None: as `run_analysis` has it.
 
         Raises:
             InputError: if the times that the choice needs are not there.
@@ -81,17 +81,17 @@ class WindowOf:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LensView:
+class AnalysisView:
     """What is shown.
 
     Attributes:
-        lens: over the window.
+        analysis: over the window.
         jain_time_s: float64 [n], s; none of a scenario without a run.
         jain: float32 [n], Jain's index over the last 5 s of each time; NaN where it is not defined.
         duration_s: of the run or scenario, s.
     """
 
-    lens: Lens
+    analysis: FairnessAnalysis
     jain_time_s: NDArray[np.float64]
     jain: NDArray[np.float32]
     duration_s: float
@@ -102,17 +102,17 @@ class LensView:
         return float(self.jain[-1]) if len(self.jain) else math.nan
 
 
-def run_view(traces: Traces, window: WindowOf, is_cancelled: Callable[[], bool] = lambda: False) -> LensView:
-    """Reads a run; see `run_lens` for what can go wrong."""
+def run_view(traces: Traces, window: WindowOf, is_cancelled: Callable[[], bool] = lambda: False) -> AnalysisView:
+    """Reads a run; see `run_analysis` for what can go wrong."""
     from_s, to_s = window.times(end_of(traces))
-    lens = run_lens(traces, from_s, to_s, is_cancelled)
+    analysis = run_analysis(traces, from_s, to_s, is_cancelled)
     (curve,) = JAIN.curves(traces)
-    return LensView(lens, curve.time_s, curve.values, traces.duration_s)
+    return AnalysisView(analysis, curve.time_s, curve.values, traces.duration_s)
 
 
-def scenario_view(scenario: Scenario) -> LensView:
-    """The ideal of a scenario; see `scenario_lens` for what can go wrong."""
-    return LensView(scenario_lens(scenario), np.empty(0), np.empty(0, np.float32), scenario.duration_s)
+def scenario_view(scenario: Scenario) -> AnalysisView:
+    """The ideal of a scenario; see `scenario_analysis` for what can go wrong."""
+    return AnalysisView(scenario_analysis(scenario), np.empty(0), np.empty(0, np.float32), scenario.duration_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +138,9 @@ class ShareGroup:
         return math.fsum(values) / len(values) if values else math.nan
 
 
-def grouped(lens: Lens) -> list[ShareGroup]:
+def grouped(analysis: FairnessAnalysis) -> list[ShareGroup]:
     """The connections by flow, in the order of the scenario."""
     groups: dict[str, list[ConnectionShare]] = {}
-    for share in lens.connections:
+    for share in analysis.connections:
         groups.setdefault(share.flow, []).append(share)
     return [ShareGroup(name, tuple(shares)) for name, shares in groups.items()]

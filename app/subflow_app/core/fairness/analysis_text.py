@@ -1,10 +1,10 @@
-"""The fairness lens in words and tables, for the terminal and the window alike."""
+"""The fairness analysis in words and tables, for the terminal and the window alike."""
 
 from __future__ import annotations
 
 import math
 
-from subflow_app.core.fairness.lens import Lens
+from subflow_app.core.fairness.analysis import FairnessAnalysis
 from subflow_app.core.fairness.pooling import PoolingGain
 from subflow_app.core.language import tr, trn
 from subflow_app.core.number_text import NOTHING, fixed_text, mbit_text, percent_text
@@ -13,7 +13,7 @@ from subflow_app.core.text_table import TextColumn, TextTable
 _NEAR = 0.1  # a distance below which shares count as reached
 
 
-def share_table(lens: Lens) -> TextTable:
+def share_table(analysis: FairnessAnalysis) -> TextTable:
     """A row per connection."""
     columns = (
         TextColumn("Connection", is_number=False),
@@ -40,12 +40,12 @@ def share_table(lens: Lens) -> TextTable:
             fixed_text(each.pooling.gain if each.pooling is not None else None, 2),
             ", ".join(each.bottlenecks) or NOTHING,
         )
-        for each in lens.connections
+        for each in analysis.connections
     )
     return TextTable("", columns, rows)
 
 
-def bottleneck_table(lens: Lens) -> TextTable:
+def bottleneck_table(analysis: FairnessAnalysis) -> TextTable:
     """A row per link that limits somebody."""
     columns = (
         TextColumn("Bottleneck", is_number=False),
@@ -55,7 +55,7 @@ def bottleneck_table(lens: Lens) -> TextTable:
     )
     rows = tuple(
         (each.name, percent_text(each.time_share), str(each.connections), fixed_text(each.price, 3))
-        for each in lens.bottlenecks
+        for each in analysis.bottlenecks
     )
     return TextTable("", columns, rows)
 
@@ -65,35 +65,35 @@ def rate_text(rate_bps: float) -> str:
     return tr("unlimited") if math.isinf(rate_bps) else mbit_text(rate_bps)
 
 
-def window_text(lens: Lens) -> str:
+def window_text(analysis: FairnessAnalysis) -> str:
     """The window, and how many connections send in it."""
     return trn(
         "{begin} s to {end} s, {count} connection",
         "{begin} s to {end} s, {count} connections",
-        len(lens.connections),
-        begin=f"{lens.from_s:.3g}" if lens.from_s < 1 else f"{lens.from_s:.1f}",
-        end=f"{lens.to_s:.1f}",
+        len(analysis.connections),
+        begin=f"{analysis.from_s:.3g}" if analysis.from_s < 1 else f"{analysis.from_s:.1f}",
+        end=f"{analysis.to_s:.1f}",
     )
 
 
-def meaning(lens: Lens) -> str:
+def meaning(analysis: FairnessAnalysis) -> str:
     """What the numbers mean, in a sentence or two of plain words."""
-    if not lens.connections:
+    if not analysis.connections:
         return tr("No connection sends in this window.")
-    if not lens.is_run:
+    if not analysis.is_run:
         return tr("This is what would be fair; run the scenario to see what its connections get.")
     sentences = []
-    known = [each for each in lens.connections if math.isfinite(each.of_max_min)]
-    if math.isfinite(lens.to_max_min) and known:
+    known = [each for each in analysis.connections if math.isfinite(each.of_max_min)]
+    if math.isfinite(analysis.to_max_min) and known:
         least = min(known, key=lambda each: each.of_max_min)
         most = max(known, key=lambda each: each.of_max_min)
-        if lens.to_max_min < _NEAR:
+        if analysis.to_max_min < _NEAR:
             sentences.append(tr("Shares are close to the max-min fair split."))
         elif most.of_max_min <= 1 + _NEAR and least.of_max_min >= most.of_max_min - _NEAR:
             sentences.append(
                 tr(
                     "All are treated alike, but {lost} % of what could be carried is not used.",
-                    lost=_percent(_unused(lens)),
+                    lost=_percent(_unused(analysis)),
                 )
             )
         elif most.of_max_min > 1 + _NEAR:
@@ -114,8 +114,8 @@ def meaning(lens: Lens) -> str:
                     less=_percent(least.of_max_min),
                 )
             )
-    if lens.pooling is not None:
-        sentences.append(pooling_text(lens.pooling))
+    if analysis.pooling is not None:
+        sentences.append(pooling_text(analysis.pooling))
     return " ".join(sentences)
 
 
@@ -137,8 +137,8 @@ def pooling_text(gain: PoolingGain) -> str:
     )
 
 
-def _unused(lens: Lens) -> float:
-    known = [each for each in lens.connections if math.isfinite(each.of_max_min)]
+def _unused(analysis: FairnessAnalysis) -> float:
+    known = [each for each in analysis.connections if math.isfinite(each.of_max_min)]
     fair = math.fsum(each.max_min_bps for each in known)
     return 1 - math.fsum(each.goodput_bps for each in known) / fair
 
