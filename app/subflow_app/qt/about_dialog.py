@@ -150,8 +150,6 @@ class LicencesPage(QWidget):
             self._select_first()
 
     def _on_failed(self, error: Exception) -> None:
-        if not isinstance(error, ResourceError):
-            raise error
         if not self._is_closed:
             self.text.setPlainText(str(error))
 

@@ -14,7 +14,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.paths import default_database
 from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
 from subflow_app.qt.workers import Workers
-from subflow_store import StoreError, StoreReadOnly
+from subflow_store import StoreReadOnly
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -174,27 +174,19 @@ class DatabaseControl(QObject):
             )
 
     def _on_close_failed(self, error: Exception) -> None:
-        if not isinstance(error, StoreError):
-            raise error
         _log.warning("%s", error)
 
     def _on_failed(self, wanted: Path, error: Exception) -> None:
         if wanted == self._wanted:
             self._is_opening = False
-        if not isinstance(error, StoreError):
-            raise error
         _log.warning("%s", error)
         if not self._is_closed:
             self.failed.emit(error)
 
     def _on_copy_failed(self, error: Exception) -> None:
-        if not isinstance(error, StoreError):
-            raise error
         self.copy_failed.emit(error)
 
     def _on_purge_failed(self, error: Exception) -> None:
-        if not isinstance(error, StoreError):
-            raise error
         self.purge_failed.emit(error)
 
 

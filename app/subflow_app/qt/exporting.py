@@ -207,8 +207,6 @@ class Exports(QObject):
         self._preferences.change(self._preferences.settings.with_export_directory(folder))
 
     def _on_failed(self, error: Exception) -> None:
-        if not isinstance(error, AppError | StoreError):
-            raise error
         self.failed.emit(str(error))
 
     def _suggested(self, suffix: str) -> Path:

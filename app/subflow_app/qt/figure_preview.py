@@ -112,8 +112,6 @@ class FigurePreview(QFrame):
 
     def _on_failed(self, error: Exception) -> None:
         self._is_drawing = False
-        if not isinstance(error, AppError):
-            raise error
         if self._is_stopped:
             return
         if self._wanted is not None:

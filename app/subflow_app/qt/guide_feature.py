@@ -89,8 +89,6 @@ class GuideFeature(Feature):
 
         def failed(error: Exception) -> None:
             self._end()
-            if not isinstance(error, GuideError):
-                raise error
             self.window.notices.action_failed(str(error))
 
         self.window.workers.start("guide", build.run, succeeded=ended, failed=failed, cancel=build.stop)

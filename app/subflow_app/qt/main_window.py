@@ -12,7 +12,6 @@ from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropE
 from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
@@ -64,7 +63,6 @@ from subflow_app.qt.widgets.run_status import RunStatus
 from subflow_app.qt.window_dialogs import WindowDialogs
 from subflow_app.qt.window_state import WindowStateFile
 from subflow_app.qt.workers import Workers
-from subflow_sim.errors import SimError
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
@@ -270,6 +268,7 @@ class MainWindow(QMainWindow):
         self.database.purge_failed.connect(self.notices.history_failed)
         self.shown.changed.connect(self._on_shown_changed)
         self.shown.failed.connect(self.tell_failure)
+        self.workers.failed.connect(self.tell_failure)
         self.shown.wanted.connect(self.panels.show_plots)
         self.history.changes.all_done.connect(self._on_changes_done)
         self.history.menu_requested.connect(lambda position: self._pop_up(HISTORY_MENU, position))
@@ -388,7 +387,7 @@ class MainWindow(QMainWindow):
         self._closes_unasked = self._closes_when_ended = True
         self.close()
 
-    def tell_failure(self, error: AppError | StoreError | SimError) -> None:
+    def tell_failure(self, error: Exception) -> None:
         """Says why an action did not work."""
         self.notices.action_failed(error_text(error))
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.core.paths import file_stem
 from subflow_app.core.plots import PLOTS, PlotSpec
@@ -20,7 +19,7 @@ from subflow_app.qt.history_panel import History
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.workers import Workers
-from subflow_store import RunRow, StoreError
+from subflow_store import RunRow
 
 
 class Reports(QObject):
@@ -136,6 +135,4 @@ class Reports(QObject):
     def _on_failed(self, error: Exception) -> None:
         self._is_reading = False
         self.told.emit("")
-        if not isinstance(error, AppError | StoreError):
-            raise error
         self.failed.emit(str(error))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QDialog, QWidget
 
-from subflow_app.core.errors import AppError, InputError
+from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import file_stem
 from subflow_app.qt.database import DatabaseControl
@@ -17,8 +17,6 @@ from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel import History
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.workers import Workers
-from subflow_sim.errors import SimError
-from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import ExportedRun, RunExport
@@ -163,6 +161,4 @@ class RunExports(QObject):
     def _on_failed(self, error: Exception) -> None:
 
         self.told.emit("")
-        if not isinstance(error, AppError | StoreError | SimError):
-            raise error
         self.failed.emit(str(error))

@@ -210,8 +210,6 @@ class ShownRuns(QObject):
             if given_up.is_set():
                 return
             self._plots.set_waiting("")
-            if not isinstance(error, StoreError | AppError):
-                raise error
             self.failed.emit(error)
 
         self._workers.start(

@@ -15,7 +15,6 @@ from subflow_app.core.paths import default_database, file_stem
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.workers import Workers
-from subflow_store import StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -135,6 +134,4 @@ class UnsavedRuns(QObject):
             self.unsafe.emit(job, error)
 
     def _on_failed(self, error: Exception) -> None:
-        if not isinstance(error, AppError | StoreError):
-            raise error
         self.failed.emit(str(error))

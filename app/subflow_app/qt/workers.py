@@ -11,7 +11,9 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from PySide6.QtCore import QObject, QThread
+from PySide6.QtCore import QObject, QThread, Signal
+
+from subflow_app.core.told_errors import is_told
 
 _log = logging.getLogger(__name__)
 
@@ -50,7 +52,13 @@ class Task(QThread):
 
 
 class Workers(QObject):
-    """The tasks of one window."""
+    """The tasks of one window.
+
+    Signals:
+        failed: an exception of a task that nobody else hears of.
+    """
+
+    failed = Signal(Exception)
 
     def __init__(self, parent: QObject) -> None:
         """Owned by ``parent``, which must call :meth:`finish_all` before it goes."""
@@ -65,7 +73,7 @@ class Workers(QObject):
         work: Callable[[], T],
         *,
         succeeded: Callable[[T], None],
-        failed: Callable[[Exception], None],
+        failed: Callable[[Exception], None] | None = None,
         cancel: Callable[[], None] | None = None,
         patience_ms: int = 0,
         in_turn: bool = False,
@@ -76,7 +84,8 @@ class Workers(QObject):
             name: what shows up in thread lists and the log.
             work: runs in the thread; must not touch widgets.
             succeeded: called on the GUI thread with the return value.
-            failed: called on the GUI thread with the exception.
+            failed: called on the GUI thread with the exception, to tidy up and to show it where it belongs; None: it is
+                emitted by `failed`. An exception that is a fault of the program is reported besides.
             cancel: makes ``work`` return soon; called on the GUI thread.
             patience_ms: so long the GUI thread waits for the end, which is then heard before this returns: what is
                 quick as a rule happens in one go, and what is not never holds up the window.
@@ -85,7 +94,7 @@ class Workers(QObject):
         task = Task(name, self._turns.after_all(work) if in_turn else work, cancel, self)
         self._tasks.append(task)
         # The receiver object lives on the GUI thread, so Qt queues these calls over to it.
-        receiver = _Receiver(self, task, succeeded, failed)
+        receiver = _Receiver(self, task, succeeded, failed or self.failed.emit)
         task.finished.connect(receiver.on_finished)
         task.start()
         if patience_ms > 0 and task.wait(patience_ms):
@@ -133,6 +142,9 @@ class _Receiver(QObject):
             self._succeeded(result)
         else:
             self._failed(error)
+            # What the system refuses is no fault of ours either.
+            if not is_told(error) and not isinstance(error, OSError):
+                raise error
 
     def on_finished(self) -> None:
         try:

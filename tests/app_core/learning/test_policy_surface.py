@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from subflow_app.core.errors import InputError
 from subflow_app.core.learning.policy_surface import Feature, Observations, policy_surface
 
 FEATURES = (Feature("a", minimum=0.0, maximum=10.0), Feature("b", minimum=0.0, maximum=10.0), Feature("c"))
@@ -89,7 +90,7 @@ def test_the_same_feature_twice_makes_stripes() -> None:
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     nothing = Observations(np.zeros((0, 1, 3), np.float32), np.zeros((0, 1), bool), np.zeros((0, 1), bool))
-    with pytest.raises(ValueError, match="no decision"):
+    with pytest.raises(InputError, match="no decision"):
         policy_surface(Recorder(), FEATURES, nothing, 0, 1)
     with pytest.raises(ValueError, match="features 0 and 3 of 3"):
         policy_surface(Recorder(), FEATURES, seen([[[1, 2, 3]]], [[True]], [[True]]), 0, 3)

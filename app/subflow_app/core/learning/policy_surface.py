@@ -9,6 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_app.core.errors import InputError
+
 FloatArray = NDArray[np.float32]
 
 DEFAULT_RESOLUTION = 41
@@ -109,10 +111,11 @@ def policy_surface(
         resolution: values of each feature.
 
     Raises:
-        ValueError: if nothing was seen yet, or a feature does not exist.
+        InputError: if nothing was seen yet.
+        ValueError: if a feature does not exist.
     """
     if len(seen) == 0:
-        raise ValueError("no decision was seen yet")
+        raise InputError("no decision was seen yet")
     count = len(features)
     if not (0 <= x < count and 0 <= y < count):
         raise ValueError(f"features {x} and {y} of {count}")

@@ -259,8 +259,6 @@ class CompareFeature(Feature):
                 succeeded(result)
 
         def on_failure(error: Exception) -> None:
-            if not isinstance(error, AppError | StoreError):
-                raise error
             self.view.say(str(error))
             self.view.told.setText(str(error))
 

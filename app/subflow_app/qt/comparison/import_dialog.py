@@ -33,7 +33,7 @@ from subflow_app.qt.theme import current_tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.qt.workers import Workers
-from subflow_store import Store, StoreError
+from subflow_store import Store
 
 Index = QModelIndex | QPersistentModelIndex
 TITLES = (
@@ -313,7 +313,5 @@ class ImportDialog(QDialog):
         self._workers.start("import trace", work, succeeded=on_kept, failed=self._say)
 
     def _say(self, error: Exception) -> None:
-        if not isinstance(error, AppError | StoreError):
-            raise error
         self.import_button.setEnabled(self._table is not None)
         self.told.setText(str(error))

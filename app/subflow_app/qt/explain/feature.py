@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 
-from subflow_app.core.errors import AppError, InputError
+from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr
 from subflow_app.core.traces import SUBFLOW, Traces
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
-from subflow_sim.errors import SimError
-from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.core.replay.replay import Replay
@@ -248,8 +246,6 @@ class ExplainFeature(Feature):
             self._end()
             if given_up.is_set() or isinstance(error, ReplayCancelledError):
                 return
-            if not isinstance(error, AppError | SimError | StoreError):
-                raise error
             self._shown = None
             self.content.show_nothing(tr("No decision to explain"), str(error))
             self.changed.emit()

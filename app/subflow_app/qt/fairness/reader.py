@@ -7,9 +7,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-from subflow_app.core.errors import AppError
 from subflow_app.qt.workers import Workers
-from subflow_store import StoreError
 
 Work = Callable[[Callable[[], bool]], object]
 """Computes; is given what tells whether that is in vain by now."""
@@ -77,8 +75,6 @@ class LatestReader(QObject):
             self._end()
             if given_up.is_set() or isinstance(error, InterruptedError):
                 return
-            if not isinstance(error, StoreError | AppError):
-                raise error
             self.failed.emit(error)
 
         self._workers.start(

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import AppError, InputError
+from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.traces import StoredTraces, Traces
@@ -15,7 +15,6 @@ from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import Tokens
 from subflow_sim.errors import SimError
-from subflow_store.errors import StoreError
 
 if TYPE_CHECKING:
     from PySide6.QtCore import QPoint
@@ -250,6 +249,4 @@ class ForkFeature(Feature):
 
         if isinstance(error, ForkCancelledError):
             return
-        if not isinstance(error, (AppError, SimError, StoreError)):
-            raise error
         self.window.tell_failure(error)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QPixmap
 
-from subflow_app.core.errors import AppError, ExportError, InputError, LibraryError
+from subflow_app.core.errors import ExportError, InputError, LibraryError
 from subflow_app.core.experiments.exhibits import Exhibit, announce_exhibit, read_exhibit, run_ids
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.recipe_files import recipe_names
@@ -33,7 +33,6 @@ from subflow_app.core.sweeps.executors import jobs_beside_window
 from subflow_app.qt.gallery.card_delegate import PICTURE_SIZE
 from subflow_app.qt.gallery.panel import GalleryPanel
 from subflow_app.qt.theme import Tokens, current_tokens
-from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -182,12 +181,7 @@ class GallerySession(QObject):
             if own.results is not None and not own.is_shipped:
                 self._show_runs(own.results, store)
 
-        def failed(error: Exception) -> None:
-            if not isinstance(error, AppError | StoreError):
-                raise error
-            self._window.notices.action_failed(str(error))
-
-        self._window.workers.start("copy experiment", copy, succeeded=opened, failed=failed, in_turn=True)
+        self._window.workers.start("copy experiment", copy, succeeded=opened, in_turn=True)
 
     def open_scenario(self) -> None:
         """Opens the scenario of the experiment that is shown in the editor."""
@@ -508,8 +502,6 @@ class GallerySession(QObject):
 
     def _on_draw_failed(self, exhibit: Exhibit, error: Exception, *, is_small: bool) -> None:
         self._is_drawing = False
-        if not isinstance(error, AppError):
-            raise error
         if not is_small and self.panel.page.exhibit is exhibit and not self._is_closed:
             self.panel.page.figure.show_words(str(error))
         self._draw_next()
@@ -536,8 +528,6 @@ class GallerySession(QObject):
         self._window.exports.written.emit(path)
 
     def _on_export_failed(self, error: Exception) -> None:
-        if not isinstance(error, AppError):
-            raise error
         self._window.notices.export_failed(str(error))
 
 

@@ -9,7 +9,6 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QUndoCommand, QUndoStack
 
 from subflow_app.qt.workers import Workers
-from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -129,8 +128,6 @@ class RunChanges(QObject):
             if store is self._store:
                 on_end(False)
                 self.changed.emit()
-            if not isinstance(error, StoreError):
-                raise error
             self.failed.emit(error)
             self._tell_end()
 

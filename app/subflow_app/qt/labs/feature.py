@@ -471,9 +471,4 @@ class LabFeature(Feature):
         return self.window.documents.doc.text
 
     def _work(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
-        def failed(error: Exception) -> None:
-            if not isinstance(error, AppError | StoreError):
-                raise error
-            self._on_failed(error)
-
-        self.window.workers.start("lab", work, succeeded=then, failed=failed)
+        self.window.workers.start("lab", work, succeeded=then, failed=self._on_failed)

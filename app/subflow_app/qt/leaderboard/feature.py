@@ -16,8 +16,6 @@ from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import LEADERBOARD_BUTTONS
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
-from subflow_sim.errors import SimError
-from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.core.leaderboard.board import Board, LeaderboardJob
@@ -205,8 +203,6 @@ class LeaderboardFeature(Feature):
 
     def _on_failed(self, error: Exception) -> None:
         self._end()
-        if not isinstance(error, AppError | SimError | StoreError):
-            raise error
         self.window.statusBar().showMessage(str(error))
 
     def _end(self) -> None:
@@ -231,6 +227,4 @@ class LeaderboardFeature(Feature):
         self._is_reading = False
         if isinstance(error, InterruptedError):
             return
-        if not isinstance(error, AppError | SimError | StoreError):
-            raise error
         self.window.statusBar().showMessage(str(error))

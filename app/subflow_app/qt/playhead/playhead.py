@@ -13,12 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.replay.transport import Transport, neighbour_s
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.workers import Workers
-from subflow_sim.errors import SimError
-from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.core.replay.run_events import RunEvents
@@ -214,8 +211,6 @@ class Playhead(QObject):
                 self._choose_events()
 
         def on_failed(error: Exception) -> None:
-            if not isinstance(error, AppError | StoreError | SimError):
-                raise error
             _log.info("the events of a run cannot be read: %s", error)
 
         if run.goes_on:
@@ -406,8 +401,6 @@ class Playhead(QObject):
             self.arrived.emit()
 
     def _on_failed(self, loop: SeekLoop, error: Exception) -> None:
-        if not isinstance(error, AppError | StoreError | SimError):
-            raise error
         if loop is self._loop:
             self._instant = None
             self.failed.emit(error_text(error))

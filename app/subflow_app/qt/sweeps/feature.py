@@ -134,8 +134,6 @@ class SweepFeature(Feature):
         self.window.exports.written.emit(path)
 
     def _on_failed(self, error: Exception) -> None:
-        if not isinstance(error, AppError):
-            raise error
         self.window.notices.export_failed(str(error))
 
     def _suggested(self, suffix: str) -> Path:

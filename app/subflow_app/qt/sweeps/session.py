@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import AppError, InputError
+from subflow_app.core.errors import InputError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr, trn
 from subflow_app.core.scenarios.problem_texts import error_text
@@ -26,8 +26,6 @@ from subflow_app.core.sweeps.views.study import Study
 from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject
 from subflow_app.qt.sweeps.panel import SweepPanel
 from subflow_app.qt.widgets.banner import Way
-from subflow_sim.errors import SimError
-from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -169,7 +167,6 @@ class SweepSession(QObject):
             "open sweep",
             lambda: SweepJob.resumed(store, sweep_id, jobs=jobs, limits=limits),
             succeeded=self.start,
-            failed=self._on_refused,
         )
 
     def _limits(self) -> SweepLimits:
@@ -203,7 +200,6 @@ class SweepSession(QObject):
             "delete sweeps",
             lambda: store.sweeps.delete(ids),
             succeeded=lambda _none: self.reload(),
-            failed=self._on_refused,
             in_turn=True,
         )
 
@@ -247,7 +243,6 @@ class SweepSession(QObject):
             "read sweeps",
             lambda: (store, store.sweeps.rows()),
             succeeded=self._on_read,
-            failed=self._on_refused,
         )
 
     def refresh(self) -> None:
@@ -358,7 +353,7 @@ class SweepSession(QObject):
 
     def _on_study_failed(self, error: Exception) -> None:
         self._is_reading = self._reads_again = False
-        self._on_refused(error)
+        self._window.tell_failure(error)
 
     # ---- ends ----
 
@@ -389,18 +384,13 @@ class SweepSession(QObject):
     def _on_failed(self, sweep: HereSweep, error: Exception) -> None:
         self._ended.add(sweep.number)
         self._settle()
-        self._on_refused(error)
+        self._window.tell_failure(error)
 
     def _settle(self) -> None:
         self.refresh()
         self._window.history.reload()
         self.reload()
         self._read_study()
-
-    def _on_refused(self, error: Exception) -> None:
-        if not isinstance(error, AppError | SimError | StoreError):
-            raise error
-        self._window.notices.action_failed(error_text(error))
 
     def _store(self) -> Store | None:
         database = self._window.database

@@ -249,8 +249,6 @@ class TrainPage(QWidget):
         self.selection_changed.emit()
 
     def _on_choices_failed(self, error: Exception) -> None:
-        if not isinstance(error, AppError):
-            raise error
         self._form_waits.setText(error_text(error))
 
     def _on_file_wanted(self) -> None:

@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.policy_surface import Surface, policy_surface
 from subflow_app.core.learning.training_desk import SeenPolicy
@@ -19,7 +18,6 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.workers import Workers
-from subflow_sim.errors import SimError
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.heat_map import HeatMap
@@ -141,8 +139,6 @@ class PolicyView(QWidget):
 
     def _on_failed(self, key: tuple[str, int], error: Exception) -> None:
         self._asking = None
-        if not isinstance(error, AppError | SimError | ValueError):
-            raise error
         if self._training is not None and key[0] == self._training.id:
             # The file is replaced while it learns: the next one is a new try, this one is not.
             self._seen_key = key

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QPoint, Signal
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
@@ -21,8 +20,6 @@ from subflow_app.qt.theme import Tokens
 from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.workers import Workers
-from subflow_sim.errors import SimError
-from subflow_store import StoreError
 
 if TYPE_CHECKING:
     # What knows trainings is imported where it is used: most sessions never train.
@@ -192,8 +189,6 @@ class TrainingSession(QObject):
         self._on_document_edited()
 
     def _on_open_failed(self, error: Exception) -> None:
-        if not isinstance(error, AppError | SimError | StoreError):
-            raise error
         self._notices.training_failed(str(error))
 
     def _on_document_edited(self) -> None:
