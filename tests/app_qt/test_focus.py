@@ -38,10 +38,14 @@ def test_tab_goes_down_the_inspector_and_its_latest_form(window: MainWindow) -> 
     window.inspector.show_key("nodes.client")
     window.inspector.show_key("links.wifi")
     window.activateWindow()
-    window.inspector.findChild(QTabBar, "inspectorTabs").setFocus()
+    tabs = window.inspector.findChild(QTabBar, "inspectorTabs")
+    assert tabs is not None
+    tabs.setFocus()
     way: list[QWidget | None] = []
     for _ in range(5):
-        QTest.keyClick(QApplication.focusWidget(), Qt.Key.Key_Tab)
+        focused = QApplication.focusWidget()
+        assert focused is not None
+        QTest.keyClick(focused, Qt.Key.Key_Tab)
         way.append(QApplication.focusWidget())
 
     rows = {row.key: row.editor for row in window.inspector.form.rows()}

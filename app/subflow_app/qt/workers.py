@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from PySide6.QtCore import QObject, QThread, Signal
 
-from subflow_app.core.told_errors import is_told
+from subflow_app.core.expected_errors import is_expected
 
 _log = logging.getLogger(__name__)
 
@@ -143,7 +143,7 @@ class _Receiver(QObject):
         else:
             self._failed(error)
             # What the system refuses is no fault of ours either.
-            if not is_told(error) and not isinstance(error, OSError):
+            if not is_expected(error) and not isinstance(error, OSError):
                 raise error
 
     def on_finished(self) -> None:
