@@ -61,6 +61,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
         (Place("topology", Side.TAB, "plots"), Place("inspector", Side.RIGHT)),
         columns=(1, 0),
         front=("topology",),
+        form=0.29,
     ),
     "run": Arrangement(
         (
