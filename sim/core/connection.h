@@ -100,7 +100,7 @@ struct Subflow {
     bool is_backup = false;              // carries data only while no other subflow is usable
     std::uint32_t route = 0;             // into Network's table of hops
     std::uint32_t ack_route = 0;
-    std::uint64_t luck = 0;                            // random stream of this subflow
+    std::uint64_t random_stream = 0;                   // what its draws are made from
     Nanos join_at = kNever;                            // establishment under way
     Nanos penalised_others_at = Nanos(-kNever.value);  // last time it had slower subflows penalised
 

@@ -19,9 +19,9 @@ struct GilbertOptions {
 };
 
 // The chain belongs to the link: its n-th step is a draw for (seed, link, n), n counting every packet offered to the
-// link, whichever flow it is of. Whether a state loses a packet is that packet's own luck. So with other traffic the
-// same weather passes over other packets, which bursts cannot help; the luck of packets outside the chain stays theirs.
-// A packet meets the state first and the chain steps afterwards; it starts in the stationary distribution.
+// link, whichever flow it is of. Whether a state loses a packet is a draw of that packet's own. So with other traffic
+// the same weather passes over other packets, which bursts cannot help; draws outside the chain stay what they are. A
+// packet meets the state first and the chain steps afterwards; it starts in the stationary distribution.
 //
 // Source: Gilbert 1960, "Capacity of a burst-noise channel"; Elliott 1963 for losses in the good state.
 class GilbertChain {
@@ -34,9 +34,9 @@ public:
         is_bad_ = total > 0 && to_unit_interval(combine64(~stream_, steps)) * total < options.p;
     }
 
-    // Whether packet number `step` of the link is lost; `luck` is uniform in [0, 1) and this packet's own.
-    bool loses(std::uint64_t step, double luck) {
-        const bool lost = luck < (is_bad_ ? options_.bad : options_.good);
+    // Whether packet number `step` of the link is lost; `draw` is uniform in [0, 1) and this packet's own.
+    bool loses(std::uint64_t step, double draw) {
+        const bool lost = draw < (is_bad_ ? options_.bad : options_.good);
         const double leave = is_bad_ ? options_.r : options_.p;
         is_bad_ ^= to_unit_interval(combine64(stream_, step)) < leave;
         return lost;

@@ -39,7 +39,7 @@ LinkFeatures& Link::features() {
 void Link::describe_kind() {
     is_plain_ = up_ && !features_;
     is_predictable_ = !features_ || (!features_->has_managed_queue() && !features_->may_overtake);
-    uses_luck_ = has_independent_loss() || (features_ && (features_->red || features_->loss_chain));
+    uses_draw_ = has_independent_loss() || (features_ && (features_->red || features_->loss_chain));
 }
 
 // --- timed changes ---------------------------------------------------------------------------------------------------
@@ -141,15 +141,15 @@ Nanos Link::next_unpredictable_event() const {
 
 // --- links that are not plain ----------------------------------------------------------------------------------------
 
-bool Link::loses(std::uint64_t luck) {
-    if (has_independent_loss() && is_lost(luck)) return true;
+bool Link::loses(std::uint64_t draw) {
+    if (has_independent_loss() && is_lost(draw)) return true;
     if (!features_ || !features_->loss_chain) return false;
     return features_->loss_chain->loses(static_cast<std::uint64_t>(stats_.packets_in),
-                                        to_unit_interval(combine64(loss_stream_ ^ kChainLossDraw, luck)));
+                                        to_unit_interval(combine64(loss_stream_ ^ kChainLossDraw, draw)));
 }
 
-Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t luck) {
-    if (loses(luck)) {
+Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t draw) {
+    if (loses(draw)) {
         ++stats_.drops_random;
         return Verdict::DroppedRandom;
     }
@@ -167,7 +167,7 @@ Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t luck)
     }
     if (features_->has_managed_queue()) return offer_managed(packet, at);
     const auto queued = static_cast<std::int64_t>(queue_.size());
-    if (features_->red && !red_admits(at, luck)) {
+    if (features_->red && !red_admits(at, draw)) {
         ++stats_.drops_queue;
         return Verdict::DroppedQueue;
     }
@@ -181,13 +181,13 @@ Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t luck)
     return is_predictable_ ? Verdict::Accepted : Verdict::Kept;
 }
 
-bool Link::red_admits(Nanos at, std::uint64_t luck) {
+bool Link::red_admits(Nanos at, std::uint64_t draw) {
     std::int64_t idle_services = 0;
     if (queue_.empty() && at > transmitter_free_at_)
         idle_services = static_cast<std::int64_t>(static_cast<double>((at - transmitter_free_at_).value) /
                                                   (nanos_per_byte_ * kTypicalPacketBytes));
-    const double own_luck = to_unit_interval(combine64(loss_stream_ ^ kRedDraw, luck));
-    return features_->red->admits(queue_.size(), idle_services, own_luck);
+    const double own_draw = to_unit_interval(combine64(loss_stream_ ^ kRedDraw, draw));
+    return features_->red->admits(queue_.size(), idle_services, own_draw);
 }
 
 void Link::transmit(const Waiting& next, Nanos now) {

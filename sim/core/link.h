@@ -53,23 +53,23 @@ public:
     // A link that follows a delivery trace refers to the spec's; otherwise nothing of the spec is needed afterwards.
     Link(const LinkSpec& spec, std::uint64_t seed);
 
-    // Whether offer() looks at `luck`.
-    bool uses_luck() const { return uses_luck_; }
+    // Whether offer() looks at `draw`.
+    bool uses_draw() const { return uses_draw_; }
     // Whether a packet's arrival is known when it is accepted. Never changes.
     bool is_predictable() const { return is_predictable_; }
     // A pure delay: packets do not influence each other.
     bool is_order_free() const { return unlimited_rate_ && !features_; }
 
-    // Offers a packet that gets here at `at`; `luck` is a random number of this packet's own. After Accepted the caller
+    // Offers a packet that gets here at `at`; `draw` is a random number of this packet's own. After Accepted the caller
     // either keeps the packet on the link by hold(), or by pass() takes it on itself. After Kept it calls
     // take_dropped() and makes sure an event is pending at next_event().
-    SF_INLINE Verdict offer(const Packet& packet, Nanos at, std::uint64_t luck) {
+    SF_INLINE Verdict offer(const Packet& packet, Nanos at, std::uint64_t draw) {
         ++stats_.packets_in;
         if (!is_plain_) [[unlikely]] {
             const Packet copy = packet;  // so that the packet itself need not have an address
-            return offer_featured(copy, at, luck);
+            return offer_featured(copy, at, draw);
         }
-        if (has_independent_loss() && is_lost(luck)) [[unlikely]] {
+        if (has_independent_loss() && is_lost(draw)) [[unlikely]] {
             ++stats_.drops_random;
             return Verdict::DroppedRandom;
         }
@@ -284,7 +284,7 @@ private:
     }
 
     bool has_independent_loss() const { return loss_threshold_ != 0; }
-    bool is_lost(std::uint64_t luck) const { return always_loses_ || combine64(loss_stream_, luck) < loss_threshold_; }
+    bool is_lost(std::uint64_t draw) const { return always_loses_ || combine64(loss_stream_, draw) < loss_threshold_; }
 
     // As expire_queue(); where packets may overtake, what has left the queue takes its place among those on the wire.
     void settle(Nanos now);
@@ -297,10 +297,10 @@ private:
     void describe_kind();
     bool may_overtake() const { return features_ && features_->may_overtake; }
     std::int64_t waiting_pkts() const { return features_ ? features_->waiting_pkts() : 0; }
-    bool loses(std::uint64_t luck);
-    Verdict offer_featured(const Packet& packet, Nanos at, std::uint64_t luck);
+    bool loses(std::uint64_t draw);
+    Verdict offer_featured(const Packet& packet, Nanos at, std::uint64_t draw);
     Verdict offer_managed(const Packet& packet, Nanos now);
-    bool red_admits(Nanos at, std::uint64_t luck);
+    bool red_admits(Nanos at, std::uint64_t draw);
     // Gives a packet to the transmitter. Its waiting until `now` is in the stats.
     void transmit(const Waiting& next, Nanos now);
     void start_service(Nanos now);
@@ -326,7 +326,7 @@ private:
     bool up_ = true;
     bool is_plain_ = true;  // up, and without features
     bool is_predictable_ = true;
-    bool uses_luck_ = false;
+    bool uses_draw_ = false;
     std::int64_t max_queue_pkts_ = 0;
     LinkStats stats_;
     Boxed<LinkFeatures> features_;

@@ -73,7 +73,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
             for (const std::uint32_t link : path.forward) hops_.push_back({link});
             s.ack_route = static_cast<std::uint32_t>(hops_.size());
             for (const std::uint32_t link : path.reverse) hops_.push_back({link});
-            s.luck = combine64(combine64(seed, hash_name(flow.name)), i + 1);
+            s.random_stream = combine64(combine64(seed, hash_name(flow.name)), i + 1);
             s.sender = make_sender(controller, s);
             subflows_.push_back(std::move(s));
         }
@@ -327,9 +327,9 @@ void Network::change_controller(const EventSpec& change) {
     const Controller controller = make_controller(*change.controller);
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         Subflow& s = subflows_[i];
-        // Luck of its own, whichever change of which incarnation this is
-        const std::uint64_t luck = combine64(s.luck ^ hash_name("controller"), s.incarnation);
-        s.sender.change_controller(controller, combine64(luck, static_cast<std::uint64_t>(now_.value)), now_);
+        // A seed of its own, whichever change of which incarnation this is
+        const std::uint64_t seed = combine64(s.random_stream ^ hash_name("controller"), s.incarnation);
+        s.sender.change_controller(controller, combine64(seed, static_cast<std::uint64_t>(now_.value)), now_);
     }
     c.is_coupled = is_coupled(controller) && c.is_multipath();
     marks_.add(now_, MarkKind::ControllerChange, *change.flow);
@@ -380,10 +380,10 @@ Nanos Network::base_rtt(const Subflow& s) const {
     return rtt;
 }
 
-// A sender for the subflow's current incarnation, with luck of its own: not that of its packets or its predecessors.
+// A sender for the subflow's current incarnation, with a seed of its own: not that of its packets or its predecessors.
 SubflowSender Network::make_sender(const Controller& controller, const Subflow& s) const {
-    const std::uint64_t luck = combine64(s.luck ^ hash_name("controller"), s.incarnation);
-    return SubflowSender(controller, scenario_->transport, luck, scenario_->packet_bits());
+    const std::uint64_t seed = combine64(s.random_stream ^ hash_name("controller"), s.incarnation);
+    return SubflowSender(controller, scenario_->transport, seed, scenario_->packet_bits());
 }
 
 void Network::open_subflow(std::uint32_t index, Nanos join_at) {

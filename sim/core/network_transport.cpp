@@ -8,9 +8,9 @@ namespace subflow {
 
 namespace {
 // Distinct draws for data and ACKs of one subflow, and for its incarnations.
-std::uint64_t packet_luck(const Subflow& s, const Packet& p) {
-    return s.luck ^ mix64((static_cast<std::uint64_t>(p.incarnation) << 40) |
-                          (static_cast<std::uint64_t>(p.kind) << 32) | p.transmission);
+std::uint64_t draw_for(const Subflow& s, const Packet& p) {
+    return s.random_stream ^ mix64((static_cast<std::uint64_t>(p.incarnation) << 40) |
+                                   (static_cast<std::uint64_t>(p.kind) << 32) | p.transmission);
 }
 }  // namespace
 
@@ -22,10 +22,10 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
     for (;;) {
         const Hop here = hops_[hop];
         Link& link = links_[here.link];
-        std::uint64_t luck = 0;
-        if (link.uses_luck()) [[unlikely]]
-            luck = packet_luck(s, packet);
-        const Verdict verdict = link.offer(packet, at, luck);
+        std::uint64_t draw = 0;
+        if (link.uses_draw()) [[unlikely]]
+            draw = draw_for(s, packet);
+        const Verdict verdict = link.offer(packet, at, draw);
         if (verdict != Verdict::Accepted) [[unlikely]] {
             if (verdict == Verdict::Kept) {
                 attend(here.link);

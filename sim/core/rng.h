@@ -1,7 +1,7 @@
 // Counter-based randomness: a draw is a pure function of (seed, what it is for, which one).
 //
-// There is no generator state to advance, so the luck of one packet does not depend on how many others were drawn
-// before it: adding a flow, or forking a run, leaves every other flow's draws as they were.
+// There is no generator state to advance, so what is drawn for one packet does not depend on how many others were
+// drawn for before it: adding a flow, or forking a run, leaves every other flow's draws as they were.
 #pragma once
 
 #include <bit>
@@ -23,7 +23,7 @@ constexpr std::uint64_t combine64(std::uint64_t a, std::uint64_t b) {
 }
 
 // FNV-1a. Streams are keyed by names, not by positions, so that inserting a link or flow does not renumber the others'
-// luck.
+// draws.
 constexpr std::uint64_t hash_name(std::string_view name) {
     std::uint64_t h = 0xcbf29ce484222325ULL;
     for (const char c : name) h = (h ^ static_cast<unsigned char>(c)) * 0x100000001b3ULL;
@@ -38,15 +38,15 @@ constexpr double to_unit_interval(std::uint64_t bits) {
 // The draws of one component, in the order in which it makes them.
 class Draws {
 public:
-    explicit Draws(std::uint64_t luck = 0) : luck_(luck) {}
+    explicit Draws(std::uint64_t seed = 0) : seed_(seed) {}
 
-    std::uint64_t next() { return combine64(luck_, ++count_); }
+    std::uint64_t next() { return combine64(seed_, ++count_); }
     double uniform() { return to_unit_interval(next()); }
     // One of 0, 1, ..., n - 1, each as likely. Only for n > 0.
     std::uint32_t below(std::uint32_t n) { return static_cast<std::uint32_t>(uniform() * static_cast<double>(n)); }
 
 private:
-    std::uint64_t luck_;
+    std::uint64_t seed_;
     std::uint64_t count_ = 0;
 };
 

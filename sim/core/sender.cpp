@@ -21,15 +21,15 @@ std::size_t SubflowSender::heap_bytes() const {
     return heap_bytes_of(controller_, packets_, retransmissions_, queue_, sacked_, sampler_, monitor_, decisions_);
 }
 
-SubflowSender::SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t luck,
+SubflowSender::SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t seed,
                              double packet_bits)
     : packet_bits_(packet_bits) {
     controller_.emplace(controller);
     window_.cwnd_pkts = options.initial_window_pkts;
-    adopt_controller(luck);
+    adopt_controller(seed);
 }
 
-void SubflowSender::adopt_controller(std::uint64_t luck) {
+void SubflowSender::adopt_controller(std::uint64_t seed) {
     std::visit(
         [&]<class C>(C& c) {
             sees_every_ack_ = SeesEveryAck<C>;
@@ -38,19 +38,19 @@ void SubflowSender::adopt_controller(std::uint64_t luck) {
             has_monitor_ = MonitorsIntervals<C>;
             if (has_monitor_ && !monitor_) monitor_.emplace();
             wants_every_step_ = sees_every_ack_ || samples_delivery_ || has_monitor_ || decisions_;
-            if constexpr (FollowsStart<C>) c.on_start(window_, luck);
+            if constexpr (FollowsStart<C>) c.on_start(window_, seed);
         },
         *controller_);
 }
 
-void SubflowSender::change_controller(const Controller& controller, std::uint64_t luck, Nanos now) {
+void SubflowSender::change_controller(const Controller& controller, std::uint64_t seed, Nanos now) {
     account_cwnd(now);
     decide(Cause::Start, now, sender_rules::kNewController, [&](Reason* why) {
         const bool governed_recovery = governs_recovery_;
         *controller_ = controller;
         window_.pacing_pps = window_.advertised_pps = 0;
         pacer_ = Pacer();
-        adopt_controller(luck);
+        adopt_controller(seed);
         undo_cwnd_ = 0;
         if (governed_recovery && !governs_recovery_ && state_ == SenderState::Recovery) {
             window_.ssthresh_pkts = window_.cwnd_pkts;

@@ -76,9 +76,8 @@ struct Transmission {
 class SubflowSender {
 public:
     SubflowSender();
-    // `luck` is the random number handed to a controller that wants one; `packet_bits` is what a full packet weighs on
-    // the wire.
-    SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t luck = 0,
+    // `seed` is handed to a controller that draws; `packet_bits` is what a full packet weighs on the wire.
+    SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t seed = 0,
                   double packet_bits = 12'000);
     SubflowSender(const SubflowSender&);
     SubflowSender(SubflowSender&&) noexcept;
@@ -244,7 +243,7 @@ public:
     //   it ends at the window that there is.
     // - What is in flight belongs to no monitor interval, and to a new delivery sample as if nothing had been delivered
     //   before. (Linux samples whatever the controller; the first round trip is all that differs.)
-    void change_controller(const Controller& controller, std::uint64_t luck, Nanos now);
+    void change_controller(const Controller& controller, std::uint64_t seed, Nanos now);
     // The counters and records of a predecessor on the same path go on.
     void continue_books(SubflowSender&& predecessor);
 
@@ -279,7 +278,7 @@ public:
     void check_invariants() const;
 
 private:
-    void adopt_controller(std::uint64_t luck);
+    void adopt_controller(std::uint64_t seed);
     void check_monitor() const;
     enum class Probe : std::uint8_t { None, New, Last };
     enum Flags : std::uint8_t { kInPipe = 1, kSacked = 2, kLost = 4, kRetransmitted = 8 };

@@ -9,8 +9,8 @@ namespace subflow {
 Timeline::Timeline(const Scenario& scenario, std::uint64_t seed) {
     for (std::uint32_t i = 0; i < scenario.flows.size(); ++i) {
         const FlowSpec& flow = scenario.flows[i];
-        const double luck = to_unit_interval(combine64(combine64(seed, hash_name("start")), hash_name(flow.name)));
-        const Nanos jitter(static_cast<std::int64_t>(luck * static_cast<double>(scenario.start_jitter.value)));
+        const double draw = to_unit_interval(combine64(combine64(seed, hash_name("start")), hash_name(flow.name)));
+        const Nanos jitter(static_cast<std::int64_t>(draw * static_cast<double>(scenario.start_jitter.value)));
         const Nanos start = flow.start + jitter;
         const Nanos stop = flow.lifetime < kNever ? std::min(flow.stop, start + flow.lifetime) : flow.stop;
         entries_.push_back({start, i, Kind::FlowStart});

@@ -40,9 +40,9 @@ public:
     LinkDriver& operator=(const LinkDriver&) = delete;
 
     // Offers a packet at `now`, after all that happens before or at that time.
-    Verdict offer(const Packet& p, Nanos now, std::uint64_t luck = 0) {
+    Verdict offer(const Packet& p, Nanos now, std::uint64_t draw = 0) {
         run_until(now);
-        const Verdict verdict = link_.offer(p, now, luck);
+        const Verdict verdict = link_.offer(p, now, draw);
         if (verdict == Verdict::Accepted) link_.hold(p);
         collect(now);
         return verdict == Verdict::Kept ? Verdict::Accepted : verdict;

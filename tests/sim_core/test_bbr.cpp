@@ -27,9 +27,9 @@ protected:
                                                {"quantization", quantization}};
         return Bbr(Options(Bbr::kInfo, options));
     }
-    static Window start(Bbr& controller, std::uint64_t luck) {
+    static Window start(Bbr& controller, std::uint64_t seed) {
         Window window{.cwnd_pkts = 10};
-        controller.on_start(window, luck);
+        controller.on_start(window, seed);
         return window;
     }
     // One ACK of `acked` packets, of which the rate sample says `rate_pps`.
@@ -171,9 +171,9 @@ TEST_F(BbrTest, TheFirstPhaseIsDrawnAmongAllButTheDrain) {
     // Told from outside by how many full-length phases pass until the next probe: 0 for the probe itself, 6 for the
     // first cruising phase down to 1 for the last; the drain would be 7.
     std::set<int> seen;
-    for (std::uint64_t luck = 0; luck < 100; ++luck) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
         bbr = make();
-        window = start(bbr, luck);
+        window = start(bbr, seed);
         next = {};
         now = Nanos(0);
         reach_probe_bw();

@@ -19,8 +19,8 @@ Link make_link(std::optional<std::int64_t> limit = 10, Nanos delay = 5_ms) {
     return Link(spec, 1);
 }
 
-Verdict enqueue(Link& link, const Packet& p, Nanos at, std::uint64_t luck) {
-    const Verdict verdict = link.offer(p, at, luck);
+Verdict enqueue(Link& link, const Packet& p, Nanos at, std::uint64_t draw) {
+    const Verdict verdict = link.offer(p, at, draw);
     if (verdict == Verdict::Accepted) link.hold(p);
     return verdict;
 }

@@ -61,7 +61,7 @@ TEST(Gilbert, TheChainDependsOnTheCountOfPacketsNotOnTheirLuck) {
 
 TEST(Gilbert, AnEventExchangesTheModel) {
     Link link(link_spec(), 1);
-    EXPECT_FALSE(link.uses_luck());
+    EXPECT_FALSE(link.uses_draw());
     link.set_loss(GilbertOptions{.p = 1, .r = 0});  // bad from the first packet to the last
     for (std::uint32_t i = 0; i < 10; ++i) EXPECT_EQ(link.offer(packet(i), 0_ms, i), Verdict::DroppedRandom);
     link.set_loss(0.0);

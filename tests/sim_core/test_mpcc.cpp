@@ -109,7 +109,7 @@ protected:
     std::vector<double> tried_bps;  // in the latest round
     Reason why;
 
-    void make(bool senses_latency, const std::vector<OptionValue>& options, std::uint64_t luck = 1) {
+    void make(bool senses_latency, const std::vector<OptionValue>& options, std::uint64_t seed = 1) {
         if (senses_latency) {
             controller = MpccLatency(Options(MpccLatency::kInfo, options));
         } else {
@@ -117,7 +117,7 @@ protected:
         }
         std::visit(
             [&]<class C>(C& c) {
-                if constexpr (FollowsStart<C>) c.on_start(window, luck);
+                if constexpr (FollowsStart<C>) c.on_start(window, seed);
             },
             controller);
         moment.why = &why;
@@ -258,10 +258,10 @@ TEST_F(MpccTest, SlowStartIgnoresAShrinkingRoundTripTimeAndHeedsAGrowingOne) {
 
 TEST_F(MpccTest, ProbingTriesTwoPairsInRandomOrder) {
     std::set<std::vector<bool>> orders;
-    for (std::uint64_t luck = 1; luck <= 60; ++luck) {
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
         probe_from(40);
-        mpcc().on_start(window, luck);
-        round([](double) { return Fate{.sent_share = 0.5}; });  // those were drawn with other luck
+        mpcc().on_start(window, seed);
+        round([](double) { return Fate{.sent_share = 0.5}; });  // those were drawn with another seed
         const double now = mpcc().rate_bps();
         round(no_loss);
         ASSERT_EQ(tried_bps.size(), 4);

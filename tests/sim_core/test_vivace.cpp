@@ -67,10 +67,10 @@ protected:
     IntervalRecord record;
     NextInterval next = NextInterval::InTurn;
 
-    static Vivace make(const std::vector<OptionValue>& options, std::uint64_t luck = 1) {
+    static Vivace make(const std::vector<OptionValue>& options, std::uint64_t seed = 1) {
         Vivace made(Options(Vivace::kInfo, options));
         Window any;
-        made.on_start(any, luck);
+        made.on_start(any, seed);
         return made;
     }
     static OptionValue choose(const char* key, const char* value) { return {key, std::string(value)}; }
@@ -163,8 +163,8 @@ TEST_F(VivaceTest, NothingIsLearnedBeforeThereIsARoundTripTime) {
 
 TEST_F(VivaceTest, ProbesInPairsAboveAndBelowInRandomOrder) {
     int up_first = 0;
-    for (std::uint64_t luck = 0; luck < 40; ++luck) {
-        vivace = make({}, luck);
+    for (std::uint64_t seed = 0; seed < 40; ++seed) {
+        vivace = make({}, seed);
         start_at(9.6);
         EXPECT_NEAR(begin(), 9.6, 1e-9);  // the queue of the interval before drains
         EXPECT_EQ(plan.tag, 0);

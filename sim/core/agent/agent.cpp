@@ -8,11 +8,11 @@
 
 namespace subflow {
 
-Agent::Agent(const AgentInfo& info, const EpochPlan& plan, const Decider& decider, std::uint64_t luck)
+Agent::Agent(const AgentInfo& info, const EpochPlan& plan, const Decider& decider, std::uint64_t seed)
     : info_(&info),
       plan_(plan),
       decider_(decider),
-      draws_(luck),
+      draws_(seed),
       width_(static_cast<std::uint32_t>(info.features.size()) * plan.history) {
     if (decider.kind == DeciderKind::Trained) decider.policy->require_fit(info, plan.history);
 }

@@ -43,7 +43,7 @@ public:
         Nanos decided_at{};      // 0: before the subflow was known
     };
 
-    Agent(const AgentInfo& info, const EpochPlan& plan, const Decider& decider, std::uint64_t luck);
+    Agent(const AgentInfo& info, const EpochPlan& plan, const Decider& decider, std::uint64_t seed);
 
     const AgentInfo& info() const { return *info_; }
     const EpochPlan& plan() const { return plan_; }

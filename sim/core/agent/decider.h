@@ -44,7 +44,7 @@ public:
 
 enum class DeciderKind : std::uint8_t {
     Neutral,  // the action that changes nothing
-    Random,   // uniform over what is allowed, by the luck of the run: what an agent has to survive
+    Random,   // uniform over what is allowed, by the run's seed: what an agent has to survive
     Trained,  // a policy
     Outside,  // whoever holds the network: it stops and waits for Network::act()
 };

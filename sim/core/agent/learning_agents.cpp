@@ -59,8 +59,8 @@ LearningAgents::LearningAgents(const Network& network) : agent_of_(network.subfl
             const auto known = std::ranges::find_if(keys, is_same);
             agent_of_[subflow] = static_cast<std::uint32_t>(known - keys.begin());
             if (known != keys.end()) continue;
-            const std::uint64_t luck = combine64(subflows[subflow].luck, hash_name("agent"));
-            agents_.emplace_back(*info, plan, spec.decider, luck);
+            const std::uint64_t seed = combine64(subflows[subflow].random_stream, hash_name("agent"));
+            agents_.emplace_back(*info, plan, spec.decider, seed);
             keys.push_back({controller.index(), group, &spec.decider});
         }
     }

@@ -10,8 +10,8 @@ namespace {
 constexpr double kMaxEpochPkts = 1 << 20;  // an epoch of excess acknowledgements this long starts afresh
 }  // namespace
 
-void Bbr::on_start(Window& window, std::uint64_t luck) {
-    draws_ = Draws(luck);
+void Bbr::on_start(Window& window, std::uint64_t seed) {
+    draws_ = Draws(seed);
     initial_cwnd_ = window.cwnd_pkts;
     window.pacing_pps = kHighGain * kPacingMargin * window.cwnd_pkts / to_seconds(kInitialRtt);
 }

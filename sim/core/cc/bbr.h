@@ -112,7 +112,7 @@ public:
         : has_ack_aggregation_(options.number("ack_aggregation") != 0),
           has_linux_quanta_(options.choice("quantization") == "linux") {}
 
-    void on_start(Window& window, std::uint64_t luck);
+    void on_start(Window& window, std::uint64_t seed);
     void on_delivery(Window& window, const DeliverySample& sample, const Siblings& siblings);
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings);
     void on_idle_restart(Window& window, Nanos now, Reason* why);

@@ -145,11 +145,11 @@ template <class T>
 concept SamplesDelivery = requires(T controller, Window& window, const DeliverySample& sample,
                                    const Siblings& siblings) { controller.on_delivery(window, sample, siblings); };
 
-// on_start(window, luck): once, before the first packet, with the initial window in place. `luck` is the subflow's own
-// random number, the same in each run of a seed; draws come from it by way of Draws (rng.h).
+// on_start(window, seed): once, before the first packet, with the initial window in place. `seed` is the subflow's own,
+// the same in each run with the scenario's; draws come from it by way of Draws (rng.h).
 template <class T>
 concept FollowsStart =
-    requires(T controller, Window& window, std::uint64_t luck) { controller.on_start(window, luck); };
+    requires(T controller, Window& window, std::uint64_t seed) { controller.on_start(window, seed); };
 
 // on_every_ack(window, ack, siblings): before the others, on each ACK that tells of a delivery, in any state and
 // whether or not the window was the limit: to measure, or to leave slow start.

@@ -62,8 +62,8 @@ Mpcc::Mpcc(const Options& options, bool senses_latency, Mover mover)
     if (constants_.beta <= 3) throw ScenarioError("option 'beta' of MPCC must be above 3, or 0 for that of the preset");
 }
 
-void Mpcc::on_start(Window&, std::uint64_t luck) {
-    draws_ = Draws(luck);
+void Mpcc::on_start(Window&, std::uint64_t seed) {
+    draws_ = Draws(seed);
 }
 
 void Mpcc::begin_round(Mode mode) {

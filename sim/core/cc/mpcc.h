@@ -83,7 +83,7 @@ public:
     // The largest change of the rate after `steps` bounds in a row that were met.
     static double change_bound(double total_bps, int steps) { return kBoundShare * (1 + steps) * total_bps; }
 
-    void on_start(Window& window, std::uint64_t luck);
+    void on_start(Window& window, std::uint64_t seed);
     IntervalPlan plan_interval(Window& window, const IntervalMoment& moment);
     NextInterval on_interval(Window& window, IntervalRecord& record, const IntervalMoment& moment,
                              const Siblings& siblings);

@@ -40,8 +40,8 @@ double Vivace::code_amplifier(int streak) {
     return power((streak + 1) / 2.0, 1.2);
 }
 
-void Vivace::on_start(Window&, std::uint64_t luck) {
-    draws_ = Draws(luck);
+void Vivace::on_start(Window&, std::uint64_t seed) {
+    draws_ = Draws(seed);
 }
 
 void Vivace::on_every_ack(Window& window, const AckSample& ack, const Siblings&) {

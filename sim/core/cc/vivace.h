@@ -216,7 +216,7 @@ public:
     static double paper_amplifier(int streak) { return streak <= 3 ? streak : 2 * streak - 3; }
     static double code_amplifier(int streak);
 
-    void on_start(Window& window, std::uint64_t luck);
+    void on_start(Window& window, std::uint64_t seed);
     IntervalPlan plan_interval(Window& window, const IntervalMoment& moment);
     NextInterval on_interval(Window& window, IntervalRecord& record, const IntervalMoment& moment,
                              const Siblings& siblings);

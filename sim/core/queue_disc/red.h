@@ -36,8 +36,8 @@ public:
     }
 
     // Whether a packet is let in that finds `queue_pkts`. `idle_services` packets could have been sent since an empty
-    // queue ran empty; `luck` is uniform in [0, 1) and this packet's own.
-    bool admits(std::int64_t queue_pkts, std::int64_t idle_services, double luck) {
+    // queue ran empty; `draw` is uniform in [0, 1) and this packet's own.
+    bool admits(std::int64_t queue_pkts, std::int64_t idle_services, double draw) {
         if (queue_pkts == 0) {
             average_pkts_ *= decay(idle_services);
         } else {
@@ -51,7 +51,7 @@ public:
             const double rest = 1 - static_cast<double>(let_in_) * p_b;
             p_a = rest > p_b ? p_b / rest : 1;
         }
-        const bool drops = luck < p_a;
+        const bool drops = draw < p_a;
         let_in_ = drops || p_b <= 0 ? 0 : let_in_ + 1;
         return !drops;
     }
