@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QFileDialog,
     QInputDialog,
+    QLabel,
     QLineEdit,
     QMessageBox,
     QPlainTextEdit,
@@ -28,6 +29,8 @@ from subflow_app.core.language import tr, translatable, trn
 SCENARIO_FILTER = translatable("Scenarios (*.toml);;All files (*)")
 DATABASE_FILTER = translatable("Databases (*.subflow *.db);;All files (*)")
 CSV_FILTER = translatable("CSV tables (*.csv)")
+
+_FRAME_BUTTONS = 120  # px that a window's icon and buttons take beside its title, at most
 
 SaveAnswer = Literal["save", "discard", "cancel"]
 TrainingAnswer = Literal["background", "stop", "cancel"]
@@ -59,10 +62,9 @@ class Dialogs:
 
     def ask_save_changes(self, name: str) -> SaveAnswer:
         """Whether to keep the changes of a scenario that is about to be closed."""
-        box = QMessageBox(self._parent)
+        box = self._message_box(tr("Unsaved changes"))
         box.setObjectName("ask_save_changes")
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle(tr("Unsaved changes"))
         box.setText(tr("Save the changes to {name}?", name=name))
         box.setInformativeText(tr("They are lost if you do not save them."))
         buttons = QMessageBox.StandardButton
@@ -76,10 +78,9 @@ class Dialogs:
 
     def ask_trainings(self, count: int) -> TrainingAnswer:
         """What is to become of trainings that go on while the window closes."""
-        box = QMessageBox(self._parent)
+        box = self._message_box(tr("Trainings go on"))
         box.setObjectName("ask_trainings")
         box.setIcon(QMessageBox.Icon.Question)
-        box.setWindowTitle(tr("Trainings go on"))
         box.setText(trn("A training is not finished yet.", "{count} trainings are not finished yet.", count))
         box.setInformativeText(
             tr(
@@ -112,9 +113,8 @@ class Dialogs:
 
     def confirm(self, title: str, text: str, details: str, do_it: str) -> bool:
         """Whether to go on with something that cannot be undone; ``do_it`` is the button that says so."""
-        box = QMessageBox(self._parent)
+        box = self._message_box(title)
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle(title)
         box.setText(text)
         box.setInformativeText(details)
         yes = box.addButton(do_it, QMessageBox.ButtonRole.AcceptRole)
@@ -139,6 +139,17 @@ class Dialogs:
     def database_path(self, title: str, suggested: Path) -> Path | None:
         """A database to open or to make, or None; one that exists is not replaced, so nothing is asked about it."""
         return self._ask_for_file(title, tr(DATABASE_FILTER), suggested, confirms=False)
+
+    def _message_box(self, title: str) -> QMessageBox:
+        """An empty message under a title, at least so wide that the title is not cut."""
+        box = QMessageBox(self._parent)
+        box.setWindowTitle(title)
+        # Qt leaves room for the title alone, not for the program's name after it and the buttons of the frame.
+        label = box.findChild(QLabel, "qt_msgbox_label")
+        assert isinstance(label, QLabel)
+        whole = f"{title} — {QGuiApplication.applicationDisplayName()}"
+        label.setMinimumWidth(label.fontMetrics().horizontalAdvance(whole) + _FRAME_BUTTONS)
+        return box
 
     def _ask_for_file(self, title: str, filters: str, suggested: Path, *, confirms: bool) -> Path | None:
         # Not the static function: it asks about the name that was typed, which is not yet the one with the suffix.
@@ -182,9 +193,8 @@ class Dialogs:
 
     def show_text(self, title: str, html: str) -> None:
         """Shows an explanation; the person works on beside it."""
-        box = QMessageBox(self._parent)
+        box = self._message_box(title)
         box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        box.setWindowTitle(title)
         box.setTextFormat(Qt.TextFormat.RichText)
         box.setText(html)
         box.setModal(False)
@@ -230,9 +240,8 @@ class Dialogs:
 
     def tell(self, title: str, text: str, details: str = "") -> None:
         """Says that something did not work, why, and what to do."""
-        box = QMessageBox(self._parent)
+        box = self._message_box(title)
         box.setIcon(QMessageBox.Icon.Warning)
-        box.setWindowTitle(title)
         box.setText(text)
         box.setInformativeText(details)
         box.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
@@ -241,10 +250,9 @@ class Dialogs:
 
     def tell_bug(self, report: str, file: Path | None) -> None:
         """Says that Subflow has a bug, and offers its report to copy, which is kept in ``file`` if anywhere."""
-        box = QMessageBox(self._parent)
+        box = self._message_box(tr("Subflow has a bug"))
         box.setObjectName("bug")
         box.setIcon(QMessageBox.Icon.Critical)
-        box.setWindowTitle(tr("Subflow has a bug"))
         box.setText(tr("Something went wrong that should not have. Your scenario and your runs are still there."))
         texts = [tr("Please save your work, and report this; the report says where it happened. Nothing is sent.")]
         if file is not None:

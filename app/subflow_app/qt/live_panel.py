@@ -22,7 +22,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.running.live_state import LiveLink, live_controller, live_link, live_subflows
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.form import FieldOption
-from subflow_app.core.scenarios.form_text import shown_unit, with_unit
+from subflow_app.core.scenarios.form_text import completed
 from subflow_app.qt.inspector.editors import ChoiceEditor
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_sim.params import params_by_key
@@ -252,7 +252,7 @@ class LivePanel(QWidget):
         field = self._fields[key]
         if field.isModified():
             field.setModified(False)
-            field.setText(with_unit(field.text(), shown_unit(params_by_key("event")[key], self._present[key])).strip())
+            field.setText(completed(params_by_key("event")[key], field.text(), self._present[key]).strip())
             self._want_of_link(key, field.text())
 
     def _want_of_link(self, key: str, value: object) -> None:

@@ -60,7 +60,7 @@ def test_the_oldest_run_is_the_reference_whatever_the_order() -> None:
         assert [row[0].partition(":")[0].partition(" (")[0] for row in results.rows] == ["A", "B", "B − A"]
         assert [row[1] for row in results.rows] == ["8.000", "6.000", "−2.000 (−25.0 %)"]
         assert results.title == (
-            "lia (2) − lia (1): Goodput −2.000 Mbit/s (−25.0 %) · Mean RTT −10.0 ms (−20.0 %) · "
+            "lia (2) compared with lia (1): Goodput −2.000 Mbit/s (−25.0 %) · Mean RTT −10.0 ms (−20.0 %) · "
             "Loss +1.00 percentage points"
         )
         assert [(each.title, each.unit) for each in results.columns[1:]] == [
@@ -73,12 +73,16 @@ def test_the_oldest_run_is_the_reference_whatever_the_order() -> None:
 def test_seeds_make_groups_with_the_interval_of_welch() -> None:
     table = table_of(six_runs())
 
-    assert [row[0] for row in table.rows] == ["A: lia (n = 3)", "B: olia (n = 3)", "B − A [95 % interval, Welch]"]
+    assert [row[0] for row in table.rows] == [
+        "A: lia (n = 3)",
+        "B: olia (n = 3)",
+        "B − A [95 % interval, Welch]",
+    ]
     expected = welch(OLIA, LIA)
     difference = table.rows[2][1]
     assert f"[{expected.low / 1e6:.3f}, {expected.high / 1e6:.3f}] " in difference
     assert difference.endswith("**")
-    assert table.title.startswith("olia − lia: Goodput +0.967 Mbit/s (+23.4 %)")
+    assert table.title.startswith("olia compared with lia: Goodput +0.967 Mbit/s (+23.4 %)")
 
 
 def runs_of(controller: str, first: int, *goodputs_bps: float, cross_bps: float | None = None) -> list[RunRow]:
@@ -114,9 +118,9 @@ def test_a_fork_and_its_original_are_called_so() -> None:
         fork=RunFork(1, "Demo", 12.5, "", changes),
     )
     title = table_of([original, fork]).title
-    assert title.startswith("Fork − Original: Goodput +1.000 Mbit/s (+25.0 %)")
+    assert title.startswith("Fork compared with Original: Goodput +1.000 Mbit/s (+25.0 %)")
     assert title.endswith("Loss −0.01 percentage points")
-    assert table_of([fork, original]).title.startswith("Original − Fork: Goodput −1.000 Mbit/s")
+    assert table_of([fork, original]).title.startswith("Original compared with Fork: Goodput −1.000 Mbit/s")
 
 
 def test_what_other_seeds_would_turn_round_is_no_victory() -> None:
@@ -138,7 +142,13 @@ def test_more_than_two_groups_are_each_compared_with_the_first() -> None:
     table = table_of([made(number, name, 1, number * 1e6) for number, name in enumerate(("lia", "olia", "balia"), 1)])
 
     assert table.title == "Goodput, Mbit/s: lia 1.000 · olia 2.000 · balia 3.000"
-    assert [row[0].partition(" (")[0] for row in table.rows] == ["A: lia", "B: olia", "C: balia", "B − A", "C − A"]
+    assert [row[0].partition(" (")[0] for row in table.rows] == [
+        "A: lia",
+        "B: olia",
+        "C: balia",
+        "B − A",
+        "C − A",
+    ]
     assert [row[1] for row in table.rows[3:]] == ["+1.000 (+100.0 %)", "+2.000 (+200.0 %)"]
 
 

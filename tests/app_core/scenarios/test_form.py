@@ -424,3 +424,15 @@ def test_a_controller_that_learns_offers_the_policies_made_for_it(doc: ScenarioD
 )
 def test_rates_are_taken_as_people_write_them(typed: str, unit: str, completed: str) -> None:
     assert with_unit(typed, unit) == completed
+
+
+def test_a_rate_is_taken_so_where_the_file_has_a_bare_number() -> None:
+    doc = ScenarioDoc(DEMO)
+    key = "links.wifi.rate"
+    doc.set_value(key, 8_000_000)
+    found = form_for(doc, "links.wifi", catalog())
+    assert found is not None
+    field = next(each for each in found.fields() if each.key == key)
+    assert field.unit == ""
+    assert field.completed("5 Mbps") == "5Mbit/s"
+    assert field.completed("6000000") == "6000000"

@@ -270,7 +270,8 @@ def _comparison_line(table: GroupTable) -> str:
         for title, row in zip(titles, table.rows, strict=True)
     ]
     reference, other = _sides(table)
-    return f"{other} {_MINUS} {reference}: " + " · ".join(told)
+    compared = tr("{one} compared with {reference}", one=other, reference=reference)
+    return f"{compared}: " + " · ".join(told)
 
 
 def _sides(table: GroupTable) -> list[str]:

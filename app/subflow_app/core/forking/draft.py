@@ -24,7 +24,7 @@ from subflow_app.core.forking.plan import (
 )
 from subflow_app.core.forking.words import fork_text
 from subflow_app.core.language import tr
-from subflow_app.core.scenarios.form_text import shown_unit, with_unit
+from subflow_app.core.scenarios.form_text import completed, with_unit
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_sim.errors import ParamError, ScenarioError
@@ -161,7 +161,7 @@ class ForkDraft:
     def completed(self, target: Target, key: str, text: str) -> str:
         """What is typed for a value of a link; a bare number has the unit of the present value."""
         param = params_by_key("event").get(key)
-        return text if param is None else with_unit(text, shown_unit(param, str(self.present(target).get(key, ""))))
+        return text if param is None else completed(param, text, str(self.present(target).get(key, "")))
 
     def set_controller(self, target: Target, name: str, options: str) -> None:
         """Have the flow another controller.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from subflow_app.core.language import tr, trn
 from subflow_app.core.policies.cards import card_line, card_text
 from subflow_app.core.policies.library import card_of, policy_records
-from subflow_app.core.scenarios.form_text import shown_unit, text_of
+from subflow_app.core.scenarios.form_text import completed, shown_unit, text_of
 from subflow_app.core.scenarios.outline import LISTS, event_texts, names_in, part_names, tables
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import Problem
@@ -87,6 +87,10 @@ class FormField:
     def unit(self) -> str:
         """The unit of a bare number that is typed here; empty where it stays bare."""
         return shown_unit(self.param, self.text, self.applies or self.placeholder)
+
+    def completed(self, text: str) -> str:
+        """What is typed here, with the unit that it is meant to have."""
+        return completed(self.param, text, self.text, self.applies or self.placeholder)
 
 
 @dataclass(frozen=True, slots=True)

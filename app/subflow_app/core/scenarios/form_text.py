@@ -102,6 +102,11 @@ def unit_of(text: str, dimension: Dimension) -> str | None:
     return split[1] if split is not None and split[1] in units else None
 
 
+def completed(param: Param, text: str, *shown: str) -> str:
+    """Complete what is typed for ``param`` by the unit of what the field shows; see `shown_unit` and `with_unit`."""
+    return with_unit(_rate_as_here(text) if param.dimension is Dimension.RATE else text, shown_unit(param, *shown))
+
+
 def with_unit(text: str, unit: str | None) -> str:
     """Complete a bare number by the unit of the value that it replaces: "30" over "10Mbit/s" is "30Mbit/s".
 
@@ -109,11 +114,18 @@ def with_unit(text: str, unit: str | None) -> str:
     every number where the present value has no unit: in scenario files a bare number is in SI units. One with an
     exponent, 8e6, is how such files write a large one, and stays one. "5 Mbps" for a rate becomes "5Mbit/s".
     """
+    if unit in UNITS[Dimension.RATE]:
+        text = _rate_as_here(text)
     split = split_quantity(text)
-    if split is not None and unit in UNITS[Dimension.RATE] and split[1] in _RATES_OF_OTHERS:
-        return f"{text.strip().removesuffix(split[1]).strip()}{_RATES_OF_OTHERS[split[1]]}"
     is_bare = split is not None and not split[1] and "e" not in text.lower()
     return f"{text.strip()}{unit}" if unit and is_bare else text
+
+
+def _rate_as_here(text: str) -> str:
+    split = split_quantity(text)
+    if split is None or split[1] not in _RATES_OF_OTHERS:
+        return text
+    return f"{text.strip().removesuffix(split[1]).strip()}{_RATES_OF_OTHERS[split[1]]}"
 
 
 def read_text(param: Param, text: str) -> TomlValue | None:

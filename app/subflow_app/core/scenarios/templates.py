@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path
-from subflow_app.core.scenarios.form_text import read_text, shown_unit, text_of, with_unit
+from subflow_app.core.scenarios.form_text import completed, read_text, text_of
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_sim.params import Param, params_by_key
 
@@ -61,7 +61,7 @@ def shown_text(doc: ScenarioDoc, value: TemplateValue) -> str:
 
 def completed_text(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:
     """Return typed text, a bare number with the unit of the value that it replaces."""
-    return with_unit(text, shown_unit(value.param, shown_text(doc, value)))
+    return completed(value.param, text, shown_text(doc, value))
 
 
 def check_value(doc: ScenarioDoc, value: TemplateValue, text: str) -> str:

@@ -60,8 +60,8 @@ def rows() -> Iterator[ActionSpec]:
     )
     yield ActionSpec(
         "history.fork",
-        "What &if…",
-        "Fork the selected run: change a link or a flow from a time on, and see the run as a ghost",
+        "Fork the selected r&un…",
+        "What if, in the selected run: change a link or a flow from a time on, and see the run as a ghost",
         "fork",
         ("Ctrl+Shift+Y",),
         lambda w, _: _fork(w),

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QWi
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import FieldOption, FormField, default_text
-from subflow_app.core.scenarios.form_text import Previewer, TextCheck, check_text, read_text, with_unit
+from subflow_app.core.scenarios.form_text import Previewer, TextCheck, check_text, read_text
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.qt import format as fmt
@@ -204,7 +204,7 @@ class FieldRow(QObject):
 
     def _check(self, text: str) -> None:
         """Say while it is typed whether the text will do."""
-        completed = with_unit(text, self._field.unit)
+        completed = self._field.completed(text)
         check = check_text(self._doc, self.key, self._field.param, completed)
         self._say(check.message, check.allowed)
         self._show_suffix(check.value, check)
@@ -253,7 +253,7 @@ class FieldRow(QObject):
         self.reset.setIcon(icon("reset_value", self._tokens.muted_text) if self.reset.isEnabled() else QIcon())
 
     def _on_typed(self, text: str) -> None:
-        completed = with_unit(text, self._field.unit)
+        completed = self._field.completed(text)
         if completed != text and isinstance(self.editor, TextEditor):
             self.editor.show_value(completed)  # also where that is what the file says already
         self.committed.emit(self.key, read_text(self._field.param, completed), self.editor.session)

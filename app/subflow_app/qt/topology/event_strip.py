@@ -35,7 +35,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.scenarios import event_strip as strip
 from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.event_strip import Part, StripItem, StripMark, StripRow
-from subflow_app.core.scenarios.form_text import check_text, shown_unit, with_unit
+from subflow_app.core.scenarios.form_text import check_text, completed
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.scenarios.toml_edit import TomlEditError
 from subflow_app.qt import format as fmt
@@ -296,7 +296,7 @@ class EventStrip(QAbstractScrollArea):
             return
         key, place = item.changes[0][0], item.values[0]
         param = params_by_key("event")[key]
-        typed = with_unit(editor.text(), shown_unit(param, item.changes[0][1]))
+        typed = completed(param, editor.text(), item.changes[0][1])
         check = check_text(self._doc, dotted(place), param, typed)
         if check.message or check.value is None:
             allowed = tr("{message}; allowed: {allowed}", message=check.message, allowed=check.allowed)
