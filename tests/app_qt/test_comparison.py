@@ -184,6 +184,25 @@ def test_one_selected_run_is_compared_with_the_one_that_is_shown(
     assert [run.id for run in feature.view.settings.runs] == [second, first]
 
 
+def test_one_run_is_compared_with_the_newest_other_of_its_scenario(
+    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
+) -> None:
+    first = run_once()
+    commands.set_value(window.document_stack, window.documents.doc, "seed", 7)
+    second = run_once()
+    commands.set_value(window.document_stack, window.documents.doc, "name", "Another scenario")
+    run_once()
+    window.document_stack.setClean()
+    assert window.shown.count == 1
+    window.history.select([second])
+
+    window.bar.trigger("study.compare")
+
+    feature = window.features[CompareFeature]
+    qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
+    assert [run.id for run in feature.view.settings.runs] == [first, second]
+
+
 @pytest.fixture
 def kernel(monkeypatch: pytest.MonkeyPatch) -> FakeWorker:
     """A machine that can do everything, and its worker."""

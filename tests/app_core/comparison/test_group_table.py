@@ -56,6 +56,12 @@ def test_runs_that_differ_in_their_seed_alone_are_a_group() -> None:
     assert grouping.notices == ()
 
 
+def test_runs_without_a_flow_in_common_are_told() -> None:
+    other = {"flows": [{"name": "upload", "goodput_bps": 1e6}]}
+    grouping = group_runs([*six_runs()[:1], made(9, "olia", 1, 1e6, summary=other)])
+    assert grouping.notices == ("These runs have no flow in common: only what is of whole runs can be compared.",)
+
+
 def test_the_difference_is_that_to_the_reference() -> None:
     table = compare_groups(group_runs(six_runs()), figures=["goodput_bps"])
     (row,) = table.rows

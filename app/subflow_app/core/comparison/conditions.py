@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from subflow_app.core.forking.words import fork_text
 from subflow_app.core.history.run_columns import Value, recorded_column
@@ -104,12 +104,21 @@ def group_runs(
                     versions=", ".join(each or "?" for each in versions),
                 )
             )
+    flows = [{str(flow.get("name")) for run in members for flow in flows_of(run)} for members in kept]
+    if len(flows) > 1 and all(flows) and not set.intersection(*flows):
+        notices.append(tr("These runs have no flow in common: only what is of whole runs can be compared."))
     labels = _labels(list(keyed), kept, by)
     groups = tuple(
         ConditionGroup(_letter(place), label, tuple(members))
         for place, (label, members) in enumerate(zip(labels, kept, strict=True))
     )
     return Grouping(groups, tuple(dict.fromkeys(notices)))
+
+
+def flows_of(run: RunRow) -> Sequence[Mapping[str, Any]]:
+    """The flows of a run's summary; none if it ended without one."""
+    flows: Sequence[Mapping[str, Any]] = (run.summary or {}).get("flows", ())
+    return flows
 
 
 def _condition_key(run: RunRow, conditions: Mapping[int, str] | None = None) -> str:

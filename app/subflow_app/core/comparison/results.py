@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from subflow_app.core.comparison.conditions import ConditionGroup, Grouping, group_runs
+from subflow_app.core.comparison.conditions import ConditionGroup, Grouping, flows_of, group_runs
 from subflow_app.core.comparison.group_table import (
     REASONS,
     FigureRow,
@@ -290,7 +290,7 @@ def _sides(table: GroupTable) -> list[str]:
 
 def _raced_flows(table: GroupTable) -> list[str]:
     """The flows that have another controller in the second group; none where the groups have other flows, too."""
-    first, second = ({str(each["name"]): each.get("controller") for each in _flows(group.runs[0])}
+    first, second = ({str(each["name"]): each.get("controller") for each in flows_of(group.runs[0])}
                      for group in table.groups)  # fmt: skip
     if first.keys() != second.keys():
         return []
@@ -301,7 +301,7 @@ def _race_of_groups(table: GroupTable, names: Sequence[str]) -> str:
     """Who won between the controllers of two groups: what counts is what the flows got that have them."""
     racers, goodputs = [], []
     for group in table.groups:
-        of_runs = [[each for each in _flows(run) if each["name"] in names] for run in group.runs]
+        of_runs = [[each for each in flows_of(run) if each["name"] in names] for run in group.runs]
         goodputs.append([math.fsum(each.get("goodput_bps") or 0.0 for each in flows) for flows in of_runs])
         controllers = dict.fromkeys(str(each["controller"]) for each in of_runs[0])
         told = _racer(f"{group.letter} ({', '.join(controllers)})", [each for flows in of_runs for each in flows])
@@ -309,11 +309,6 @@ def _race_of_groups(table: GroupTable, names: Sequence[str]) -> str:
     difference = welch(goodputs[1], goodputs[0])
     racers.sort(key=lambda racer: -racer.goodput_bps)
     return race_line(racers, is_by_chance=difference.is_tested and difference.p >= 0.05)
-
-
-def _flows(run: RunRow) -> Sequence[Mapping[str, Any]]:
-    flows: Sequence[Mapping[str, Any]] = (run.summary or {}).get("flows", ())
-    return flows
 
 
 def _with_unit(text: str, unit: str) -> str:

@@ -67,14 +67,15 @@ class CompareFeature(Feature):
     def compare(self) -> None:
         """Compares the runs that are selected in the history, or else those that the plots show.
 
-        One that is selected is compared with what is shown. With fewer than two, the panel says what to do.
+        One that is selected is compared with what is shown of its scenario, and one alone with the newest other run of
+        that scenario. With fewer than two, the panel says what to do.
         """
         window = self.window
         selected = sorted(row.id for row in window.history.selected())
         numbers = (window.shown.id_of(run) for run in range(window.shown.count))
         shown = [number for number in numbers if number is not None]
         if len(selected) < 2:
-            selected = list(dict.fromkeys((*shown, *selected)))
+            selected = self._of_one_scenario(shown, selected)
         # A, with which the others are compared: the first of the plots, which the strip above them calls so; else the
         # oldest.
         wanted = shown if set(shown) == set(selected) else selected
@@ -82,6 +83,18 @@ class CompareFeature(Feature):
             self.compare_runs(wanted)
         else:
             window.workspaces.go_to(self.panel_name)
+
+    def _of_one_scenario(self, shown: Sequence[int], selected: Sequence[int]) -> list[int]:
+        """What is shown and selected of one scenario, that of the selected run before others."""
+        rows = {row.id: row for row in self.window.history.runs()}
+        meant = next((rows[number] for number in (*selected, *shown) if number in rows), None)
+        if meant is None:
+            return list(dict.fromkeys((*shown, *selected)))
+        same = [number for number, row in rows.items() if row.scenario_name == meant.scenario_name]
+        found = [number for number in dict.fromkeys((*shown, *selected)) if number in same]
+        if len(found) == 1:
+            found = sorted((*found, *sorted(set(same) - set(found))[-1:]))
+        return found
 
     def compare_runs(self, run_ids: Sequence[int], pair: tuple[int, int] | None = None) -> None:
         """Compares these stored runs; with ``pair`` also the traces of two whose times are the same."""
