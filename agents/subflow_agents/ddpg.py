@@ -49,16 +49,16 @@ class Networks(nn.Module):
         spec: their sizes.
         critics: 1, or 2 of which the smaller value counts.
         stochastic: the actor puts out means and logarithms of standard deviations.
-        luck: of the initial weights.
+        rng: of the initial weights.
     """
 
-    def __init__(self, spec: NetSpec, *, critics: int, stochastic: bool, luck: torch.Generator) -> None:
+    def __init__(self, spec: NetSpec, *, critics: int, stochastic: bool, rng: torch.Generator) -> None:
         super().__init__()
         self.spec = spec
-        self.encoder = SetEncoder(spec.features, spec.encoder, luck)
+        self.encoder = SetEncoder(spec.features, spec.encoder, rng)
         outputs = 2 * spec.outputs if stochastic else None
-        self.actor = Trunk(spec, luck, outputs=outputs, takes_action=False)
-        self.critics = nn.ModuleList(Trunk(spec, luck, outputs=1, takes_action=True) for _ in range(critics))
+        self.actor = Trunk(spec, rng, outputs=outputs, takes_action=False)
+        self.critics = nn.ModuleList(Trunk(spec, rng, outputs=1, takes_action=True) for _ in range(critics))
 
     def before_tanh(self, h: Tensor, batch: Rows) -> Tensor:
         """What the deterministic actor's tanh gets: [B, K, A]."""
@@ -74,12 +74,12 @@ class Networks(nn.Module):
             values.append(value)
         return values
 
-    def sample(self, h: Tensor, batch: Rows, luck: torch.Generator) -> tuple[Tensor, Tensor]:
+    def sample(self, h: Tensor, batch: Rows, rng: torch.Generator) -> tuple[Tensor, Tensor]:
         """A stochastic actor's action [B, K, A] and its log-probability [B]."""
         mean, log_std = (self.actor.by_row(batch, part) for part in self.actor(h, batch).chunk(2, -1))
         low, high = LOG_STD_BOUNDS
         log_std = low + (high - low) * (torch.tanh(log_std) + 1) / 2
-        z = torch.randn(mean.shape, generator=luck)
+        z = torch.randn(mean.shape, generator=rng)
         raw = mean + log_std.exp() * z
         # Haarnoja et al. 2018 appendix C, with log(1 - tanh^2 u) = 2 (ln 2 - u - softplus(-2u))
         log_p = -0.5 * z**2 - log_std - 0.5 * math.log(2 * math.pi)
@@ -113,12 +113,12 @@ class DdpgLearner:
         )
         self._setup = setup
         weights, noise, sampling, drawing = np.random.SeedSequence(setup.seed).generate_state(4).tolist()
-        luck = torch.Generator().manual_seed(weights)
+        rng = torch.Generator().manual_seed(weights)
         self._drawing = torch.Generator().manual_seed(drawing)
         self._sampling = np.random.Generator(np.random.PCG64(sampling))
         self._stochastic = config.algorithm == "sac"
         critics = 1 if config.algorithm == "ddpg" else 2
-        self.networks = Networks(self.spec, critics=critics, stochastic=self._stochastic, luck=luck)
+        self.networks = Networks(self.spec, critics=critics, stochastic=self._stochastic, rng=rng)
         self.targets = copy.deepcopy(self.networks).requires_grad_(False)
         actor_weights = [*self.networks.actor.parameters()]
         critic_weights = [*self.networks.critics.parameters()]
@@ -135,9 +135,9 @@ class DdpgLearner:
         self.log_temperature = torch.zeros((), requires_grad=self._stochastic)
         self._temperature_optimiser = torch.optim.Adam([self.log_temperature], lr=config.critic_lr)
         self.replay = self._make_replay()
-        self._noise_luck = np.random.Generator(np.random.PCG64(noise))
+        self._noise_rng = np.random.Generator(np.random.PCG64(noise))
         self._noise = OrnsteinUhlenbeck(
-            (self.spec.actions,), theta=config.ou_theta, sigma=config.ou_sigma, luck=self._noise_luck
+            (self.spec.actions,), theta=config.ou_theta, sigma=config.ou_sigma, rng=self._noise_rng
         )
         self._stitcher = Stitcher()
         self._now: Decisions | None = None
@@ -351,7 +351,7 @@ class DdpgLearner:
             "algorithm": self.config.algorithm,
             "replay": counts,
             "sampling": self._sampling.bit_generator.state,
-            "noise": self._noise_luck.bit_generator.state,
+            "noise": self._noise_rng.bit_generator.state,
             "due": self._due,
             "updates": self._updates,
             "progress": self._progress,
@@ -374,7 +374,7 @@ class DdpgLearner:
         self.replay.load(tensors_under("replay", state.tensors), state.values["replay"])
         self._stitcher.load(tensors_under("open", state.tensors))
         self._sampling.bit_generator.state = state.values["sampling"]
-        self._noise_luck.bit_generator.state = state.values["noise"]
+        self._noise_rng.bit_generator.state = state.values["noise"]
         self._due = float(state.values["due"])
         self._updates = int(state.values["updates"])
         self._progress = float(state.values["progress"])

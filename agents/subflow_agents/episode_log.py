@@ -1,7 +1,7 @@
 """What brings environments back to where they were: the numbers of their episodes and the actions in them so far.
 
-An episode's luck follows from its number, so the same actions lead to the same state. Storing the simulators' state
-instead would tie checkpoints to the layout of the core's memory.
+What is random in an episode follows from its number, so the same actions lead to the same state. Storing the
+simulators' state instead would tie checkpoints to the layout of the core's memory.
 """
 
 from __future__ import annotations

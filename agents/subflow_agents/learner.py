@@ -63,7 +63,7 @@ class TrainingEnv(Protocol):
     episode: NDArray[np.int64]
 
     def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> object:
-        """Begin an episode in each environment: the first, or those numbers. Luck follows from (seed, env, episode)."""
+        """Begin an episode in each environment: the first, or those numbers; each is random by (seed, env, episode)."""
         ...
 
     def send(self, action: FloatArray, envs: Sequence[int] | None = None) -> object:
@@ -109,7 +109,7 @@ class PolicyParts:
 
 
 class Learner(Protocol):
-    """A learning algorithm with its networks, memory and luck. It never looks at the clock."""
+    """A learning algorithm with its networks, memory and random numbers. It never looks at the clock."""
 
     def observe(self, env: TrainingEnv) -> int:
         """Take in what the environments delivered; the number of transitions that this completed."""

@@ -112,7 +112,7 @@ class LogEnv:
 
     Reward: utility of the nearest rate logged over the log's largest, in [0, 1]; utilities below 0 count as 0.
     An episode begins at a random row of 40 to 70 % of the best utility and is cut off after `episode_steps`
-    (truncated). Luck follows from (seed, env, episode).
+    (truncated). What is random follows from (seed, env, episode).
     """
 
     slots = 1
@@ -208,8 +208,8 @@ class LogEnv:
 
     def _begin(self, envs: NDArray[np.int64]) -> None:
         for env in envs:
-            luck = np.random.default_rng([self._seed, int(env), int(self.episode[env])])
-            self._row[env] = self._starts[luck.integers(len(self._starts))]
+            rng = np.random.default_rng([self._seed, int(env), int(self.episode[env])])
+            self._row[env] = self._starts[rng.integers(len(self._starts))]
         self._rate[envs] = self.table.rate[self._row[envs]]
         self._steps[envs] = 0
         self._sums[envs] = 0

@@ -112,7 +112,7 @@ def to_rows(rows: NDArray[np.float32], counts: NDArray[np.integer[Any]], acting:
 class SetEncoder(nn.Module):
     """Sums up all rows of a decision; empty for "none"."""
 
-    def __init__(self, features: int, spec: EncoderSpec, luck: torch.Generator) -> None:
+    def __init__(self, features: int, spec: EncoderSpec, rng: torch.Generator) -> None:
         super().__init__()
         self.spec = spec
         self.lstm: nn.LSTM | None = None
@@ -120,9 +120,9 @@ class SetEncoder(nn.Module):
         if spec.kind == "lstm":
             self.lstm = nn.LSTM(features, spec.hidden, batch_first=True)
             for weight in self.lstm.parameters():
-                _uniform(weight, 1 / math.sqrt(spec.hidden), luck)
+                _uniform(weight, 1 / math.sqrt(spec.hidden), rng)
         elif spec.kind == "pool":
-            self.rows = _perceptron(features, (spec.hidden,) * spec.layers, luck)
+            self.rows = _perceptron(features, (spec.hidden,) * spec.layers, rng)
 
     def forward(self, batch: Rows) -> Tensor:
         """H numbers for each decision: [B, H]."""
@@ -151,18 +151,18 @@ class Trunk(nn.Module):
         spec: sizes and head.
         outputs: numbers it puts out; None: an action.
         takes_action: a critic's, which sees an action too.
-        luck: of the initial weights.
+        rng: of the initial weights.
     """
 
-    def __init__(self, spec: NetSpec, luck: torch.Generator, *, outputs: int | None, takes_action: bool) -> None:
+    def __init__(self, spec: NetSpec, rng: torch.Generator, *, outputs: int | None, takes_action: bool) -> None:
         super().__init__()
         self.spec = spec
         self.takes_action = takes_action
         width = spec.encoder.width + spec.seen + (spec.outputs if takes_action else 0)
-        self.hidden = _perceptron(width, spec.hidden, luck)
+        self.hidden = _perceptron(width, spec.hidden, rng)
         self.last = nn.Linear(spec.hidden[-1] if spec.hidden else width, spec.outputs if outputs is None else outputs)
         for weight in self.last.parameters():
-            _uniform(weight, LAST_LAYER_BOUND, luck)
+            _uniform(weight, LAST_LAYER_BOUND, rng)
 
     def forward(self, h: Tensor, batch: Rows, action: Tensor | None = None) -> Tensor:
         """What the last layer says, before any tanh: slot [B, K, outputs], else [B, outputs].
@@ -290,21 +290,21 @@ def soft_update(targets: list[Tensor], sources: list[Tensor], share: float) -> N
         torch._foreach_lerp_(targets, sources, share)
 
 
-def _perceptron(inputs: int, widths: tuple[int, ...], luck: torch.Generator) -> nn.Sequential:
+def _perceptron(inputs: int, widths: tuple[int, ...], rng: torch.Generator) -> nn.Sequential:
     layers: list[nn.Module] = []
     for width in widths:
         linear = nn.Linear(inputs, width)
         # Lillicrap 2015 section 7: U(-1/sqrt(f), 1/sqrt(f)) with f the fan-in
         for weight in linear.parameters():
-            _uniform(weight, 1 / math.sqrt(inputs), luck)
+            _uniform(weight, 1 / math.sqrt(inputs), rng)
         layers += [linear, nn.ReLU()]
         inputs = width
     return nn.Sequential(*layers)
 
 
-def _uniform(weight: Tensor, bound: float, luck: torch.Generator) -> None:
+def _uniform(weight: Tensor, bound: float, rng: torch.Generator) -> None:
     with torch.no_grad():
-        weight.uniform_(-bound, bound, generator=luck)
+        weight.uniform_(-bound, bound, generator=rng)
 
 
 def _padded(rows: Tensor, count: int) -> Tensor:

@@ -16,23 +16,23 @@ class OrnsteinUhlenbeck:
         shape: of one process.
         theta: how fast it returns.
         sigma: how far it is driven.
-        luck: where draws come from.
+        rng: where draws come from.
 
     Source: Uhlenbeck, Ornstein 1930; Lillicrap 2015 section 7.
     """
 
-    def __init__(self, shape: tuple[int, ...], *, theta: float, sigma: float, luck: np.random.Generator) -> None:
+    def __init__(self, shape: tuple[int, ...], *, theta: float, sigma: float, rng: np.random.Generator) -> None:
         self._shape = shape
         self._theta = theta
         self._sigma = sigma
-        self._luck = luck
+        self._rng = rng
         self.values: NDArray[np.float64] = np.zeros((0, *shape))
 
     def draw(self, which: NDArray[np.int64]) -> NDArray[np.float64]:
         """The next value of these processes, each named once: [len(which), *shape]."""
         self._make_room(which)
         before = self.values[which]
-        step = self._luck.standard_normal(before.shape)
+        step = self._rng.standard_normal(before.shape)
         after: NDArray[np.float64] = before - self._theta * before + self._sigma * step
         self.values[which] = after
         return after

@@ -156,10 +156,10 @@ class PpoLearner:
         self.spec = spec
         self._lanes = setup.num_envs * setup.slots
         self._slots = setup.slots
-        torch_luck = torch.Generator().manual_seed(setup.seed)
-        self._luck = np.random.Generator(np.random.PCG64(setup.seed))
-        self._actor = _network(spec.width, config.hidden, len(spec.choices), _POLICY_GAIN, torch_luck)
-        self._critic = _network(spec.width, config.hidden, 1, _VALUE_GAIN, torch_luck)
+        torch_rng = torch.Generator().manual_seed(setup.seed)
+        self._rng = np.random.Generator(np.random.PCG64(setup.seed))
+        self._actor = _network(spec.width, config.hidden, len(spec.choices), _POLICY_GAIN, torch_rng)
+        self._critic = _network(spec.width, config.hidden, 1, _VALUE_GAIN, torch_rng)
         parameters = [*self._actor.parameters(), *self._critic.parameters()]
         self._optimizer = torch.optim.Adam(parameters, lr=config.learning_rate, eps=_ADAM_EPSILON, fused=True)
         self._return_mean, self._return_std = 0.0, 1.0
@@ -209,7 +209,7 @@ class PpoLearner:
             obs = env.obs.reshape(self._lanes, -1)[lanes]
             log_probs = self._log_probs(obs)
             # The largest of log p + Gumbel noise is a draw from p.
-            choice = (log_probs + self._luck.gumbel(size=log_probs.shape)).argmax(1)
+            choice = (log_probs + self._rng.gumbel(size=log_probs.shape)).argmax(1)
             opened.there[lanes] = True
             opened.agent[lanes] = env.agent.reshape(-1)[lanes]
             opened.obs[lanes] = obs
@@ -233,7 +233,7 @@ class PpoLearner:
         part += 1
         if part == len(rows):
             epoch, part = epoch + 1, 0
-            self._luck.shuffle(batch.order)
+            self._rng.shuffle(batch.order)
         batch.at[:] = epoch, part
         if not took_step or epoch == config.epochs:
             self._batch = None
@@ -265,7 +265,7 @@ class PpoLearner:
         return PolicyParts(document, {**actor_tensors, **critic_tensors})
 
     def state(self) -> LearnerState:
-        """Weights, Adam's moments, what was gathered, and the luck."""
+        """Weights, Adam's moments, what was gathered, and the state of the generator."""
         state = LearnerState()
         for name, net in (("actor", self._actor), ("critic", self._critic)):
             state.tensors |= module_tensors(name, net)
@@ -276,7 +276,7 @@ class PpoLearner:
                     state.tensors[f"{name}.{item.name}"] = getattr(part, item.name).copy()
         state.tensors["return_moments"] = self._return_moments.copy()
         state.values = {
-            "luck": self._luck.bit_generator.state,
+            "luck": self._rng.bit_generator.state,
             "return_mean": self._return_mean,
             "return_std": self._return_std,
             "sums": dict(self._sums),
@@ -306,7 +306,7 @@ class PpoLearner:
         if "batch.at" in tensors:
             self._batch = _Batch(**{item.name: tensors[f"batch.{item.name}"].copy() for item in fields(_Batch)})
         self._return_moments = tensors["return_moments"].copy()
-        self._luck.bit_generator.state = state.values["luck"]
+        self._rng.bit_generator.state = state.values["luck"]
         self._return_mean = float(state.values["return_mean"])
         self._return_std = float(state.values["return_std"])
         self._sums = dict(state.values["sums"])
@@ -335,7 +335,7 @@ class PpoLearner:
         self._note("td_error", float(np.abs(advantage).sum()), len(returns))
         scaled = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         order = np.arange(len(returns))
-        self._luck.shuffle(order)
+        self._rng.shuffle(order)
         rollout.count[:] = 0
         return _Batch(
             obs=rollout.obs[there],
@@ -422,17 +422,17 @@ class PpoLearner:
         self._counts[name] = self._counts.get(name, 0) + count
 
 
-def _network(inputs: int, hidden: int, outputs: int, last_gain: float, luck: torch.Generator) -> nn.Sequential:
+def _network(inputs: int, hidden: int, outputs: int, last_gain: float, rng: torch.Generator) -> nn.Sequential:
     layers: list[nn.Module] = []
     for width in (hidden, hidden):
-        layers += [_linear(inputs, width, _HIDDEN_GAIN, luck), nn.Tanh()]
+        layers += [_linear(inputs, width, _HIDDEN_GAIN, rng), nn.Tanh()]
         inputs = width
-    return nn.Sequential(*layers, _linear(inputs, outputs, last_gain, luck))
+    return nn.Sequential(*layers, _linear(inputs, outputs, last_gain, rng))
 
 
-def _linear(inputs: int, outputs: int, gain: float, luck: torch.Generator) -> nn.Linear:
+def _linear(inputs: int, outputs: int, gain: float, rng: torch.Generator) -> nn.Linear:
     layer = nn.Linear(inputs, outputs)
-    nn.init.orthogonal_(layer.weight, gain, generator=luck)
+    nn.init.orthogonal_(layer.weight, gain, generator=rng)
     nn.init.zeros_(layer.bias)
     return layer
 

@@ -63,9 +63,9 @@ class Replay:
         self.added += count
         return indices
 
-    def sample(self, count: int, luck: np.random.Generator) -> Sample:
+    def sample(self, count: int, rng: np.random.Generator) -> Sample:
         """Draw a minibatch of `count`."""
-        return self._taken(luck.integers(len(self), size=count), np.ones(count, dtype=np.float32))
+        return self._taken(rng.integers(len(self), size=count), np.ones(count, dtype=np.float32))
 
     def refresh(self, indices: Indices, errors: NDArray[np.floating[Any]]) -> None:
         """Tell the temporal-difference errors of transitions that were drawn; here nothing follows from them."""
@@ -199,10 +199,10 @@ class PrioritisedReplay(Replay):
         """P(i) of each transition kept."""
         return self._tree.weights(np.arange(len(self))) / self._tree.total
 
-    def sample(self, count: int, luck: np.random.Generator) -> Sample:
+    def sample(self, count: int, rng: np.random.Generator) -> Sample:
         """Draw a minibatch with weights w_i = (N P(i))^-beta / max w."""
         part = self._tree.total / count
-        indices = self._tree.find((np.arange(count) + luck.random(count)) * part)
+        indices = self._tree.find((np.arange(count) + rng.random(count)) * part)
         weights = self._tree.weights(indices)
         probabilities = weights / self._tree.total
         importance = (len(self) * probabilities) ** -self.beta

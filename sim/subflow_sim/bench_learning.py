@@ -93,8 +93,8 @@ def decision_time_s(encoder: str, subflows: int, observations: int = _OBSERVATIO
         rounds: how often it is measured: other load meets some of them.
     """
     policy = Policy.from_bytes(_content(encoder))
-    luck = np.random.default_rng(1)
-    rows = luck.random((observations, subflows, policy.width), dtype=np.float32)
+    rng = np.random.default_rng(1)
+    rows = rng.random((observations, subflows, policy.width), dtype=np.float32)
     acting = np.zeros((observations, subflows), dtype=np.bool_)
     acting[:, :2] = True
     times = []
@@ -135,17 +135,17 @@ def _content(encoder: str) -> bytes:
     """A policy of DRL-CC's shape with random weights."""
     spec = learner_spec("drl-cc")
     width, slots, actions = len(spec.features), 2, len(spec.actions)
-    luck = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     tensors: dict[str, Any] = {}
 
     def linear(name: str, inputs: int, outputs: int) -> None:
-        tensors[f"{name}.weight"] = luck.normal(0, inputs**-0.5, (outputs, inputs))
+        tensors[f"{name}.weight"] = rng.normal(0, inputs**-0.5, (outputs, inputs))
         tensors[f"{name}.bias"] = np.zeros(outputs)
 
     code = _CODE if encoder == "lstm" else 0
     if code:
         for part, inputs in (("ih", width), ("hh", code)):
-            tensors[f"actor.encoder.weight_{part}_l0"] = luck.normal(0, code**-0.5, (4 * code, inputs))
+            tensors[f"actor.encoder.weight_{part}_l0"] = rng.normal(0, code**-0.5, (4 * code, inputs))
             tensors[f"actor.encoder.bias_{part}_l0"] = np.zeros(4 * code)
     layers: list[dict[str, Any]] = []
     widths = (code + slots * width, _HIDDEN, _HIDDEN, slots * actions)

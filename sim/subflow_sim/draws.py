@@ -1,6 +1,6 @@
 """Values that are drawn at random for each episode of training: what a scenario file says in place of a value.
 
-A draw is a function from a number in [0, 1), its luck, to a value as a scenario file has it. Luck comes from a hash of
+A draw is a function from a number in [0, 1) to a value as a scenario file has it. That number comes from a hash of
 who asks for what, so a draw depends neither on other draws nor on their order.
 """
 
@@ -24,7 +24,7 @@ _MOST_CHOICES = 1000
 _RANGE_FORM = '{ uniform = ["2Mbit/s", "16Mbit/s"] }'
 _CHOICE_FORM = '{ choice = ["lia", "olia"] }'
 _WHOLE_UNITS = {Dimension.SIZE: "B", Dimension.QUEUE: "pkt"}
-_LAST_LUCK = math.nextafter(1.0, 0.0)
+_LARGEST = math.nextafter(1.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +46,15 @@ class Range:
     dimension: Dimension = Dimension.NUMBER
     is_log: bool = False
 
-    def value(self, luck: float) -> float | int | str:
-        """The value of a luck in [0, 1), as a scenario file would have it."""
+    def value(self, uniform: float) -> float | int | str:
+        """The value of a number in [0, 1), as a scenario file would have it."""
         if self.dimension is Dimension.COUNT:
-            return min(int(self.low) + int(luck * (self.high - self.low + 1)), int(self.high))
+            return min(int(self.low) + int(uniform * (self.high - self.low + 1)), int(self.high))
         # Weighted sums of the ends, whose difference or ratio a double may not hold
         if self.is_log:
-            drawn = math.exp((1 - luck) * math.log(self.low) + luck * math.log(self.high))
+            drawn = math.exp((1 - uniform) * math.log(self.low) + uniform * math.log(self.high))
         else:
-            drawn = (1 - luck) * self.low + luck * self.high
+            drawn = (1 - uniform) * self.low + uniform * self.high
         return _written(min(max(drawn, self.low), self.high), self.dimension)
 
     def trials(self) -> tuple[Any, ...]:
@@ -63,7 +63,7 @@ class Range:
 
     def ends(self) -> tuple[Any, Any]:
         """The smallest and the largest value."""
-        return self.value(0.0), self.value(_LAST_LUCK)
+        return self.value(0.0), self.value(_LARGEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +78,9 @@ class Pick:
     options: tuple[Any, ...]
     bounds: tuple[float, ...]
 
-    def value(self, luck: float) -> Any:
-        """The value of a luck in [0, 1)."""
-        return next(option for option, bound in zip(self.options, self.bounds, strict=True) if luck < bound)
+    def value(self, uniform: float) -> Any:
+        """The value of a number in [0, 1)."""
+        return next(option for option, bound in zip(self.options, self.bounds, strict=True) if uniform < bound)
 
     def trials(self) -> tuple[Any, ...]:
         """All that can come."""
@@ -148,7 +148,7 @@ def fixed(value: Any) -> Pick:
     return Pick((value,), (1.0,))
 
 
-def luck(seed: int, env: int, episode: int, key: str) -> float:
+def uniform(seed: int, env: int, episode: int, key: str) -> float:
     """A number in [0, 1) that depends on nothing but these four."""
     digest = hashlib.blake2b(f"{seed}/{env}/{episode}/{key}".encode(), digest_size=8).digest()
     return (int.from_bytes(digest, "little") >> 11) * 2.0**-53

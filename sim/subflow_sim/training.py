@@ -8,7 +8,7 @@ from math import ceil, sqrt
 from typing import Any
 
 from subflow_sim import _core
-from subflow_sim.draws import Independent, luck
+from subflow_sim.draws import Independent, uniform
 from subflow_sim.episodes import Drawn, build, draw_episode_s, draw_events, draw_values
 from subflow_sim.errors import ParamError, Problem, ScenarioError
 from subflow_sim.lowering import lower
@@ -112,7 +112,7 @@ class Distribution:
 
     def _drawn(self, training: Training, seed: int, env: int, episode: int) -> Drawn:
         def chance(key: str) -> float:
-            return luck(seed, env, episode, key)
+            return uniform(seed, env, episode, key)
 
         def choose(key: str, draw: Independent) -> Any:
             return draw.value(chance(key))

@@ -328,12 +328,12 @@ class VecEnv:
         episode = int(self.episode[env])
         number = self._first_env + env
         scenario = self._make_scenario(number, episode)
-        luck = episode_seed(self.seed, number, episode)
+        drawn = episode_seed(self.seed, number, episode)
         longest_s = min(self._episode_s, scenario.duration_s)
         if self._stagger and episode == 0:
             longest_s *= (env + 1) / self.num_envs
         try:
-            self._core.load(env, lower(scenario, luck).core, luck, nanos(longest_s))
+            self._core.load(env, lower(scenario, drawn).core, drawn, nanos(longest_s))
         except _core.CoreScenarioError as error:
             raise SimulationError(str(error)) from error
 
@@ -357,5 +357,5 @@ class VecEnv:
 
 
 def episode_seed(seed: int, env: int, episode: int) -> int:
-    """The seed of an episode's luck, of 62 bits: the same for the same three numbers on every machine."""
+    """The seed of an episode, of 62 bits: the same for the same three numbers on every machine."""
     return int(np.random.SeedSequence((seed, env, episode)).generate_state(1, np.uint64)[0] >> np.uint64(2))

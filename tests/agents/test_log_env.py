@@ -120,11 +120,11 @@ def test_the_maximum_of_a_log_stays_where_it_is(recorded: IntervalLog) -> None:
 def test_what_it_shows_and_pays_is_between_0_and_1(recorded: IntervalLog) -> None:
     env = LogEnv(recorded, SPEC, 16, episode_steps=100)
     env.reset()
-    luck = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
     for _ in range(300):
         assert ((env.obs >= 0) & (env.obs <= 1)).all()
         assert ((env.reward >= 0) & (env.reward <= 1)).all()
-        env.step(luck.uniform(-2, 2, (16, 1, 1)).astype(np.float32))
+        env.step(rng.uniform(-2, 2, (16, 1, 1)).astype(np.float32))
 
 
 def test_episodes_begin_at_40_to_70_percent_of_the_best_utility(recorded: IntervalLog) -> None:
@@ -188,7 +188,7 @@ def test_environments_that_are_not_sent_to_stay_as_they_are() -> None:
     assert list(env.obs[:, 0, 0] > 0.5) == [False, True, False]
 
 
-def test_luck_follows_from_seed_environment_and_episode(recorded: IntervalLog) -> None:
+def test_randomness_follows_from_seed_environment_and_episode(recorded: IntervalLog) -> None:
     def first_rates(seed: int, num_envs: int, episode: int) -> list[float]:
         env = LogEnv(recorded, SPEC, num_envs)
         env.reset(seed, episodes=[episode] * num_envs)

@@ -11,7 +11,7 @@ from subflow_agents.nets import EncoderSpec, NetSpec, SetEncoder, Trunk, network
 ENCODERS = [EncoderSpec("none"), EncoderSpec("lstm", 8), EncoderSpec("pool", 6)]
 
 
-def luck(seed: int = 1) -> torch.Generator:
+def rng(seed: int = 1) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
@@ -28,7 +28,7 @@ def decisions(counts: list[int], features: int = 3, width: int | None = None, se
 
 @pytest.mark.parametrize("spec", ENCODERS[1:], ids=lambda spec: spec.kind)
 def test_a_padded_batch_is_summed_up_as_each_decision_by_itself(spec: EncoderSpec) -> None:
-    encoder = SetEncoder(3, spec, luck())
+    encoder = SetEncoder(3, spec, rng())
     counts = [4, 1, 3, 2]
 
     together = encoder(decisions(counts, width=7))
@@ -43,7 +43,7 @@ def test_a_padded_batch_is_summed_up_as_each_decision_by_itself(spec: EncoderSpe
 def test_what_stands_behind_the_rows_changes_nothing(spec: EncoderSpec) -> None:
     for head, slots in (("slot", 1), ("target", 3), ("all", 5)):
         net = NetSpec(3, 2, head, slots, (8,), spec)
-        encoder, trunk = SetEncoder(3, spec, luck()), Trunk(net, luck(2), outputs=None, takes_action=False)
+        encoder, trunk = SetEncoder(3, spec, rng()), Trunk(net, rng(2), outputs=None, takes_action=False)
         clean, dirty = decisions([2, 5]), decisions([2, 5])
         dirty.rows[0, 2:] = 77
 
@@ -54,7 +54,7 @@ def test_what_stands_behind_the_rows_changes_nothing(spec: EncoderSpec) -> None:
 
 def test_a_joint_head_sees_acting_rows_side_by_side_and_zeros_behind() -> None:
     spec = NetSpec(3, 1, "target", 3, (), EncoderSpec("none"))
-    trunk = Trunk(spec, luck(), outputs=None, takes_action=False)
+    trunk = Trunk(spec, rng(), outputs=None, takes_action=False)
     batch = decisions([4, 1])
     seen = torch.zeros(2, 9)
     seen[0, :6] = batch.rows[0, 2:4].reshape(-1)
@@ -65,8 +65,8 @@ def test_a_joint_head_sees_acting_rows_side_by_side_and_zeros_behind() -> None:
 
 def test_a_head_for_all_rows_answers_by_row_and_critics_see_actions_there() -> None:
     spec = NetSpec(3, 1, "all", 4, (), EncoderSpec("none"))
-    actor = Trunk(spec, luck(), outputs=None, takes_action=False)
-    critic = Trunk(spec, luck(3), outputs=1, takes_action=True)
+    actor = Trunk(spec, rng(), outputs=None, takes_action=False)
+    critic = Trunk(spec, rng(3), outputs=1, takes_action=True)
     batch = decisions([4])  # rows 2 and 3 act
     h = torch.zeros(1, 0)
     action = torch.tensor([[[0.5], [-0.25]]])
@@ -79,7 +79,7 @@ def test_a_head_for_all_rows_answers_by_row_and_critics_see_actions_there() -> N
 
 def test_last_layers_begin_close_to_zero_and_the_others_within_their_fan_in() -> None:
     spec = NetSpec(3, 2, "slot", 1, (32, 16), EncoderSpec("lstm", 8))
-    trunk = Trunk(spec, luck(), outputs=None, takes_action=False)
+    trunk = Trunk(spec, rng(), outputs=None, takes_action=False)
 
     assert float(trunk.last.weight.detach().abs().max()) <= 3e-3
     first = trunk.hidden[0]
@@ -99,10 +99,10 @@ def test_the_core_does_what_the_exported_network_says(tmp_path, encoder: Encoder
     agent = learner_spec("dql-mptcp")
     spec = NetSpec(agent.width, 2, head, slots, (16, 8), encoder)
     actor_encoder, actor = (
-        SetEncoder(agent.width, encoder, luck()),
-        Trunk(spec, luck(2), outputs=None, takes_action=False),
+        SetEncoder(agent.width, encoder, rng()),
+        Trunk(spec, rng(2), outputs=None, takes_action=False),
     )
-    critic = Trunk(spec, luck(3), outputs=1, takes_action=True)
+    critic = Trunk(spec, rng(3), outputs=1, takes_action=True)
     with torch.no_grad():  # away from 0, where a wrong row would not show
         for trunk in (actor, critic):
             trunk.last.weight.mul_(300)

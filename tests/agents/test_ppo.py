@@ -33,11 +33,11 @@ def train(env: ChoiceEnv, learner: PpoLearner, steps: int) -> None:
 
 def test_advantages_are_the_discounted_sums_of_errors() -> None:
     # Three lanes of five decisions at most; an episode ends in the middle of the first, at the end of the third.
-    luck = np.random.default_rng(3)
-    reward, value = luck.normal(size=(5, 3)), luck.normal(size=(5, 3))
+    rng = np.random.default_rng(3)
+    reward, value = rng.normal(size=(5, 3)), rng.normal(size=(5, 3))
     boundary = np.zeros((5, 3), dtype=np.bool_)
     boundary[2, 0] = boundary[3, 2] = True
-    bootstrap = np.where(boundary, luck.normal(size=(5, 3)), 0.0)
+    bootstrap = np.where(boundary, rng.normal(size=(5, 3)), 0.0)
     count = np.array([5, 2, 4])
     last_value = np.array([0.7, -0.3, 9.0])
     gamma, decay = 0.9, 0.8
@@ -179,7 +179,7 @@ def test_the_first_values_are_what_the_first_rewards_come_to() -> None:
     env.reset()
     learner = learner_of(env, PpoConfig(rollout=64, gamma=0.99, learning_rate=1e-7))
     train(env, learner, 6)
-    # (5 + 1/3) / (1 - 0.99), with the luck of 64 rewards
+    # (5 + 1/3) / (1 - 0.99), as near as the mean of 64 rewards is
     assert value_of(learner, np.eye(3)[0]) == pytest.approx(533, abs=30)
 
 

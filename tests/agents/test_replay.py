@@ -25,9 +25,9 @@ def test_a_ring_keeps_the_last_transitions() -> None:
 def test_each_transition_is_as_likely_as_any_other() -> None:
     replay = Replay(10)
     replay.add(columns(0, 10))
-    luck = np.random.default_rng(1)
+    rng = np.random.default_rng(1)
 
-    counts = np.bincount(replay.sample(20_000, luck).columns["number"], minlength=10)
+    counts = np.bincount(replay.sample(20_000, rng).columns["number"], minlength=10)
 
     # Binomial with p = 0.1: standard deviation sqrt(20000 x 0.1 x 0.9) = 42.4
     assert np.abs(counts - 2000).max() < 4 * 42.4
@@ -53,8 +53,8 @@ def test_what_a_wider_transition_left_is_gone_when_its_place_is_taken() -> None:
 
 
 def test_a_sum_tree_is_the_sum_of_its_leaves_and_finds_each_by_its_share() -> None:
-    luck = np.random.default_rng(2)
-    weights = luck.random(37)
+    rng = np.random.default_rng(2)
+    weights = rng.random(37)
     tree = SumTree(37)
 
     tree.set(np.arange(37), weights)
@@ -94,12 +94,12 @@ def test_frequencies_and_weights_follow_the_priorities() -> None:
     expected = (errors + 1e-6) ** 0.6 / ((errors + 1e-6) ** 0.6).sum()
 
     assert replay.probabilities() == pytest.approx(expected, rel=1e-12)
-    luck = np.random.default_rng(3)
-    drawn = np.concatenate([replay.sample(64, luck).indices for _ in range(500)])
+    rng = np.random.default_rng(3)
+    drawn = np.concatenate([replay.sample(64, rng).indices for _ in range(500)])
     counts = np.bincount(drawn, minlength=4)
     # Stratified draws vary less than these: sqrt(n p (1 - p))
     assert (np.abs(counts - 32_000 * expected) < 3 * np.sqrt(32_000 * expected * (1 - expected))).all()
-    sample = replay.sample(64, luck)
+    sample = replay.sample(64, rng)
     weights = (4 * expected[sample.indices]) ** -0.5
     assert sample.weights == pytest.approx(weights / weights.max(), rel=1e-6)
 
@@ -119,11 +119,11 @@ def test_new_transitions_get_the_largest_priority_there_was() -> None:
 def test_deleting_after_sampling_draws_nothing_twice() -> None:
     replay = PrioritisedReplay(100, delete_after_sampling=True)
     replay.add(columns(0, 100))
-    luck = np.random.default_rng(4)
+    rng = np.random.default_rng(4)
 
     drawn: list[int] = []
     while replay.available >= 10:
-        sample = replay.sample(10, luck)
+        sample = replay.sample(10, rng)
         replay.refresh(sample.indices, np.ones(10))
         assert not set(drawn) & set(sample.indices.tolist())
         drawn += sample.indices.tolist()
@@ -156,7 +156,7 @@ def test_a_memory_without_priorities_is_no_prioritised_one() -> None:
 
 
 def test_noise_has_the_standard_deviation_that_its_equation_gives() -> None:
-    noise = OrnsteinUhlenbeck((2,), theta=0.15, sigma=0.2, luck=np.random.default_rng(6))
+    noise = OrnsteinUhlenbeck((2,), theta=0.15, sigma=0.2, rng=np.random.default_rng(6))
     which = np.arange(500)
     for _ in range(60):  # 0.85^60 = 6e-5: the start is forgotten
         noise.draw(which)
@@ -170,7 +170,7 @@ def test_noise_has_the_standard_deviation_that_its_equation_gives() -> None:
 
 
 def test_noise_of_an_agent_begins_at_zero_with_each_episode() -> None:
-    noise = OrnsteinUhlenbeck((1,), theta=0.15, sigma=0.2, luck=np.random.default_rng(7))
+    noise = OrnsteinUhlenbeck((1,), theta=0.15, sigma=0.2, rng=np.random.default_rng(7))
     for _ in range(5):
         noise.draw(np.array([0, 3]))
 

@@ -33,7 +33,7 @@ class ChoiceEnv:
         self.slots = slots
         self.episode_steps = episode_steps
         self.offset = offset
-        self._luck = np.random.default_rng(seed)
+        self._rng = np.random.default_rng(seed)
         shape = (num_envs, slots)
         self.obs = np.zeros((*shape, 3), dtype=np.float32)
         self.mask = np.ones(shape, dtype=np.bool_)
@@ -51,7 +51,7 @@ class ChoiceEnv:
 
     def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> None:
         if seed is not None:
-            self._luck = np.random.default_rng(seed)
+            self._rng = np.random.default_rng(seed)
         self._steps[:] = 0
         self.reward[:] = 0
         self.truncated[:] = False
@@ -75,5 +75,5 @@ class ChoiceEnv:
         return {}
 
     def _show(self) -> None:
-        self._right[:] = self._luck.integers(3, size=self._right.shape)
+        self._right[:] = self._rng.integers(3, size=self._right.shape)
         self.obs[:] = np.eye(3, dtype=np.float32)[self._right]

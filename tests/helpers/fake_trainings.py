@@ -80,10 +80,10 @@ class FakePolicy:
 
 def observations(count: int = 200) -> Observations:
     """What such a policy might have seen: two subflows, the second one acts now and then."""
-    luck = np.random.default_rng(1)
-    rate = luck.beta(4, 3, (count, 2)).astype(np.float32)
-    rtt = (0.3 + 1.5 * rate**3 + 0.2 * luck.random((count, 2))).astype(np.float32)
-    rows = np.stack([rate, rtt, luck.normal(0.0, 0.3, (count, 2)).clip(-1, 1)], axis=2).astype(np.float32)
+    rng = np.random.default_rng(1)
+    rate = rng.beta(4, 3, (count, 2)).astype(np.float32)
+    rtt = (0.3 + 1.5 * rate**3 + 0.2 * rng.random((count, 2))).astype(np.float32)
+    rows = np.stack([rate, rtt, rng.normal(0.0, 0.3, (count, 2)).clip(-1, 1)], axis=2).astype(np.float32)
     acting = np.ones((count, 2), np.bool_)
     acting[:, 1] = np.arange(count) % 2 == 0
     return Observations(rows, np.ones((count, 2), np.bool_), acting)
@@ -132,9 +132,9 @@ class FakeDesk:
         training.fraction = metrics.get("step", 0.0) / 50_000
         self._is_changed = True
 
-    def learn(self, training: Training, reports: int = 200, *, level: float = 3.2e6, luck: int = 1) -> None:
+    def learn(self, training: Training, reports: int = 200, *, level: float = 3.2e6, rng: int = 1) -> None:
         """Plausible curves of so many reports, with evaluations on the way."""
-        random = np.random.default_rng(luck)
+        random = np.random.default_rng(rng)
         for number in range(1, reports + 1):
             done = number / reports
             grown = 1.0 - math.exp(-4.0 * done)

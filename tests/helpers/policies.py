@@ -84,11 +84,11 @@ def plan_document(plan: Plan) -> dict[str, Any]:
 
 def random_tensors(document: dict[str, Any], seed: int) -> dict[str, NDArray[np.float32]]:
     """The tensors that the document asks for, with normal weights."""
-    luck = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed)
     tensors: dict[str, NDArray[np.float32]] = {}
 
     def add(name: str, *shape: int) -> None:
-        tensors[name] = luck.normal(0, 0.4, shape).astype(np.float32)
+        tensors[name] = rng.normal(0, 0.4, shape).astype(np.float32)
 
     width = len(document["observation"]["features"]) * document["observation"]["history"]
     for name in ("actor", "critic"):

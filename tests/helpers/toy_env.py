@@ -77,8 +77,8 @@ class LevelEnv:
         self._show(range(self.num_envs))
 
     def _begin(self, env: int) -> None:
-        luck = np.random.default_rng((self._seed, env, int(self.episode[env])))
-        self._level[env] = luck.uniform(-1, 1, self.slots)
+        rng = np.random.default_rng((self._seed, env, int(self.episode[env])))
+        self._level[env] = rng.uniform(-1, 1, self.slots)
         self.time_s[env] = 0
         self.reward[env] = 0
         self.truncated[env] = False

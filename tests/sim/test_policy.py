@@ -107,11 +107,11 @@ def test_the_core_computes_what_pytorch_computes(plan: Plan) -> None:
     document = plan_document(plan)
     tensors = random_tensors(document, seed=1)
     policy = Policy(policy_bytes(document, tensors))
-    luck = np.random.default_rng(2)
+    rng = np.random.default_rng(2)
     for subflows in (1, 2, 3, 5):  # fewer than slots, as many, more
-        rows = luck.normal(size=(subflows, policy.width)).astype(np.float32)
-        acting = luck.random(subflows) < 0.6
-        acting[luck.integers(subflows)] = True
+        rows = rng.normal(size=(subflows, policy.width)).astype(np.float32)
+        acting = rng.random(subflows) < 0.6
+        acting[rng.integers(subflows)] = True
         action, value = policy.act(rows, acting)
         with torch.no_grad():
             expected, worth = _by_torch(document, tensors, rows, acting)
@@ -123,11 +123,11 @@ def test_padding_between_rows_changes_nothing() -> None:
     plan = Plan("drl-cc", "lstm", "target", "action")
     document = plan_document(plan)
     policy = Policy(policy_bytes(document, random_tensors(document, seed=3)))
-    luck = np.random.default_rng(4)
-    rows = luck.normal(size=(3, policy.width)).astype(np.float32)
+    rng = np.random.default_rng(4)
+    rows = rng.normal(size=(3, policy.width)).astype(np.float32)
     acting = np.array([True, False, True])
     action, value = policy.act(rows, acting)
-    padded = luck.normal(size=(1, 6, policy.width)).astype(np.float32)
+    padded = rng.normal(size=(1, 6, policy.width)).astype(np.float32)
     mask = np.array([[False, True, False, True, True, False]])
     padded[mask] = rows
     acts = np.zeros((1, 6), dtype=bool)

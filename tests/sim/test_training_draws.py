@@ -1,4 +1,4 @@
-"""Draws: what comes of a range, a choice and some luck, and what is refused as a draw."""
+"""Draws: what comes of a range, a choice and a number, and what is refused as a draw."""
 
 from __future__ import annotations
 
@@ -7,26 +7,30 @@ from collections import Counter
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS, problems_of
 
-from subflow_sim.draws import Pick, Range, luck, multiplied
+from subflow_sim.draws import Pick, Range, multiplied, uniform
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension
 
 
-def test_luck_depends_on_each_of_its_four_parts():
-    base = luck(1, 2, 3, "links.wifi.rate")
-    others = [luck(2, 2, 3, "links.wifi.rate"), luck(1, 3, 3, "links.wifi.rate"), luck(1, 2, 4, "links.wifi.rate")]
-    assert base == luck(1, 2, 3, "links.wifi.rate")
-    assert base not in [*others, luck(1, 2, 3, "links.lte.rate")]
+def test_the_number_depends_on_each_of_its_four_parts():
+    base = uniform(1, 2, 3, "links.wifi.rate")
+    others = [
+        uniform(2, 2, 3, "links.wifi.rate"),
+        uniform(1, 3, 3, "links.wifi.rate"),
+        uniform(1, 2, 4, "links.wifi.rate"),
+    ]
+    assert base == uniform(1, 2, 3, "links.wifi.rate")
+    assert base not in [*others, uniform(1, 2, 3, "links.lte.rate")]
 
 
-def test_luck_is_the_same_on_every_machine():
+def test_the_number_is_the_same_on_every_machine():
     """The first eight bytes of BLAKE2b, of which a double holds the upper 53 bits."""
-    assert luck(1, 0, 0, "k") == 0.33259458750289206
+    assert uniform(1, 0, 0, "k") == 0.33259458750289206
 
 
-def test_luck_is_uniform():
+def test_the_number_is_uniform():
     """Of 10 000 in ten tenths: 1000 each, standard deviation 30; four of them are allowed."""
-    counts = Counter(int(10 * luck(1, 0, episode, "x")) for episode in range(10_000))
+    counts = Counter(int(10 * uniform(1, 0, episode, "x")) for episode in range(10_000))
     assert sorted(counts) == list(range(10))
     assert all(abs(count - 1000) < 120 for count in counts.values())
 

@@ -15,7 +15,7 @@ from typing import Any
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.axes import check_value
 from subflow_app.core.sweeps.plan_file import flat_pairs
-from subflow_sim.draws import Independent, luck, read_independent
+from subflow_sim.draws import Independent, read_independent, uniform
 from subflow_sim.errors import ParamError
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.report import Report
@@ -53,7 +53,7 @@ class Course:
         every_s: between two changes, s.
         draw: what they are drawn from.
         name: and
-        number: what their luck follows from, besides the seed.
+        number: what they follow from, besides the seed.
         seed: of the axis.
     """
 
@@ -68,7 +68,7 @@ class Course:
         """Times and values up to the end of a run, the first at 0."""
         count = min(max(math.ceil(duration_s / self.every_s - 1e-9), 1), _MOST_STEPS)
         return [
-            (step * self.every_s, self.draw.value(luck(self.seed, step, self.number, self.name)))
+            (step * self.every_s, self.draw.value(uniform(self.seed, step, self.number, self.name)))
             for step in range(count)
         ]
 
@@ -247,7 +247,7 @@ def _drawn(report: Report, table: object) -> tuple[list[AxisPoint], int | None]:
         for name, (draw, every_s) in draws.items():
             for key in _split(name):
                 if every_s is None:
-                    plain[key] = draw.value(luck(seed, 0, number, name))
+                    plain[key] = draw.value(uniform(seed, 0, number, name))
                 else:
                     courses.append(Course(key, every_s, draw, name, number, seed))
         points.append(AxisPoint(str(number + 1), float(number + 1), plain, tuple(courses)))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, overload
 
 from subflow_app.core.scenarios.form_text import with_unit
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
-from subflow_sim.draws import Independent, luck
+from subflow_sim.draws import Independent, uniform
 from subflow_sim.errors import ParamError
 from subflow_sim.overrides import override_value
 from subflow_sim.units import UNITS, Dimension, split_quantity
@@ -146,7 +146,7 @@ class Drawn(Values):
 
     def at(self, index: int) -> TomlValue:
         """One value."""
-        value: TomlValue = self.draw.value(luck(self.seed, 0, index, self.key))
+        value: TomlValue = self.draw.value(uniform(self.seed, 0, index, self.key))
         return value
 
 
