@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,16 +43,17 @@ VIEWS = ("heat", "lines", "boxes", "scatter", "parallel")
 
 
 class SweepDialogs(ScriptedDialogs):
-    """Fills in the real dialog of a new sweep, as a person does."""
+    """Fills in the real dialog of a new sweep, as a person does; other questions have scripted answers."""
 
     def __init__(self) -> None:
         super().__init__()
         self.journey: TimeJourney | None = None
 
     def ask(self, make: Any) -> Any:
+        if not isinstance(make, partial) or make.func is not NewSweepDialog:
+            return super().ask(make)
         assert self.journey is not None
-        dialog = make(self.journey.window)
-        assert isinstance(dialog, NewSweepDialog)
+        dialog = NewSweepDialog(*make.args, parent=self.journey.window)
         dialog.show()
         dialog.flow.setCurrentIndex(dialog.flow.findData(FLOW))
         dialog.choose_controllers(CONTROLLERS)
