@@ -143,7 +143,7 @@ def test_a_saturated_actor_is_warned_of(plots: TrainingPlots, desk: FakeDesk) ->
 
 
 def test_a_training_keeps_its_colour_in_both_themes(plots: TrainingPlots, desk: FakeDesk) -> None:
-    first, second = learned(desk), learned(desk, luck=2)
+    first, second = learned(desk), learned(desk, rng=2)
     plots.show_trainings([(first, 0), (second, 1)])
     curves = plot_of(plots, "return_mean").curves
     light = [curves[each.id].opts["pen"].color().name() for each in (first, second)]

@@ -34,11 +34,12 @@ class Features:
         """Makes all of them."""
         kinds: tuple[type[Feature], ...] = (
             AgentFeature,
-            ExplainFeature,
             FairnessFeature,
             CompareFeature,
             CrashFeature,
             PlayheadFeature,
+            # Behind the playhead: a click takes that to a time, and then to the decision that explains it.
+            ExplainFeature,
             ForkFeature,
             SweepFeature,
             GalleryFeature,

@@ -74,6 +74,16 @@ class Hands:
             yield from self._with_keyboard(lambda window, key=key: QTest.keySequence(window, key))  # type: ignore[misc]
         yield from self.settle()
 
+    def leave(self, popup: QWidget) -> Iterator[Until]:
+        """Presses Escape in a menu or list that is open, unless it goes by itself: what is behind it is to stay."""
+
+        def strike(window: QWindow) -> None:
+            if QApplication.activePopupWidget() is popup:
+                QTest.keySequence(window, "Esc")
+
+        yield from self._with_keyboard(strike)
+        yield from self.settle()
+
     def type(self, text: str) -> Iterator[Until]:
         """Types a text where the keyboard is, over what is selected."""
 

@@ -438,7 +438,7 @@ class Walk:
     def _close_popups(self) -> Iterator[Until]:
         while (popup := QApplication.activePopupWidget()) is not None:
             name = path_of(popup)
-            yield from self.hands.press("Esc")
+            yield from self.hands.leave(popup)
             yield Until(f"{name} to close", lambda popup=popup: QApplication.activePopupWidget() is not popup)  # type: ignore[misc]
 
     def _wait_for(self, holds: Callable[[], bool], patience_s: float = _OPENS_S) -> Iterator[Until]:
