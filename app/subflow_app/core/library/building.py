@@ -193,7 +193,6 @@ class LibraryBuild:
         return problems
 
     def _make_leaderboard(self, work: Store) -> list[str]:
-
         if not self._has_leaderboard or self._stop.is_set():
             return []
         self._doing = "leaderboard"
