@@ -53,7 +53,7 @@ class SweepDialogs(ScriptedDialogs):
         if not isinstance(make, partial) or make.func is not NewSweepDialog:
             return super().ask(make)
         assert self.journey is not None
-        dialog = NewSweepDialog(*make.args, parent=self.journey.window)
+        dialog = make(self.journey.window)
         dialog.show()
         dialog.flow.setCurrentIndex(dialog.flow.findData(FLOW))
         dialog.choose_controllers(CONTROLLERS)
