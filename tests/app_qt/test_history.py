@@ -292,15 +292,19 @@ def test_chosen_runs_are_marked_while_another_scenario_is_open(window: MainWindo
     window.history.select([two_runs[0]])
     window.bar.trigger("history.open")
     assert window.shown.count == 1
-    line = window.plots.findChild(QLabel, "plots_foreign")
+    line = window.plots.findChild(QLabel, "results_line")
     assert line is not None
+    window.plots.refresh()
+    results = line.text()
+    assert results
     window.documents.new()
     assert window.shown.count == 1
     name = window.plots.runs[0].title
-    assert line.text() == f"Run {two_runs[0]}, {name}: of another scenario than the one that is open"
+    foreign = f"Run {two_runs[0]}, {name}: of another scenario than the one that is open"
+    assert line.text() == f"{foreign} · {results}"
 
     window.bar.trigger("history.open_scenario")
-    assert line.text() == ""
+    assert line.text() == results
     window.shown.clear()
     assert window.plots.runs == ()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QKeySequence, QUndoStack
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -240,6 +240,22 @@ def test_a_wrong_value_is_kept_and_listed_and_can_be_undone(inspector: Inspector
     stack.undo()
     assert row(inspector, "links.wifi.loss").message.isHidden()
     assert inspector.problem_list.isHidden()
+
+
+def test_rows_stay_where_they_are_under_a_pressed_mouse_button(inspector: Inspector, qtbot: QtBot) -> None:
+    message, below = row(inspector, "links.wifi.delay").message, row(inspector, "links.wifi.loss").label
+    editor = type_text(inspector, "links.wifi.delay", "-5ms", enter=False)
+    qtbot.wait(50)  # the form has come to rest
+    before = below.mapTo(inspector, QPoint(0, 0))
+    assert message.isVisible()
+    QTest.mousePress(below, Qt.MouseButton.LeftButton)
+    QTest.keyClick(editor, Qt.Key.Key_Escape)
+    qtbot.wait(50)
+    assert message.isVisible()
+    assert below.mapTo(inspector, QPoint(0, 0)) == before
+    QTest.mouseRelease(below, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: below.mapTo(inspector, QPoint(0, 0)).y() < before.y())
+    assert message.isHidden()
 
 
 def test_a_name_that_does_not_fit_is_told_while_it_is_typed(inspector: Inspector) -> None:

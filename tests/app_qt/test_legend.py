@@ -346,8 +346,9 @@ def test_a_border_that_was_dragged_stays(view: PlotView) -> None:
 
 def test_two_runs_have_a_strip_that_folds(qtbot: QtBot, view: PlotView) -> None:
     strip = strip_of(view)
-    view.show_runs([done().traces])
     assert strip.isHidden()
+    view.show_runs([done().traces])
+    assert strip.text == "The means of this run are in the legend."
 
     first, second = done(), done(controller="olia")
     view.show_runs([second.traces, first.traces])
@@ -381,6 +382,21 @@ def test_a_low_view_has_a_line_and_a_high_one_the_table(view: PlotView) -> None:
     view.resize(900, 700)
     assert not strip_of(view).is_folded
     assert strip_of(view).table.height() < 120
+
+
+def test_the_plots_do_not_move_when_results_come(view: PlotView) -> None:
+    view.resize(900, 700)
+    job = RunJob(parse_scenario(TWO_PATHS), TWO_PATHS)
+    view.show_runs([job.traces])
+    view.refresh()
+    QApplication.processEvents()
+    assert strip_of(view).text == "Results are shown when the run is over."
+    before = view.stack.mapTo(view, QPoint(0, 0))
+    job.run()
+    view.refresh()
+    QApplication.processEvents()
+    assert strip_of(view).text != "Results are shown when the run is over."
+    assert view.stack.mapTo(view, QPoint(0, 0)) == before
 
 
 def test_a_run_of_rivals_says_who_won(view: PlotView) -> None:

@@ -180,11 +180,11 @@ def test_runs_are_opened_without_holding_up_the_window_and_another_choice_comes_
 ) -> None:
     window.history.select(runs)
     window.bar.trigger("history.open")
-    assert window.plots._waiting.text() == "Opening 3 stored runs…"
+    assert window.plots._waiting == "Opening 3 stored runs…"
     assert window.shown.count == 0
     window.history.select([runs[1]])
     window.bar.trigger("history.open")
-    assert window.plots._waiting.text() == "Opening 1 stored run…"
+    assert window.plots._waiting == "Opening 1 stored run…"
     shown: list[frozenset[int]] = []
     window.shown.changed.connect(lambda: shown.append(window.shown.ids))
 
@@ -194,7 +194,7 @@ def test_runs_are_opened_without_holding_up_the_window_and_another_choice_comes_
     qtbot.waitUntil(lambda: window.shown.ids == {runs[1]}, timeout=PATIENCE_MS)
     until_done(qtbot, window)
     assert shown == [{runs[1]}]
-    assert window.plots._waiting.isHidden()
+    assert window.plots._waiting == ""
 
 
 def test_a_run_that_starts_comes_in_place_of_those_being_opened(
@@ -223,7 +223,7 @@ def test_a_run_that_cannot_be_read_is_told_and_the_plots_stay(
         assert "the file is gone" in window.banners.text("action")
 
     assert window.shown.count == 0
-    assert window.plots._waiting.isHidden()
+    assert window.plots._waiting == ""
 
 
 @pytest.mark.parametrize(

@@ -36,6 +36,13 @@ class Notices:
         """Something asked for cannot be done."""
         self._banners.show_banner("action", "error", problem_text(text))
 
+    def time_told(self, text: str, ways: Sequence[Way]) -> None:
+        """What there is to know of the time that is looked at; empty: nothing any more."""
+        if text:
+            self._banners.show_banner("time", "warning", text, ways)
+        else:
+            self._banners.close_banner("time")
+
     def export_failed(self, text: str) -> None:
         """A figure or data could not be written; the text says what to do."""
         self._banners.show_banner("export", "error", problem_text(text))

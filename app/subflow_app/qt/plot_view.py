@@ -105,15 +105,12 @@ class PlotView(QWidget):
         self._pages.addWidget(self._empty)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        self._waiting = SaidLine("plots_waiting", self)
-        layout.addWidget(self._waiting)
+        self._waiting = self._foreign = ""
         self._results = ResultsStrip(self)
         self._results.folded.connect(self._on_results_folded)
         self._are_results_folded: bool | None = None  # as a person chose; None: by the height that there is
         layout.addWidget(self._results)
         layout.addWidget(self._pages, 1)
-        self._foreign = SaidLine("plots_foreign", self)
-        layout.insertWidget(1, self._foreign)
         self._left_out = SaidLine("plots_left_out", self)
         layout.addWidget(self._left_out)
 
@@ -211,11 +208,13 @@ class PlotView(QWidget):
 
     def set_waiting(self, text: str) -> None:
         """Says above the plots what is on its way; empty: nothing."""
-        self._waiting.say(text)
+        self._waiting = text
+        self._results.say(self._waiting or self._foreign)
 
     def say_foreign(self, text: str) -> None:
         """Says above the plots that runs are of another scenario than the one that is open; empty: nothing."""
-        self._foreign.say(text)
+        self._foreign = text
+        self._results.say(self._waiting or self._foreign)
 
     def refresh(self) -> None:
         """Draws the samples that came since the last call; nothing to do while the view is hidden."""
@@ -397,8 +396,6 @@ class PlotView(QWidget):
         self._empty.apply_tokens(tokens)
         self._span.apply_tokens(tokens)
         self._results.apply_tokens(tokens)
-        self._waiting.setStyleSheet(f"color: {tokens.text}; background: {tokens.alternate_base};")
-        self._foreign.setStyleSheet(f"color: {tokens.text}; background: {tokens.alternate_base};")
         self._left_out.setStyleSheet(f"color: {tokens.muted_text}; background: {tokens.alternate_base};")
         if self._legend is not None:
             for stack in self._stacks:
@@ -558,12 +555,16 @@ class PlotView(QWidget):
         """Tells what came out, once all runs shown are over."""
         if self._are_rows_new(runs):
             self._rows = [run.row for run in runs]
-            if runs and None not in self._rows:
+            if not runs:
+                self._results.show_results(None)
+            elif None in self._rows:
+                self._results.show_results(None, tr("Results are shown when the run is over."))
+            else:
                 from subflow_app.core.comparison.results import results_of  # late: a start has no runs to compare
 
-                self._results.show_results(results_of(runs))
-            else:
-                self._results.show_results(None)
+                alone = tr("The means of this run are in the legend.")
+                several = tr("These runs have no results in common.")
+                self._results.show_results(results_of(runs), alone if len(runs) == 1 else several)
 
     def _are_rows_new(self, runs: Sequence[Traces]) -> bool:
         return list(map(id, self._rows)) != [id(run.row) for run in runs]

@@ -18,6 +18,7 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.editors import ChoiceEditor, FlagEditor, PairEditor, TextEditor
 from subflow_app.qt.theme import Tokens
+from subflow_app.qt.widgets.steady import when_released
 from subflow_sim.params import Dimension
 
 _IN_WORDS = {
@@ -236,12 +237,17 @@ class FieldRow(QObject):
         if text and allowed:
             text += "" if text.endswith((".", "?", "!")) else "."
             text += "\n" + tr("Allowed: {what}", what=problem_text(self._in_field(allowed)))
+        self.editor.setAccessibleDescription(text)
+        self.editor.set_wrong(bool(text))
+        when_released(self, self._show_message)
+
+    def _show_message(self) -> None:
+        """Shows what is wrong now, or nothing; either moves the rows below."""
+        text = self.editor.accessibleDescription()
         self.message.setText(text)
         self.message.setVisible(bool(text))
         self._message_icon.setVisible(bool(text))
         self._show_message_icon()
-        self.editor.setAccessibleDescription(text)
-        self.editor.set_wrong(bool(text))
 
     def _show_message_icon(self) -> None:
         # Drawn when it is needed: most fields never have a problem.

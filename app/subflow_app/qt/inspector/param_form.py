@@ -15,6 +15,7 @@ from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.field_row import FieldRow
 from subflow_app.qt.theme import Tokens
+from subflow_app.qt.widgets.problem_label import ProblemLabel
 
 
 class ParamForm(QScrollArea):
@@ -163,10 +164,7 @@ class ParamForm(QScrollArea):
         self._subtitle.setObjectName("formSubtitle")
         self._subtitle.setTextFormat(Qt.TextFormat.PlainText)
         self._subtitle.setWordWrap(True)
-        self._own_problem = QLabel()
-        self._own_problem.setObjectName("formProblem")
-        self._own_problem.setTextFormat(Qt.TextFormat.PlainText)
-        self._own_problem.setWordWrap(True)
+        self._own_problem = ProblemLabel("formProblem")
         layout.addLayout(line)
         layout.addWidget(self._subtitle)
         layout.addSpacing(6)
@@ -215,8 +213,7 @@ class ParamForm(QScrollArea):
         self._subtitle.setVisible(bool(subtitle))
         problems = form.problems if form else ()
         lines = [f"{p.key}: {problem_text(p.message)}" if p.key else problem_text(p.message) for p in problems]
-        self._own_problem.setText("\n".join(lines))
-        self._own_problem.setVisible(bool(problems))
+        self._own_problem.say("\n".join(lines))
         key = form.key if form else ""
         self._action.setVisible(key == "events" or key.startswith("events."))
         self._action.setText(tr("Add event") if key == "events" else tr("Remove"))

@@ -12,6 +12,7 @@ from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
 from subflow_app.qt.playhead.plots_show import PlotsShow
 from subflow_app.qt.playhead.strip import BUTTONS, TransportStrip
 from subflow_app.qt.theme import Tokens
+from subflow_app.qt.widgets.banner import Way
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ class PlayheadFeature(Feature):
         playhead.changed.connect(self._on_changed)
         window.documents.edited.connect(self._compare_picture)
         window.documents.replaced.connect(lambda _doc: self._compare_picture())
-        self.strip.scenario_wanted.connect(self._open_scenario)
+        self.strip.said.connect(self._tell)
 
     def possible(self) -> frozenset[str]:
         """Going somewhere while there is a run; back to live while one goes on that is not followed."""
@@ -185,6 +186,10 @@ class PlayheadFeature(Feature):
     def _compare_picture(self) -> None:
         canvas = self._canvas if self.playhead.time_s is not None else None
         self.strip.say_of_picture(canvas.difference() if canvas is not None else "")
+
+    def _tell(self, text: str) -> None:
+        ways = [Way(tr("Open this run's scenario"), self._open_scenario)] if self.strip.is_of_picture else []
+        self.window.notices.time_told(text, ways)
 
     def _open_scenario(self) -> None:
         run_id = self.window.shown.id_of(self.playhead.run_shown)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr, trn
@@ -28,7 +28,7 @@ BUTTONS = ("start", "previous_event", "step_back", "play_back", "play", "step_fo
 class TransportStrip(QWidget):
     """Hidden until a run is shown; its parts are made then. Its room is kept from the start: no panel moves for it."""
 
-    scenario_wanted = Signal()  # the scenario of the run is to be opened
+    said = Signal(str)  # what there is to know of the time or the picture; empty: nothing any more
 
     def __init__(self, playhead: Playhead, actions: dict[str, QAction], parent: QWidget | None = None) -> None:
         """``actions`` are those of the menu, by what follows ``playhead.`` in their ids."""
@@ -43,6 +43,7 @@ class TransportStrip(QWidget):
         self._said: set[str] = set()
         self._picture_says = self._notice = ""
         self._failure = ""
+        self.message = ""
         playhead.changed.connect(self._on_changed)
         playhead.moved.connect(lambda _time_s: self._show_time())
         playhead.left.connect(self._show_time)
@@ -65,8 +66,14 @@ class TransportStrip(QWidget):
     def say_left_out(self, count: int) -> None:
         """Says how many packets are not drawn."""
         if self._is_built:
-            self._left_out.setText(trn("{count} packet not drawn", "{count} packets not drawn", count))
-            self._left_out.setVisible(count > 0)
+            self._left_out.setText(f"+{count}" if count else "")
+            told = trn(
+                "{count} packet is not drawn: a link has more than can be told apart",
+                "{count} packets are not drawn: a link has more than can be told apart",
+                count,
+            )
+            self._left_out.setToolTip(told if count else "")
+            self._left_out.setAccessibleName(self._left_out.toolTip())
 
     def focus_time(self) -> None:
         """Puts the cursor into the field of the time, to type another."""
@@ -86,7 +93,6 @@ class TransportStrip(QWidget):
         self.track.apply_tokens(tokens)
         for label in (self._end, self._left_out):
             label.setStyleSheet(f"color: {tokens.muted_text};")
-        self._message.setStyleSheet(f"color: {tokens.text};")
         self._close.setIcon(icon("close", tokens.muted_text))
         for name, button in self.buttons.items():
             button.setIcon(self._actions[name].icon())
@@ -119,8 +125,8 @@ class TransportStrip(QWidget):
         self._end.setObjectName("playhead_end")
         self._left_out = QLabel(self)
         self._left_out.setObjectName("playhead_left_out")
-        self._left_out.setToolTip(tr("A link has more packets than can be told apart: only some of them are drawn"))
-        self._left_out.hide()
+        # Its room is kept: the track beside it is under the mouse while the count changes.
+        self._left_out.setMinimumWidth(self._left_out.fontMetrics().horizontalAdvance("+99999"))
         self.track = TimeTrack(_TRACK_HEIGHT, self)
         self.track.wanted.connect(self._playhead.seek)
         self.track.play_wanted.connect(self._actions["play"].trigger)
@@ -144,8 +150,8 @@ class TransportStrip(QWidget):
         self._close.setToolTip(self._actions["leave"].toolTip())
         self._close.setAccessibleName(self._actions["leave"].text().replace("&", ""))
         self._close.clicked.connect(self._actions["leave"].trigger)
-        row = QHBoxLayout()
-        row.setContentsMargins(8, _AROUND, 6, _AROUND)
+        row = QHBoxLayout(self)
+        row.setContentsMargins(8, _ABOVE + _AROUND, 6, _AROUND)
         row.setSpacing(3)
         row.addWidget(self.choice)
         for button in self.buttons.values():
@@ -158,24 +164,6 @@ class TransportStrip(QWidget):
         row.addWidget(self.live)
         row.addWidget(self.speed)
         row.addWidget(self._close)
-        self._message = QLabel(self)
-        self._message.setObjectName("playhead_message")
-        self._message.setWordWrap(True)
-        self.open_scenario = QToolButton(self)
-        self.open_scenario.setObjectName("playhead_open_scenario")
-        self.open_scenario.setText(tr("Open this run's scenario"))
-        self.open_scenario.clicked.connect(self.scenario_wanted)
-        self._second = QWidget(self)
-        second = QHBoxLayout(self._second)
-        second.setContentsMargins(10, 0, 8, 3)
-        second.addWidget(self._message, 1)
-        second.addWidget(self.open_scenario)
-        self._second.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, _ABOVE, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(row)
-        layout.addWidget(self._second)
         self.apply_tokens(self._tokens)
         self._show_ticks()
 
@@ -292,12 +280,15 @@ class TransportStrip(QWidget):
             self._show_message()
 
     def _show_message(self) -> None:
-        if not self._is_built:
-            return
         text = self._failure or self._picture_says or self._notice
-        self._message.setText(text)
-        self.open_scenario.setVisible(bool(self._picture_says) and not self._failure)
-        self._second.setVisible(bool(text))
+        if text != self.message:
+            self.message = text
+            self.said.emit(text)
+
+    @property
+    def is_of_picture(self) -> bool:
+        """Whether what is said is why the picture does not move."""
+        return bool(self._picture_says) and not self._failure
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Escape in the strip looks at no time any more."""

@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.steady import when_released
 
 
 class ProblemLabel(QLabel):
@@ -25,10 +26,17 @@ class ProblemLabel(QLabel):
         self.setWordWrap(True)
         self.setStyleSheet(f"color: {current_tokens().error};")
         self._least_width = least_width
+        self._problem = ""
         self.hide()
 
     def say(self, text: str) -> None:
         """Says this; nothing if it is empty."""
+        self._problem = text
+        when_released(self, self._show_problem)
+
+    def _show_problem(self) -> None:
+        """As high as the text, which moves what is below."""
+        text = self._problem
         self.setText(text)
         self.setVisible(bool(text))
         width = max(self.width(), self._least_width)

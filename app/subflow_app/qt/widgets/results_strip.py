@@ -17,7 +17,7 @@ _MOST_ROWS = 5  # more are scrolled
 
 
 class ResultsStrip(QWidget):
-    """Hidden until there are results."""
+    """There from the first run shown, so that no plot moves when results come; hidden while there is nothing to say."""
 
     folded = Signal(bool)  # by a person
 
@@ -58,20 +58,27 @@ class ResultsStrip(QWidget):
         layout.addLayout(bar)
         layout.addWidget(self.table)
         self.setAutoFillBackground(True)
+        self._note = self._sentence = ""
         self.set_folded(True)
+        self._fit()
         self.hide()
 
-    def show_results(self, results: TextTable | None) -> None:
-        """Shows these; None: there are none."""
+    def show_results(self, results: TextTable | None, why_none: str = "") -> None:
+        """Shows these; if there are none, says why, and keeps the room that those before them took."""
         self.model.show_table(results)
-        self._line.setText("" if results is None else results.title)
-        self.setVisible(results is not None)
+        self._sentence = why_none if results is None else results.title
+        self._say()
         if results is not None:
             self._fit()
 
+    def say(self, note: str) -> None:
+        """Says before the sentence what there is to know of the runs; empty: nothing."""
+        self._note = note
+        self._say()
+
     @property
     def text(self) -> str:
-        """The sentence."""
+        """The sentence, with what is said before it."""
         return self._line.text()
 
     @property
@@ -97,6 +104,10 @@ class ResultsStrip(QWidget):
         self.table.setStyleSheet(table_style(tokens).replace("padding: 4px 8px", "padding: 1px 6px"))
         self._line.setStyleSheet(f"color: {tokens.text};")
 
+    def _say(self) -> None:
+        self._line.setText(" · ".join(filter(None, (self._note, self._sentence))))
+        self.setVisible(bool(self.text))
+
     def _on_clicked(self, is_shown: bool) -> None:
         self.set_folded(not is_shown)
         self.folded.emit(not is_shown)
@@ -108,7 +119,7 @@ class ResultsStrip(QWidget):
         header.setMinimumSectionSize(40)
         if self.model.columnCount():
             header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        rows = min(self.model.rowCount(), _MOST_ROWS)
+        rows = min(max(self.model.rowCount(), 1), _MOST_ROWS)
         height = header.sizeHint().height() + rows * self.table.verticalHeader().defaultSectionSize() + 2
         self.table.setFixedHeight(height)
 
