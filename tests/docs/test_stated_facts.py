@@ -15,7 +15,6 @@ from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.labs.lab_file import lab_names
 from subflow_app.core.paper.paper_styles import STYLES
 from subflow_app.core.paths import default_database, log_path, settings_path
-from subflow_app.core.plots import PLOTS
 from subflow_app.qt.actions import ACTIONS
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.limits import Limits
@@ -41,7 +40,6 @@ def test_versions_of_python_are_those_that_the_project_takes() -> None:
 
 
 def test_counts_are_counted() -> None:
-    assert f"{len(PLOTS)} plots share" in README
     assert f"has {_WORDS[len(lab_names())]} guided labs" in README
     assert f"every experiment of the {_WORDS[len(PAPERS)]} papers" in README
 

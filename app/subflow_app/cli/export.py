@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.core import TyperCommand
 
 from subflow_app.cli.history import shown_document
 from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
@@ -20,6 +21,27 @@ if TYPE_CHECKING:
 
 
 CAPTURE, BUNDLE = "pcapng", "bundle"
+
+
+class ExportCommand(TyperCommand):
+    """The command whose help names all figures; their list is read when somebody asks for it."""
+
+    @property
+    def help(self) -> str | None:
+        """The text of the command with the figures in their groups."""
+        return self._text and self._text.replace("{figures}", figure_names())
+
+    @help.setter
+    def help(self, text: str | None) -> None:
+        self._text = text
+
+
+def figure_names() -> str:
+    """The figures there are, in sentences."""
+    from subflow_app.core.plots import GROUPS, PLOTS
+
+    names = {group: ", ".join(plot.id for plot in PLOTS if plot.group == group) for group in ("", *GROUPS)}
+    return "\n".join(f"{group or 'Figures'}: {listed}." for group, listed in names.items())
 
 
 def run_export(
@@ -98,14 +120,10 @@ def export(
     the options of MPTCP: the run is simulated again for it. A bundle is the whole run in one file (scenario, seed,
     versions, policies, traces, figures), which `subflow verify` simulates again on another machine and compares.
 
-    Figures of every run: throughput, goodput, cwnd, rtt, inflight, queue, drops, loss_ratio, utilisation.
-    Statistics: rtt_cdf, throughput_cdf, phase, goodput_bars, controller_bars.
-    Fairness: jain, fairness_bars, convergence.
-    Figures of multipath connections: schedule_share, reorder_queue, recv_buffer, hol_blocking, reinjections.
-    Figures of controllers that send by monitor intervals: interval_rate, interval_loss, rtt_gradient, utility; their
-    runs have an intervals.csv. Runs that kept their decisions have a decisions.csv and a decision_rules.json.
-    Figures of learning agents: reward, agent_action, agent_observation, of the first number or of one that is named
-    (agent_observation:rtt); their runs have an agent_steps.csv and an agents.json.
+    {figures}
+    Runs whose controllers send by monitor intervals have an intervals.csv, runs that kept their decisions a
+    decisions.csv and a decision_rules.json, runs of learning agents an agent_steps.csv and an agents.json. Figures of
+    what agents saw and did show the first number, or the one that is named: agent_observation:rtt.
     """
     from subflow_app.core.exporting.run_export import export_stored_run
     from subflow_app.core.exports import export_figures, require_numbers

@@ -35,13 +35,8 @@ LOST = [0.0, 25.0, 10.0, 0.0, 0.0]
 
 
 def test_every_file_of_the_folder_is_in_the_list() -> None:
-    files = {path.stem for path in Path(plots.__file__).parent.glob("*.py")} - {
-        "__init__",
-        "bars",
-        "measured",
-        "reading",
-        "spec",
-    }
+    others = {"__init__", "bars", "measured", "reading", "spec"}
+    files = {path.stem for path in Path(plots.__file__).parent.glob("*.py")} - others
 
     assert {name for name, each in vars(plots).items() if getattr(each, "PLOT", None) in PLOTS} == files
     assert len(PLOTS_BY_ID) == len(PLOTS)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from subflow_app.core.plots.spec import Curve, PlotSpec, link_curves
+from subflow_app.core.plots.spec import Curve, PlotSpec, column_curves
 from subflow_app.core.traces import LINK, Traces
 
 _COLUMN = "drops_pkts"
@@ -14,7 +14,7 @@ _COLUMN = "drops_pkts"
 
 def curves(traces: Traces) -> list[Curve]:
     """One curve per link direction, packets/s: mean over the sampling interval that ends there."""
-    return [_per_second(curve) for curve in link_curves(traces, _COLUMN)]
+    return [_per_second(curve) for curve in column_curves(traces, LINK, _COLUMN)]
 
 
 def _per_second(curve: Curve) -> Curve:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,6 +108,13 @@ Kind = Literal["time", "xy", "bars"]
 TIME: Final = "time"
 XY: Final = "xy"
 BARS: Final = "bars"
+
+SIGNED: Mapping[str, Any] = {"from_zero": False, "is_signed": True}
+TRANSPORT: Mapping[str, Any] = {"needs": "a tcp or mptcp flow"}
+MULTIPATH: Mapping[str, Any] = {"group": CONNECTION, "needs": "an mptcp flow with several paths"}
+MONITORED: Mapping[str, Any] = {"group": INTERVALS, "needs": "a controller that sends by monitor intervals"}
+LEARNERS: Mapping[str, Any] = {"group": AGENTS, "needs": "a learning agent"}
+"""What several plots have alike."""
 
 _MOST_QUANTILES = 1000
 
@@ -279,20 +286,14 @@ def distribution(curve: Curve, warmup_s: float) -> Curve:
 
 
 def column_curves(traces: Traces, scope: str, name: str) -> list[Curve]:
-    """One curve per flow or subflow that has this column."""
-    colours = transport_colours(traces)
-    curves = []
-    for key in select_keys(traces, scope, name):
-        time_s, values = traces.read(key)
-        curves.append(Curve(traces.labels[key.owner], key.owner, scope, colours[key.owner], time_s, values))
-    return curves
+    """One curve per flow, subflow or link direction that has this column."""
+    keys = select_keys(traces, scope, name)
+    colours = palette.link_colour_keys(key.owner for key in keys) if scope == LINK else transport_colours(traces)
+    return [Curve(traces.labels[key.owner], key.owner, scope, colours[key.owner], *traces.read(key)) for key in keys]
 
 
-def link_curves(traces: Traces, name: str) -> list[Curve]:
-    """One curve per link direction, of this column."""
-    keys = select_keys(traces, LINK, name)
-    colours = palette.link_colour_keys(key.owner for key in keys)
-    return [Curve(traces.labels[key.owner], key.owner, LINK, colours[key.owner], *traces.read(key)) for key in keys]
+def _all_curves(traces: Traces, scopes: Sequence[str], name: str) -> list[Curve]:
+    return [curve for scope in scopes for curve in column_curves(traces, scope, name)]
 
 
 def trailing_sum(values: NDArray[np.float32], interval_s: float, window_s: float) -> NDArray[np.float64]:
@@ -324,22 +325,39 @@ def agent_curves(traces: Traces, numbers: Numbers, name: str | None = None) -> l
     ]
 
 
-def agent_plot(plot_id: str, title: str, y_label: str, numbers: Numbers) -> PlotSpec:
-    """The plot of what agents saw or did: a curve per subflow that an agent decides for, of the first number."""
+_SCALES = {"Mbit/s": 1e-6, "ms": 1e3, "ms/s": 1e3, "%": 100.0, "kB": 1e-3}
+
+
+def column_plot(
+    plot_id: str, title: str, column: str, *scopes: str, unit: str = "", y_label: str = "", **more: Any
+) -> PlotSpec:
+    """The plot of a column as it stands in the traces: a curve per flow, subflow or link that has it.
+
+    Args:
+        plot_id: see :class:`PlotSpec`.
+        title: heading; the axis is called so too, unless there is a `y_label`.
+        column: name of the column.
+        scopes: whose column.
+        unit: that the axis shows.
+        y_label: axis text without the unit.
+        more: further attributes of the plot.
+    """
     return PlotSpec(
         id=plot_id,
         title=title,
-        y_label=y_label,
-        unit="",
-        scale=1.0,
-        columns=((FLOW, REWARD), (SUBFLOW, REWARD)),
-        curves=partial(agent_curves, numbers=numbers),
-        from_zero=False,
-        is_signed=True,
-        needs="a learning agent",
-        group=AGENTS,
-        numbers=numbers,
+        y_label=y_label or title,
+        unit=unit,
+        scale=_SCALES.get(unit, 1.0),
+        columns=tuple((scope, column) for scope in scopes),
+        curves=partial(_all_curves, scopes=scopes, name=column),
+        **more,
     )
+
+
+def agent_plot(plot_id: str, title: str, y_label: str, numbers: Numbers) -> PlotSpec:
+    """The plot of what agents saw or did: a curve per subflow that an agent decides for, of the first number."""
+    made = column_plot(plot_id, title, REWARD, FLOW, SUBFLOW, y_label=y_label, **SIGNED, **LEARNERS)
+    return replace(made, curves=partial(agent_curves, numbers=numbers), numbers=numbers)
 
 
 def samples_to_average(interval_s: float, duration_s: float, most_points: int) -> int:
