@@ -10,38 +10,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.sweeps.views.choice import (
-    BOXES,
-    FIELDS,
-    HEAT,
-    PARALLEL,
-    SCATTER,
-    ViewChoice,
-    held_parameters,
-    varying,
-)
+from subflow_app.core.language import tr
+from subflow_app.core.sweeps.views.choice import VIEWS, held_parameters, varying
 from subflow_app.core.sweeps.views.study import Study, short_key
+from subflow_app.core.sweeps.views.view import ViewChoice
 from subflow_app.qt.widgets.wrap_layout import WrapLayout
 
 _NARROWEST = 12  # characters
 _WIDEST = 24  # of the combo box itself; its list is as wide as its texts
-
-# What a field is called, where it has another name in a view.
-_TITLES = {
-    "figure": translatable("&Figure"),
-    "other": translatable("Ac&ross"),
-    "x": translatable("A&long"),
-    "y": translatable("&Up"),
-    "series": translatable("&Compare"),
-    "figures": translatable("Fi&gures"),
-}
-_OTHER_TITLES = {
-    (PARALLEL, "figure"): translatable("C&olour"),
-    (HEAT, "figure"): translatable("C&olour"),
-    (SCATTER, "figure"): translatable("&Up"),
-    (BOXES, "x"): translatable("B&y"),
-}
 
 
 class Choosers(QWidget):
@@ -80,7 +56,7 @@ class Choosers(QWidget):
         self._choice = choice
         is_other = self._study is None or _shape(self._study) != _shape(study)
         self._study = study
-        wanted = FIELDS[choice.view]
+        wanted = VIEWS[choice.view].fields
         figures = [(figure.key, figure.name) for figure in study.figures]
         parameters = [(key, short_key(key, study)) for key in varying(study)]
         none = [("", tr("nothing"))]
@@ -93,7 +69,8 @@ class Choosers(QWidget):
         }
         for name, field in self._fields.items():
             field.setVisible(name in wanted)
-            field.set_title(tr(_OTHER_TITLES.get((choice.view, name), _TITLES[name])))
+            if name in wanted:
+                field.set_title(tr(wanted[name]))
             field.fill(entries[name], str(getattr(choice, name) or ""))
         self.figures.setVisible("figures" in wanted)
         if is_other or not self._menu.actions():
@@ -143,7 +120,7 @@ class Choosers(QWidget):
                 field.combo.activated.connect(lambda _index, key=key: self._on_held(key))
                 self._layout.addWidget(field)
                 field.show()
-            all_of_them = tr("all") if choice.view in (SCATTER, BOXES) else tr("mean of all")
+            all_of_them = tr("mean of all") if VIEWS[choice.view].is_mean_of_held else tr("all")
             levels = study.parameter(key).levels
             self._held[key].set_title(short_key(key, study))
             self._held[key].fill(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
@@ -20,28 +20,15 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.language import tr, trn
-from subflow_app.core.sweeps.views.choice import (
-    BOXES,
-    HEAT,
-    LINES,
-    PARALLEL,
-    SCATTER,
-    VIEWS,
-    Shown,
-    TableContent,
-    ViewChoice,
-    show,
-)
-from subflow_app.core.sweeps.views.parallel import ParallelContent
+from subflow_app.core.sweeps.views.choice import VIEWS, Shown, show
+from subflow_app.core.sweeps.views.picture import Hit
 from subflow_app.core.sweeps.views.study import Study
+from subflow_app.core.sweeps.views.view import MAP, PARALLEL, PLOT, TABLE, SweepView, ViewChoice
 from subflow_app.qt.sweeps.choosers import Choosers
 from subflow_app.qt.sweeps.study_table import StudyTable
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.workers import Workers
-
-if TYPE_CHECKING:
-    from subflow_app.qt.sweeps.plots.study_plot import Hit
 
 _PATIENCE_MS = 60
 _TOP_MARGINS = 24
@@ -79,9 +66,9 @@ class StudyPage(QWidget):
         self.views.setObjectName("sweep_views_combo")
         self.views.setAccessibleName(tr("Views of the sweep"))
         self.views.hide()
-        for title in VIEWS.values():
-            self.tabs.addTab(tr(title))
-            self.views.addItem(tr(title))
+        for view in VIEWS.values():
+            self.tabs.addTab(tr(view.title))
+            self.views.addItem(tr(view.title))
         self.choosers = Choosers(self)
         self.table = StudyTable(self)
         self.pages = QStackedWidget(self)
@@ -168,11 +155,11 @@ class StudyPage(QWidget):
     def chart(self, view: str) -> Any:
         """The picture of a view, made when it is first asked for; the table is none."""
         if view not in self._charts:
-            chart = self._charts[view] = _make_chart(view, self)
+            chart = self._charts[view] = _make_chart(VIEWS[view], self)
             chart.hovered.connect(self._show_words)
             chart.chosen.connect(self._on_hit)
             chart.opened.connect(self._on_hit_opened)
-            if view == PARALLEL:
+            if VIEWS[view].form == PARALLEL:
                 chart.order_changed.connect(lambda order: self.choose(order=order))
             self.pages.addWidget(chart)
         return self._charts[view]
@@ -224,16 +211,11 @@ class StudyPage(QWidget):
         self.note.setVisible(bool(shown.note))
         if content is None:
             self._show_nothing()
-        elif isinstance(content, TableContent):
-            self.table.show_content(content)
-            self.pages.setCurrentWidget(self.table)
         else:
-            chart = self.chart(shown.choice.view)
-            if isinstance(content, ParallelContent):
-                chart.show_content(content, shown.study)
-            else:
-                chart.show_content(content)
-            self.pages.setCurrentWidget(chart)
+            view = shown.choice.view
+            page = self.table if VIEWS[view].form == TABLE else self.chart(view)
+            page.show_content(content)
+            self.pages.setCurrentWidget(page)
         self.selection_changed.emit()
 
     def _on_failed(self, error: Exception) -> None:
@@ -279,13 +261,11 @@ class StudyPage(QWidget):
         self.words.setText(line or " ")
 
 
-def _make_chart(view: str, parent: QWidget) -> Any:
+def _make_chart(view: SweepView, parent: QWidget) -> Any:
     # Each loads pyqtgraph, which takes a second when it is the first.
-    from subflow_app.qt.sweeps.plots.box_chart import BoxChart
     from subflow_app.qt.sweeps.plots.heat_plot import HeatPlot
-    from subflow_app.qt.sweeps.plots.line_chart import LineChart
     from subflow_app.qt.sweeps.plots.parallel_chart import ParallelChart
-    from subflow_app.qt.sweeps.plots.scatter_chart import ScatterChart
+    from subflow_app.qt.sweeps.plots.study_plot import StudyPlot
 
-    kinds = {HEAT: HeatPlot, LINES: LineChart, BOXES: BoxChart, SCATTER: ScatterChart, PARALLEL: ParallelChart}
-    return kinds[view](current_tokens(), parent=parent)
+    forms: dict[str, Any] = {PLOT: StudyPlot, MAP: HeatPlot, PARALLEL: ParallelChart}
+    return forms[view.form](view, current_tokens(), parent=parent)

@@ -10,9 +10,8 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QTableView, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.sweeps.views.choice import TableContent
 from subflow_app.core.sweeps.views.study import short_key
-from subflow_app.core.sweeps.views.table import StudyRow, headings, row_texts, tab_separated
+from subflow_app.core.sweeps.views.table import VIEW, StudyRow, TableContent, headings, row_texts, tab_separated
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
 
@@ -142,7 +141,7 @@ class StudyTable(QTableView):
         super().__init__(parent)
         self.study_model = StudyTableModel(self)
         self.setModel(self.study_model)
-        set_up_table(self, "sweep_table", tr("Means of the sweep with their 95 % intervals"))
+        set_up_table(self, "sweep_table", tr(VIEW.words))
         self.setSortingEnabled(True)
         self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.horizontalHeader().setSortIndicatorClearable(True)

@@ -1,24 +1,16 @@
 from dataclasses import replace
+from pathlib import Path
 
 from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
 
+from subflow_app.core.sweeps import views
 from subflow_app.core.sweeps.axes import SweptValue
 from subflow_app.core.sweeps.sweep_table import sweep_table
-from subflow_app.core.sweeps.views.choice import (
-    BOXES,
-    HEAT,
-    LINES,
-    PARALLEL,
-    SCATTER,
-    VIEWS,
-    ViewChoice,
-    held_parameters,
-    settled,
-    show,
-)
+from subflow_app.core.sweeps.views.choice import VIEWS, held_parameters, settled, show
 from subflow_app.core.sweeps.views.classes import in_classes
 from subflow_app.core.sweeps.views.from_table import study_of
 from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure, make_parameter
+from subflow_app.core.sweeps.views.view import ViewChoice
 
 
 def test_what_is_not_chosen_is_chosen_sensibly():
@@ -57,13 +49,19 @@ def test_what_another_sweep_does_not_have_is_not_chosen():
 
 def test_parameters_without_a_place_are_held_or_averaged_over():
     study = large_study(1)
-    choice = settled(ViewChoice(view=LINES), study)
+    choice = settled(ViewChoice(view="lines"), study)
     assert held_parameters(choice, study) == [RATE]
-    assert held_parameters(settled(ViewChoice(view=SCATTER), study), study) == [LOSS, RATE]
-    assert held_parameters(settled(ViewChoice(view=PARALLEL), study), study) == []
+    assert held_parameters(settled(ViewChoice(view="scatter"), study), study) == [LOSS, RATE]
+    assert held_parameters(settled(ViewChoice(view="parallel"), study), study) == []
     assert show(choice, study).note == f"Averaged over {RATE}; so there is no interval."
     assert show(replace(choice, fixed={RATE: 0}), study).note == ""
-    assert show(replace(choice, view=BOXES), study).note == f"Runs with all values of {RATE} are in each box."
+    assert show(replace(choice, view="boxes"), study).note == f"Runs with all values of {RATE} are in each box."
+
+
+def test_every_file_with_a_view_is_in_the_list():
+    files = {path.stem for path in Path(views.__file__).parent.glob("*.py") if "\nVIEW = " in path.read_text("utf-8")}
+    assert {name for name, each in vars(views).items() if getattr(each, "VIEW", None) in VIEWS.values()} == files
+    assert len(VIEWS) == len(files)
 
 
 def test_every_view_has_a_content():
@@ -89,7 +87,7 @@ def test_many_drawn_numbers_are_put_into_classes():
     assert (levels[0].text, levels[-1].text) == ("1–10.9 ms", "70.1–80 ms")
     # 1 ... 10 ms: their mean.
     assert study.mean(study.chosen({"links.lte.delay": 0}), "mean_rtt_s").mean * 1e3 == 5.5
-    shown = show(ViewChoice(view=HEAT), random_study())
+    shown = show(ViewChoice(view="heat"), random_study())
     assert "put into classes" in shown.note
     assert in_classes(small_study(), LOSS)[1] == ()
 

@@ -10,6 +10,7 @@ from subflow_app.core.sweeps.views.boxes import box_plot
 from subflow_app.core.sweeps.views.heat_map import heat_map
 from subflow_app.core.sweeps.views.lines import line_plot
 from subflow_app.core.sweeps.views.parallel import parallel
+from subflow_app.core.sweeps.views.picture import Cells, Picture
 from subflow_app.core.sweeps.views.scatter import scatter
 from subflow_app.core.sweeps.views.span import shade, span_of
 from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure, make_parameter
@@ -23,85 +24,90 @@ def one_parameter(values: list[float], texts: tuple[str, ...] = ("5ms",)) -> Stu
     return Study("One", (make_parameter("links.lte.delay", texts),), (make_figure("goodput_bps"),), points)
 
 
+def cells(content: Picture) -> Cells:
+    assert content.cells is not None
+    return content.cells
+
+
 def test_map_has_a_cell_for_each_pair_of_levels():
     content = heat_map(small_study(), "goodput_bps", CONTROLLER, LOSS)
     # Rows: 1 %, 10 %; columns: lia, olia. The last point has no run.
-    np.testing.assert_allclose(content.means(), [[5.0, 8.0], [1.0, np.nan]])
+    np.testing.assert_allclose(cells(content).values, [[5.0, 8.0], [1.0, np.nan]])
     # Intervals of 2 * 12.706, 0 and 0 are 8.47 wide on average, the means lie 7 apart: colours reach over the wider.
-    assert content.span() == pytest.approx((4.5 - 12.706 / 3, 4.5 + 12.706 / 3), rel=1e-3)
-    assert content.is_within_noise
-    assert [[cell.points for cell in row] for row in content.cells] == [[(0,), (2,)], [(1,), (3,)]]
-    assert content.cells[0][0].runs == 2
-    assert content.cells[0][0].ci95 == pytest.approx(12.706e6, rel=1e-3)
-    assert content.averaged == ()
+    assert cells(content).span == pytest.approx((4.5 - 12.706 / 3, 4.5 + 12.706 / 3), rel=1e-3)
+    assert content.note.startswith("The colours reach over 8.471 Mbit/s")
+    assert [hit.points for hit in content.hits] == [(0,), (2,), (1,), (3,)]
+    assert content.hits[0].text.endswith("Goodput: 5 ± 13 Mbit/s (95 % interval)\n2 runs")
+    assert "Averaged" not in content.note
 
 
 def test_colours_reach_from_the_least_to_the_greatest_mean_where_intervals_are_narrower():
     # Without intervals, and with means that lie further apart than intervals are wide.
-    assert heat_map(small_study(), "goodput_bps", CONTROLLER).span() == (3.0, 8.0)
-    assert heat_map(small_study(), "mean_rtt_s", LOSS, fixed={CONTROLLER: 0}).span() == (50.0, 80.0)
-    assert not heat_map(small_study(), "goodput_bps", CONTROLLER).is_within_noise
+    assert cells(heat_map(small_study(), "goodput_bps", CONTROLLER)).span == (3.0, 8.0)
+    assert cells(heat_map(small_study(), "mean_rtt_s", LOSS, fixed={CONTROLLER: 0})).span == (50.0, 80.0)
+    assert "The colours reach" not in heat_map(small_study(), "goodput_bps", CONTROLLER).note
 
 
 def test_map_averages_over_what_is_not_held_and_says_so():
     content = heat_map(small_study(), "goodput_bps", CONTROLLER)
     # lia: 4, 6, 1, 1; olia: 8, 8.
-    np.testing.assert_allclose(content.means(), [[3.0, 8.0]])
-    assert content.averaged == (LOSS,)
-    assert math.isnan(content.cells[0][0].ci95)
+    np.testing.assert_allclose(cells(content).values, [[3.0, 8.0]])
+    assert content.note == f"Averaged over {LOSS}; so there is no interval."
+    assert cells(content).texts == (("3.000", "8.000"),)
     held = heat_map(small_study(), "goodput_bps", CONTROLLER, fixed={LOSS: 1})
-    np.testing.assert_allclose(held.means(), [[1.0, np.nan]])
-    assert held.averaged == ()
+    np.testing.assert_allclose(cells(held).values, [[1.0, np.nan]])
+    assert held.note == ""
 
 
 def test_box_has_quartiles_and_whiskers_within_one_and_a_half_of_its_height():
     # Quartiles of 1..8 and 30 by linear interpolation at ranks 2, 4, 6 of 0..8: 3, 5, 7. Whiskers may reach to
     # 3 - 6 and 7 + 6: the values 1 and 8 are within, 30 is not.
-    content = box_plot(one_parameter([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 30.0]), "goodput_bps", "links.lte.delay")
+    values = [1e6, 2e6, 3e6, 4e6, 5e6, 6e6, 7e6, 8e6, 30e6]
+    content = box_plot(one_parameter(values), "goodput_bps", "links.lte.delay")
     (box,) = content.boxes
     assert (box.low, box.q1, box.median, box.q3, box.high) == (1.0, 3.0, 5.0, 7.0, 8.0)
-    assert [value.value for value in box.outliers] == [30.0]
-    assert box.outliers[0].run_id == 8
+    assert [y for _x, y, is_outlier in box.dots if is_outlier] == [30.0]
+    assert content.hits[-1].run_ids == (8,)
     assert content.series is None
 
 
 def test_boxes_stand_by_level_and_series():
     content = box_plot(small_study(), "goodput_bps", LOSS, CONTROLLER)
-    assert [(box.level, box.series, box.median) for box in content.boxes] == [
-        (0, 0, 5e6),
-        (0, 1, 8e6),
-        (1, 0, 1e6),
-    ]
+    assert [(round(box.middle), box.series, box.median) for box in content.boxes] == [(0, 0, 5), (0, 1, 8), (1, 0, 1)]
+    assert content.boxes[0].middle < 0 < content.boxes[1].middle
     alone = box_plot(small_study(), "goodput_bps", CONTROLLER, CONTROLLER)
     assert alone.series is None
-    assert alone.averaged == (LOSS,)
+    assert alone.note == f"Runs with all values of {LOSS} are in each box."
 
 
 def test_lines_run_over_the_numbers_of_a_parameter():
     content = line_plot(small_study(), "goodput_bps", LOSS, CONTROLLER)
-    lia, olia = content.lines
-    assert (lia.name, olia.name) == ("lia", "olia")
-    assert [point.x for point in lia.points] == pytest.approx([1.0, 10.0])
-    assert [point.mean for point in lia.points] == [5e6, 1e6]
-    assert lia.points[1].ci95 == pytest.approx(0.0)
-    assert [point.runs for point in olia.points] == [2]
+    lia, olia = content.marks
+    assert content.series is not None
+    assert [content.series.levels[line.series].text for line in (lia, olia)] == ["lia", "olia"]
+    assert lia.x == pytest.approx([1.0, 10.0])
+    assert lia.y == pytest.approx([5.0, 1.0])
+    assert lia.y_halves[1] == pytest.approx(0.0)
+    assert content.hits[2].text.endswith("2 runs")
+    assert len(olia.x) == 1
     # From 1 % to 10 % is a decade.
-    assert content.can_be_log
-    assert not line_plot(small_study(), "goodput_bps", CONTROLLER).can_be_log
+    assert content.x.is_log
+    assert not line_plot(small_study(), "goodput_bps", CONTROLLER).x.is_log
 
 
 def test_scatter_knows_which_way_is_better():
     content = scatter(small_study(), "mean_rtt_s", "goodput_bps", CONTROLLER)
-    assert (content.is_x_reversed, content.is_y_reversed, content.has_better_corner) == (True, False, True)
-    assert [(mark.series, mark.label) for mark in content.marks] == [(0, "loss 1%"), (0, "loss 10%"), (1, "loss 1%")]
-    olia = content.marks[2]
-    assert olia.x.mean == pytest.approx(0.05)
-    assert olia.y.mean == 8e6
+    assert (content.x.is_reversed, content.y.is_reversed, content.has_better_corner) == (True, False, True)
+    assert [hit.text.splitlines()[1] for hit in content.hits] == ["loss 1%", "loss 10%", "loss 1%"]
+    lia, olia = content.marks
+    assert (lia.series, len(lia.x), olia.series, len(olia.x)) == (0, 2, 1, 1)
+    assert olia.x == pytest.approx([50.0])
+    assert olia.y == pytest.approx([8.0])
     # 40 and 60 ms: standard deviation sqrt(200), by sqrt(2) runs and t(1): 127.06 ms.
-    assert olia.x.ci95 == pytest.approx(0.12706, rel=1e-3)
-    assert olia.y.ci95 == 0.0
+    assert olia.x_halves == pytest.approx([127.06], rel=1e-3)
+    assert olia.y_halves == pytest.approx([0.0])
     held = scatter(small_study(), "mean_rtt_s", "goodput_bps", CONTROLLER, {LOSS: 1})
-    assert [mark.point for mark in held.marks] == [1]
+    assert [hit.points for hit in held.hits] == [(1,)]
 
 
 def test_lines_of_parallel_coordinates_go_through_levels_and_means():

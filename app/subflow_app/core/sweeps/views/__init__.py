@@ -1,1 +1,5 @@
-"""What the views of a sweep show, as numbers: tables, maps, boxes, lines and marks, without Qt."""
+"""The views of a sweep.
+
+To add one, write a file beside these that ends in its ``VIEW``, and list it in `choice`. A view with two axes is a
+`picture`, which the window draws and writes. Start with `view`, then `lines`.
+"""

@@ -7,78 +7,24 @@ box, what lies further out is drawn by itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
-from subflow_app.core.sweeps.views.study import Parameter, Study, StudyFigure
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.sweeps.views.picture import Box, Hit, Picture, PictureAxis, hit_text, level_text, names_axis
+from subflow_app.core.sweeps.views.study import Study
+from subflow_app.core.sweeps.views.view import SweepView, averaged_over
 
 WHISKER = 1.5
 """How far whiskers reach at most, in heights of the box."""
-
-
-class BoxValue(NamedTuple):
-    """A single run of a box: its figure (SI), its point and its seed, and its number in the store."""
-
-    value: float
-    point: int
-    seed: int
-    run_id: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Box:
-    """One box, all in SI units.
-
-    Attributes:
-        level: of the parameter below.
-        series: level of the parameter that tells boxes beside each other apart; 0 if there is none.
-        low: where the lower whisker ends.
-        q1: lower quartile.
-        median: of the values.
-        q3: upper quartile.
-        high: where the upper whisker ends.
-        values: of the single runs, all of them.
-    """
-
-    level: int
-    series: int
-    low: float
-    q1: float
-    median: float
-    q3: float
-    high: float
-    values: tuple[BoxValue, ...]
-
-    @property
-    def outliers(self) -> tuple[BoxValue, ...]:
-        """Runs beyond the whiskers."""
-        return tuple(value for value in self.values if not self.low <= value.value <= self.high)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class BoxesContent:
-    """What a plot of boxes shows.
-
-    Attributes:
-        figure: up the plot.
-        parameter: along the plot, a place for each level.
-        series: tells boxes beside each other apart; None if there is one each.
-        boxes: by level, then by series; of those that have runs.
-        averaged: keys of further parameters, whose levels are thrown together.
-    """
-
-    figure: StudyFigure
-    parameter: Parameter
-    series: Parameter | None
-    boxes: tuple[Box, ...]
-    averaged: tuple[str, ...]
+_FILLED = 0.84  # share of a place that its boxes take
+_SPREAD = 0.6  # share of a box over which its dots are spread
+_MOST_DOTS = 60
 
 
 def box_plot(
     study: Study, figure: str, parameter: str, series: str = "", fixed: Mapping[str, int] | None = None
-) -> BoxesContent:
+) -> Picture:
     """Boxes of a figure by a parameter.
 
     Args:
@@ -92,22 +38,55 @@ def box_plot(
         KeyError: if there is no such figure or parameter.
     """
     series = "" if series == parameter else series
-    held = {key: level for key, level in (fixed or {}).items() if key not in (parameter, series)}
-    members: dict[tuple[int, int], list[BoxValue]] = {}
-    for point, run, value in study.single_runs(study.chosen(held), figure):
-        key = (study.place(point, parameter), study.place(point, series) if series else 0)
-        members.setdefault(key, []).append(BoxValue(value, point, run.seed, run.run_id))
-    boxes = tuple(_box(level, rank, tuple(members[level, rank])) for level, rank in sorted(members))
-    averaged = tuple(
-        other.key for other in study.parameters if other.key not in (parameter, series, *held) and len(other.levels) > 1
-    )
-    shown_series = study.parameter(series) if series else None
-    return BoxesContent(study.figure(figure), study.parameter(parameter), shown_series, boxes, averaged)
+    shown, along = study.figure(figure), study.parameter(parameter)
+    told_apart = study.parameter(series) if series else None
+    members = {
+        place: runs
+        for place, points in sorted(study.by_levels((parameter, series), fixed).items())
+        if (runs := study.single_runs(points, figure))
+    }
+    used = sorted({rank for _level, rank in members})
+    room = _FILLED / max(1, len(used))
+    boxes, hits = [], []
+    for (level, rank), runs in members.items():
+        values = np.array([value for _point, _run, value in runs])
+        q1, median, q3 = (float(quartile) for quartile in np.percentile(values, (25, 50, 75)))
+        reach = WHISKER * (q3 - q1)
+        within = values[(values >= q1 - reach) & (values <= q3 + reach)]
+        low, high = float(within.min()), float(within.max())
+        is_outlier = (values < low) | (values > high)
+        drawn = [number for number in range(len(runs)) if len(runs) <= _MOST_DOTS or is_outlier[number]]
+        middle, width = level + (used.index(rank) + 0.5) * room - _FILLED / 2, room * 0.86
+        # Beside each other in the order of the sweep, so that equal ones are all seen.
+        places = middle + (np.linspace(-0.5, 0.5, len(drawn)) if len(drawn) > 1 else np.zeros(1)) * width * _SPREAD
+        dots = [(float(x), runs[n][2] * shown.scale, bool(is_outlier[n])) for x, n in zip(places, drawn, strict=False)]
+        where = [level_text(along, level), level_text(told_apart, rank)]
+        quartiles = tr(
+            "median {median}, half of the runs between {q1} and {q3}",
+            median=shown.text(median),
+            q1=shown.text(q1),
+            q3=shown.text(q3),
+        )
+        low, q1, middle_y, q3, high = (value * shown.scale for value in (low, q1, median, q3, high))
+        boxes.append(Box(rank, middle, width, low, q1, middle_y, q3, high, tuple(dots)))
+        points = tuple(dict.fromkeys(point for point, _run, _value in runs))
+        hits.append(Hit(middle, middle_y, hit_text([*where, quartiles], len(runs)), points))
+        for (x, y, _is_outlier), number in zip(dots, drawn, strict=True):
+            point, run, value = runs[number]
+            words = [*filter(None, where), tr("seed {seed}", seed=run.seed), shown.text(value)]
+            ids = () if run.run_id is None else (run.run_id,)
+            hits.append(Hit(x, y, "\n".join(words), (point,), ids))
+    averaged = ", ".join(averaged_over(study, (parameter, series), fixed))
+    note = tr("Runs with all values of {keys} are in each box.", keys=averaged) if averaged else ""
+    axis = PictureAxis(shown.axis_title)
+    return Picture(names_axis(along), axis, tuple(hits), told_apart, boxes=tuple(boxes), note=note)
 
 
-def _box(level: int, series: int, values: tuple[BoxValue, ...]) -> Box:
-    numbers = np.array([value.value for value in values])
-    q1, median, q3 = (float(quartile) for quartile in np.percentile(numbers, (25, 50, 75)))
-    reach = WHISKER * (q3 - q1)
-    within = numbers[(numbers >= q1 - reach) & (numbers <= q3 + reach)]
-    return Box(level, series, float(within.min()), q1, median, q3, float(within.max()), values)
+VIEW = SweepView(
+    "boxes",
+    translatable("Boxes"),
+    translatable("Box plots of a figure by a parameter"),
+    {"figure": translatable("&Figure"), "x": translatable("B&y"), "series": translatable("&Compare")},
+    lambda study, choice: box_plot(study, choice.figure, choice.x, choice.series or "", choice.fixed),
+    is_mean_of_held=False,
+)

@@ -4,57 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
 
-from subflow_app.core.sweeps.views.study import Parameter, Study, StudyFigure
+import numpy as np
 
-
-class LinePoint(NamedTuple):
-    """A point of a line: position on the axis, mean and half the interval in SI units, and what it is the mean of."""
-
-    x: float
-    mean: float
-    ci95: float
-    runs: int
-    points: tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One line.
-
-    Attributes:
-        series: level of the parameter that tells lines apart; 0 if there is one.
-        name: of that level; empty if there is one line.
-        points: from left to right; levels without runs are left out.
-    """
-
-    series: int
-    name: str
-    points: tuple[LinePoint, ...]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class LinesContent:
-    """What a plot of lines shows; see :func:`line_plot`."""
-
-    figure: StudyFigure
-    parameter: Parameter
-    series: Parameter | None
-    lines: tuple[Line, ...]
-    averaged: tuple[str, ...]
-
-    @property
-    def can_be_log(self) -> bool:
-        """Whether the values of the parameter span a decade and none is zero: each is then seen on such an axis."""
-        levels = [level.number for level in self.parameter.levels]
-        return self.parameter.is_numeric and bool(levels) and levels[0] > 0 and levels[-1] >= 10 * levels[0]
+from subflow_app.core.language import translatable
+from subflow_app.core.sweeps.views.picture import Hit, Marks, Picture, PictureAxis, hit_text, level_text, names_axis
+from subflow_app.core.sweeps.views.study import Study
+from subflow_app.core.sweeps.views.view import SweepView, averaged_note
 
 
 def line_plot(
     study: Study, figure: str, parameter: str, series: str = "", fixed: Mapping[str, int] | None = None
-) -> LinesContent:
+) -> Picture:
     """Lines of a figure over a parameter.
 
     Args:
@@ -68,24 +29,46 @@ def line_plot(
         KeyError: if there is no such figure or parameter.
     """
     series = "" if series == parameter else series
-    held = {key: level for key, level in (fixed or {}).items() if key not in (parameter, series)}
-    along = study.parameter(parameter)
+    shown, along = study.figure(figure), study.parameter(parameter)
     told_apart = study.parameter(series) if series else None
-    members: dict[int, dict[int, list[int]]] = {}
-    for point in study.chosen(held):
-        by_level = members.setdefault(study.place(point, series) if series else 0, {})
-        by_level.setdefault(study.place(point, parameter), []).append(point)
-    lines = []
-    for rank in sorted(members):
-        points = []
-        for level in sorted(members[rank]):
-            numbers = members[rank][level]
-            found = study.mean(numbers, figure)
-            if math.isfinite(found.mean):
-                points.append(LinePoint(along.position(level), found.mean, found.ci95, found.n, tuple(numbers)))
-        name = told_apart.levels[rank].text if told_apart else ""
-        lines.append(Line(rank, name, tuple(points)))
-    averaged = tuple(
-        other.key for other in study.parameters if other.key not in (parameter, series, *held) and len(other.levels) > 1
+    lines, hits = [], []
+    members = study.by_levels((series, parameter), fixed)
+    for rank in sorted({rank for rank, _level in members}):
+        found = [
+            (along.position(level), points, study.mean(points, figure))
+            for (own, level), points in sorted(members.items())
+            if own == rank
+        ]
+        known = [(x, points, mean) for x, points, mean in found if math.isfinite(mean.mean)]
+        lines.append(
+            Marks(
+                rank,
+                np.array([x for x, _, _ in known]),
+                np.array([mean.mean for _, _, mean in known]) * shown.scale,
+                np.array([mean.ci95 for _, _, mean in known]) * shown.scale,
+            )
+        )
+        for x, points, mean in known:
+            at = f"{x:.6g} {along.unit}".strip() if along.is_numeric else along.levels[round(x)].text
+            parts = [level_text(told_apart, rank), f"{along.key}: {at}", shown.mean_text(mean)]
+            hits.append(Hit(x, mean.mean * shown.scale, hit_text(parts, mean.n), tuple(points)))
+    levels = [level.number for level in along.levels]
+    # Where they span a decade and none is zero, each is seen on such an axis.
+    is_log = along.is_numeric and bool(levels) and levels[0] > 0 and levels[-1] >= 10 * levels[0]
+    return Picture(
+        PictureAxis(along.title, is_log=is_log) if along.is_numeric else names_axis(along),
+        PictureAxis(shown.axis_title),
+        tuple(hits),
+        told_apart,
+        tuple(lines),
+        note=averaged_note(study, (parameter, series), fixed),
     )
-    return LinesContent(study.figure(figure), along, told_apart, tuple(lines), averaged)
+
+
+VIEW = SweepView(
+    "lines",
+    translatable("Lines"),
+    translatable("Lines of a figure over a parameter, with 95 % intervals"),
+    {"figure": translatable("&Figure"), "x": translatable("A&long"), "series": translatable("&Compare")},
+    lambda study, choice: line_plot(study, choice.figure, choice.x, choice.series or "", choice.fixed),
+)

@@ -11,8 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_app.core.language import translatable
+from subflow_app.core.sweeps.views.picture import hit_text, level_text
 from subflow_app.core.sweeps.views.span import are_apart, shade, span_of
 from subflow_app.core.sweeps.views.study import Parameter, Study, StudyFigure, short_key
+from subflow_app.core.sweeps.views.view import PARALLEL, SweepView
 
 # More levels than these are told by round numbers, and roughly so many of them.
 _MOST_LEVEL_TICKS = 12
@@ -45,6 +48,7 @@ class ParallelContent:
     """What is shown.
 
     Attributes:
+        study: the sweep.
         axes: from left to right.
         places: float64 [points, axes], 0 (bottom) to 1 (top); NaN where nothing is known.
         shades: float64 [points], 0 to 1: the figure that colours the lines.
@@ -52,6 +56,7 @@ class ParallelContent:
         span: its least and greatest mean, in its unit.
     """
 
+    study: Study
     axes: tuple[ParallelAxis, ...]
     places: NDArray[np.float64]
     shades: NDArray[np.float64]
@@ -67,6 +72,17 @@ class ParallelContent:
                 # What is unknown is nowhere, and so not within.
                 passes &= (self.places[:, number] >= low) & (self.places[:, number] <= high)
         return passes
+
+    def words(self, point: int) -> str:
+        """What is said about a line."""
+        lines = []
+        for axis in self.axes:
+            if axis.parameter is not None:
+                lines.append(level_text(axis.parameter, self.study.place(point, axis.key)))
+            elif axis.figure is not None:
+                found = self.study.mean([point], axis.key)
+                lines.append(f"{axis.figure.name}: {axis.figure.interval_text(found)}")
+        return hit_text(lines, len(self.study.points[point].runs))
 
 
 def parallel(study: Study, figures: Sequence[str], colour: str, order: Sequence[str] = ()) -> ParallelContent:
@@ -93,7 +109,7 @@ def parallel(study: Study, figures: Sequence[str], colour: str, order: Sequence[
     low, high = span_of(means)
     shades = np.array([shade(float(mean), low, high) for mean in means])
     places = np.column_stack([places for _axis, places in axes]) if axes else np.empty((len(study.points), 0))
-    return ParallelContent(tuple(axis for axis, _places in axes), places, shades, shown, (low, high))
+    return ParallelContent(study, tuple(axis for axis, _places in axes), places, shades, shown, (low, high))
 
 
 def _of_parameter(study: Study, parameter: Parameter) -> tuple[ParallelAxis, NDArray[np.float64]]:
@@ -143,3 +159,13 @@ def _number_ticks(low: float, high: float) -> tuple[tuple[float, str], ...]:
 def _round_step(raw: float) -> float:
     decade = 10.0 ** np.floor(np.log10(raw))
     return float(next(digit * decade for digit in (1, 2, 5, 10) if digit * decade >= raw * (1 - 1e-9)))
+
+
+VIEW = SweepView(
+    "parallel",
+    translatable("Parallel"),
+    translatable("Parallel coordinates of parameters and figures"),
+    {"figure": translatable("C&olour"), "figures": translatable("Fi&gures")},
+    lambda study, choice: parallel(study, choice.figures, choice.figure, choice.order),
+    form=PARALLEL,
+)

@@ -7,64 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from subflow_app.core.sweeps.views.study import Parameter, Study, StudyFigure
+import numpy as np
+
+from subflow_app.core.language import translatable
+from subflow_app.core.sweeps.views.picture import Hit, Marks, Picture, PictureAxis, hit_text, level_text
+from subflow_app.core.sweeps.views.study import Study
+from subflow_app.core.sweeps.views.view import SweepView
 from subflow_sim.stats import Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class ScatterMark:
-    """One point of the sweep.
-
-    Attributes:
-        point: its number.
-        series: level of the parameter that tells marks apart; 0 if there is none.
-        x: the figure along the plot, SI.
-        y: the figure up the plot, SI.
-        label: what it is beside its series, in words.
-    """
-
-    point: int
-    series: int
-    x: Estimate
-    y: Estimate
-    label: str
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ScatterContent:
-    """What a scatter shows.
-
-    Attributes:
-        x: figure along the plot.
-        y: figure up the plot.
-        series: tells marks apart by shape and colour; None if there is none.
-        marks: in the order of the sweep.
-    """
-
-    x: StudyFigure
-    y: StudyFigure
-    series: Parameter | None
-    marks: tuple[ScatterMark, ...]
-
-    @property
-    def is_x_reversed(self) -> bool:
-        """Whether less is better along the plot: the axis then runs from right to left."""
-        return self.x.better < 0
-
-    @property
-    def is_y_reversed(self) -> bool:
-        """Whether less is better up the plot: the axis then runs downwards."""
-        return self.y.better < 0
-
-    @property
-    def has_better_corner(self) -> bool:
-        """Whether it is known of both figures which way is better."""
-        return self.x.better != 0 and self.y.better != 0
-
-
-def scatter(study: Study, x: str, y: str, series: str = "", fixed: Mapping[str, int] | None = None) -> ScatterContent:
+def scatter(study: Study, x: str, y: str, series: str = "", fixed: Mapping[str, int] | None = None) -> Picture:
     """Marks of two figures.
 
     Args:
@@ -78,11 +31,45 @@ def scatter(study: Study, x: str, y: str, series: str = "", fixed: Mapping[str, 
         KeyError: if there is no such figure or parameter.
     """
     held = {key: level for key, level in (fixed or {}).items() if key != series}
-    marks = []
+    along, up = study.figure(x), study.figure(y)
+    told_apart = study.parameter(series) if series else None
+    members: dict[int, list[tuple[Estimate, Estimate]]] = {}
+    hits = []
     for point in study.chosen(held):
         found_x, found_y = study.mean([point], x), study.mean([point], y)
         if math.isfinite(found_x.mean) and math.isfinite(found_y.mean):
             rank = study.place(point, series) if series else 0
-            marks.append(ScatterMark(point, rank, found_x, found_y, study.words(point, (series, *held))))
-    told_apart = study.parameter(series) if series else None
-    return ScatterContent(study.figure(x), study.figure(y), told_apart, tuple(marks))
+            members.setdefault(rank, []).append((found_x, found_y))
+            parts = [level_text(told_apart, rank), study.words(point, (series, *held))]
+            parts += [f"{f.name}: {f.interval_text(v)}" for f, v in ((up, found_y), (along, found_x))]
+            at = (found_x.mean * along.scale, found_y.mean * up.scale)
+            hits.append(Hit(*at, hit_text(parts, found_x.n), (point,)))
+    marks = [
+        Marks(
+            rank,
+            np.array([each.mean for each, _ in pairs]) * along.scale,
+            np.array([each.mean for _, each in pairs]) * up.scale,
+            np.array([each.ci95 for _, each in pairs]) * up.scale,
+            np.array([each.ci95 for each, _ in pairs]) * along.scale,
+        )
+        for rank, pairs in sorted(members.items())
+    ]
+    return Picture(
+        # Less delay stands further right, and less loss higher up: the better corner is always the same one.
+        PictureAxis(along.axis_title, is_reversed=along.better < 0),
+        PictureAxis(up.axis_title, is_reversed=up.better < 0),
+        tuple(hits),
+        told_apart,
+        tuple(marks),
+        has_better_corner=along.better != 0 and up.better != 0,
+    )
+
+
+VIEW = SweepView(
+    "scatter",
+    translatable("Scatter"),
+    translatable("Scatter of two figures, a mark per point of the sweep"),
+    {"figure": translatable("&Up"), "other": translatable("Ac&ross"), "series": translatable("&Compare")},
+    lambda study, choice: scatter(study, choice.other, choice.figure, choice.series or "", choice.fixed),
+    is_mean_of_held=False,
+)

@@ -109,6 +109,12 @@ class StudyFigure(Metric):
             text = f"{self.text(found.mean, with_unit=False)} ± 0"
         return f"{text} {self.unit}" if self.unit and with_unit else text
 
+    def mean_text(self, found: Estimate) -> str:
+        """Its name and a mean, of which is said what stands behind the ±."""
+        value = self.interval_text(found)
+        told = tr("{value} (95 % interval)", value=value) if math.isfinite(found.ci95) else value
+        return f"{self.name}: {told}"
+
 
 class StudyRun(NamedTuple):
     """One run of a point: its seed, its number in the store (None: not kept), and its figures in SI units."""
@@ -177,6 +183,14 @@ class Study:
             for number, point in enumerate(self.points)
             if all(point.places[self._ranks[key]] == level for key, level in fixed.items())
         ]
+
+    def by_levels(self, keys: Sequence[str], fixed: Mapping[str, int] | None) -> dict[tuple[int, ...], list[int]]:
+        """Points by their levels of these parameters, 0 where a key is empty; others are held or may have any level."""
+        held = {key: level for key, level in (fixed or {}).items() if key not in keys}
+        found: dict[tuple[int, ...], list[int]] = {}
+        for point in self.chosen(held):
+            found.setdefault(tuple(self.place(point, key) if key else 0 for key in keys), []).append(point)
+        return found
 
     def values(self, points: Iterable[int], figure: str) -> list[float]:
         """A figure of all runs of these points; runs without it are left out."""

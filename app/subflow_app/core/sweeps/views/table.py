@@ -10,12 +10,22 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from subflow_app.core.errors import ExportError
-from subflow_app.core.language import tr
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.sweeps.views.study import Study, StudyFigure
+from subflow_app.core.sweeps.views.view import TABLE, SweepView
 from subflow_sim.stats import Estimate
 from subflow_sim.whole_file import write_whole
 
 SortKey = tuple[int, float, str]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TableContent:
+    """What the table shows: rows, and the figures that have columns."""
+
+    study: Study
+    figures: tuple[StudyFigure, ...]
+    rows: tuple[StudyRow, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,3 +118,15 @@ def write_runs(study: Study, path: Path) -> Path:
         reason = error.strerror or str(error)
         raise ExportError(f"{path} cannot be written: {reason}; choose another folder") from error
     return path
+
+
+VIEW = SweepView(
+    "table",
+    translatable("Table"),
+    translatable("Means of the sweep with their 95 % intervals"),
+    {"figures": translatable("Fi&gures")},
+    lambda study, choice: TableContent(
+        study, tuple(map(study.figure, choice.figures)), tuple(study_rows(study, choice.figures))
+    ),
+    form=TABLE,
+)

@@ -6,17 +6,18 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import QPointF, QRectF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF
 from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
-from subflow_app.core.language import tr, trn
-from subflow_app.core.sweeps.views.heat_map import HeatCell, HeatMapContent
+from subflow_app.core.sweeps.views.picture import Cells, Hit, Picture
 from subflow_app.core.sweeps.views.span import shade, spread_texts
+from subflow_app.core.sweeps.views.view import SweepView
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.plot_item import label_style
-from subflow_app.qt.sweeps.plots.study_plot import Hit, StudyPlot
+from subflow_app.qt.sweeps.plots.study_plot import StudyPlot
 from subflow_app.qt.theme import Tokens, contrast_ratio
 
 # Uniform to the eye, safe for the colour-blind, and from dark to light in print.
@@ -29,14 +30,13 @@ _MOST_NUMBERS = 240
 class HeatPlot(StudyPlot):
     """The map with its colour bar."""
 
-    content: HeatMapContent | None = None
     zooms = False
 
-    def __init__(self, tokens: Tokens, font: QFont | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, shown: SweepView, tokens: Tokens, font: QFont | None = None, parent: QWidget | None = None
+    ) -> None:
         """An empty map."""
-        super().__init__(tokens, font, parent)
-        self.setObjectName("sweep_heat_map")
-        self.setAccessibleName(tr("Heat map of a figure over two parameters"))
+        super().__init__(shown, tokens, font, parent)
         self._image: Any = pg.ImageItem(axisOrder="row-major")
         self._image.setZValue(-20)
         self.item.addItem(self._image)
@@ -88,57 +88,42 @@ class HeatPlot(StudyPlot):
 
     def _area(self) -> QRectF:
         assert self.content is not None
-        rows, columns = len(self.content.cells), len(self.content.x.levels)
-        return QRectF(-0.5, -0.5, columns, rows)
+        return QRectF(-0.5, -0.5, len(self.content.x.names), len(self.content.y.names))
 
-    def _draw(self) -> None:
-        content = self.content
-        assert content is not None
-        means = content.means()
-        low, high = content.span()
+    def _draw(self, content: Picture) -> None:
+        super()._draw(content)
+        cells = content.cells
+        assert cells is not None
+        low, high = cells.span
         self._bar.setColorMap(pg.colormap.get(_COLOURS))
         # NaN is see-through.
-        self._image.setImage(means, autoLevels=False)
+        self._image.setImage(cells.values, autoLevels=False)
         self._bar.setLevels((low, high))
         self._image.setRect(self._area())
-        self._label("bottom", content.x.key)
-        self._names("bottom", content.x)
-        left = self.item.getAxis("left")
-        up = content.y
-        if up:
-            self._names("left", up)
-        else:
-            left.set_names([""], can_be_cut=False)
-        self._label("left", up.key if up else " ")
         metrics = QFontMetricsF(self._font)
-        widest = max((metrics.horizontalAdvance(level.text) for level in up.levels), default=0.0) if up else 0.0
-        left.setWidth(widest + metrics.height() + 18)
+        widest = max(map(metrics.horizontalAdvance, content.y.names))
+        self.item.getAxis("left").setWidth(widest + metrics.height() + 18)
         bar = self._bar.axis
-        bar.setLabel(content.figure.axis_title, **label_style(self._font))
+        bar.setLabel(cells.title, **label_style(self._font))
         bar.setPen(make_pen(self._tokens.border))
         bar.setTickPen(make_pen(self._tokens.muted_text))
         bar.setTextPen(self._tokens.muted_text)
         ends = spread_texts((low, (low + high) / 2, high))
         bar.setWidth(max(map(metrics.horizontalAdvance, ends)) + metrics.height() + 30)
-        self._draw_cells(content, low, high)
-        self.strip.show_entries("", (), self._tokens.text)
+        self._write_numbers(cells)
 
-    def _draw_cells(self, content: HeatMapContent, low: float, high: float) -> None:
+    def _write_numbers(self, cells: Cells) -> None:
         colours = pg.colormap.get(_COLOURS)
         self._numbers = []
-        count = len(content.cells) * len(content.x.levels)
-        for row, cells in enumerate(content.cells):
-            for column, cell in enumerate(cells):
-                self._hits.append(Hit(column, row, self._words(row, column, cell), cell.points))
-                if count > _MOST_NUMBERS or not math.isfinite(cell.mean):
-                    continue
-                fill = colours.map(shade(cell.mean * content.figure.scale, low, high), mode="qcolor")
-                text = content.figure.interval_text(cell.measured, with_unit=False)
-                number = pg.TextItem(text, color=_readable_on(fill), anchor=(0.5, 0.5))
-                number.setFont(self._font)
-                number.setPos(column, row)
-                self._numbers.append((number, text))
-                self._add(number, counts=False)
+        for (row, column), value in np.ndenumerate(cells.values):
+            if cells.values.size > _MOST_NUMBERS or not math.isfinite(value):
+                continue
+            fill = colours.map(shade(float(value), *cells.span), mode="qcolor")
+            number = pg.TextItem(cells.texts[row][column], color=_readable_on(fill), anchor=(0.5, 0.5))
+            number.setFont(self._font)
+            number.setPos(column, row)
+            self._numbers.append((number, cells.texts[row][column]))
+            self._add(number, counts=False)
 
     def _choose_numbers(self) -> None:
         """Shows the numbers of the cells if they all fit, with their intervals if those do, too."""
@@ -155,24 +140,6 @@ class HeatPlot(StudyPlot):
         for (number, _text), text in zip(self._numbers, shown, strict=True):
             number.setText(text)
             number.setVisible(shown is whole or fits(means))
-
-    def _words(self, row: int, column: int, cell: HeatCell) -> str:
-        content = self.content
-        assert content is not None
-        lines = [f"{content.x.key}: {content.x.levels[column].text}"]
-        if content.y is not None:
-            lines.append(f"{content.y.key}: {content.y.levels[row].text}")
-        if not math.isfinite(cell.mean):
-            return "\n".join([*lines, tr("no run yet")])
-        figure = content.figure
-        value = figure.interval_text(cell.measured)
-        if math.isfinite(cell.ci95):
-            value = tr("{value} (95 % interval)", value=value)
-        lines.append(f"{figure.name}: {value}")
-        told = trn("{count} run", "{count} runs", cell.runs)
-        if len(cell.points) > 1:
-            told = tr("mean over {count} settings of the other parameters, {runs}", count=len(cell.points), runs=told)
-        return "\n".join([*lines, told])
 
     def _mark(self) -> None:
         hit = None if self._current is None or self._current >= len(self._hits) else self._hits[self._current]

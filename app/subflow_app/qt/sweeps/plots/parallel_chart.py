@@ -23,12 +23,12 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from subflow_app.core.language import tr, trn
+from subflow_app.core.language import tr
 from subflow_app.core.sweeps.views.parallel import ParallelContent
+from subflow_app.core.sweeps.views.picture import Hit
 from subflow_app.core.sweeps.views.span import spread_texts
-from subflow_app.core.sweeps.views.study import Study
+from subflow_app.core.sweeps.views.view import SweepView
 from subflow_app.qt.plotting.curve_item import make_pen
-from subflow_app.qt.sweeps.plots.study_plot import Hit
 from subflow_app.qt.theme import Tokens
 
 _COLOURS = "viridis"
@@ -52,11 +52,14 @@ class ParallelChart(QWidget):
     order_changed = Signal(object)  # tuple of keys, from left to right
     brushes_changed = Signal()
 
-    def __init__(self, tokens: Tokens, font: QFont | None = None, parent: QWidget | None = None) -> None:
+    def __init__(
+        self, shown: SweepView, tokens: Tokens, font: QFont | None = None, parent: QWidget | None = None
+    ) -> None:
         """No axes yet."""
         super().__init__(parent)
-        self.setObjectName("sweep_parallel")
-        self.setAccessibleName(tr("Parallel coordinates of parameters and figures"))
+        self._shown = shown
+        self.setObjectName(f"sweep_{shown.key}")
+        self.setAccessibleName(tr(shown.words))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         if font is not None:
@@ -64,7 +67,6 @@ class ParallelChart(QWidget):
         self._tokens = tokens
         self.line_width = 1.0
         self.content: ParallelContent | None = None
-        self._study: Study | None = None
         self.brushes: dict[str, tuple[float, float]] = {}
         self._axis = 0  # that the keys act on
         self._current: int | None = None  # point that is chosen
@@ -78,9 +80,9 @@ class ParallelChart(QWidget):
 
     # ---- content ----
 
-    def show_content(self, content: ParallelContent, study: Study) -> None:
+    def show_content(self, content: ParallelContent) -> None:
         """Shows this; brushes of axes that are still there stay."""
-        self.content, self._study = content, study
+        self.content = content
         keys = [axis.key for axis in content.axes]
         self.brushes = {key: brush for key, brush in self.brushes.items() if key in keys}
         self._axis = min(self._axis, max(0, len(keys) - 1))
@@ -117,13 +119,13 @@ class ParallelChart(QWidget):
 
     def copy_for(self, tokens: Tokens, font: QFont) -> ParallelChart:
         """Another one in other colours, empty."""
-        return ParallelChart(tokens, font)
+        return ParallelChart(self._shown, tokens, font)
 
     def show_like(self, shown: ParallelChart) -> None:
         """Shows what another one shows, with its brushes."""
-        if shown.content is not None and shown._study is not None:
+        if shown.content is not None:
             self.brushes = dict(shown.brushes)
-            self.show_content(shown.content, shown._study)
+            self.show_content(shown.content)
 
     # ---- drawing ----
 
@@ -362,19 +364,7 @@ class ParallelChart(QWidget):
         return Hit(0.0, 0.0, self._words(point), (point,))
 
     def _words(self, point: int) -> str:
-        study, content = self._study, self.content
-        if study is None or content is None:
-            return ""
-        lines = []
-        for axis in content.axes:
-            if axis.parameter is not None:
-                level = axis.parameter.levels[study.place(point, axis.key)]
-                lines.append(f"{axis.key}: {level.text}")
-            elif axis.figure is not None:
-                found = study.mean([point], axis.key)
-                lines.append(f"{axis.figure.name}: {axis.figure.interval_text(found)}")
-        runs = len(study.points[point].runs)
-        return "\n".join([*lines, trn("{count} run", "{count} runs", runs)])
+        return "" if self.content is None else self.content.words(point)
 
     def _passing_words(self) -> str:
         if self.content is None or not self.brushes:

@@ -1,19 +1,21 @@
-"""What all pictures of a sweep with two axes share: axes with units, a legend, reading by mouse and keys, choosing."""
+"""Pictures of a sweep with two axes: marks with intervals, lines with bands, boxes; reading by mouse and keys."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
-from PySide6.QtCore import QPointF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QToolTip, QWidget
+from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QFont, QFontInfo, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QGraphicsLineItem, QGraphicsRectItem, QToolTip, QWidget
 
 from subflow_app.core import palette
+from subflow_app.core.language import tr
 from subflow_app.core.palette import ColourKey
-from subflow_app.core.sweeps.views.study import Parameter
+from subflow_app.core.sweeps.views.picture import Box, Hit, Marks, Picture, PictureAxis
+from subflow_app.core.sweeps.views.view import SweepView
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.plot_item import colour_axes, label_style, make_plot_item, show_bottom_axis
 from subflow_app.qt.plotting.view_box import PlotViewBox
@@ -27,40 +29,31 @@ SYMBOLS = ("o", "s", "t1", "d", "star", "p", "t", "h", "x", "+")
 _REACH_PX = 14.0
 _CLICK_PX = 5.0
 _RING = 16.0
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """Something in a picture that can be pointed at.
-
-    Attributes:
-        x: where it stands, in the coordinates of the axes.
-        y: likewise.
-        text: what is said about it.
-        points: of the sweep that it stands for.
-        run_ids: a single run of them; empty: all of theirs.
-    """
-
-    x: float
-    y: float
-    text: str
-    points: tuple[int, ...]
-    run_ids: tuple[int, ...] = ()
+_MARK, _MARK_OF_LINE = 11, 7
+_DOT, _OUTLIER = 5, 7
+_BAND_ALPHA, _BOX_ALPHA, _CROSS_ALPHA = 50, 70, 150
+_ARROW = 26
+_MARGIN = 10
 
 
 class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
-    """One picture; :meth:`_draw` of its kinds fills it."""
+    """One picture."""
 
     hovered = Signal(str)  # what is said about what is pointed at; empty: nothing
     chosen = Signal(object)  # Hit that was clicked, or that the keys are on
     opened = Signal(object)  # Hit that was double-clicked, or entered
 
     zooms = True
-    content: Any = None  # what is shown; pyqtgraph resizes a widget before it is made
+    content: Picture | None = None  # what is shown; pyqtgraph resizes a widget before it is made
 
-    def __init__(self, tokens: Tokens, font: QFont | None = None, parent: QWidget | None = None) -> None:
-        """An empty picture."""
+    def __init__(
+        self, shown: SweepView, tokens: Tokens, font: QFont | None = None, parent: QWidget | None = None
+    ) -> None:
+        """An empty picture of a view."""
         super().__init__(parent)
+        self._shown = shown
+        self.setObjectName(f"sweep_{shown.key}")
+        self.setAccessibleName(tr(shown.words))
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
@@ -85,7 +78,11 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._ring: Any = pg.ScatterPlotItem(size=_RING, symbol="o", brush=None, pxMode=True)
         self._ring.setZValue(50)
         self.item.addItem(self._ring, ignoreBounds=True)
-        self.view.setMouseEnabled(x=self.zooms, y=self.zooms)
+        # It stands in the corner of the view, whatever that shows.
+        self._arrow = pg.ArrowItem(angle=135, headLen=12, headWidth=10, tailLen=14, tailWidth=3, pxMode=True)
+        self._better = pg.LabelItem(tr("better"))
+        self._arrow.setParentItem(self.view)
+        self._better.setParentItem(self.view)
         self.view.reset_requested.connect(self.fit)
         self.view.sigRangeChangedManually.connect(self._on_zoomed)
         self.view.sigResized.connect(self._on_resized)
@@ -93,7 +90,7 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     # ---- content ----
 
-    def show_content(self, content: Any) -> None:
+    def show_content(self, content: Picture) -> None:
         """Shows this; all of it, unless a person has zoomed into the same axes."""
         self.content = content
         self._current = None
@@ -110,7 +107,7 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._hits = []
         self.setBackground(self._tokens.base)
         if self.content is not None:
-            self._draw()
+            self._draw(self.content)
         # Titles get the colour that the numbers have when that is set.
         colour_axes(self.item, self._tokens, line_width=self.line_width)
         self._make_room()
@@ -120,6 +117,8 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         """Shows all of it."""
         self._is_zoomed = False
         self.view.autoRange(padding=0.06)
+        if self.content is not None and self.content.boxes:
+            self.view.setXRange(-0.6, len(self.content.x.names) - 0.4, padding=0.0)
 
     def titles(self) -> tuple[str, str]:
         """What stands along the plot and up the plot, with units."""
@@ -130,6 +129,7 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         if self.content is not None and not self._is_zoomed:
             self.fit()
         self._make_room()
+        self._place_corner()
 
     def _on_zoomed(self, _mouse_enabled: object) -> None:
         self._is_zoomed = True
@@ -150,7 +150,7 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
 
     def copy_for(self, tokens: Tokens, font: QFont) -> StudyPlot:
         """Another one of its kind in other colours, empty."""
-        return type(self)(tokens, font)
+        return type(self)(self._shown, tokens, font)
 
     def show_like(self, shown: StudyPlot) -> None:
         """Shows what another one shows, and as much of it."""
@@ -165,46 +165,129 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         for side, (low, high) in zip(("bottom", "left"), self.view.viewRange(), strict=True):
             self.item.getAxis(side).show_range(low, high)
 
-    # ---- for the kinds ----
+    # ---- drawing ----
 
-    def _draw(self) -> None:
-        raise NotImplementedError
+    def _draw(self, content: Picture) -> None:
+        self.item.setLogMode(content.x.is_log, False)
+        self.view.setMouseEnabled(x=self.zooms and not content.boxes, y=self.zooms)
+        self.view.invertX(content.x.is_reversed)
+        self.view.invertY(content.y.is_reversed)
+        self._draw_axis("bottom", content.x)
+        self._draw_axis("left", content.y)
+        self._hits = [replace(hit, x=float(np.log10(hit.x))) if content.x.is_log else hit for hit in content.hits]
+        for marks in content.marks:
+            self._draw_intervals(marks, np.log10(marks.x) if content.x.is_log else marks.x)
+        for marks in content.marks:
+            self._draw_marks(marks, np.log10(marks.x) if content.x.is_log else marks.x)
+        for box in content.boxes:
+            self._draw_box(box)
+        self._draw_legend(content)
+        for part in (self._arrow, self._better):
+            part.setVisible(content.has_better_corner)
+        size = f"{QFontInfo(self._font).pixelSize()}px"
+        self._better.setText(tr("better"), color=self._tokens.ok, bold=True, size=size)
+        self._arrow.setStyle(brush=QColor(self._tokens.ok), pen=make_pen(self._tokens.ok, width=self.line_width))
+        self._place_corner()
 
     def _add(self, item: Any, *, counts: bool = True) -> None:
         """Adds a part; ``counts`` says whether fitting looks at it."""
         self._drawn.append(item)
         self.item.addItem(item, ignoreBounds=not counts)
 
-    def _label(self, side: str, title: str) -> None:
+    def _draw_axis(self, side: str, shown: PictureAxis) -> None:
         axis = self.item.getAxis(side)
-        axis.title, axis.start = title, 0.0
+        axis.title, axis.start = shown.title, 0.0
+        axis.set_names(shown.names, can_be_cut=shown.names_can_be_cut)
         if side == "bottom":
-            show_bottom_axis(self.item, title, self._font)
+            show_bottom_axis(self.item, shown.title, self._font)
         else:
-            axis.setLabel(title, **label_style(self._font))
+            axis.setLabel(shown.title, **label_style(self._font))
 
-    def _colour(self, series: int) -> QColor:
-        return QColor(palette.hex_colour(ColourKey(series, 0), dark=self._tokens.is_dark))
+    def _colour(self, series: int, alpha: int = 255) -> QColor:
+        colour = QColor(palette.hex_colour(ColourKey(series, 0), dark=self._tokens.is_dark))
+        colour.setAlpha(alpha)
+        return colour
 
-    def _series(self, parameter: Parameter | None, used: Sequence[int], *, has_symbols: bool = False) -> None:
-        """The legend of the series that are drawn."""
-        if parameter is None:
+    def _draw_intervals(self, marks: Marks, x: Any) -> None:
+        """Crosses of marks, in one item (one each would be slow with thousands), or the band around a line."""
+        halves = np.nan_to_num(marks.y_halves)
+        if len(marks.x_halves):
+            colour = self._colour(marks.series, _CROSS_ALPHA).name(QColor.NameFormat.HexArgb)
+            across, pen = np.nan_to_num(marks.x_halves), make_pen(colour, width=1.2 * self.line_width)
+            self._add(pg.ErrorBarItem(x=x, y=marks.y, left=across, right=across, top=halves, bottom=halves, pen=pen))
+        elif halves.any():
+            # Without a line of their own.
+            edges = [pg.PlotCurveItem(x, marks.y + sign * halves, pen=None) for sign in (1, -1)]
+            for edge in edges:
+                self._add(edge)
+            band = pg.FillBetweenItem(*edges, brush=self._colour(marks.series, _BAND_ALPHA))
+            band.setZValue(-10)
+            self._add(band, counts=False)
+
+    def _draw_marks(self, marks: Marks, x: Any) -> None:
+        colour, is_line = self._colour(marks.series), not len(marks.x_halves)
+        if is_line:
+            pen = make_pen(colour.name(), width=1.5 * self.line_width)
+            self._add(pg.PlotCurveItem(x, marks.y, pen=pen, antialias=True))
+        rim = make_pen(self._tokens.base, width=1.0 if is_line else self.line_width)
+        symbol, size = SYMBOLS[marks.series % len(SYMBOLS)], _MARK_OF_LINE if is_line else _MARK
+        self._add(pg.ScatterPlotItem(x, marks.y, size=size, symbol=symbol, brush=colour, pen=rim))
+
+    def _draw_box(self, box: Box) -> None:
+        colour = self._colour(box.series)
+        pen = make_pen(colour.name(), width=1.3 * self.line_width)
+        left, right, cap = box.middle - box.width / 2, box.middle + box.width / 2, box.width / 4
+        body = QGraphicsRectItem(QRectF(left, box.q1, box.width, box.q3 - box.q1))
+        body.setPen(pen)
+        body.setBrush(self._colour(box.series, _BOX_ALPHA))
+        self._add(body)
+        strong = make_pen(self._tokens.text, width=2.0 * self.line_width)
+        strong.setCapStyle(Qt.PenCapStyle.FlatCap)
+        for line, its_pen in (
+            (QLineF(box.middle, box.low, box.middle, box.q1), pen),
+            (QLineF(box.middle, box.q3, box.middle, box.high), pen),
+            (QLineF(box.middle - cap, box.low, box.middle + cap, box.low), pen),
+            (QLineF(box.middle - cap, box.high, box.middle + cap, box.high), pen),
+            (QLineF(left, box.median, right, box.median), strong),
+        ):
+            part = QGraphicsLineItem(line)
+            part.setPen(its_pen)
+            self._add(part)
+        dots = pg.ScatterPlotItem(
+            x=[x for x, _, _ in box.dots],
+            y=[y for _, y, _ in box.dots],
+            size=[_OUTLIER if is_outlier else _DOT for _, _, is_outlier in box.dots],
+            symbol=["d" if is_outlier else "o" for _, _, is_outlier in box.dots],
+            pen=make_pen(self._tokens.text, width=self.line_width),
+            brush=QColor(self._tokens.base),
+        )
+        self._add(dots)
+
+    def _draw_legend(self, content: Picture) -> None:
+        """The series that are drawn."""
+        if content.series is None:
             self.strip.show_entries("", (), self._tokens.text)
             return
         entries = [
             StripEntry(
-                parameter.levels[level].text,
+                content.series.levels[level].text,
                 self._colour(level).name(),
-                SYMBOLS[level % len(SYMBOLS)] if has_symbols else "",
+                SYMBOLS[level % len(SYMBOLS)] if content.marks else "",
             )
-            for level in used
+            for level in content.used_series
         ]
-        self.strip.show_entries(f"{parameter.key}:", entries, self._tokens.text)
+        self.strip.show_entries(f"{content.series.key}:", entries, self._tokens.text)
 
-    def _names(self, side: str, parameter: Parameter) -> None:
-        """Names of levels along an axis, at 0, 1, 2 ..."""
-        names = [level.text for level in parameter.levels]
-        self.item.getAxis(side).set_names(names, can_be_cut=not parameter.is_numeric)
+    @property
+    def has_better_corner(self) -> bool:
+        """Whether the corner that everybody wants is marked."""
+        return bool(self._better.isVisible())
+
+    def _place_corner(self) -> None:
+        area = self.view.boundingRect()
+        words = self._better.boundingRect()
+        self._arrow.setPos(area.right() - _MARGIN, area.top() + _MARGIN)
+        self._better.setPos(area.right() - _MARGIN - _ARROW - words.width(), area.top() + _MARGIN)
 
     # ---- reading and choosing ----
 
