@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import sys
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from subflow_app.core.claims import Claim, ClaimError, Expression, Function, Missing, Value
+from subflow_app.core.claims import Claim
+from subflow_app.core.expressions import ClaimError, Expression, Function, Missing, Value
 
 FUNCTIONS = {
     "goodput": Function(("text", "text"), optional=1, unit="Mbit/s"),
@@ -39,7 +42,7 @@ def _resolve(name: str, arguments: tuple[Value, ...]) -> Value:
 
 
 def _holds(text: str) -> bool | None:
-    return Claim.parse(text, FUNCTIONS).evaluate(_resolve).holds
+    return Claim(text, FUNCTIONS).evaluate(_resolve).holds
 
 
 @pytest.mark.parametrize(
@@ -91,7 +94,7 @@ def test_what_is_missing_is_told_unless_the_rest_settles_it() -> None:
         "1 Mbit/s in 0 bit/s .. max(goodput('gone'))",
         "not goodput('gone') > 0",
     ):
-        outcome = Claim.parse(text, FUNCTIONS).evaluate(_resolve)
+        outcome = Claim(text, FUNCTIONS).evaluate(_resolve)
         assert outcome.holds is None
         assert outcome.reason == "policy gone is not there"
     assert _holds("1 > 2 and goodput('gone') > 0") is False
@@ -100,23 +103,23 @@ def test_what_is_missing_is_told_unless_the_rest_settles_it() -> None:
 
 
 def test_what_has_no_value_is_not_measured() -> None:
-    assert "division by 0" in Claim.parse("1 / (number() - 7) > 0", FUNCTIONS).evaluate(_resolve).reason
-    assert "no value" in Claim.parse("rtt('never') > 0", FUNCTIONS).evaluate(_resolve).reason
-    assert "two numbers" in Claim.parse("rises(1)", FUNCTIONS).evaluate(_resolve).reason
+    assert "division by 0" in Claim("1 / (number() - 7) > 0", FUNCTIONS).evaluate(_resolve).reason
+    assert "no value" in Claim("rtt('never') > 0", FUNCTIONS).evaluate(_resolve).reason
+    assert "two numbers" in Claim("rises(1)", FUNCTIONS).evaluate(_resolve).reason
 
 
 def test_the_outcome_tells_both_sides_with_numbers() -> None:
-    outcome = Claim.parse("goodput('A', '0') in 3.2 Mbit/s .. 4 Mbit/s", FUNCTIONS).evaluate(_resolve)
+    outcome = Claim("goodput('A', '0') in 3.2 Mbit/s .. 4 Mbit/s", FUNCTIONS).evaluate(_resolve)
     assert (outcome.is_band, outcome.left, outcome.right) == (True, "3 Mbit/s", "3.2 Mbit/s .. 4 Mbit/s")
-    outcome = Claim.parse("goodput('A') > goodput('B') >= 0", FUNCTIONS).evaluate(_resolve)
+    outcome = Claim("goodput('A') > goodput('B') >= 0", FUNCTIONS).evaluate(_resolve)
     assert not outcome.is_band
     assert outcome.told == "3, 2, 1 Mbit/s > 1, 1, 0.5 Mbit/s >= 0 Mbit/s"
-    assert Claim.parse("1 in 1 .. 2 and 2 in 1 .. 3", {}).is_band
-    assert not Claim.parse("1 in 1 .. 2 or 2 in 1 .. 3", {}).is_band
+    assert Claim("1 in 1 .. 2 and 2 in 1 .. 3", {}).is_band
+    assert not Claim("1 in 1 .. 2 or 2 in 1 .. 3", {}).is_band
 
 
 def test_calls_are_told_with_their_texts_and_columns() -> None:
-    claim = Claim.parse("max(goodput('A', '8MB'), 1 Mbit/s) > rtt('B') * goodput('A')", FUNCTIONS)
+    claim = Claim("max(goodput('A', '8MB'), 1 Mbit/s) > rtt('B') * goodput('A')", FUNCTIONS)
     assert [(call.name, call.texts) for call in claim.calls()] == [
         ("goodput", ("A", "8MB")),
         ("rtt", ("B",)),
@@ -127,7 +130,7 @@ def test_calls_are_told_with_their_texts_and_columns() -> None:
 
 def test_what_a_claim_compares_is_told_in_pairs() -> None:
     text = "goodput('A') > max(goodput('B'), goodput('C')) > 1 Mbit/s and rtt('A') < 2 * rtt('B')"
-    pairs = Claim.parse(text, FUNCTIONS).compared()
+    pairs = Claim(text, FUNCTIONS).compared()
     assert [(one.texts[0], other.texts[0]) for one, other in pairs] == [("A", "B"), ("A", "C"), ("A", "B")]
 
 
@@ -154,15 +157,35 @@ def test_what_a_claim_compares_is_told_in_pairs() -> None:
         ("goodput('A') > rtt('A')", 1, "Mbit/s stands against ms", "same kind"),
         ("(" * 60 + "1", 42, "too deeply nested", "40"),
         ("1 > " + "1" * 2000, 1, "too long", "2000"),
+        ("1 > " + "1 + " * 101 + "1", 407, "too many operators", "100"),
+        ("1 > " + "-" * 101 + "1", 105, "too many operators", "100"),
+        ("1 < 2 in 1 .. 3", 1, "a band stands beside a comparison", "x in low .. high"),
+        ("2 ** 9 > 1", 3, '"**" is not expected here', "an operator"),
+        ("1 if 2 > 1 else 3", 3, '"if" is not expected here', "an operator"),
+        ("number().real > 1", 9, '"." means nothing', "operators"),
+        ("[1][0] > 0", 1, '"[" means nothing', "operators"),
+        ("__import__('os') == 'os'", 1, 'there is no "__import__"', '"goodput"'),
     ],
 )
 def test_what_cannot_be_read_is_told_by_column(text: str, column: int, message: str, allowed: str) -> None:
     with pytest.raises(ClaimError) as told:
-        Claim.parse(text, FUNCTIONS, file="x.toml", key="checks[0].holds")
+        Claim(text, FUNCTIONS, file="x.toml", key="checks[0].holds")
     assert told.value.column == column
     assert message in told.value.message
     assert allowed in told.value.allowed
     assert str(told.value).startswith("x.toml: checks[0].holds = ")
+
+
+def test_what_is_read_when_the_stack_is_nearly_full_is_told() -> None:
+    def read_below(levels: int) -> None:
+        if levels:
+            read_below(levels - 1)
+        else:
+            Claim("0 < " + "-" * 80 + "1", {})
+
+    read_below(100)
+    with pytest.raises(ClaimError, match="too deeply nested"):
+        read_below(sys.getrecursionlimit() - len(inspect.stack(0)) - 60)
 
 
 def test_arguments_of_any_kind_are_taken_as_they_are() -> None:
@@ -173,19 +196,19 @@ def test_arguments_of_any_kind_are_taken_as_they_are() -> None:
         return 1.0
 
     functions = {"last": Function(("any", "any"), optional=2, takes_any_number=True)}
-    assert Claim.parse("last('seed', 3) + last() + last('a', 'b', 'c', true) == 3", functions).evaluate(resolve).holds
+    assert Claim("last('seed', 3) + last() + last('a', 'b', 'c', true) == 3", functions).evaluate(resolve).holds
     assert seen == [("seed", 3.0), (), ("a", "b", "c", True)]
 
 
 def test_an_expression_is_a_number_to_be_worked_out() -> None:
     functions = {"rate": Function((), unit="Mbit/s")}
-    expression = Expression.parse("rate() * 0.1 / 12000", functions)
+    expression = Expression("rate() * 0.1 / 12000", functions)
     assert expression.value(lambda *_: 10e6) == pytest.approx(83.33, abs=0.01)
     assert [call.name for call in expression.calls()] == ["rate"]
     assert expression.value(lambda *_: Missing("no run yet")) == Missing("no run yet")
-    assert Expression.parse("83 pkt", {}).unit == "pkt"
+    assert Expression("83 pkt", {}).unit == "pkt"
     with pytest.raises(ClaimError, match="a number is to be worked out, and this is a comparison"):
-        Expression.parse("1 < 2", {})
+        Expression("1 < 2", {})
 
 
 _numbers = st.floats(0.001, 1e6).map(lambda number: float(f"{number:.6g}"))
@@ -197,10 +220,10 @@ def test_bands_and_arithmetic_are_those_of_python(a: float, b: float, c: float) 
     low, high = sorted((b, c))
     values = iter((a, a))
     functions = {"f": Function(())}
-    outcome = Claim.parse(f"f() in {low:.6f} .. {high:.6f}", functions).evaluate(lambda *_: next(values))
+    outcome = Claim(f"f() in {low:.6f} .. {high:.6f}", functions).evaluate(lambda *_: next(values))
     assert outcome.holds == (float(f"{low:.6f}") <= a <= float(f"{high:.6f}"))
     expression = f"{a:.6f} * ({b:.6f} + {c:.6f}) - {a:.6f} / {b:.6f} <= 0.5"
-    assert Claim.parse(expression, {}).evaluate(lambda *_: next(values)).holds == eval(expression)
+    assert Claim(expression, {}).evaluate(lambda *_: next(values)).holds == eval(expression)
 
 
 def _any_value(name: str, _arguments: tuple[Value, ...]) -> Value:
@@ -211,7 +234,7 @@ def _any_value(name: str, _arguments: tuple[Value, ...]) -> Value:
 @given(st.text(alphabet="goput('A8).. in<>=+-*/ and or not 1.5 % msMbit/s\"\\é\n", max_size=40))
 def test_any_text_is_read_or_told(text: str) -> None:
     try:
-        claim = Claim.parse(text, FUNCTIONS)
+        claim = Claim(text, FUNCTIONS)
     except ClaimError as error:
         column = error.column
     else:

@@ -54,7 +54,7 @@ series = "DRL-CC"
 point = "8MB"
 value = "3.2Mbit/s"                     # or improvement = "313%" with over = "LIA"
 
-[[checks]]                              # what has to hold; see `claims` for the language
+[[checks]]                              # what has to hold; see `expressions` for the language
 says = "DRL-CC gets 313 % more than LIA at 8 MB"
 holds = "goodput('DRL-CC', '8MB') / goodput('LIA', '8MB') in 3.51 .. 4.75"
 why = "15 % of the ratio (A3)"

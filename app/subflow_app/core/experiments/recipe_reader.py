@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.claim_parts import Kind as ArgumentKind
-from subflow_app.core.claims import Claim, ClaimError, Function
+from subflow_app.core.claims import Claim
 from subflow_app.core.errors import InputError, RecipeError
 from subflow_app.core.experiments.axis import ExperimentAxis, read_axis, read_set
 from subflow_app.core.experiments.kind import Kind
@@ -16,6 +15,8 @@ from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.measure_kind import Measure
 from subflow_app.core.experiments.recipe import FORMS, PAPERS, Check, Panel, Published, Quick, Recipe, Series
 from subflow_app.core.experiments.rulings import rulings
+from subflow_app.core.expressions import ClaimError, Function
+from subflow_app.core.expressions import Kind as ArgumentKind
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.core.sweeps.plan_file import SEEDS_FORM, read_seeds
@@ -337,7 +338,7 @@ class _Reader:
             if not isinstance(holds, str):
                 continue
             try:
-                claim = Claim.parse(holds, functions)
+                claim = Claim(holds, functions)
             except ClaimError as error:
                 self._report.add((*place, "holds"), error.message, error.allowed)
                 continue

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.claims import Missing, Outcome, Value
+from subflow_app.core.claims import Outcome
 from subflow_app.core.experiments.kind import Values
 from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.recipe import Check, Recipe
 from subflow_app.core.experiments.run_data import trailing_mean
+from subflow_app.core.expressions import Missing, Value
 from subflow_sim.stats import Estimate
 
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-from subflow_app.core.claims import Claim, Expression, Missing
+from subflow_app.core.claims import Claim
+from subflow_app.core.expressions import Expression, Missing
 from subflow_app.core.labs.evidence import Evidence
 from subflow_app.core.labs.functions import functions, resolver_of
 from subflow_app.core.language import tr
@@ -52,9 +53,9 @@ def number(text: str, evidence: Evidence) -> float | Missing:
 
 @cache
 def _claim(text: str) -> Claim:
-    return Claim.parse(text, functions())
+    return Claim(text, functions())
 
 
 @cache
 def _expression(text: str) -> Expression:
-    return Expression.parse(text, functions())
+    return Expression(text, functions())

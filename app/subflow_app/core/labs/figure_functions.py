@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.claims import Value
+from subflow_app.core.expressions import Value
 from subflow_app.core.labs.evidence import Evidence
 from subflow_app.core.labs.function_table import FunctionTable, NotThereError, known, matching, pairs_text, run_at
 from subflow_app.core.language import tr

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from subflow_app.core.claims import Function, Missing, Resolver, Value
+from subflow_app.core.expressions import Function, Missing, Resolver, Value
 from subflow_app.core.labs.evidence import Evidence
 from subflow_app.core.labs.figure_functions import TABLE as FIGURE_TABLE
 from subflow_app.core.labs.function_table import FunctionTable, LabFunction, NotThereError, matching, pairs_text, run_at
@@ -26,7 +26,7 @@ PARTS = ("nodes", "links", "flows", "events", "notes")
 
 
 def functions() -> Mapping[str, Function]:
-    """What a check may call, for `Claim.parse`."""
+    """What a check may call, for `Claim`."""
     return {each.name: each.function for each in described_functions()}
 
 

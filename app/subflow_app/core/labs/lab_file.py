@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.claims import Claim, ClaimError, Expression
+from subflow_app.core.claims import Claim
 from subflow_app.core.errors import InputError, LabError
+from subflow_app.core.expressions import ClaimError, Expression
 from subflow_app.core.labs.functions import functions
 from subflow_app.core.labs.lab import LEVELS, NEEDS, SHOWS, Lab, Prediction, Question, Step, Target
 from subflow_app.core.labs.lab_language import KeyProblem, check_calls
@@ -254,7 +255,7 @@ class _Reader:
             self._report.add(
                 (*place, "id"), "the text has no section for this step", f"a heading ## Title {{#{step_id}}} below"
             )
-        self._check_claim((*place, "check"), values.get("check") or "", before)
+        self._check((*place, "check"), values.get("check") or "", before, Claim)
         prediction = None
         if "predict" in table:
             checked = self._report.expect_table((*place, "predict"), table["predict"], "[steps.predict]")
@@ -303,8 +304,8 @@ class _Reader:
             told = f"{len(holds)} of them for {len(options)} options"
             self._report.add((*place, "holds"), told, "for each option a check of whether it came true")
         for index, text in enumerate(holds):
-            self._check_claim((*place, "holds", index), text, before)
-        self._check_number((*place, "number"), number, before)
+            self._check((*place, "holds", index), text, before, Claim)
+        self._check((*place, "number"), number, before, Expression)
         if sketch and not values.get("owner"):
             self._report.add((*place, "owner"), "missing", 'whose curve is drawn, e.g. "download/1" or "wifi/forward"')
         unit = values.get("unit") or ""
@@ -343,7 +344,7 @@ class _Reader:
             if len(options) == 1 or len(set(options)) < len(options):
                 self._report.add((*here, "options"), "there is nothing to choose", "two or more different options")
             if not options:
-                self._check_number((*here, "answer"), answer, before)
+                self._check((*here, "answer"), answer, before, Expression)
             self._check_unit((*here, "unit"), unit)
             tolerance = values.get("tolerance")
             yield Question(
@@ -356,17 +357,11 @@ class _Reader:
                 why=values.get("why") or "",
             )
 
-    def _check_claim(self, place: Place, text: str, before: Sequence[str]) -> None:
-        if text:
-            self._check(place, text, before, Claim.parse)
-
-    def _check_number(self, place: Place, text: str, before: Sequence[str]) -> None:
-        if text:
-            self._check(place, text, before, Expression.parse)
-
-    def _check(self, place: Place, text: str, before: Sequence[str], parse: Any) -> None:
+    def _check(self, place: Place, text: str, before: Sequence[str], kind: type[Expression]) -> None:
+        if not text:
+            return
         try:
-            check_calls(parse(text, self._functions).calls(), before)
+            check_calls(kind(text, self._functions).calls(), before)
         except ClaimError as error:
             self._report.add(place, error.message, error.allowed)
         except KeyProblem as error:
@@ -381,7 +376,7 @@ class _Reader:
         if not text:
             return None
         try:
-            found = Expression.parse(text, {}).value(lambda *_: 0.0)
+            found = Expression(text, {}).value(lambda *_: 0.0)
         except ClaimError as error:
             self._report.add(place, error.message, error.allowed)
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from subflow_app.core.claims import Call
+from subflow_app.core.expressions import Call
 from subflow_app.core.labs.figure_functions import FIGURES
 from subflow_app.core.labs.functions import PARTS
 from subflow_app.core.labs.scenario_values import is_key

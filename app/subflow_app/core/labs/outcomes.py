@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from subflow_app.core.claims import numbers_text
+from subflow_app.core.expressions import numbers_text
 from subflow_app.core.labs.lab import Prediction, Question, Step
 from subflow_app.core.labs.progress import Answered, Predicted
 from subflow_app.core.labs.session import ATTEMPTS, Judgement

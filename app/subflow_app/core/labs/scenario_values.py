@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from subflow_app.core.claims import Missing
+from subflow_app.core.expressions import Missing
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import ParamError
 from subflow_sim.params import SECTIONS, Param

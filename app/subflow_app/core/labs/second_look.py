@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.core.claims import Call, Claim, Expression, Missing
+from subflow_app.core.claims import Claim
 from subflow_app.core.errors import LabError
+from subflow_app.core.expressions import Call, Expression, Missing
 from subflow_app.core.labs import checks
 from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.functions import functions
@@ -99,7 +100,7 @@ def _evidence(
 def _judged(step: Step, made: StepProgress, evidence: Evidence) -> Iterator[tuple[bool, str]]:
     """What speaks against the step, and whether that is sure."""
     if step.check:
-        calls = list(Claim.parse(step.check, functions()).calls())
+        calls = list(Claim(step.check, functions()).calls())
         if any(call.name in _OF_TRAININGS for call in calls):
             yield False, "it was passed by a training, which the file does not prove"
         else:
@@ -119,7 +120,7 @@ def _of_prediction(step: Step, made: Predicted | None, evidence: Evidence) -> It
         yield True, "it was passed without its prediction"
     elif prediction.kind == CHOICE:
         pairs = list(zip(prediction.options, prediction.holds, strict=True))
-        calls = [call for _, text in pairs for call in Claim.parse(text, functions()).calls()]
+        calls = [call for _, text in pairs for call in Claim(text, functions()).calls()]
         came = [option for option, text in pairs if checks.check(text, evidence).holds]
         if made.came != ", ".join(came) or made.is_right is not (made.value in came):
             told = f'"{made.came}" is said to have come out, and by the runs it is "{", ".join(came)}"'
@@ -129,7 +130,7 @@ def _of_prediction(step: Step, made: Predicted | None, evidence: Evidence) -> It
         if isinstance(number, Missing):
             yield False, f"what came of its prediction is not known: {number.reason}"
         elif not isinstance(made.came, int | float) or not math.isclose(made.came, number, rel_tol=1e-6):
-            is_sure = not _is_of_document(Expression.parse(prediction.number, functions()).calls())
+            is_sure = not _is_of_document(Expression(prediction.number, functions()).calls())
             yield is_sure, f"{made.came} is said to have come out, and by the runs it is {number:.6g}"
 
 
@@ -147,7 +148,7 @@ def _of_question(question: Question, given: Sequence[Answered], evidence: Eviden
             continue
         is_right = abs(each.value - right) <= question.tolerance * abs(right) + 1e-12
         if is_right is not each.is_right:
-            is_sure = not _is_of_document(Expression.parse(question.answer, functions()).calls())
+            is_sure = not _is_of_document(Expression(question.answer, functions()).calls())
             yield is_sure, f"the answer {each.value:g} to {question.id} is told as {_word(each)}; right is {right:.6g}"
 
 

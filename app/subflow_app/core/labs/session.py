@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from subflow_app.core.claims import ClaimError, Expression, Missing, unit_worth
 from subflow_app.core.errors import InputError
+from subflow_app.core.expressions import UNIT_WORTH, ClaimError, Expression, Missing
 from subflow_app.core.labs import checks
 from subflow_app.core.labs.evidence import Begin, Evidence, EvidenceReader
 from subflow_app.core.labs.lab import CHOICE, NUMBER, SKETCH, Lab, Prediction, Question, Step
@@ -319,13 +319,13 @@ def quantity(said: str, unit: str) -> float:
         text = text.replace(",", ".")
     shown = f"83 {unit}" if unit else "83"
     try:
-        expression = Expression.parse(text, {})
+        expression = Expression(text, {})
     except ClaimError as error:
         raise InputError(tr('"{text}" is no number; allowed: e.g. {example}', text=said, example=shown)) from error
     number = expression.value(lambda *_: 0.0)
     if isinstance(number, Missing | tuple) or not math.isfinite(number):
         raise InputError(tr('"{text}" is no number; allowed: e.g. {example}', text=said, example=shown))
-    return number if expression.unit else number * (unit_worth(unit) or 1.0)
+    return number if expression.unit else number * UNIT_WORTH.get(unit, 1.0)
 
 
 def read_prediction(step: Step, said: str) -> PredictionValue:
@@ -341,7 +341,7 @@ def read_prediction(step: Step, said: str) -> PredictionValue:
         return said
     if prediction.kind == NUMBER:
         return quantity(said, prediction.unit)
-    worth = unit_worth(prediction.unit) or 1.0
+    worth = UNIT_WORTH.get(prediction.unit, 1.0)
     try:
         return tuple((time_s, height * worth) for time_s, height in curve_points(said))
     except SolutionError as error:

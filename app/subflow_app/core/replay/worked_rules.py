@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import ast
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Literal
+
+from subflow_app.core.expressions import Expression, Function, Missing, Told, Value
 
 if TYPE_CHECKING:
     from subflow_sim.decisions import Explanation
@@ -82,20 +84,13 @@ _EXPRESSIONS: Mapping[str, tuple[Result, str]] = {
 # Rules of the sender that take the window to the ssthresh of the controller, of which they record nothing.
 _TO_SSTHRESH = ("sack_recovery", "probe_repaired", "recovery_exit")
 
-_OPERATIONS: Mapping[type[ast.operator], tuple[str, Callable[[float, float], float]]] = {
-    ast.Add: ("+", lambda a, b: a + b),
-    ast.Sub: ("−", lambda a, b: a - b),
-    ast.Mult: ("·", lambda a, b: a * b),
-    ast.Div: ("/", lambda a, b: a / b),
-    ast.Pow: ("^", lambda a, b: a**b),
+_SIGNS: Mapping[type[ast.operator], tuple[str, int]] = {
+    ast.Add: ("+", 1),
+    ast.Sub: ("−", 1),
+    ast.Mult: ("·", 2),
+    ast.Div: ("/", 2),
+    ast.Pow: ("^", 3),
 }
-_STRENGTH = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.Div: 2, ast.Pow: 3}
-_COMPARISONS: Mapping[type[ast.cmpop], Callable[[float, float], bool]] = {
-    ast.Lt: lambda a, b: a < b,
-    ast.Gt: lambda a, b: a > b,
-    ast.Eq: lambda a, b: a == b,
-}
-_FUNCTIONS: Mapping[str, Callable[..., float]] = {"max": max, "min": min, "whole": math.floor}
 # Rates come with a unit of their own; bit/s per unit, of pkt/s it is the size of a packet.
 _RATE_UNITS = {"bit/s": 1.0, "Mbit/s": 1e6}
 
@@ -162,11 +157,17 @@ def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = Non
     packet_bits = 8.0 * (mss_bytes + _HEADER_BYTES)
     values = {number.name: number.value for number in told.numbers}
     values |= {"before": told.cwnd_pkts[0], "packet_bits": packet_bits}
-    try:
-        term = _work_out(_parsed(expression), values)
-    except (KeyError, ZeroDivisionError, OverflowError):
-        return None  # another version's rule of that name has other numbers
+
+    def resolve(name: str, arguments: tuple[Value, ...]) -> Value:
+        if name == "whole":
+            return float(math.floor(arguments[0])) if isinstance(arguments[0], float) else arguments[0]
+        return values.get(name, Missing("another version's rule of that name has other numbers"))
+
+    formula = _formula(expression)
+    term = formula.tell(formula.root, resolve)
     value = term.value
+    if not isinstance(value, float):
+        return None
     recorded = told.cwnd_pkts[1]
     if result == "rate":
         units = {number.unit for number in told.numbers} & {"pkt/s", *_RATE_UNITS}
@@ -194,45 +195,27 @@ def all_worked(told: Explanation, earlier: Sequence[Explanation], mss_bytes: int
     return tuple(each for each in (None if is_in_own else reduction, own) if each is not None)
 
 
-@dataclass(frozen=True, slots=True)
-class _Term:
-    value: float
-    text: str
-    strength: int  # of its weakest operator; 9: it needs no brackets
+class _Formula(Expression):
+    """A rule's expression, which is shown with its numbers in place of their names."""
+
+    is_formula = True
+
+    def shown(self, node: ast.expr, told: Sequence[Told], value: Value, unit: str) -> str:
+        match node:
+            case ast.BinOp(left=left, op=op, right=right):
+                sign, strength = _SIGNS[type(op)]
+                first, second = (each.text for each in told)
+                return f"{_in_brackets(left, first, strength)} {sign} {_in_brackets(right, second, strength + 1)}"
+            case ast.Call():
+                return f"{self.at(node).text}({', '.join(each.text for each in told)})"
+        return f"{value:.6g}".replace("-", "−") if isinstance(value, float) else "?"
 
 
 @cache
-def _parsed(expression: str) -> ast.expr:
-    return ast.parse(expression, mode="eval").body
+def _formula(expression: str) -> _Formula:
+    return _Formula(expression, {"whole": Function(("number",))})
 
 
-def _work_out(node: ast.expr, values: Mapping[str, float]) -> _Term:
-    """Value and text of a part of an expression; of a choice, of the part that was chosen.
-
-    Raises:
-        KeyError: if it has a name that is not among the values.
-    """
-    match node:
-        case ast.Constant(value=int() | float() as value):
-            return _Term(float(value), f"{value:g}", 9)
-        case ast.Name(id=name):
-            value = values[name]
-            return _Term(value, f"{value:.6g}".replace("-", "−"), 9)
-        case ast.BinOp(left=left, op=op, right=right):
-            sign, operation = _OPERATIONS[type(op)]
-            strength = _STRENGTH[type(op)]
-            first, second = _work_out(left, values), _work_out(right, values)
-            text = f"{_in_brackets(first, strength)} {sign} {_in_brackets(second, strength + 1)}"
-            return _Term(operation(first.value, second.value), text, strength)
-        case ast.Call(func=ast.Name(id=function), args=arguments):
-            terms = [_work_out(argument, values) for argument in arguments]
-            text = f"{function}({', '.join(term.text for term in terms)})"
-            return _Term(_FUNCTIONS[function](*(term.value for term in terms)), text, 9)
-        case ast.IfExp(test=ast.Compare(left=left, ops=[comparison], comparators=[right]), body=body, orelse=other):
-            holds = _COMPARISONS[type(comparison)](_work_out(left, values).value, _work_out(right, values).value)
-            return _work_out(body if holds else other, values)
-    raise AssertionError(ast.dump(node))
-
-
-def _in_brackets(term: _Term, strength: int) -> str:
-    return f"({term.text})" if term.strength < strength else term.text
+def _in_brackets(node: ast.expr, text: str, strength: int) -> str:
+    own = _SIGNS[type(node.op)][1] if isinstance(node, ast.BinOp) else 0 if isinstance(node, ast.IfExp) else strength
+    return f"({text})" if own < strength else text

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from subflow_app.core.claims import numbers_text
 from subflow_app.core.errors import InputError
+from subflow_app.core.expressions import numbers_text
 from subflow_app.core.labs.lab import NUMBER, SKETCH, Prediction, Question
 from subflow_app.core.labs.outcomes import answer_text, prediction_text
 from subflow_app.core.labs.progress import Answered, Predicted, PredictionValue

@@ -10,7 +10,7 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from subflow_app.core.claims import unit_worth
+from subflow_app.core.expressions import UNIT_WORTH
 from subflow_app.core.labs.lab import Prediction
 from subflow_app.core.language import tr
 from subflow_app.qt.theme import current_tokens
@@ -47,7 +47,7 @@ class SketchCanvas(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._unit = prediction.unit
-        self._worth = unit_worth(prediction.unit) or 1.0
+        self._worth = UNIT_WORTH.get(prediction.unit, 1.0)
         self._until_s = prediction.until_s or _DEFAULT_UNTIL_S
         self._top = prediction.top or _DEFAULT_TOP * self._worth
         self._heights: NDArray[np.float64] = np.full(COLUMNS, np.nan)
