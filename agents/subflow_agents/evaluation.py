@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -231,7 +231,11 @@ def run_once(
     if simulations is not None:
         simulations[:] = [simulation]
     simulation.run_until(scenario.duration_s)
-    summary = simulation.summary()
+    return run_figures(simulation.summary(), scenario, names, seed)
+
+
+def run_figures(summary: Mapping[str, Any], scenario: Scenario, names: Sequence[str], seed: int) -> RunFigures:
+    """What the summary of a run of a contender's scenario says; the rest as for `run_once`."""
     flows = [flow for flow in summary["flows"] if flow["kind"] in ("tcp", "mptcp") and flow["active_s"] > 0]
     steered = [flow for flow in flows if _key(flow["name"], scenario) in names]
     others = [flow for flow in flows if _key(flow["name"], scenario) not in names]

@@ -25,7 +25,7 @@ def test_contests_are_run_shown_and_written(
 
     monkeypatch.setattr(board, "chosen_competitors", few)
     monkeypatch.setattr(cost, "LEAST_CPU_S", 0.0)
-    monkeypatch.setattr("subflow_app.core.sweeps.executors.jobs_beside_window", lambda: 1)
+    monkeypatch.setattr("subflow_app.core.jobs.executors.jobs_beside_window", lambda: 1)
     feature = window.features[LeaderboardFeature]
     window.docks.set_open("leaderboard", True)
     qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)

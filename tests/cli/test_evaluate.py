@@ -9,12 +9,14 @@ import signal
 import statistics
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Subflow
 
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning import evaluations
 from subflow_app.core.learning.evaluations import EvaluationJob
 from subflow_app.core.scenarios.scenario_source import open_scenario
@@ -107,10 +109,15 @@ def test_bad_input_is_refused_before_anything_runs(
 
 def test_a_stopped_evaluation_has_no_result(scenario: Path) -> None:
     source = open_scenario(str(scenario))
-    job = EvaluationJob(["lia"], source, range(50), threads=2, on_progress=lambda done, total: job.stop())
-    assert job.runs == 50 * 5 - 50  # LIA itself is one of the four classics
-    job.run()
-    assert job.is_stopped
+    job = EvaluationJob(["lia"], source, range(50), threads=2)
+    assert job.progress.runs == 50 * 5 - 50  # LIA itself is one of the four classics
+    worker = threading.Thread(target=job.run)
+    worker.start()
+    while not job.progress.finished:
+        worker.join(0.01)
+    job.stop()
+    worker.join()
+    assert job.progress.state is JobState.STOPPED
     assert job.result is None
 
 

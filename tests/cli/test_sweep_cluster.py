@@ -97,3 +97,17 @@ def test_an_experiment_is_the_same_on_a_cluster(subflow: Subflow, tmp_path: Path
     assert on_cluster.returncode == one.code == 0, on_cluster.stderr
     assert json.loads(on_cluster.stdout) == one.document
     assert processes_of(short_folder) == {}
+
+
+@pytest.mark.full("starts Ray")
+@pytest.mark.timeout(300)
+def test_an_evaluation_is_the_same_on_a_cluster(subflow: Subflow, tmp_path: Path, short_folder: Path) -> None:
+    (tmp_path / "short.toml").write_text(SCENARIO, encoding="utf-8")
+    words = ["evaluate", "lia", "--scenario", str(tmp_path / "short.toml"), "--seeds", "1-4", "--json"]
+    one = subflow(*words)
+    command = [sys.executable, "-m", "tests.helpers.ray_sweep", str(short_folder), "5", *words]
+    on_cluster = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+
+    assert on_cluster.returncode == one.code == 0, on_cluster.stderr
+    assert {**json.loads(on_cluster.stdout), "wall_s": 0} == {**one.document, "wall_s": 0}
+    assert processes_of(short_folder) == {}

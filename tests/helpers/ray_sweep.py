@@ -33,7 +33,7 @@ def workers(pids: set[int]) -> list[int]:
             parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
         except OSError:
             continue
-        if parent in pids and title.startswith(b"ray::make_run"):
+        if parent in pids and title.startswith(b"ray::carry_out"):
             found.append(int(entry.name))
     return found
 
@@ -46,8 +46,8 @@ def main() -> int:
     from ray.cluster_utils import Cluster
 
     from subflow_app.cli.commands import app
-    from subflow_app.core.sweeps.cluster import RayCluster
-    from subflow_app.core.sweeps.sweep_run import Answer
+    from subflow_app.core.jobs.cluster import RayCluster
+    from subflow_app.core.jobs.tasks import Answer
 
     options: dict[str, Any] = {"num_cpus": 1, "object_store_memory": _OBJECT_STORE_BYTES}
     head = options | {

@@ -71,7 +71,7 @@ class SweepSpeed:
 
 def measure_sweep() -> SweepSpeed:
     """Measure a sweep of short runs: 16 points and 4 seeds, 20 simulated seconds each."""
-    from subflow_app.core.sweeps.executors import core_count
+    from subflow_app.core.jobs.executors import core_count
     from subflow_app.core.sweeps.plan_file import read_plan
     from subflow_app.core.sweeps.sweep_points import PointReader
     from subflow_sim.simulation import Simulation

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 OK = 0
 FAILED = 1
 """The work was begun and failed: the simulation, the store, or a file that could not be written."""
@@ -13,3 +15,8 @@ TERMINATED = 143
 """SIGTERM (128 + 15): the run was stopped, and kept with what it had."""
 BROKEN_PIPE = 141
 """The reader of stdout went away (128 + SIGPIPE), e.g. ``subflow runs | head -3``."""
+
+
+def stopped_by(signal_number: int) -> int:
+    """The exit code of work that a signal has stopped."""
+    return TERMINATED if signal_number == signal.SIGTERM else INTERRUPTED

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -12,14 +11,11 @@ import typer
 
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
-from subflow_app.cli.reproduce import seeds_option
+from subflow_app.cli.reproduce import exit_code, seeds_option
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
-    from subflow_app.core.experiments.reproduction import Overall
     from subflow_app.core.leaderboard.board import Board, Entry, LeaderboardJob
     from subflow_app.core.leaderboard.table import Standing
 
@@ -130,26 +126,8 @@ def _run(job: LeaderboardJob, *, is_quiet: bool, is_kept: bool) -> int:
             f"{_counted(taking_part, 'controller')} in {_counted(len(told.contests), 'contest')}: "
             f"{count_text(job.progress.runs)} runs and measurements"
         )
-    outcomes, signal_number = in_background(job, job.run, "leaderboard", lambda bar: _show(bar, job.progress))
-    if len(outcomes) < job.n_parts or any(outcome.state == "stopped" for outcome in outcomes):
-        progress = job.progress
-        if is_kept:
-            kept = f"{progress.finished} of {progress.runs} runs are kept"
-            print_note(f"stopped: {kept}; the same command makes those that are missing")
-        else:
-            print_note("stopped, and nothing is kept")
-        return exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED
-    return exit_codes.FAILED if any(outcome.state == "failed" for outcome in outcomes) else exit_codes.OK
-
-
-def _show(bar: Progress, overall: Overall) -> None:
-    from subflow_app.core.number_text import count_text, duration_text
-
-    current = overall.current
-    done = f"{count_text(current.finished + current.failed)} of {count_text(current.runs)} runs"
-    name = overall.name.removeprefix("leaderboard ")
-    parts = [f"{overall.number} of {overall.count}", name, done, f"{duration_text(overall.eta_s)} to go"]
-    bar.update(bar.task_ids[0], completed=overall.fraction, text=" · ".join(parts), refresh=True)
+    _, signal_number = in_background(job, "leaderboard")
+    return exit_code(job, signal_number, is_kept=is_kept)
 
 
 def _print(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,11 +15,8 @@ from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_app.core.labs.lab import Lab
-    from subflow_app.core.library.building import LibraryBuild
     from subflow_app.core.library.checking import CheckedRun
     from subflow_app.core.library.contents import Entry
     from subflow_store import Store
@@ -66,25 +62,26 @@ def build(
     if not as_json:
         told = ", the leaderboard" if has_leaderboard else ""
         print_note(f"{out}: {len(recipes)} experiments, {len(labs)} labs{told}")
-    outcome, signal_number = in_background(job, job.run, "library", lambda bar: _show(bar, job))
+    outcome, signal_number = in_background(job, "library")
+    outcome.check()
     if as_json:
         print_json(
             {
                 "file": str(out),
                 "state": outcome.state,
                 "problems": list(outcome.problems),
-                "runs": outcome.runs,
-                "bytes": outcome.bytes,
-                "wall_s": outcome.wall_s,
+                "runs": job.runs,
+                "bytes": job.bytes,
+                "wall_s": job.wall_s,
             }
         )
     for problem in outcome.problems:
         print_error(problem)
     if outcome.state == "stopped":
         print_note(f"stopped: what was made is kept in {job.work_file}; the same command goes on there")
-        raise typer.Exit(exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED)
+        raise typer.Exit(exit_codes.stopped_by(signal_number))
     if not as_json:
-        print_line(f"wrote {out}: {outcome.runs} runs, {outcome.bytes / 1e6:.1f} MB, in {outcome.wall_s:.0f} s")
+        print_line(f"wrote {out}: {job.runs} runs, {job.bytes / 1e6:.1f} MB, in {job.wall_s:.0f} s")
     raise typer.Exit(exit_codes.FAILED if outcome.problems else exit_codes.OK)
 
 
@@ -268,14 +265,6 @@ def _opened(file: Path | None) -> Iterator[Store]:
         )
     with store:
         yield store
-
-
-def _show(bar: Progress, job: LibraryBuild) -> None:
-    from subflow_app.core.number_text import duration_text
-
-    told = job.progress
-    text = f"{told.doing} · {duration_text(told.eta_s)} to go"
-    bar.update(bar.task_ids[0], completed=told.fraction, text=text, refresh=True)
 
 
 def _there(entry: Entry) -> str:

@@ -1,4 +1,4 @@
-"""Carries a run to its end from the terminal: progress bar on stderr, Ctrl-C and SIGTERM stop it and keep it."""
+"""Carries a job to its end from the terminal: progress bar on stderr, Ctrl-C and SIGTERM stop it and keep it."""
 
 from __future__ import annotations
 
@@ -8,26 +8,22 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from subflow_app.cli.terminal import stderr_console
+from subflow_app.core.jobs.tasks import Stoppable
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
+    from subflow_app.core.jobs.progress import JobProgress
+    from subflow_app.core.running.runs import RunProgress
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 # Ten updates a second look smooth and cost nothing.
 _UPDATE_S = 0.1
-
-
-class Stoppable(Protocol):
-    """What a signal can stop."""
-
-    def stop(self) -> None:
-        """End soon, and keep what there is."""
 
 
 class SignalStop:
@@ -37,41 +33,37 @@ class SignalStop:
         self.signal_number = 0
 
 
-def carry_out(job: RunJob) -> tuple[RunResult, SignalStop]:
-    """Run the job in a worker thread and show how far it is, until it ends or a signal stops it.
+class Runnable(Stoppable, Protocol[T_co]):
+    """What is carried out."""
+
+    @property
+    def progress(self) -> Any:
+        """How far it is: it has a `fraction`."""
+
+    def run(self) -> T_co:
+        """To the end, or until `stop`."""
+
+
+def in_background(job: Runnable[T], name: str, text: Callable[[], str] | None = None) -> tuple[T, int]:
+    """Run the job in a thread of its own and show how far it is, until it ends or a signal stops it.
 
     The main thread stays free for signals: Python handles them there alone, and the simulation would keep it away from
     them for a whole chunk.
-    """
-    results: list[RunResult] = []
-    worker = threading.Thread(target=lambda: results.append(job.run()), name="subflow-run", daemon=True)
-    with stopping_on_signals(job) as stop, progress_bar(job.name) as bar:
-        worker.start()
-        while worker.is_alive():
-            worker.join(_UPDATE_S)
-            if bar is not None:
-                _show(bar, job.progress)
-    return results[0], stop
-
-
-def in_background(job: Stoppable, work: Callable[[], T], name: str, show: Callable[[Progress], None]) -> tuple[T, int]:
-    """Do the work in a thread of its own and show how far it is, until it ends or a signal stops the job.
 
     Args:
-        job: what a signal stops.
-        work: returns when the job has ended.
+        job: what is run.
         name: before the bar.
-        show: brings the bar up to date.
+        text: behind it; None: `progress_text`.
 
     Returns:
-        What the work returned, and the number of the signal that stopped it; 0: none did. What it raises, this raises.
+        What came of it, and the number of the signal that stopped it; 0: none did. What it raises, this raises.
     """
     results: list[T] = []
     errors: list[BaseException] = []
 
     def run() -> None:
         try:
-            results.append(work())
+            results.append(job.run())
         except BaseException as error:
             errors.append(error)
 
@@ -81,10 +73,40 @@ def in_background(job: Stoppable, work: Callable[[], T], name: str, show: Callab
         while worker.is_alive():
             worker.join(_UPDATE_S)
             if bar is not None:
-                show(bar)
+                told = progress_text(job.progress) if text is None else text()
+                bar.update(bar.task_ids[0], completed=job.progress.fraction, text=told, refresh=True)
     if errors:
         raise errors[0]
     return results[0], stop.signal_number
+
+
+def progress_text(told: JobProgress) -> str:
+    """How far a job is, and the one of its parts that goes on."""
+    from subflow_app.core.number_text import count_text, duration_text
+
+    if told.state == "checking":
+        return f"reading point {count_text(told.checked)}"
+    part = told.part or told
+    parts = [told.doing] if told.part is not None else []
+    if part.runs:
+        parts.append(f"{count_text(part.finished + part.failed)} of {count_text(part.runs)} runs")
+    if part.doing:
+        parts.append(part.doing)
+    if part.reused:
+        parts.append(f"{count_text(part.reused)} were there")
+    if part.failed:
+        parts.append(f"{count_text(part.failed)} failed")
+    return f"{' · '.join(parts)} · {duration_text(told.eta_s)} to go"
+
+
+def run_text(progress: RunProgress) -> str:
+    """How far a run is."""
+    from subflow_app.core.number_text import duration_text, speed_text
+
+    return (
+        f"{progress.sim_time_s:.1f} of {progress.duration_s:g} s · {speed_text(progress.speed)} · "
+        f"{duration_text(progress.eta_s)} to go"
+    )
 
 
 @contextmanager
@@ -130,13 +152,3 @@ def progress_bar(name: str) -> Iterator[Progress | None]:
         title.truncate(40, overflow="ellipsis")
         bar.add_task(title.plain, total=1.0, text="")
         yield bar
-
-
-def _show(bar: Progress, progress: RunProgress) -> None:
-    from subflow_app.core.number_text import duration_text, speed_text
-
-    times = (
-        f"{progress.sim_time_s:.1f} of {progress.duration_s:g} s · {speed_text(progress.speed)} · "
-        f"{duration_text(progress.eta_s)} to go"
-    )
-    bar.update(bar.task_ids[0], completed=progress.fraction, text=times, refresh=True)

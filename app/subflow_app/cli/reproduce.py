@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import signal
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -19,11 +18,10 @@ from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from subflow_app.core.experiments.recipe import Recipe
-    from subflow_app.core.experiments.reproduction import Overall, ReproductionOutcome, Reproductions
+    from subflow_app.core.experiments.reproduction import Reproductions
     from subflow_app.core.experiments.results import Results
+    from subflow_app.core.jobs.job import JobOutcome
 
 
 def reproduce(
@@ -86,6 +84,7 @@ def reproduce(
     if list_only:
         _print_list(recipes, as_json=as_json)
         return
+    from subflow_app.cli.progress import in_background
     from subflow_app.core.experiments.reproduction import Reproductions
     from subflow_store import open_store
 
@@ -95,11 +94,12 @@ def reproduce(
         if is_retrained:
             training, recipes, signal_number = retrain(recipes, store, is_quick=is_quick, steps=retrain_steps)
             if signal_number:
-                raise typer.Exit(exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED)
+                raise typer.Exit(exit_codes.stopped_by(signal_number))
         experiments = Reproductions(recipes, store, is_quick=is_quick, seeds=chosen_seeds, jobs=n_jobs, cluster=cluster)
         if not as_json:
             print_note(_before(experiments))
-        outcomes, signal_number = _run(experiments)
+        _, signal_number = in_background(experiments, "reproduce")
+        outcomes = experiments.outcomes
         every = [each.results() for each in experiments.each[: len(outcomes)]]
         _write(every, out, pages)
         if as_json:
@@ -110,30 +110,9 @@ def reproduce(
                 print_tables(training.table())
                 print_line()
             _print_results(every)
-    for each, outcome in zip(experiments.each, outcomes, strict=False):
-        for problem in outcome.problems:
-            print_error(f"{each.recipe.name}: {problem}")
-    raise typer.Exit(_code(experiments, outcomes, signal_number, is_kept=not no_store))
-
-
-def _run(experiments: Reproductions) -> tuple[Sequence[ReproductionOutcome], int]:
-    from subflow_app.cli.progress import in_background
-
-    return in_background(experiments, experiments.run, "reproduce", lambda bar: _show(bar, experiments.progress))
-
-
-def _show(bar: Progress, overall: Overall) -> None:
-    from subflow_app.core.number_text import count_text, duration_text
-
-    current = overall.current
-    parts = [f"{overall.number} of {overall.count}", overall.name] if overall.count > 1 else [overall.name]
-    parts.append(f"{count_text(current.finished + current.failed)} of {count_text(current.runs)} runs")
-    if current.doing:
-        parts.append(current.doing)
-    if current.failed:
-        parts.append(f"{count_text(current.failed)} failed")
-    text = f"{' · '.join(parts)} · {duration_text(overall.eta_s)} to go"
-    bar.update(bar.task_ids[0], completed=overall.fraction, text=text, refresh=True)
+    for problem in experiments.problems:
+        print_error(problem)
+    raise typer.Exit(exit_code(experiments, signal_number, is_kept=not no_store))
 
 
 def _before(experiments: Reproductions) -> str:
@@ -146,18 +125,17 @@ def _before(experiments: Reproductions) -> str:
     return f"{what}: {count_text(runs)} runs, about {duration_text(experiments.expected_s)} on two cores"
 
 
-def _code(
-    experiments: Reproductions, outcomes: Sequence[ReproductionOutcome], signal_number: int, *, is_kept: bool
-) -> int:
+def exit_code(experiments: Reproductions, signal_number: int, *, is_kept: bool) -> int:
+    """What came of experiments; says so if they were stopped."""
+    outcomes = experiments.outcomes
     if len(outcomes) < len(experiments.each) or any(outcome.state == "stopped" for outcome in outcomes):
         told = experiments.progress
         if is_kept:
-            print_note(
-                f"stopped: {told.finished} of {told.runs} runs are kept; the same command makes those that are missing"
-            )
+            kept = f"{told.finished} of {told.runs} runs are kept"
+            print_note(f"stopped: {kept}; the same command makes those that are missing")
         else:
             print_note("stopped, and nothing is kept")
-        return exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED
+        return exit_codes.stopped_by(signal_number)
     return exit_codes.FAILED if any(outcome.state == "failed" for outcome in outcomes) else exit_codes.OK
 
 
@@ -275,7 +253,7 @@ def _counts_line(every: Sequence[Results]) -> str:
     return f"{experiments}: {', '.join(told) or 'nothing to check'}"
 
 
-def _document(every: Sequence[Results], outcomes: Sequence[ReproductionOutcome], *, is_quick: bool) -> dict[str, Any]:
+def _document(every: Sequence[Results], outcomes: Sequence[JobOutcome], *, is_quick: bool) -> dict[str, Any]:
     return {
         "quick": is_quick,
         "counts": counts(every),
@@ -283,7 +261,7 @@ def _document(every: Sequence[Results], outcomes: Sequence[ReproductionOutcome],
     }
 
 
-def _experiment(results: Results, outcome: ReproductionOutcome) -> dict[str, Any]:
+def _experiment(results: Results, outcome: JobOutcome) -> dict[str, Any]:
     recipe = results.recipe
     return {
         "id": recipe.name,

@@ -8,11 +8,8 @@ from typing import TYPE_CHECKING
 from subflow_app.cli.terminal import print_error, print_note
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_app.core.experiments.retraining import Retraining
-    from subflow_app.core.jobs.progress import JobProgress
     from subflow_store import Store
 
 
@@ -33,7 +30,7 @@ def retrain(
     Raises:
         TrainingError: if training is not possible here, or does not come to its end.
     """
-    from subflow_app.cli.progress import in_background
+    from subflow_app.cli.progress import in_background, progress_text
     from subflow_app.core.errors import TrainingError
     from subflow_app.core.experiments.retraining import Retraining
     from subflow_app.core.learning.training_service import default_limit
@@ -46,7 +43,10 @@ def retrain(
         print_note("none of these experiments uses a policy that could be trained anew")
         return training, recipes, 0
     print_note(f"training anew: {', '.join(training.names)}")
-    _, signal_number = in_background(training, training.run, "train", lambda bar: _show(bar, training.progress))
+    outcome, signal_number = in_background(
+        training, "train", lambda: progress_text(training.progress).replace(" runs", " trainings", 1)
+    )
+    outcome.check()
     if signal_number:
         print_note("stopped while training; the same command goes on from the last checkpoints")
         return training, recipes, signal_number
@@ -55,15 +55,3 @@ def retrain(
             print_error(problem)
         raise TrainingError("not all policies could be trained anew; the same command tries again")
     return training, [training.changed(recipe) for recipe in recipes], 0
-
-
-def _show(bar: Progress, progress: JobProgress) -> None:
-    from subflow_app.core.number_text import duration_text
-
-    text = f"{progress.finished} of {progress.runs} trainings · {progress.doing}"
-    bar.update(
-        bar.task_ids[0],
-        completed=progress.fraction,
-        text=f"{text} · {duration_text(progress.eta_s)} to go",
-        refresh=True,
-    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import asdict
@@ -139,9 +138,9 @@ def carry_out_and_tell(
     Returns:
         The exit code.
     """
-    from subflow_app.cli.progress import carry_out
+    from subflow_app.cli.progress import in_background, run_text
 
-    result, stop = carry_out(job)
+    result, signal_number = in_background(job, job.name, lambda: run_text(job.progress))
     # What could not be kept is saved before anything else can go wrong.
     rescued = _rescue(job, result) if result.store_error is not None else None
     if store is not None and result.run_id is not None:
@@ -154,7 +153,7 @@ def carry_out_and_tell(
             _print_summary(result.summary)
             tell_more()
     exported = export is None or _export(job, result, export, as_json=as_json)
-    code = _tell_how_it_ended(job, result, stop.signal_number, rescued)
+    code = _tell_how_it_ended(job, result, signal_number, rescued)
     return code if exported else code or exit_codes.FAILED
 
 
@@ -167,7 +166,7 @@ def _tell_how_it_ended(job: RunJob, result: RunResult, signal_number: int, rescu
         code = exit_codes.FAILED
     elif result.status == "stopped":
         print_note(f"stopped at {reached}, {kept}")
-        code = exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED
+        code = exit_codes.stopped_by(signal_number)
     if job.decisions_lost:
         print_note(f"{job.decisions_lost} decisions did not fit into memory and are not kept, the earliest of the time")
     if result.store_error is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
@@ -16,10 +15,8 @@ from subflow_app.cli.terminal import print_error, print_json, print_line, print_
 from subflow_app.core.json_document import json_text
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
-    from subflow_app.core.jobs.progress import JobProgress
-    from subflow_app.core.sweeps.sweep_job import SweepJob, SweepResult
+    from subflow_app.core.jobs.job import JobOutcome
+    from subflow_app.core.sweeps.sweep_job import SweepJob
     from subflow_app.core.sweeps.sweep_plan import SweepPlan
     from subflow_app.core.sweeps.sweep_table import SweepTable
     from subflow_store import Store
@@ -150,25 +147,27 @@ def sweep(
 
 def carry_out(job: SweepJob, out: Path | None, *, is_long: bool, as_json: bool) -> int:
     """Run a sweep and tell what came of it; returns the exit code."""
-    result, signal_number = _run(job)
+    from subflow_app.cli.progress import in_background
+
+    result, signal_number = in_background(job, job.plan.name)
     table = job.table()
     if table is None:
         print_note("stopped before anything was begun")
-        return _stopped(signal_number)
+        return exit_codes.stopped_by(signal_number)
     if out is not None:
         write_out(table, out, is_long=is_long)
     if as_json:
-        print_json(_document(result, table))
+        print_json(_document(job, result, table))
     else:
         from subflow_app.core.sweeps.sweep_results import text_table
 
         print_tables(text_table(table))
-        print_line(_line(result))
+        print_line(_line(job, result))
     for problem in result.problems:
         print_error(problem)
     if result.state == "stopped":
-        print_note(f"stopped; `subflow sweeps resume {result.sweep_id}` makes the runs that are missing")
-        return _stopped(signal_number)
+        print_note(f"stopped; `subflow sweeps resume {job.sweep_id}` makes the runs that are missing")
+        return exit_codes.stopped_by(signal_number)
     return exit_codes.OK if result.state == "finished" else exit_codes.FAILED
 
 
@@ -179,7 +178,7 @@ def job_count(text: str) -> int:
         InputError: if it is neither a number nor ``all``.
     """
     from subflow_app.core.errors import InputError
-    from subflow_app.core.sweeps.executors import core_count
+    from subflow_app.core.jobs.executors import core_count
 
     if text == "all":
         return core_count()
@@ -231,35 +230,12 @@ def _unfinished(store: Store, asked: SweepPlan) -> int | None:
     return None if found is None else found.id
 
 
-def _run(job: SweepJob) -> tuple[SweepResult, int]:
-    """Carry the job out in a thread of its own, so that signals are heard; the number of the one that ended it."""
-    from subflow_app.cli.progress import in_background
-
-    return in_background(job, job.run, job.plan.name, lambda bar: _show(bar, job.progress))
-
-
-def _show(bar: Progress, progress: JobProgress) -> None:
-    from subflow_app.core.number_text import count_text, duration_text
-
-    if progress.state == "checking":
-        runs = f"reading point {count_text(progress.checked)}"
-    else:
-        done = progress.finished + progress.failed
-        parts = [f"{count_text(done)} of {count_text(progress.runs)} runs"]
-        if progress.reused:
-            parts.append(f"{count_text(progress.reused)} were there")
-        if progress.failed:
-            parts.append(f"{count_text(progress.failed)} failed")
-        runs = f"{' · '.join(parts)} · {duration_text(progress.eta_s)} to go"
-    bar.update(bar.task_ids[0], completed=progress.fraction, text=runs, refresh=True)
-
-
-def _document(result: SweepResult, table: SweepTable) -> dict[str, Any]:
+def _document(job: SweepJob, result: JobOutcome, table: SweepTable) -> dict[str, Any]:
     from subflow_app.core.sweeps.sweep_results import table_document
 
     progress = result.progress
     return {
-        "sweep_id": result.sweep_id,
+        "sweep_id": job.sweep_id,
         "state": result.state.value,
         "runs": progress.runs,
         "finished": progress.finished,
@@ -270,12 +246,12 @@ def _document(result: SweepResult, table: SweepTable) -> dict[str, Any]:
     }
 
 
-def _line(result: SweepResult) -> str:
+def _line(job: SweepJob, result: JobOutcome) -> str:
     from subflow_app.core.number_text import count_text, duration_text
 
     progress = result.progress
     made = progress.finished - progress.reused
-    parts = [f"sweep {result.sweep_id}", f"{count_text(progress.finished)} of {count_text(progress.runs)} runs"]
+    parts = [f"sweep {job.sweep_id}", f"{count_text(progress.finished)} of {count_text(progress.runs)} runs"]
     if progress.reused:
         parts.append(f"{count_text(progress.reused)} of them were there already")
     if made:
@@ -283,7 +259,3 @@ def _line(result: SweepResult) -> str:
     if progress.failed:
         parts.append(f"{count_text(progress.failed)} could not be made")
     return ", ".join(parts)
-
-
-def _stopped(signal_number: int) -> int:
-    return exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED

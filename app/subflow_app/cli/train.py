@@ -308,7 +308,7 @@ def _exit_code(job: TrainingJob, signal_number: int) -> int:
         print_note(f"stopped at step {job.metrics.get('step', 0):.0f}")
         _print_resume_hint(job)
     if signal_number:
-        return exit_codes.TERMINATED if signal_number == signal.SIGTERM else exit_codes.INTERRUPTED
+        return exit_codes.stopped_by(signal_number)
     return exit_codes.OK
 
 

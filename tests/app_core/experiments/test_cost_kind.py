@@ -12,9 +12,9 @@ from subflow_app.core.experiments.cost_kind import CostKind
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.results import Results
+from subflow_app.core.jobs.executors import executor_maker
 from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.resources import find_scenario
-from subflow_app.core.sweeps.executors import executor_maker
 from subflow_sim.scenario import load_scenario
 from subflow_store import Store
 
@@ -67,7 +67,7 @@ def written(folder: Path, text: str = RECIPE) -> Recipe:
 def carried_out(recipe: Recipe, store: Store) -> tuple[JobProgress, Results]:
     kind = CostKind()
     job = kind.job(recipe, store, is_quick=False, seeds=recipe.seeds, executor=executor_maker(1, None))
-    job.run()
+    job.run().check()
     values = kind.stored(recipe, store, is_quick=False, seeds=recipe.seeds)
     return job.progress, Results(recipe, values, is_quick=False, seeds=recipe.seeds)
 

@@ -15,7 +15,7 @@ from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.reproduction import Reproduction, Reproductions, expected_s
 from subflow_app.core.experiments.results import Results, VerdictKind, stored_results
 from subflow_app.core.experiments.runs_kind import RunValues
-from subflow_app.core.jobs.progress import JobProgress
+from subflow_app.core.jobs.job import Job
 from subflow_store import Store, open_store
 
 
@@ -118,7 +118,8 @@ def test_what_was_stopped_goes_on(recipe: Recipe) -> None:
             return add_run(*arguments, **named)  # type: ignore[arg-type]
 
         store.start_run = counted  # type: ignore[method-assign, assignment]
-        (outcome,) = experiments.run()
+        experiments.run()
+        (outcome,) = experiments.outcomes
         assert outcome.state == "stopped"
         assert 0 < outcome.progress.finished < 12
         results = reproduction.results()
@@ -139,11 +140,11 @@ def test_what_was_stopped_goes_on(recipe: Recipe) -> None:
 def test_how_far_many_are(recipe: Recipe, quick: Results, store: Store) -> None:
     experiments = Reproductions([recipe, recipe], store, is_quick=True)
     before = experiments.progress
-    assert (before.number, before.count, before.runs, before.finished, before.fraction) == (0, 2, 4, 0, 0.0)
+    assert (before.doing, before.runs, before.finished, before.fraction) == (f"1 of 2 · {recipe.name}", 4, 0, 0.0)
     assert experiments.expected_s == pytest.approx(2 * expected_s(recipe, is_quick=True))
     experiments.run()
     after = experiments.progress
-    assert (after.number, after.finished, after.fraction, after.eta_s) == (2, 4, 1.0, 0.0)
+    assert (after.doing, after.finished, after.fraction, after.eta_s) == (f"2 of 2 · {recipe.name}", 4, 1.0, 0.0)
 
 
 def test_a_recipe_says_what_it_takes(recipe: Recipe, tmp_path: Path) -> None:
@@ -153,24 +154,18 @@ def test_a_recipe_says_what_it_takes(recipe: Recipe, tmp_path: Path) -> None:
     assert math.isnan(expected_s(silent, is_quick=False))
 
 
-class _Silent:
+class _Silent(Job):
     """A job of which a run failed, and which does not say why."""
 
-    progress = JobProgress(2, finished=1, failed=1)
-    problems = ()
-
-    def run(self) -> None:
-        """Does nothing more."""
-
-    def stop(self) -> None:
-        """Has ended."""
+    def _work(self) -> None:
+        self._tell(finished=1, failed=1)
 
 
 def test_an_experiment_that_failed_always_says_why(
     recipe: Recipe, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reproduction = Reproduction(recipe, store, is_quick=True, seeds=[901])
-    monkeypatch.setattr(reproduction, "_job", _Silent())
+    monkeypatch.setattr(reproduction, "_job", _Silent(2))
     outcome = reproduction.run()
     assert outcome.state == "failed"
     assert all(outcome.problems)

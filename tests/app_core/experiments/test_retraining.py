@@ -10,9 +10,9 @@ from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.results import Results
 from subflow_app.core.experiments.retraining import Retraining, policies_of, with_policies
+from subflow_app.core.jobs.executors import executor_maker
 from subflow_app.core.learning import kept_trainings
 from subflow_app.core.resources import resource_path
-from subflow_app.core.sweeps.executors import executor_maker
 from subflow_store import Store
 
 RECIPE = """
@@ -122,7 +122,7 @@ def test_what_training_needs_is_told_before_anything_runs(recipe: Recipe, monkey
 
     monkeypatch.setattr(kept_trainings, "check_torch", missing)
     with pytest.raises(TrainingError, match="needs torch"):
-        Retraining((recipe,), None, is_quick=True).run()
+        Retraining((recipe,), None, is_quick=True).run().check()
 
 
 def test_experiments_without_policies_need_no_training(recipe: Recipe) -> None:

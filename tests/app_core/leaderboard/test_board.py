@@ -64,13 +64,14 @@ def carried_out(paths: list[str], store: Store) -> Board:
     asked = entry(paths, ["newreno", "cubic", "lia"])
     assert stored_board(asked, store).is_empty
     first = LeaderboardJob(entry(paths[:1], ["newreno"]), store)
-    assert [outcome.state for outcome in first.run()] == ["finished", "finished"]
+    assert first.run().state == "finished"
+    assert [outcome.state for outcome in first.outcomes] == ["finished", "finished"]
     part = stored_board(asked, store)
     assert (part.n_finished, part.n_wanted) == (2, 10)
     job = LeaderboardJob(asked, store)
-    outcomes = job.run()
-    assert [outcome.state for outcome in outcomes] == ["finished"] * 3
-    assert outcomes[0].progress.reused == 2  # newreno's
+    job.run()
+    assert [outcome.state for outcome in job.outcomes] == ["finished"] * 3
+    assert job.outcomes[0].progress.reused == 2  # newreno's
     assert (job.progress.finished, job.progress.runs, job.problems) == (16, 16, ())
     return stored_board(asked, store)
 

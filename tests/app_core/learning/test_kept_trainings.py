@@ -21,7 +21,9 @@ def wanted(label: str = "Reno's rival", **settings: object) -> WantedTraining:
 
 
 def kept(tmp_path: Path, *what: WantedTraining, store: Store | None = None) -> list[KeptTraining]:
-    return KeptTrainings(what or (wanted(),), store, parent=tmp_path, trainer=TRAINER).run()
+    trainings = KeptTrainings(what or (wanted(),), store, parent=tmp_path, trainer=TRAINER)
+    trainings.run().check()
+    return trainings.made
 
 
 def test_what_has_come_to_its_end_is_not_made_again_and_every_store_gets_it(tmp_path: Path) -> None:
@@ -43,17 +45,16 @@ def test_what_has_come_to_its_end_is_not_made_again_and_every_store_gets_it(tmp_
 def test_one_that_was_cut_off_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     long = wanted(steps=500)
     trainings = KeptTrainings((long,), parent=tmp_path, trainer=TRAINER)
-    made: list[KeptTraining] = []
-    worker = threading.Thread(target=lambda: made.extend(trainings.run()))
+    worker = threading.Thread(target=trainings.run)
     worker.start()
     while trainings.progress.fraction < 0.02:
         worker.join(0.02)
     trainings.stop()
     worker.join()
-    assert "stopped" in made[0].problem
+    assert "stopped" in trainings.made[0].problem
     assert trainings.progress.doing == "Reno's rival"
 
-    (gone_on,) = KeptTrainings((long,), parent=tmp_path, trainer=TRAINER).run()
+    (gone_on,) = kept(tmp_path, long)
 
     assert not gone_on.problem
     steps = gone_on.log().values("step")

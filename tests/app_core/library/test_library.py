@@ -186,9 +186,10 @@ def test_an_interrupted_build_goes_on_where_it_was(
         Reproduction(recipe, work, is_quick=True).run()
         made = {row.started_at for row in work.runs()}
     monkeypatch.setattr(building, "make_lab", lambda work, lab: [f"lab {lab.number}: a step is wrong"])
-    outcome = LibraryBuild(out, recipes=[recipe], labs=[lab]).run()
+    build = LibraryBuild(out, recipes=[recipe], labs=[lab])
+    outcome = build.run()
     # What cannot be made is told, and missing.
-    assert (outcome.state, outcome.problems, outcome.runs) == ("failed", ("lab 1: a step is wrong",), 4)
+    assert (outcome.state, outcome.problems, build.runs) == ("failed", ("lab 1: a step is wrong",), 4)
     store = open_library(out)
     assert store is not None
     with store:
@@ -196,7 +197,7 @@ def test_an_interrupted_build_goes_on_where_it_was(
         assert [entry.is_complete for entry in entries_of(store, [recipe], [lab])] == [True, False]
     monkeypatch.setattr(building, "MOST_BYTES", 1000)
     with pytest.raises(LibraryError, match="allowed are 1000"):
-        LibraryBuild(out, recipes=[recipe], labs=[]).run()
+        LibraryBuild(out, recipes=[recipe], labs=[]).run().check()
 
 
 def test_a_file_of_another_schema_is_migrated_in_the_cache_or_refused(

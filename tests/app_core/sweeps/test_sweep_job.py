@@ -5,20 +5,23 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO, plan
 
 from subflow_app.core.errors import ClusterError, SweepError
+from subflow_app.core.jobs.executors import Threads
+from subflow_app.core.jobs.job import ATTEMPTS
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.sweeps import executors
-from subflow_app.core.sweeps.executors import OwnProcess
+from subflow_app.core.jobs.tasks import Answer, OnStart, Task
+from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
+from subflow_app.core.sweeps import sweep_job
 from subflow_app.core.sweeps.sweep_estimate import SweepLimits, estimate_sweep
-from subflow_app.core.sweeps.sweep_job import ATTEMPTS, SweepJob
+from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.core.sweeps.sweep_points import MOST_PROBLEMS, PointReader, check_points
 from subflow_app.core.sweeps.sweep_results import wide_csv
-from subflow_app.core.sweeps.sweep_run import Answer, RunTask, make_run
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 from subflow_store import Store, open_store
@@ -31,16 +34,16 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield opened
 
 
-class Watched(OwnProcess):
+class Watched(Threads):
     """Counts what it is asked for, and tells before each run."""
 
     def __init__(self, before: Callable[[int], None] = lambda made: None) -> None:
         super().__init__()
         self.made = 0
-        self.tasks: list[RunTask] = []
+        self.tasks: list[Task] = []
         self._before = before
 
-    def submit(self, task: RunTask) -> None:
+    def submit(self, task: Task) -> None:
         self.tasks.append(task)
         super().submit(task)
 
@@ -51,15 +54,15 @@ class Watched(OwnProcess):
         return answers
 
 
-class Losing(OwnProcess):
+class Losing(Threads):
     """Loses every run of some tasks, as if its worker had died."""
 
-    def __init__(self, is_lost: Callable[[RunTask], bool]) -> None:
+    def __init__(self, is_lost: Callable[[Task], bool]) -> None:
         super().__init__()
         self._is_lost = is_lost
-        self._lost: deque[RunTask] = deque()
+        self._lost: deque[Task] = deque()
 
-    def submit(self, task: RunTask) -> None:
+    def submit(self, task: Task) -> None:
         if self._is_lost(task):
             self._lost.append(task)
         else:
@@ -77,8 +80,8 @@ def test_each_run_is_that_of_the_scenario_with_its_values(store: Store) -> None:
     result = job.run()
     assert (result.state, result.problems, result.error) == (JobState.FINISHED, (), None)
     assert (job.progress.finished, job.progress.fraction, job.progress.failed) == (12, 1.0, 0)
-    assert result.sweep_id is not None
-    rows = store.sweeps.runs(result.sweep_id)
+    assert job.sweep_id is not None
+    rows = store.sweeps.runs(job.sweep_id)
     assert len(rows) == 12
     row = rows[9]  # the fifth point with its second seed: 2 %, lia
     assert row.run_id is not None
@@ -153,10 +156,10 @@ def test_a_stopped_sweep_is_kept_and_goes_on_where_it_was(store: Store) -> None:
     job = SweepJob(plan(), store, executor=lambda: Watched(lambda made: job.stop() if made == 5 else None))
     result = job.run()
     assert (result.state, job.progress.finished) == (JobState.STOPPED, 5)
-    assert result.sweep_id is not None
-    assert store.sweeps.get(result.sweep_id).state == "stopped"
+    assert job.sweep_id is not None
+    assert store.sweeps.get(job.sweep_id).state == "stopped"
     watched = Watched()
-    again = SweepJob.resumed(store, result.sweep_id, executor=lambda: watched)
+    again = SweepJob.resumed(store, job.sweep_id, executor=lambda: watched)
     assert again.run().state is JobState.FINISHED
     assert watched.made == 12 - 5
     assert [row.state for row in store.sweeps.rows()] == ["finished"]
@@ -183,7 +186,7 @@ def test_a_paused_sweep_begins_nothing_until_it_is_resumed(store: Store) -> None
         thread.join(0.01)
     assert job.progress.finished == 4
     assert job.sweep_id is not None
-    job.resume()
+    job.unpause()
     thread.join(30)
     assert job.progress.fraction == 1.0
 
@@ -191,8 +194,9 @@ def test_a_paused_sweep_begins_nothing_until_it_is_resumed(store: Store) -> None
 def test_a_run_whose_worker_dies_is_tried_again_and_then_given_up(store: Store) -> None:
     lost: list[int] = []
 
-    def is_lost(task: RunTask) -> bool:
-        is_bad = task.seed == 2 and task.scenario.links["wifi"].forward.loss == 0.02
+    def is_lost(task: Task) -> bool:
+        (run,) = task.work.args  # type: ignore[attr-defined] # it is a partial
+        is_bad = bool(run.seed == 2 and run.scenario.links["wifi"].forward.loss == 0.02)
         if is_bad:
             lost.append(task.number)
         return is_bad
@@ -203,23 +207,23 @@ def test_a_run_whose_worker_dies_is_tried_again_and_then_given_up(store: Store) 
     assert len(lost) == ATTEMPTS == 3
     told = "point 2 (links.wifi.loss = 2%), seed 2: tried 3 times, and each time its process was ended by SIGKILL"
     assert result.problems == (told,)
-    assert result.sweep_id is not None
-    record = store.sweeps.get(result.sweep_id)
+    assert job.sweep_id is not None
+    record = store.sweeps.get(job.sweep_id)
     assert (record.state, record.failed, record.message) == ("failed", 1, told)
     # Once it works, only that one is made.
     watched = Watched()
-    again = SweepJob.resumed(store, result.sweep_id, executor=lambda: watched)
+    again = SweepJob.resumed(store, job.sweep_id, executor=lambda: watched)
     assert (again.run().state, watched.made) == (JobState.FINISHED, 1)
 
 
 def test_a_run_that_fails_does_not_stop_the_others(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail_once(task: RunTask, on_start: Callable[..., None]) -> object:
-        if task.number == 2:
-            raised = RunTask(2, task.scenario, -1, task.sample_interval_s)
-            return make_run(raised, on_start)
-        return make_run(task, on_start)
+    made: list[RunTask] = []
 
-    monkeypatch.setattr(executors, "make_run", fail_once)
+    def fail_once(task: RunTask, on_start: OnStart) -> RunOutcome:
+        made.append(task)
+        return make_run(RunTask(task.scenario, -1, task.sample_interval_s) if len(made) == 2 else task, on_start)
+
+    monkeypatch.setattr(sweep_job, "make_run", fail_once)
     job = SweepJob(plan(axes={LOSS: ["1%", "2%"]}), store)
     result = job.run()
     assert (result.state, job.progress.finished, job.progress.failed) == (JobState.FAILED, 3, 1)
@@ -227,9 +231,11 @@ def test_a_run_that_fails_does_not_stop_the_others(store: Store, monkeypatch: py
 
 
 def test_workers_of_another_version_are_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    job = SweepJob(plan(), store)
-    monkeypatch.setattr("subflow_app.core.sweeps.sweep_run.simulator_version", lambda: "0.0.1+other")
-    result = job.run()
+    def made_elsewhere(task: RunTask, on_start: OnStart) -> RunOutcome:
+        return replace(make_run(task, on_start), version="0.0.1+other")
+
+    monkeypatch.setattr(sweep_job, "make_run", made_elsewhere)
+    result = SweepJob(plan(), store).run()
     assert result.state is JobState.FAILED
     assert isinstance(result.error, ClusterError)
     assert "another version of Subflow (0.0.1+other)" in str(result.error)
@@ -237,22 +243,24 @@ def test_workers_of_another_version_are_refused(store: Store, monkeypatch: pytes
 
 
 def test_a_sweep_that_somebody_is_at_is_refused(store: Store) -> None:
-    result = SweepJob(plan(), store).run()
-    assert result.sweep_id is not None
-    store.sweeps.set_state(result.sweep_id, "running", process=this_process())
+    job = SweepJob(plan(), store)
+    job.run()
+    assert job.sweep_id is not None
+    store.sweeps.set_state(job.sweep_id, "running", process=this_process())
     with pytest.raises(SweepError, match=r"is running in process \d+: stop it there first"):
-        SweepJob.resumed(store, result.sweep_id)
+        SweepJob.resumed(store, job.sweep_id)
 
 
 def test_another_version_makes_the_runs_of_a_sweep_anew(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = SweepJob(plan(axes={LOSS: ["1%"]}), store).run()
-    assert result.sweep_id is not None
-    for module in ("running.run_key", "sweeps.sweep_job", "sweeps.sweep_run"):
+    job = SweepJob(plan(axes={LOSS: ["1%"]}), store)
+    job.run()
+    assert job.sweep_id is not None
+    for module in ("running.run_key", "sweeps.sweep_job", "running.run_task"):
         monkeypatch.setattr(f"subflow_app.core.{module}.simulator_version", lambda: "0.2.0+other")
     watched = Watched()
-    SweepJob.resumed(store, result.sweep_id, executor=lambda: watched).run()
+    SweepJob.resumed(store, job.sweep_id, executor=lambda: watched).run()
     assert watched.made == 2
-    assert store.sweeps.get(result.sweep_id).version == "0.2.0+other"
+    assert store.sweeps.get(job.sweep_id).version == "0.2.0+other"
 
 
 # Before anything is run

@@ -15,9 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-import threading
-import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -29,7 +27,9 @@ from numpy.typing import NDArray
 from subflow_app.core.errors import RecipeError
 from subflow_app.core.experiments.cost import Cost, MeasuredRun, measure_cost
 from subflow_app.core.experiments.measure_kind import MeasureKind
-from subflow_app.core.jobs.progress import JobProgress
+from subflow_app.core.jobs.executors import Threads
+from subflow_app.core.jobs.job import Batch
+from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.running.run_key import scenario_hash, simulator_version
 from subflow_app.core.scenarios.scenario_source import with_overrides, with_traces
 from subflow_app.core.scenarios.toml_edit import render
@@ -42,7 +42,7 @@ from subflow_sim.units import Dimension
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe, Series
-    from subflow_app.core.sweeps.executors import ExecutorMaker
+    from subflow_app.core.jobs.executors import ExecutorMaker
     from subflow_store import Store
 
 NAME = "cost"
@@ -155,33 +155,17 @@ class CostKind:
         return CostValues(recipe, (complete or sessions)[-1], tuple(seeds))
 
 
-class CostJob:
-    """Implements `Job`."""
+class CostJob(Batch[tuple[_Case, int]]):
+    """Measures in this process: what the clock tells of others would be of no use here."""
 
     def __init__(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> None:
+        super().__init__(Threads, len(recipe.series_of(is_quick=is_quick)) * len(seeds), recipe.name)
         self._recipe = recipe
         self._store = store
         self._is_quick = is_quick
         self._seeds = tuple(seeds)
-        self._stop = threading.Event()
-        n_runs = len(recipe.series_of(is_quick=is_quick)) * len(self._seeds)
-        self._progress = JobProgress(n_runs)
 
-    @property
-    def progress(self) -> JobProgress:
-        """How far it is."""
-        return self._progress
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """None: what cannot be measured ends it."""
-        return ()
-
-    def stop(self) -> None:
-        """End after the run under way; what was measured stays in the store."""
-        self._stop.set()
-
-    def run(self) -> None:
+    def _work(self) -> None:
         """Measure, unless this machine has done so with this version.
 
         Raises:
@@ -189,29 +173,23 @@ class CostJob:
             StoreError: if a measurement cannot be stored.
         """
         cases = _cases(self._recipe, is_quick=self._is_quick)
-        here, simulator = machine_text(), simulator_version()
-        n_runs = len(cases) * len(self._seeds)
+        here = (machine_text(), simulator_version())
         for known in _sessions(self._store, self._recipe, cases, _kept(self._store)):
-            if (known.machine, known.simulator) == (here, simulator) and _is_complete(known, cases, self._seeds):
-                self._progress = JobProgress(n_runs, n_runs, n_runs)
+            if (known.machine, known.simulator) == here and _is_complete(known, cases, self._seeds):
+                self._tell(finished=self._progress.runs, reused=self._progress.runs)
                 return
-        session = _Session(datetime.now(UTC).isoformat(), here, simulator)
-        began, done = time.monotonic(), 0
-        for seed in self._seeds:
-            for case in cases:
-                if self._stop.is_set():
-                    return
-                self._measure(case, seed, session)
-                done += 1
-                eta_s = (n_runs - done) * (time.monotonic() - began) / done
-                self._progress = JobProgress(n_runs, done, eta_s=eta_s, doing=case.name)
+        self._session = _Session(datetime.now(UTC).isoformat(), *here)
+        self._make((case, seed) for seed in self._seeds for case in cases)
 
-    def _measure(self, case: _Case, seed: int, session: _Session) -> None:
-        try:
-            measured = measure_cost(case.scenario, seed, self._stop.is_set)
-        except SimError as error:
-            raise RecipeError(f"{self._recipe.name}, {case.name}, repetition {seed}: {error}") from error
-        cost = measured.cost
+    def _task(self, item: tuple[_Case, int]) -> Callable[[OnStart], MeasuredRun | SimError]:
+        case, seed = item
+        return lambda _on_start: _measured(case, seed, self._stop.is_set)
+
+    def _keep(self, item: tuple[_Case, int], outcome: MeasuredRun | SimError) -> None:
+        case, seed = item
+        if isinstance(outcome, SimError):
+            raise RecipeError(f"{self._recipe.name}, {case.name}, repetition {seed}: {outcome}") from outcome
+        cost, session = outcome.cost, self._session
         document = {
             "experiment": self._recipe.name,
             "session": session.begun,
@@ -225,9 +203,10 @@ class CostJob:
             "packets": cost.packets,
             "memory_bytes": None if math.isnan(cost.memory_bytes) else cost.memory_bytes,
         }
-        self._keep(case, seed, measured, document)
+        self._store_run(case, seed, outcome, document)
+        self._tell(finished=self._progress.finished + 1, doing=case.name)
 
-    def _keep(self, case: _Case, seed: int, measured: MeasuredRun, document: Mapping[str, Any]) -> None:
+    def _store_run(self, case: _Case, seed: int, measured: MeasuredRun, document: Mapping[str, Any]) -> None:
         from subflow_app.core.running.run_recorder import run_start
 
         sample_interval_s = max(1.0, case.scenario.duration_s)
@@ -239,6 +218,13 @@ class CostJob:
             writer.finish("finished", summary, measured.signature, wall_s=measured.cost.cpu_s)
             run_id = writer.run_id
         self._store.add_tag(run_id, TAG)
+
+
+def _measured(case: _Case, seed: int, is_stopped: Callable[[], bool]) -> MeasuredRun | SimError:
+    try:
+        return measure_cost(case.scenario, seed, is_stopped)
+    except SimError as error:
+        return error
 
 
 class CostValues:

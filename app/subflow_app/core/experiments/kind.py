@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 from numpy.typing import NDArray
 
 from subflow_app.core.experiments.measure_kind import MeasureKind
-from subflow_app.core.jobs.progress import JobProgress
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
-    from subflow_app.core.sweeps.executors import ExecutorMaker
+    from subflow_app.core.jobs.executors import ExecutorMaker
+    from subflow_app.core.jobs.job import Job
     from subflow_sim.report import Report
     from subflow_store import Store
 
@@ -32,29 +32,6 @@ class Values(Protocol):
 
     def problem(self, series: str, point: str) -> str:
         """Why values of it are missing; empty if none is."""
-
-
-class Job(Protocol):
-    """Carries an experiment out. `run` blocks and belongs into a worker thread; the rest is safe to call from any."""
-
-    @property
-    def problems(self) -> Sequence[str]:
-        """What went wrong so far, a line each."""
-
-    @property
-    def progress(self) -> JobProgress:
-        """How far it is."""
-
-    def run(self) -> None:
-        """To the end, or until `stop`. What is there already is not made again.
-
-        Raises:
-            RecipeError: if the recipe cannot be carried out.
-            StoreError: if the store fails.
-        """
-
-    def stop(self) -> None:
-        """End soon; what has ended is kept."""
 
 
 class Kind(Protocol):

@@ -13,8 +13,8 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.reproduction import Reproduction, expected_s
+from subflow_app.core.jobs.executors import ExecutorMaker, Shared, executor_maker
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.sweeps.executors import ExecutorMaker, Shared, executor_maker
 
 if TYPE_CHECKING:
     from subflow_store import Store

@@ -21,7 +21,6 @@ from subflow_app.core.errors import RecipeError, TrainingError
 from subflow_app.core.experiments.cost_kind import cost_scenarios
 from subflow_app.core.experiments.planning import plan_experiment
 from subflow_app.core.experiments.recipe import Recipe, Series
-from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.json_document import number
 from subflow_app.core.learning.kept_trainings import KeptTraining, KeptTrainings, WantedTraining
 from subflow_app.core.learning.recipes import load_recipe, recipe_names
@@ -61,8 +60,8 @@ class RetrainedPolicy:
     path: Path | None
 
 
-class Retraining:
-    """The trainings of the policies of some experiments. `run` blocks; the rest is safe to call from any thread.
+class Retraining(KeptTrainings):
+    """The trainings of the policies of some experiments.
 
     Args:
         recipes: of the experiments.
@@ -97,33 +96,19 @@ class Retraining:
         self.names = tuple(name for name in used if name in known)
         self.without_recipe = tuple(name for name in used if name not in known)
         wanted = [WantedTraining(f"retrained {name}", _request(name, settings or {})) for name in self.names]
-        self._trainings = KeptTrainings(wanted, store, jobs=jobs, trainer=trainer)
+        super().__init__(wanted, store, jobs=jobs, trainer=trainer)
         self.policies: tuple[RetrainedPolicy, ...] = ()
 
-    @property
-    def progress(self) -> JobProgress:
-        """How far the trainings are."""
-        return self._trainings.progress
-
-    def stop(self) -> None:
-        """End soon; what is under way goes on from its checkpoint the next time."""
-        self._trainings.stop()
-
-    def run(self) -> None:
-        """Train what is not there yet.
-
-        Raises:
-            TrainingError: if training is not possible here; the text says what it needs.
-        """
+    def _work(self) -> None:
         if not self.names:
             return
         try:
-            made = self._trainings.run()
+            super()._work()
         except AgentError as error:
             raise TrainingError(str(error)) from error
         self.policies = tuple(
             RetrainedPolicy(name, training, None if training.problem else best_policy(training.folder))
-            for name, training in zip(self.names, made, strict=True)
+            for name, training in zip(self.names, self.made, strict=True)
         )
 
     @property

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -11,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from subflow_app.core.experiments.kind import Job, Values
+from subflow_app.core.experiments.kind import Values
 from subflow_app.core.experiments.measure_kind import MeasureKind
 from subflow_app.core.experiments.measures import MEASURES, RunMeasure
 from subflow_app.core.experiments.measuring import capacity_course
 from subflow_app.core.experiments.planning import ExperimentPlan, Part, Place, plan_experiment
 from subflow_app.core.experiments.run_data import RunData
+from subflow_app.core.jobs.job import Job
 from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.sweeps.plan_file import plan_text
 from subflow_app.core.sweeps.sweep_job import SweepJob
@@ -24,7 +24,7 @@ from subflow_app.core.sweeps.sweep_points import PointReader
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
-    from subflow_app.core.sweeps.executors import ExecutorMaker
+    from subflow_app.core.jobs.executors import ExecutorMaker
     from subflow_sim.report import Report
     from subflow_store import Store
 
@@ -72,7 +72,7 @@ def _sweeps(store: Store, plan: ExperimentPlan) -> list[tuple[Part, int]]:
     return found
 
 
-class RunsJob:
+class RunsJob(Job):
     """Carries out the plans of an experiment, one after the other.
 
     Args:
@@ -82,18 +82,17 @@ class RunsJob:
     """
 
     def __init__(self, plan: ExperimentPlan, store: Store, executor: ExecutorMaker) -> None:
+        super().__init__()
         self._plan = plan
         self._store = store
         self._executor = executor
-        self._stopped = threading.Event()
-        # Replaced as wholes by the thread that runs: others may read at any time.
-        self._jobs: tuple[SweepJob, ...] = ()
-        self.problems: tuple[str, ...] = ()
+        # Replaced as a whole by the thread that runs: others may read at any time.
+        self._sweeps: tuple[SweepJob, ...] = ()
 
     @property
     def progress(self) -> JobProgress:
         """How far it is."""
-        told = [job.progress for job in self._jobs]
+        told = [sweep.progress for sweep in self._sweeps]
         latest = told[-1] if told else None
         runs = self._plan.n_runs
         waiting = runs - sum(each.runs for each in told)
@@ -109,29 +108,25 @@ class RunsJob:
             eta_s,
         )
 
-    def run(self) -> None:
-        """To the end, or until `stop`."""
-        for part in self._plan.parts:
-            if self._stopped.is_set():
-                return
-            record = self._store.sweeps.of_plan(plan_text(part.plan))
-            if record is None:
-                job = SweepJob(part.plan, self._store, executor=self._executor)
-            else:
-                job = SweepJob.resumed(self._store, record.id, executor=self._executor)
-            self._jobs = (*self._jobs, job)
-            if self._stopped.is_set():
-                return
-            result = job.run()
-            self.problems = (*self.problems, *result.problems)
-            if result.error is not None:
-                raise result.error
-
     def stop(self) -> None:
         """End soon; runs that have ended are kept."""
-        self._stopped.set()
-        for job in self._jobs:
-            job.stop()
+        super().stop()
+        for sweep in self._sweeps:
+            sweep.stop()
+
+    def _work(self) -> None:
+        for part in self._plan.parts:
+            record = self._store.sweeps.of_plan(plan_text(part.plan))
+            if record is None:
+                sweep = SweepJob(part.plan, self._store, executor=self._executor)
+            else:
+                sweep = SweepJob.resumed(self._store, record.id, executor=self._executor)
+            self._sweeps = (*self._sweeps, sweep)
+            if self.is_stopped:
+                return
+            outcome = sweep.run()
+            self._problems += outcome.problems
+            outcome.check()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,8 @@ from subflow_agents import AgentError, agent_names
 from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.experiments.measure_kind import Measure, MeasureKind
 from subflow_app.core.experiments.training_curves import COLUMNS, TrainingCurve, common_level
-from subflow_app.core.jobs.progress import JobProgress, JobState
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.kept_trainings import (
-    KeptTraining,
     KeptTrainings,
     WantedTraining,
     is_same_training,
@@ -58,7 +57,7 @@ from subflow_sim.units import Dimension
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
-    from subflow_app.core.sweeps.executors import ExecutorMaker
+    from subflow_app.core.jobs.executors import ExecutorMaker
     from subflow_store import Store
 
 NAME = "training"
@@ -228,7 +227,8 @@ class TrainingKind:
         self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int], executor: ExecutorMaker
     ) -> TrainingRuns:
         """What trains, in processes of its own: as many at once as there are pairs of cores."""
-        return TrainingRuns(recipe, store, is_quick=is_quick, seeds=seeds, trainer=self._trainer)
+        wanted = wanted_trainings(recipe, is_quick=is_quick, seeds=seeds)
+        return TrainingRuns(tuple(wanted.values()), store, jobs=default_limit(), trainer=self._trainer)
 
     def stored(self, recipe: Recipe, store: Store, *, is_quick: bool, seeds: Sequence[int]) -> TrainingValues | None:
         """The newest finished trainings of the store that are those of the recipe."""
@@ -256,65 +256,16 @@ def wanted_trainings(recipe: Recipe, *, is_quick: bool, seeds: Sequence[int]) ->
     return wanted
 
 
-class TrainingRuns:
-    """Implements `Job`.
+class TrainingRuns(KeptTrainings):
+    """The trainings of an experiment."""
 
-    Args:
-        recipe: of the kind training.
-        store: gets the trainings.
-        is_quick: whether the quick form is wanted.
-        seeds: of each series.
-        jobs: how many at once; None: as many as there are pairs of cores.
-        trainer: module whose `run_training` trains.
-    """
-
-    def __init__(
-        self,
-        recipe: Recipe,
-        store: Store,
-        *,
-        is_quick: bool,
-        seeds: Sequence[int],
-        jobs: int | None = None,
-        trainer: str = TRAINER,
-    ) -> None:
-        self._recipe = recipe
-        jobs = default_limit() if jobs is None else jobs
-        wanted = wanted_trainings(recipe, is_quick=is_quick, seeds=seeds)
-        self._trainings = KeptTrainings(tuple(wanted.values()), store, jobs=jobs, trainer=trainer)
-        self._made: list[KeptTraining] = []
-        self._problems: tuple[str, ...] = ()
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What went wrong so far, a line each."""
-        return self._problems
-
-    @property
-    def progress(self) -> JobProgress:
-        """How far it is; a training under way counts for the part that is done."""
-        told = self._trainings.progress
-        if self._problems and not self._made:
-            return JobProgress(told.runs, told.finished, failed=told.runs - told.finished)
-        if self._made and not self._trainings.is_stopped:
-            failed = sum(bool(each.problem) for each in self._made)
-            return JobProgress(told.runs, told.runs - failed, sum(each.was_there for each in self._made), failed)
-        doing = f"{told.doing}: {told.fraction:.0%} of all steps" if told.doing else ""
-        return JobProgress(told.runs, told.finished, eta_s=told.eta_s, doing=doing)
-
-    def stop(self) -> None:
-        """End soon; what is under way goes on from its checkpoint the next time."""
-        self._trainings.stop()
-
-    def run(self) -> None:
-        """Make what is missing. What cannot be trained here is told by `problems`, with what that needs."""
+    def _work(self) -> None:
+        """Make what is missing. What cannot be trained here is told with what that needs."""
         try:
-            self._made = self._trainings.run()
+            super()._work()
         except (TrainingError, AgentError, SimError) as error:
-            self._problems = (f"not measured: {error}",)
-            return
-        if not self._trainings.is_stopped:
-            self._problems = tuple(f"{each.label}: {each.problem}" for each in self._made if each.problem)
+            self._problems.append(f"not measured: {error}")
+            self._tell(failed=self._progress.runs - self._progress.finished, share=math.nan)
 
 
 class TrainingValues:

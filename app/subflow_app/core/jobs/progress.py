@@ -58,6 +58,7 @@ class JobProgress:
         elapsed_s: time that runs were made, pauses left out, s.
         jobs: how many runs are made at once; 0 until that is known.
         share: of the work that is done, 0 to 1, where runs differ in what they take; NaN: by their number.
+        part: how far the job is that goes on, of several; None: it is one.
     """
 
     runs: int
@@ -72,6 +73,7 @@ class JobProgress:
     elapsed_s: float = 0.0
     jobs: int = 0
     share: float = math.nan
+    part: JobProgress | None = None
 
     @property
     def fraction(self) -> float:

@@ -9,16 +9,17 @@ from __future__ import annotations
 import math
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import LeaderboardError
 from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.planning import ExperimentPlan, Part, plan_experiment
 from subflow_app.core.experiments.recipe import Recipe
-from subflow_app.core.experiments.reproduction import Overall, ReproductionOutcome, Reproductions
+from subflow_app.core.experiments.reproduction import Reproductions
 from subflow_app.core.experiments.run_data import matches
 from subflow_app.core.experiments.runs_kind import RunValues
+from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.leaderboard.competitors import Competitor, chosen_competitors
 from subflow_app.core.leaderboard.contest import Contest, load_contests
 from subflow_app.core.leaderboard.contest_recipe import RECIPE_PREFIX, RENO, cost_recipe, runs_recipe
@@ -124,8 +125,8 @@ class Board:
         return {name: cell.mean for name, cell in found.items() if cell is not None}
 
 
-class LeaderboardJob:
-    """Carries contests out. `run` blocks and belongs into a worker thread; the rest may be called from any.
+class LeaderboardJob(Reproductions):
+    """Carries contests out.
 
     Args:
         entry: what is asked for.
@@ -149,31 +150,13 @@ class LeaderboardJob:
         if not recipes:
             told = "; ".join(entry.problems) or "on single paths, coupled controllers are NewReno"
             raise LeaderboardError(f"none of the controllers takes part in any of the contests: {told}")
-        self._reproductions = Reproductions(recipes, store, jobs=jobs, cluster=cluster)
+        super().__init__(recipes, store, jobs=jobs, cluster=cluster)
 
     @property
-    def progress(self) -> Overall:
-        """How far it is; its name is that of what goes on."""
-        return self._reproductions.progress
-
-    @property
-    def n_parts(self) -> int:
-        """How many recipes there are: of runs, and of cost."""
-        return len(self._reproductions.each)
-
-    def run(self) -> tuple[ReproductionOutcome, ...]:
-        """To the end, or until `stop`; a contest that fails does not keep the others from their turn."""
-        return self._reproductions.run()
-
-    def stop(self) -> None:
-        """End soon; what has ended is kept."""
-        self._reproductions.stop()
-
-    @property
-    def problems(self) -> tuple[str, ...]:
-        """What went wrong, a line each."""
-        ended = zip(self._reproductions.each, self._reproductions.outcomes, strict=False)
-        return tuple(f"{each.recipe.name}: {text}" for each, outcome in ended for text in outcome.problems)
+    def progress(self) -> JobProgress:
+        """How far it is; contests are told without the word that all their experiments begin with."""
+        told = super().progress
+        return replace(told, doing=told.doing.replace(RECIPE_PREFIX, "", 1))
 
 
 def stored_board(entry: Entry, store: Store, is_cancelled: Callable[[], bool] = lambda: False) -> Board:

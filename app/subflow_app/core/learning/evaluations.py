@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import math
-import os
-import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.catalog import policy_library
+from subflow_app.core.errors import ClusterError
+from subflow_app.core.jobs.executors import Threads, core_count, executor_maker
+from subflow_app.core.jobs.job import Batch
+from subflow_app.core.jobs.tasks import OnStart
+from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
+from subflow_sim.errors import SimError
 
 if TYPE_CHECKING:
     from subflow_agents.evaluation import Evaluation, RunFigures
-    from subflow_sim import Scenario, Simulation
+    from subflow_sim import Scenario
 
-_Task = tuple["Scenario", Sequence[str], int]
+_Run = tuple["Scenario", Sequence[str], int]
 
 
-class EvaluationJob:
-    """An evaluation that tells how far it is and can be stopped.
+class EvaluationJob(Batch[int]):
+    """An evaluation.
 
     Threads are as good as processes here: the core runs without Python's lock, and nothing has to be sent around.
 
+    Args:
+        contenders: policy files, names of the policy library, agents, controllers; see
+            `subflow_agents.evaluation.read_contender`.
+        source: the scenario.
+        seeds: of the runs.
+        baselines: controllers to compare with; None: the classics that suit the scenario.
+        folder: of the files that the scenario names.
+        name: what messages call the scenario.
+        threads: runs at once; None: one for each core that this process may use.
+        cluster: address of a Ray cluster that makes them instead; None: none.
+
     Attributes:
         result: what came of it; None until then, and if it was stopped.
+
+    Raises:
+        ConfigError: if a contender is none, or the scenario has no flow for it.
+        ScenarioError: if the scenario is not usable with it.
     """
 
     def __init__(
@@ -39,91 +58,46 @@ class EvaluationJob:
         folder: str | Path = "",
         name: str = "",
         threads: int | None = None,
-        on_progress: Callable[[int, int], None] | None = None,
+        cluster: str | None = None,
     ) -> None:
-        """Check what is asked for; nothing runs yet.
-
-        Args:
-            contenders: policy files, names of the policy library, agents, controllers; see
-                `subflow_agents.evaluation.read_contender`.
-            source: the scenario.
-            seeds: of the runs.
-            baselines: controllers to compare with; None: the classics that suit the scenario.
-            folder: of the files that the scenario names.
-            name: what messages call the scenario.
-            threads: runs at once; None: one for each core that this process may use.
-            on_progress: called with (runs made, runs in all), on any thread.
-
-        Raises:
-            ConfigError: if a contender is none, or the scenario has no flow for it.
-            ScenarioError: if the scenario is not usable with it.
-        """
+        threaded = partial(Threads, threads or core_count())
+        super().__init__(threaded if cluster is None else executor_maker(cluster=cluster), name=name)
         self._contenders = tuple(map(_contender_text, contenders))
         self._source = source
         self._seeds = tuple(seeds)
         self._baselines = None if baselines is None else tuple(baselines)
-        self._folder, self._name = str(folder), name or source.scenario.name
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-        self._threads = threads or cores
-        self._on_progress = on_progress
-        self._stopped = threading.Event()
-        self._running: dict[int, list[Simulation]] = {}
-        self._done = 0
-        self._lock = threading.Lock()
-        self._tasks: list[_Task] = []
+        self._folder = str(folder)
+        self._runs: list[_Run] = []
+        self._figures: dict[int, RunFigures] = {}
         self.result: Evaluation | None = None
         self._evaluate(self._note)
+        self._tell(runs=len(self._runs))
 
-    @property
-    def is_stopped(self) -> bool:
-        """Whether `stop` was called."""
-        return self._stopped.is_set()
-
-    @property
-    def runs(self) -> int:
-        """How many runs it takes."""
-        return len(self._tasks)
-
-    def stop(self) -> None:
-        """End within some milliseconds, without a result."""
-        self._stopped.set()
-        for simulations in list(self._running.values()):
-            for simulation in list(simulations):
-                simulation.interrupt()
-
-    def run(self) -> None:
+    def _work(self) -> None:
         """Make all runs.
 
         Raises:
             SimError: if a run fails.
         """
-        with ThreadPoolExecutor(self._threads, thread_name_prefix="subflow-evaluation") as pool:
-            try:
-                figures = list(pool.map(self._one, range(len(self._tasks))))
-            except BaseException:
-                self.stop()
-                raise
-        if self.is_stopped:
-            return
-        results = iter([each for each in figures if each is not None])
-        self.result = self._evaluate(lambda scenario, names, seed: next(results))
+        self._make(range(len(self._runs)))
+        if not self.is_stopped:
+            figures = iter([self._figures[number] for number in range(len(self._runs))])
+            self.result = self._evaluate(lambda scenario, names, seed: next(figures))
 
-    def _one(self, index: int) -> RunFigures | None:
-        from subflow_agents.evaluation import run_once
+    def _task(self, item: int) -> Callable[[OnStart], RunOutcome]:
+        scenario, _, seed = self._runs[item]
+        return partial(make_run, RunTask(scenario, seed, max(1.0, scenario.duration_s), keeps_traces=False))
 
-        if self.is_stopped:
-            return None
-        running: list[Simulation] = []
-        self._running[index] = running
-        scenario, names, seed = self._tasks[index]
-        figures = run_once(scenario, names, seed, running)
-        del self._running[index]
-        with self._lock:
-            self._done += 1
-            done = self._done
-        if self._on_progress is not None:
-            self._on_progress(done, len(self._tasks))
-        return figures
+    def _keep(self, item: int, outcome: RunOutcome) -> None:
+        from subflow_agents.evaluation import run_figures
+
+        if outcome.failure:
+            raise SimError(outcome.failure)
+        self._figures[item] = run_figures(outcome.summary, *self._runs[item])
+        self._tell(finished=len(self._figures))
+
+    def _give_up(self, item: int, problem: str) -> None:
+        raise ClusterError(f"a run of seed {self._runs[item][2]} could not be made: {problem}")
 
     def _evaluate(self, run: Callable[[Scenario, Sequence[str], int], RunFigures]) -> Evaluation:
         from subflow_agents.evaluation import evaluate
@@ -133,7 +107,7 @@ class EvaluationJob:
             self._source.text,
             self._seeds,
             baselines=self._baselines,
-            name=self._name,
+            name=self.name or self._source.scenario.name,
             folder=self._folder,
             run=run,
         )
@@ -142,7 +116,7 @@ class EvaluationJob:
         """In place of a run: note what it would be."""
         from subflow_agents.evaluation import RunFigures
 
-        self._tasks.append((scenario, names, seed))
+        self._runs.append((scenario, names, seed))
         nan = math.nan
         return RunFigures(seed, nan, nan, nan, nan, nan, nan, nan)
 

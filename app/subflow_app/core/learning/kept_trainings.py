@@ -10,7 +10,6 @@ import contextlib
 import hashlib
 import json
 import math
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_agents import ReportKind, TrainingConfig, TrainingState
 from subflow_app.core.errors import TrainingError
-from subflow_app.core.jobs.progress import JobProgress, JobState
+from subflow_app.core.jobs.job import Job
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.training import TrainingJob
 from subflow_app.core.learning.training_folder import (
     has_checkpoint,
@@ -101,8 +101,8 @@ class KeptTraining:
         return told[-1] if told else None
 
 
-class KeptTrainings:
-    """Makes what is missing of some trainings. `run` blocks; everything else is safe to call from any thread.
+class KeptTrainings(Job):
+    """Makes what is missing of some trainings; those under way write a checkpoint when it is stopped.
 
     Args:
         wanted: the trainings; each needs a budget of steps.
@@ -110,6 +110,10 @@ class KeptTrainings:
         jobs: how many at once.
         parent: folder of their folders; None: that of all trainings.
         trainer: module whose `run_training` trains.
+
+    Attributes:
+        made: all trainings in the order in which they were asked for, once it has ended; those that failed or were
+            stopped say so.
     """
 
     def __init__(
@@ -121,34 +125,16 @@ class KeptTrainings:
         parent: Path | None = None,
         trainer: str = TRAINER,
     ) -> None:
+        super().__init__(len(wanted))
         self._wanted = tuple(wanted)
         self._store = store
         self._jobs = max(1, jobs)
         self._parent = parent
         self._trainer = trainer
-        self._stop = threading.Event()
-        # Replaced as a whole by the thread that runs: no lock needed.
-        self._progress = JobProgress(len(self._wanted))
+        self.made: list[KeptTraining] = []
 
-    @property
-    def progress(self) -> JobProgress:
-        """How far they are."""
-        return self._progress
-
-    @property
-    def is_stopped(self) -> bool:
-        """Whether `stop` was called."""
-        return self._stop.is_set()
-
-    def stop(self) -> None:
-        """End soon; trainings under way write a checkpoint, from which the next call goes on."""
-        self._stop.set()
-
-    def run(self) -> list[KeptTraining]:
+    def _work(self) -> None:
         """Make what is missing.
-
-        Returns:
-            All trainings in the order in which they were asked for; those that failed or were stopped say so.
 
         Raises:
             TrainingError: if something is missing and cannot be trained here, or a folder cannot be used.
@@ -157,7 +143,7 @@ class KeptTrainings:
         """
         configs = [self._config(wanted) for wanted in self._wanted]
         there = [is_finished(Path(config.folder)) for config in configs]
-        self._tell(configs, [1.0 if each else 0.0 for each in there], "", math.nan)
+        self._tell_shares(configs, [1.0 if each else 0.0 for each in there], "", math.nan)
         if not all(there):
             check_torch()
         made = [
@@ -169,7 +155,11 @@ class KeptTrainings:
         if missing:
             for number, problem in zip(missing, self._train(configs, missing), strict=True):
                 made[number] = replace(made[number], problem=problem, was_there=False)
-        return made
+        self.made = made
+        if not self.is_stopped:
+            self._problems += [f"{each.label}: {each.problem}" for each in made if each.problem]
+            failed = sum(bool(each.problem) for each in made)
+            self._tell(finished=len(made) - failed, reused=sum(there), failed=failed)
 
     def _config(self, wanted: WantedTraining) -> TrainingConfig:
         config = prepare(wanted.request, trainings_directory())
@@ -205,20 +195,20 @@ class KeptTrainings:
             # What another program has begun since is waited for rather than given up.
             for _attempt in range(_ATTEMPTS):
                 others = [number for number, job in jobs.items() if _is_taken(job)]
-                if not others or self._stop.is_set():
+                if not others or self.is_stopped:
                     break
                 for number in others:
                     folder = Path(configs[number].folder)
                     jobs[number] = service.job(service.resume(folder, steps=configs[number].steps))
                 self._watch(configs, jobs)
-            if self._stop.is_set():
+            if self.is_stopped:
                 for job in jobs.values():
                     if not job.is_attached:
                         job.stop()
         return [_problem(jobs[number]) for number in missing]
 
     def _watch(self, configs: Sequence[TrainingConfig], jobs: Mapping[int, TrainingJob]) -> None:
-        while not self._stop.is_set():
+        while not self.is_stopped:
             open_jobs = {number: job for number, job in jobs.items() if not job.state.is_over}
             shares = [1.0] * len(configs)
             eta_s = 0.0
@@ -229,17 +219,19 @@ class KeptTrainings:
                 eta_s += (1 - shares[number]) * float(configs[number].steps or 1) / speed
             working = [number for number, job in open_jobs.items() if job.state is not JobState.WAITING]
             label = ", ".join(self._wanted[number].label for number in working)
-            self._tell(configs, shares, label, eta_s / self._jobs)
+            self._tell_shares(configs, shares, label, eta_s / self._jobs)
             if not open_jobs:
                 return
             next(iter(open_jobs.values())).wait(_WAIT_S)
 
-    def _tell(self, configs: Sequence[TrainingConfig], shares: Sequence[float], label: str, eta_s: float) -> None:
+    def _tell_shares(
+        self, configs: Sequence[TrainingConfig], shares: Sequence[float], label: str, eta_s: float
+    ) -> None:
         steps = [float(config.steps or 1) for config in configs]
         done = math.fsum(share * each for share, each in zip(shares, steps, strict=True))
         fraction = done / math.fsum(steps) if steps else 1.0
         finished = sum(share >= 1.0 for share in shares)
-        self._progress = JobProgress(len(configs), finished, eta_s=eta_s, doing=label, share=min(fraction, 1.0))
+        self._tell(state=JobState.RUNNING, finished=finished, eta_s=eta_s, doing=label, share=min(fraction, 1.0))
 
 
 def training_key(config: TrainingConfig) -> str:

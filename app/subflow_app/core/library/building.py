@@ -8,18 +8,17 @@ time series and events only those that figures and verdicts are read from. That 
 from __future__ import annotations
 
 import hashlib
-import math
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.errors import AppError, LibraryError
 from subflow_app.core.experiments.reproduction import Reproductions
+from subflow_app.core.jobs.job import Job, Series
 from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.labs.runner import LabRunner
 from subflow_app.core.leaderboard.board import LeaderboardJob, Shipped, entry, stored_board
@@ -50,26 +49,27 @@ BOARD_S = 300.0
 """What the quick leaderboard takes on two cores, as a rule, s."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuildOutcome:
-    """How a build ended.
+class _Labs(Job):
+    """Makes the reference runs of labs that are not there yet."""
 
-    Attributes:
-        state: failed: the file was written, but something is missing in it; stopped: it was not written.
-        problems: what is missing and why, a line each.
-        runs: in the file.
-        bytes: size of the file.
-        wall_s: how long it took this time.
-    """
+    def __init__(self, labs: Sequence[Lab], work: Store) -> None:
+        super().__init__(len(labs))
+        self._labs, self._store = labs, work
 
-    state: JobState
-    problems: tuple[str, ...]
-    runs: int = 0
-    bytes: int = 0
-    wall_s: float = 0.0
+    def _work(self) -> None:
+        for lab in self._labs:
+            if self.is_stopped:
+                return
+            self._tell(doing=f"lab {lab.number}")
+            try:
+                if not _reference_runs(self._store, lab):
+                    self._problems += make_lab(self._store, lab)
+            except AppError as error:
+                self._problems.append(f"lab {lab.number}: {error}")
+            self._tell(finished=self._progress.finished + 1)
 
 
-class LibraryBuild:
+class LibraryBuild(Series[Job]):
     """One build. `run` blocks and belongs into a worker thread; the rest is safe to call from any thread.
 
     Args:
@@ -79,6 +79,11 @@ class LibraryBuild:
         has_leaderboard: whether the quick leaderboard goes into it, too.
         jobs: how many runs at once.
         cluster: address of a Ray cluster that makes them instead; None: none.
+
+    Attributes:
+        runs: in the file, once it is written.
+        bytes: size of the file.
+        wall_s: how long it took this time.
     """
 
     def __init__(
@@ -91,17 +96,15 @@ class LibraryBuild:
         jobs: int = 1,
         cluster: str | None = None,
     ) -> None:
+        super().__init__(())
         self.out = out
+        self.runs = self.bytes = 0
+        self.wall_s = 0.0
         self._recipes = tuple(recipes)
         self._labs = tuple(labs)
         self._has_leaderboard = has_leaderboard
         self._jobs, self._cluster = jobs, cluster
-        self._stop = threading.Event()
-        # Replaced as wholes by the thread that runs: others may read at any time.
-        self._experiments: Reproductions | None = None
-        self._board: LeaderboardJob | None = None
         self._doing = ""
-        self._labs_done = 0
 
     @property
     def work_file(self) -> Path:
@@ -111,36 +114,20 @@ class LibraryBuild:
     @property
     def progress(self) -> JobProgress:
         """How far it is."""
-        experiments, board = self._experiments, self._board
-        if experiments is None:
-            return JobProgress(0, doing=self._doing, share=0.0)
-        told = experiments.progress
-        doing = self._doing or f"{told.number} of {told.count} · {told.name}"
-        # (expected time, share that is done, time to go) of each of the three.
-        parts = [(experiments.expected_s, told.fraction, told.eta_s)]
-        n_labs = len(self._labs)
-        if n_labs:
-            left = n_labs - self._labs_done
-            parts.append((LAB_S * n_labs, self._labs_done / n_labs, LAB_S * left))
-        if self._has_leaderboard:
-            standing = None if board is None else board.progress
-            parts.append((BOARD_S, 0.0, BOARD_S) if standing is None else (BOARD_S, standing.fraction, standing.eta_s))
-            if standing is not None and standing.fraction < 1:
-                doing = f"{standing.number} of {standing.count} · {standing.name}"
-        total = math.fsum(expected for expected, _, _ in parts)
-        done = math.fsum(expected * fraction for expected, fraction, _ in parts)
-        eta_s = math.fsum(left for _, _, left in parts if not math.isnan(left))
-        return JobProgress(0, eta_s=eta_s, doing=doing, share=min(done / total, 1.0) if total else 1.0)
+        told = super().progress
+        if not self.each:
+            return replace(told, doing=self._doing, share=0.0)
+        doing = self._doing or ("" if told.part is None else told.part.doing)
+        # It is not done before the file is written.
+        return replace(told, doing=doing, share=told.share if self.bytes else min(told.share, 0.99), part=None, runs=0)
 
-    def stop(self) -> None:
-        """End soon; what was made is kept for the next build."""
-        self._stop.set()
-        for job in (self._experiments, self._board):
-            if job is not None:
-                job.stop()
+    def _weight(self, job: Job) -> float:
+        if isinstance(job, LeaderboardJob):
+            return BOARD_S
+        return job.expected_s if isinstance(job, Reproductions) else LAB_S * len(self._labs)
 
-    def run(self) -> BuildOutcome:
-        """To the end, or until `stop`.
+    def _work(self) -> None:
+        """Make everything, and the file; it is not written if the build is stopped.
 
         Raises:
             AppError: if a recipe or a lab cannot be used, or the file would be too large.
@@ -150,57 +137,25 @@ class LibraryBuild:
 
         began = time.monotonic()
         with open_store(self.work_file) as work:
-            problems = self._make_experiments(work)
-            problems += self._make_labs(work)
-            problems += self._make_leaderboard(work)
-            if self._stop.is_set():
-                return BuildOutcome(JobState.STOPPED, tuple(problems), wall_s=time.monotonic() - began)
+            options: dict[str, Any] = {"jobs": self._jobs, "cluster": self._cluster}
+            experiments = Reproductions(self._recipes, work, is_quick=True, **options)
+            board = [LeaderboardJob(entry(is_quick=True), work, **options)] if self._has_leaderboard else []
+            self.each = (experiments, _Labs(self._labs, work), *board)
+            super()._work()
+            self.wall_s = time.monotonic() - began
+            for outcome in self.outcomes:
+                outcome.check()
+            if self.is_stopped:
+                return
+            for each, outcome in zip(experiments.each, experiments.outcomes, strict=True):
+                if outcome.state != JobState.FINISHED and not outcome.problems:
+                    self._problems.append(f"{each.name}: not all of it was made")
             self._doing = "compacting"
-            runs = self._compact(work)
+            self.runs = self._compact(work)
         for suffix in ("", "-wal", "-shm"):
             self.work_file.with_name(self.work_file.name + suffix).unlink(missing_ok=True)
-        size = self.out.stat().st_size
-        state = JobState.FAILED if problems else JobState.FINISHED
-        return BuildOutcome(state, tuple(problems), runs, size, time.monotonic() - began)
-
-    # Making
-
-    def _make_experiments(self, work: Store) -> list[str]:
-        experiments = Reproductions(self._recipes, work, is_quick=True, jobs=self._jobs, cluster=self._cluster)
-        self._experiments = experiments
-        if self._stop.is_set():
-            return []
-        outcomes = experiments.run()
-        return [
-            f"{each.recipe.name}: {problem}"
-            for each, outcome in zip(experiments.each, outcomes, strict=False)
-            for problem in outcome.problems
-            or (("not all of it was made",) if outcome.state != JobState.FINISHED else ())
-        ]
-
-    def _make_labs(self, work: Store) -> list[str]:
-        problems: list[str] = []
-        for lab in self._labs:
-            if self._stop.is_set():
-                break
-            self._doing = f"lab {lab.number}"
-            try:
-                if not _reference_runs(work, lab):
-                    problems += make_lab(work, lab)
-            except AppError as error:
-                problems.append(f"lab {lab.number}: {error}")
-            self._labs_done += 1
-        return problems
-
-    def _make_leaderboard(self, work: Store) -> list[str]:
-        if not self._has_leaderboard or self._stop.is_set():
-            return []
-        self._doing = "leaderboard"
-        board = self._board = LeaderboardJob(entry(is_quick=True), work, jobs=self._jobs, cluster=self._cluster)
-        if self._stop.is_set():
-            return []
-        board.run()
-        return list(board.problems)
+        self.bytes = self.out.stat().st_size
+        self.wall_s = time.monotonic() - began
 
     # Compacting
 

@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from subflow_app.core.jobs.job import JobOutcome
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import translatable
-from subflow_app.core.sweeps.sweep_job import SweepJob, SweepResult
+from subflow_app.core.sweeps.sweep_job import SweepJob
 
 if TYPE_CHECKING:
     from subflow_store.sweep_values import SweepRecord
@@ -48,7 +49,7 @@ class HereSweep:
     began_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     ended: threading.Event = field(default_factory=threading.Event)
 
-    def run(self) -> SweepResult:
+    def run(self) -> JobOutcome:
         """Carries the sweep out; see :meth:`SweepJob.run`."""
         try:
             return self.job.run()

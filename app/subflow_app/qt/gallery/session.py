@@ -20,6 +20,7 @@ from subflow_app.core.experiments.recipe_files import recipe_names
 from subflow_app.core.experiments.report import figure_caption, write_report
 from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
 from subflow_app.core.experiments.results import Results
+from subflow_app.core.jobs.executors import jobs_beside_window
 from subflow_app.core.language import tr, trn
 from subflow_app.core.library.shipped import open_library
 from subflow_app.core.library.taking import take_experiment, take_to_go_on
@@ -29,7 +30,6 @@ from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.paper.figures import write_figure
 from subflow_app.core.paper.panel_plan import Ground, PanelFigure
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
-from subflow_app.core.sweeps.executors import jobs_beside_window
 from subflow_app.qt.gallery.card_delegate import PICTURE_SIZE
 from subflow_app.qt.gallery.panel import GalleryPanel
 from subflow_app.qt.theme import Tokens, current_tokens

@@ -102,8 +102,8 @@ class LeaderboardFeature(Feature):
 
     def run(self, *, is_quick: bool) -> None:
         """Makes all runs that are missing; its panel comes to the front."""
+        from subflow_app.core.jobs.executors import jobs_beside_window
         from subflow_app.core.leaderboard.board import LeaderboardJob, entry
-        from subflow_app.core.sweeps.executors import jobs_beside_window
 
         store = self.window.database.store
         if store is None or self._is_running:
@@ -190,7 +190,7 @@ class LeaderboardFeature(Feature):
             self._content.show_progress(0.0, tr("Reading contests …"))
             return
         told = job.progress
-        name = told.name.removeprefix("leaderboard ")
+        name = "" if job.current is None else job.current.name.removeprefix("leaderboard ")
         left = duration_text(told.eta_s)
         text = tr("{name}: {done} of {all} runs, {left} to go", name=name, done=told.finished, all=told.runs, left=left)
         self._content.show_progress(told.fraction, text)

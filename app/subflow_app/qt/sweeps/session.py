@@ -10,14 +10,15 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
+from subflow_app.core.jobs.executors import jobs_beside_window
+from subflow_app.core.jobs.job import JobOutcome
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr, trn
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_source import with_traces
-from subflow_app.core.sweeps.executors import jobs_beside_window
 from subflow_app.core.sweeps.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
 from subflow_app.core.sweeps.sweep_estimate import SweepLimits
-from subflow_app.core.sweeps.sweep_job import SweepJob, SweepResult
+from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.core.sweeps.sweep_list import HereSweep, SweepEntry, interrupted, possible, sweep_entries
 from subflow_app.core.sweeps.sweep_parameters import sweep_parameters, swept_controllers
 from subflow_app.core.sweeps.sweep_results import stored_table
@@ -151,7 +152,7 @@ class SweepSession(QObject):
                 if entry.can_resume:
                     self.resume(entry)
             elif entry.state == JobState.PAUSED:
-                job.resume()
+                job.unpause()
             else:
                 job.pause()
         self.refresh()
@@ -357,7 +358,7 @@ class SweepSession(QObject):
 
     # ---- ends ----
 
-    def _on_ended(self, sweep: HereSweep, result: SweepResult) -> None:
+    def _on_ended(self, sweep: HereSweep, result: JobOutcome) -> None:
         self._ended.add(sweep.number)
         progress, name = result.progress, sweep.job.plan.name
         if result.error is not None:

@@ -1,4 +1,4 @@
-"""One run of a sweep, wherever it is made: in this process, in another one or on another machine.
+"""One run of a job, wherever it is made: in this process, in another one or on another machine.
 
 What goes there is the scenario as it was read, with the content of its policies, so that the other machine needs no
 files. What comes back is everything that there is to store: the process that asked writes, and no other does.
@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_app.core.errors import ClusterError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL
 from subflow_app.core.jobs.progress import JobState
+from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.running.run_recorder import run_start
 from subflow_app.core.running.runs import RunJob, decision_limits
@@ -31,7 +33,6 @@ class RunTask:
     """A run to be made.
 
     Attributes:
-        number: by which the sweep knows it.
         scenario: what to simulate.
         seed: of the run.
         sample_interval_s: of its traces.
@@ -39,7 +40,6 @@ class RunTask:
         records_decisions: whether decisions come back.
     """
 
-    number: int
     scenario: Scenario
     seed: int
     sample_interval_s: float
@@ -75,22 +75,22 @@ class RunOutcome:
     marks: tuple[tuple[int, str, str, float], ...] = ()
     events: Mapping[str, EventTable] = field(default_factory=dict)
 
+    @property
+    def failure(self) -> str:
+        """Why it did not come to its end; empty if it did.
 
-class Answer(NamedTuple):
-    """What became of a task.
-
-    Attributes:
-        number: of the task.
-        outcome: None if whoever had it is gone.
-        loss: how that is known; empty if there is an outcome.
-    """
-
-    number: int
-    outcome: RunOutcome | None
-    loss: str = ""
+        Raises:
+            ClusterError: if whoever made it has another version of the simulator.
+        """
+        if self.version != simulator_version():
+            raise ClusterError(
+                f"a worker has another version of Subflow ({self.version}) than this machine "
+                f"({simulator_version()}): install the same one on all machines of the cluster"
+            )
+        return "" if self.status == "finished" else self.problem or f"the run was {self.status}"
 
 
-def make_run(task: RunTask, on_start: Callable[[RunJob], None] = lambda job: None) -> RunOutcome:
+def make_run(task: RunTask, on_start: OnStart) -> RunOutcome:
     """Simulate to the end.
 
     Args:
@@ -107,7 +107,7 @@ def make_run(task: RunTask, on_start: Callable[[RunJob], None] = lambda job: Non
             decisions=decisions,
         )
     except Exception as error:
-        # Of this run alone: the sweep tells it with the point, and goes on.
+        # Of this run alone: whoever asked tells it, and goes on.
         return RunOutcome(simulator_version(), JobState.FAILED.value, {}, "", str(error) or type(error).__name__)
     on_start(job)
     result = job.run()

@@ -1,6 +1,6 @@
-"""Runs on a Ray cluster: the same code in the workers of its nodes, which need Subflow installed and nothing else.
+"""Tasks on a Ray cluster: the same code in the workers of its nodes, which need Subflow installed and nothing else.
 
-Ray tries nothing a second time here: what is lost is told, and the sweep decides, as with processes of its own.
+Ray tries nothing a second time here: what is lost is told, and the job decides, as with processes of its own.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from subflow_app.core.errors import ClusterError
-from subflow_app.core.sweeps.sweep_run import Answer, RunTask, make_run
+from subflow_app.core.jobs.tasks import Answer, Task, carry_out
 from subflow_app.distribution import install_command
 
-# A worker has the next run at hand when it ends one.
+# A worker has the next task at hand when it ends one.
 _TASKS_EACH = 2
 # How often it is asked how many cores there are.
 _COUNT_S = 5.0
-# Losses one after the other that say that no worker can make any run.
+# Losses one after the other that say that no worker can carry any task out.
 _MOST_LOSSES = 50
 
 
 class RayCluster:
-    """Makes runs in the workers of a cluster, one on each of its cores."""
+    """Carries tasks out in the workers of a cluster, one on each of its cores."""
 
     def __init__(self, address: str) -> None:
         """Join the cluster.
@@ -35,7 +35,7 @@ class RayCluster:
         """
         self._address = address
         self._ray = _ray()
-        self._tasks: dict[Any, RunTask] = {}
+        self._numbers: dict[Any, int] = {}
         self._losses = 0
         self._is_stopped = False
         self._is_ours = not self._ray.is_initialized()
@@ -45,15 +45,15 @@ class RayCluster:
                 self._ray.init(address=address, log_to_driver=False, configure_logging=False, logging_level="error")
             except Exception as error:  # Ray has many, of no common kind: all say that it cannot be had
                 raise ClusterError(f"there is no Ray cluster at {address}: {_first_line(error)}") from error
-        self._make = self._ray.remote(num_cpus=1, max_retries=0)(make_run)
+        self._carry_out = self._ray.remote(num_cpus=1, max_retries=0)(carry_out)
         self._counted_at = time.monotonic()
         self.jobs = self._cores()
         self.slots = self.jobs * _TASKS_EACH
 
-    def submit(self, task: RunTask) -> None:
+    def submit(self, task: Task) -> None:
         """Take a task."""
         try:
-            self._tasks[self._make.remote(task)] = task
+            self._numbers[self._carry_out.remote(task.work)] = task.number
         except Exception as error:
             raise self._gone(error) from error
 
@@ -62,13 +62,13 @@ class RayCluster:
         answers: list[Answer] = []
         try:
             # One after the other: each is stored before the next is fetched into the memory of this machine.
-            ready, _ = self._ray.wait(list(self._tasks), num_returns=1, timeout=timeout_s)
+            ready, _ = self._ray.wait(list(self._numbers), num_returns=1, timeout=timeout_s)
         except Exception as error:
             raise self._gone(error) from error
         for reference in ready:
-            task = self._tasks.pop(reference)
+            number = self._numbers.pop(reference)
             try:
-                answers.append(Answer(task.number, self._ray.get(reference)))
+                answers.append(Answer(number, self._ray.get(reference)))
                 self._losses = 0
             except self._ray.exceptions.RayError as error:
                 if self._is_stopped:
@@ -76,7 +76,7 @@ class RayCluster:
                 self._losses += 1
                 if self._losses >= _MOST_LOSSES:
                     raise self._gone(error) from error
-                answers.append(Answer(task.number, None, f"its worker was lost ({type(error).__name__})"))
+                answers.append(Answer(number, None, f"its worker was lost ({type(error).__name__})"))
         if time.monotonic() - self._counted_at > _COUNT_S:
             self.jobs = self._cores()
             self.slots = self.jobs * _TASKS_EACH
@@ -86,7 +86,7 @@ class RayCluster:
     def stop(self) -> None:
         """End what is under way."""
         self._is_stopped = True
-        for reference in list(self._tasks):
+        for reference in list(self._numbers):
             with contextlib.suppress(Exception):  # it may have ended, or the cluster may be gone
                 self._ray.cancel(reference, force=True)
 
@@ -126,7 +126,7 @@ def _ray() -> Any:
 def _print_nothing(ray: Any) -> None:
     """Keep Ray's own messages off stdout, where a document may be printed."""
     # WORKAROUND(ray 2.60.0): what nodes tell of dead workers is printed to stdout even with log_to_driver=False, and no
-    # public option changes that; this switch is the one that its debugger turns off. The sweep tells of losses itself.
+    # public option changes that; this switch is the one that its debugger turns off. The job tells of losses itself.
     ray._private.worker._worker_logs_enabled = False
 
 

@@ -8,12 +8,12 @@ from collections.abc import Sequence
 
 from tests.app_core.sweeps.plans import LOSS, plan
 
+from subflow_app.core.jobs.executors import executor_maker
+from subflow_app.core.jobs.process_pool import ProcessPool
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.sweeps.executors import executor_maker
-from subflow_app.core.sweeps.process_pool import ProcessPool
+from subflow_app.core.jobs.tasks import Answer
 from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.core.sweeps.sweep_results import long_csv
-from subflow_app.core.sweeps.sweep_run import Answer
 from subflow_store import open_store
 
 

@@ -1,19 +1,17 @@
-"""Who makes the runs of a sweep: this process, processes beside it, or a cluster; to the sweep they are alike."""
+"""Who carries tasks out: threads of this process, processes beside it, or a cluster; to a job they are alike."""
 
 from __future__ import annotations
 
 import os
-import threading
-from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any, Protocol
 
-from subflow_app.core.running.runs import RunJob
-from subflow_app.core.sweeps.sweep_run import Answer, RunTask, make_run
+from subflow_app.core.jobs.tasks import Answer, Stoppable, Task
 
 
 class Executor(Protocol):
-    """Makes runs. Used by one thread, but for `stop`; the order of the answers is not that of the tasks."""
+    """Carries tasks out. Used by one thread, but for `stop`; the order of the answers is not that of the tasks."""
 
     @property
     def slots(self) -> int:
@@ -21,20 +19,20 @@ class Executor(Protocol):
 
     @property
     def jobs(self) -> int:
-        """How many runs it makes at once."""
+        """How many tasks it carries out at once."""
 
-    def submit(self, task: RunTask) -> None:
+    def submit(self, task: Task) -> None:
         """Take a task.
 
         Raises:
-            ClusterError: if there is nobody left to make it.
+            ClusterError: if there is nobody left to carry it out.
         """
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
         """What has come since; waits for a while if that is nothing.
 
         Raises:
-            ClusterError: if there is nobody left to make the runs.
+            ClusterError: if there is nobody left to carry tasks out.
         """
 
     def stop(self) -> None:
@@ -47,44 +45,54 @@ class Executor(Protocol):
 ExecutorMaker = Callable[[], Executor]
 
 
-class OwnProcess:
-    """Makes the runs one after the other, in the thread that waits for them."""
+class Threads:
+    """Carries tasks out in this process: simulations run without Python's lock."""
 
-    slots = 1
-    jobs = 1
+    def __init__(self, jobs: int = 1) -> None:
+        """With so many threads, which are started when there is something to do."""
+        self.jobs = self.slots = jobs
+        self._pool = ThreadPoolExecutor(jobs, thread_name_prefix="subflow-task")
+        self._numbers: dict[Future[Any], int] = {}
+        self._under_way: list[Stoppable] = []
+        self._is_stopped = False
 
-    def __init__(self) -> None:
-        """Nothing is to be done yet."""
-        self._tasks: deque[RunTask] = deque()
-        self._job: RunJob | None = None
-        self._stopped = threading.Event()
-
-    def submit(self, task: RunTask) -> None:
+    def submit(self, task: Task) -> None:
         """Take a task."""
-        self._tasks.append(task)
+        self._numbers[self._pool.submit(self._carry_out, task)] = task.number
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
-        """Make the next run."""
-        if not self._tasks or self._stopped.is_set():
-            return ()
-        task = self._tasks.popleft()
-        outcome = make_run(task, self._begin)
-        self._job = None
-        return () if self._stopped.is_set() else (Answer(task.number, outcome),)
+        """What has come since."""
+        done, _ = wait(self._numbers, timeout_s, FIRST_COMPLETED)
+        answers = [Answer(self._numbers.pop(future), future.result()) for future in done]
+        return () if self._is_stopped else answers
 
     def stop(self) -> None:
-        """End the run under way."""
-        self._stopped.set()
-        if (job := self._job) is not None:
-            job.stop()
+        """End what is under way."""
+        self._is_stopped = True
+        for stoppable in list(self._under_way):
+            stoppable.stop()
 
     def close(self) -> None:
-        """Nothing was started."""
+        """End the threads."""
+        self.stop()
+        self._pool.shutdown(cancel_futures=True)
 
-    def _begin(self, job: RunJob) -> None:
-        self._job = job
-        if self._stopped.is_set():
-            job.stop()
+    def _carry_out(self, task: Task) -> Any:
+        begun: list[Stoppable] = []
+
+        def on_start(stoppable: Stoppable) -> None:
+            begun.append(stoppable)
+            self._under_way.append(stoppable)
+            if self._is_stopped:
+                stoppable.stop()
+
+        if self._is_stopped:
+            return None
+        try:
+            return task.work(on_start)
+        finally:
+            for stoppable in begun:
+                self._under_way.remove(stoppable)
 
 
 class Shared:
@@ -117,22 +125,8 @@ class _Lent:
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
 
-    @property
-    def slots(self) -> int:
-        return self._executor.slots
-
-    @property
-    def jobs(self) -> int:
-        return self._executor.jobs
-
-    def submit(self, task: RunTask) -> None:
-        self._executor.submit(task)
-
-    def wait(self, timeout_s: float) -> Sequence[Answer]:
-        return self._executor.wait(timeout_s)
-
-    def stop(self) -> None:
-        self._executor.stop()
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._executor, name)
 
     def close(self) -> None:
         pass
@@ -146,24 +140,24 @@ def core_count() -> int:
 
 
 def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
-    """Who makes the runs.
+    """Who carries tasks out.
 
     Args:
         jobs: how many at once on this machine; 1: this process itself.
-        cluster: address of a Ray cluster that makes them instead; None: none.
+        cluster: address of a Ray cluster that does it instead; None: none.
     """
 
     def make() -> Executor:
         # Imported here: one that is not used needs not even be installed.
         if cluster is not None:
-            from subflow_app.core.sweeps.cluster import RayCluster
+            from subflow_app.core.jobs.cluster import RayCluster
 
             return RayCluster(cluster)
         if jobs > 1:
-            from subflow_app.core.sweeps.process_pool import ProcessPool
+            from subflow_app.core.jobs.process_pool import ProcessPool
 
             return ProcessPool(jobs)
-        return OwnProcess()
+        return Threads()
 
     return make
 

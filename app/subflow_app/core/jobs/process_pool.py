@@ -1,4 +1,4 @@
-"""Runs in processes beside this one. A process that dies loses the run it was at, and another takes its place.
+"""Tasks in processes beside this one. A process that dies loses the task it was at, and another takes its place.
 
 The pool of the standard library gives up as a whole when one of its processes dies, which is why this one is here.
 """
@@ -19,9 +19,9 @@ from typing import Any
 from subflow_app.core.crash_reports import report_error
 from subflow_app.core.crash_watch import forget_process, watched
 from subflow_app.core.errors import ClusterError
-from subflow_app.core.sweeps.sweep_run import Answer, RunOutcome, RunTask, make_run
+from subflow_app.core.jobs.tasks import Answer, Task, carry_out
 
-# A process has the next run at hand when it ends one, so that it need not wait for what is done with that.
+# A process has the next task at hand when it ends one, so that it need not wait for what is done with that.
 _TASKS_EACH = 2
 _END_S = 5.0
 # Processes that end one after the other without an answer say that no process can live here.
@@ -29,7 +29,7 @@ _MOST_STILLBORN = 20
 
 
 class ProcessPool:
-    """Makes as many runs at once as it has processes; they are started when there is something to do."""
+    """Carries out as many tasks at once as it has processes; they are started when there is something to do."""
 
     def __init__(self, jobs: int) -> None:
         """With so many processes."""
@@ -38,7 +38,7 @@ class ProcessPool:
         # Not forked: threads of this process would be missing in the child, and their locks locked for ever.
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
-        self._waiting: deque[RunTask] = deque()
+        self._waiting: deque[Task] = deque()
         self._lock = threading.Lock()
         self._is_stopped = False
         self._stillborn = 0
@@ -48,7 +48,7 @@ class ProcessPool:
         """Of the processes."""
         return tuple(worker.process.pid for worker in self._workers if worker.process.pid is not None)
 
-    def submit(self, task: RunTask) -> None:
+    def submit(self, task: Task) -> None:
         """Take a task."""
         self._waiting.append(task)
         self._hand_out()
@@ -64,7 +64,7 @@ class ProcessPool:
                 continue
             try:
                 while worker.pipe.poll():
-                    outcome = worker.receive()  # of the first task given, which is still its own if this fails
+                    outcome = worker.pipe.recv()  # of the first task given, which is still its own if this fails
                     answers.append(Answer(worker.tasks.popleft().number, outcome))
                     self._stillborn = 0
             except (EOFError, OSError):
@@ -118,7 +118,7 @@ class ProcessPool:
             return worker
 
     def _bury(self, worker: _Worker) -> Sequence[Answer]:
-        """A process is gone: the run it was at is lost, those it had not begun are given to others."""
+        """A process is gone: the task it was at is lost, those it had not begun are given to others."""
         with self._lock:
             self._workers.remove(worker)
         worker.process.join()
@@ -139,19 +139,15 @@ class _Worker:
     def __init__(self, context: Any) -> None:
         self.pipe: Connection
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(theirs,), name="subflow-sweep-worker", daemon=True)
+        self.process = context.Process(target=work, args=(theirs,), name="subflow-worker", daemon=True)
         self.process.start()
         theirs.close()  # so that its end is seen when the process ends
-        self.tasks: deque[RunTask] = deque()
+        self.tasks: deque[Task] = deque()
 
-    def give(self, task: RunTask) -> None:
+    def give(self, task: Task) -> None:
         self.tasks.append(task)
         with contextlib.suppress(OSError):  # it has just ended, which `wait` will see
             self.pipe.send(task)
-
-    def receive(self) -> RunOutcome:
-        outcome: RunOutcome = self.pipe.recv()
-        return outcome
 
     def dismiss(self) -> None:
         with contextlib.suppress(OSError):
@@ -160,16 +156,16 @@ class _Worker:
 
 def work(pipe: Connection) -> None:
     """A process of the pool: takes tasks and gives outcomes, until there are no more or nobody is there to ask."""
-    # Ctrl-C goes to all processes of a terminal; the one that has the sweep decides.
+    # Ctrl-C goes to all processes of a terminal; the one that has the job decides.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    tasks: queue.SimpleQueue[RunTask | None] = queue.SimpleQueue()
-    # Always ready to receive: the sender must not wait for a run to end.
+    tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
+    # Always ready to receive: the sender must not wait for a task to end.
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
     with watched("sweep"):
         try:
             while (task := tasks.get()) is not None:
-                outcome = make_run(task)
+                outcome = carry_out(task.work)
                 with contextlib.suppress(OSError):
                     pipe.send(outcome)
         except Exception as error:
@@ -177,7 +173,7 @@ def work(pipe: Connection) -> None:
             raise
 
 
-def _receive(pipe: Connection, tasks: queue.SimpleQueue[RunTask | None]) -> None:
+def _receive(pipe: Connection, tasks: queue.SimpleQueue[Task | None]) -> None:
     try:
         while True:
             tasks.put(pipe.recv())
