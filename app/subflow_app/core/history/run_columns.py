@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 
 from subflow_app.core.forking.words import difference_text
 from subflow_app.core.language import tr, translatable
@@ -30,6 +31,8 @@ class RunColumn:
         widest: what its cells hold at most, as a rule.
         tip: what it is, in English.
         of: reads the value of a run; None for recorded values.
+        search: what the field of that name in queries is, with an example; empty: there is none. The store has the
+            column by the same key.
     """
 
     key: str
@@ -42,6 +45,7 @@ class RunColumn:
     widest: str = ""
     tip: str = ""
     of: Callable[[RunRow], Value] | None = None
+    search: str = ""
 
     @property
     def is_recorded(self) -> bool:
@@ -57,10 +61,15 @@ class RunColumn:
         return f"{value * self.scale:.6g}" if self.decimals is None else fixed_text(value, self.decimals, self.scale)
 
 
-def _measured(key: str, widest: str, of: Callable[[RunRow], Value], tip: str = "") -> RunColumn:
+def _measured(key: str, widest: str, search: str = "", tip: str = "") -> RunColumn:
     """Of a metric that every run has."""
-    shown = METRICS[key]
-    return RunColumn(key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, widest, tip, of)
+    shown, of = METRICS[key], attrgetter(key)
+    return RunColumn(key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, widest, tip, of, search)
+
+
+def _written(key: str, title: str, widest: str, search: str = "") -> RunColumn:
+    """Of a text that every run has."""
+    return RunColumn(key, title, widest=widest, of=attrgetter(key), search=search)
 
 
 NAME = "name"
@@ -72,32 +81,33 @@ NOTE = "note"
 FORK = "fork"
 
 COLUMNS: tuple[RunColumn, ...] = (
-    RunColumn(NAME, translatable("Name"), widest="Two disjoint paths, one lossy", of=lambda r: r.name),
+    _written(NAME, translatable("Name"), "Two disjoint paths, one lossy", "part of the run's name: name:baseline"),
     RunColumn(SCENARIO, translatable("Scenario"), widest="Two disjoint path", of=lambda r: r.scenario_name),
-    RunColumn("controllers", translatable("Controllers"), widest="uncoupled", of=lambda r: r.controllers),
-    RunColumn("seed", translatable("Seed"), decimals=0, is_number=True, widest="1234", of=lambda r: r.seed),
-    RunColumn(STATUS, translatable("Status"), widest="    interrupted", of=lambda r: r.status),
+    _written("controllers", translatable("Controllers"), "uncoupled"),
+    RunColumn(
+        "seed", translatable("Seed"), decimals=0, is_number=True, widest="1234", of=lambda r: r.seed, search="seed:3"
+    ),
+    _written(STATUS, translatable("Status"), "    interrupted"),
     _measured(
         "goodput_bps",
         "12.345 ± 0.12345",
-        lambda r: r.goodput_bps,
+        "sum over all flows: goodput>5Mbit/s",
         translatable("Sum over all flows, after warm-up"),
     ),
     _measured(
         "mean_rtt_s",
         "191.2 ± 10.234",
-        lambda r: r.mean_rtt_s,
-        translatable("Mean round-trip time over all flows, after warm-up"),
+        tip=translatable("Mean round-trip time over all flows, after warm-up"),
     ),
     _measured(
         "jain",
         "0.985 ± 0.01234",
-        lambda r: r.jain,
+        "Jain's fairness index of the flows: jain<0.9",
         translatable("Jain's fairness index of the flows: 1 is equal shares"),
     ),
     RunColumn(STARTED, translatable("Started"), widest="28 Nov 2026 09:12", of=lambda r: r.started_at.timestamp()),
     RunColumn(TAGS, translatable("Tags"), widest="baseline, fair", of=lambda r: ", ".join(r.tags)),
-    RunColumn(NOTE, translatable("Note"), widest="Double-click to write", of=lambda r: r.note),
+    _written(NOTE, translatable("Note"), "Double-click to write", 'part of the note: note:"new cable"'),
 )
 """Those that a new list shows."""
 
@@ -123,14 +133,14 @@ MORE_COLUMNS: tuple[RunColumn, ...] = (
         tip=translatable("The run that it branched off, when, and what was changed there"),
         of=lambda r: fork_of(r),
     ),
-    _measured("duration_s", "1200.0", lambda r: r.duration_s),
-    _measured("simulated_s", "1200.0", lambda r: r.simulated_s),
-    _measured("warmup_s", "20.0", lambda r: r.warmup_s),
-    _measured("wall_s", "12.34", lambda r: r.wall_s),
-    _measured("packets", "123456789", lambda r: r.packets),
-    RunColumn("profile", translatable("Profile"), widest="textbook", of=lambda r: r.profile),
-    RunColumn("version", translatable("Version"), widest="0.1.0.dev0", of=lambda r: r.version),
-    RunColumn("signature", translatable("Signature"), widest="0123456789abcdef", of=lambda r: r.signature),
+    _measured("duration_s", "1200.0", "simulated time that was asked for: duration>60s"),
+    _measured("simulated_s", "1200.0", "simulated time that was reached: simulated<60s"),
+    _measured("warmup_s", "20.0", "time at the start that figures leave out: warmup>0s"),
+    _measured("wall_s", "12.34", "time that the run took: wall>10s"),
+    _measured("packets", "123456789", "packets simulated: packets>1e6"),
+    _written("profile", translatable("Profile"), "textbook", "transport profile: profile=linux"),
+    _written("version", translatable("Version"), "0.1.0.dev0", "version of Subflow that ran it: version:0.1"),
+    _written("signature", translatable("Signature"), "0123456789abcdef", "signature of the run: signature:ed8c"),
 )
 """Those that can be added besides recorded values."""
 

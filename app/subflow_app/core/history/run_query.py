@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, RunColumn
 from subflow_app.core.metrics import dimension_of
 from subflow_sim.errors import ParamError
 from subflow_sim.units import UNITS, Dimension, parse_quantity
@@ -44,18 +45,25 @@ class QueryField:
     is_recorded: bool = False
 
 
+def _columns() -> Iterator[tuple[str, RunColumn]]:
+    """The columns that can be asked for, by their keys without the unit."""
+    for column in (*COLUMNS, *MORE_COLUMNS):
+        if column.search:
+            yield re.sub(r"_(bps|s)$", "", column.key), column
+
+
+def _dimension(column: RunColumn) -> Dimension:
+    return (dimension_of(column.key) or Dimension.COUNT) if column.is_number else _TEXT
+
+
 FIELDS: Mapping[str, QueryField] = {
     "tag": QueryField(TAG, _TEXT, "a tag of the run: tag:fairness, tag:paper*"),
-    "name": QueryField("name", _TEXT, "part of the run's name: name:baseline"),
+    **{field: QueryField(column.key, _dimension(column), column.search) for field, column in _columns()},
     "scenario": QueryField("scenario_name", _TEXT, "part of the scenario's name: scenario:t-10b"),
     "controller": QueryField("controllers", _TEXT, "a congestion controller of the run: controller:olia"),
     "status": QueryField("status", Dimension.CHOICE, f"{', '.join(STATUSES[:-1])} or {STATUSES[-1]}: status:failed"),
-    "note": QueryField("note", _TEXT, 'part of the note: note:"new cable"'),
     "started": QueryField(STARTED, _DATE, "day of the run: started:today, started>2026-11-01"),
-    "seed": QueryField("seed", Dimension.COUNT, "seed:3"),
-    "goodput": QueryField("goodput_bps", Dimension.RATE, "sum over all flows: goodput>5Mbit/s"),
     "rtt": QueryField("mean_rtt_s", Dimension.TIME, "mean over all flows: rtt<80ms"),
-    "jain": QueryField("jain", Dimension.RATIO, "Jain's fairness index of the flows: jain<0.9"),
     "loss": QueryField("flows.*.loss_ratio", Dimension.RATIO, "loss of any flow: loss>=1%", is_recorded=True),
     "completion": QueryField(
         "flows.*.completion_s", Dimension.TIME, "when any flow was done: completion<10s", is_recorded=True
@@ -72,14 +80,6 @@ FIELDS: Mapping[str, QueryField] = {
     "drops": QueryField(
         "links.*/*.drops_*", Dimension.COUNT, "packets that any link dropped: drops>0", is_recorded=True
     ),
-    "duration": QueryField("duration_s", Dimension.TIME, "simulated time that was asked for: duration>60s"),
-    "simulated": QueryField("simulated_s", Dimension.TIME, "simulated time that was reached: simulated<60s"),
-    "warmup": QueryField("warmup_s", Dimension.TIME, "time at the start that figures leave out: warmup>0s"),
-    "wall": QueryField("wall_s", Dimension.TIME, "time that the run took: wall>10s"),
-    "packets": QueryField("packets", Dimension.COUNT, "packets simulated: packets>1e6"),
-    "profile": QueryField("profile", _TEXT, "transport profile: profile=linux"),
-    "version": QueryField("version", _TEXT, "version of Subflow that ran it: version:0.1"),
-    "signature": QueryField("signature", _TEXT, "signature of the run: signature:ed8c"),
     "run": QueryField("id", Dimension.COUNT, "number of the run: run>=100"),
     "fork": QueryField("parent_id", Dimension.COUNT, "forks of the run of this number: fork:12"),
     "forked": QueryField(
