@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.app_qt.test_topology_view import drag, grid, pixel_of
 from tests.helpers.window import TWO_PATHS, make_window
+from tools.measure.canvas import mesh_text
 
-from subflow_app.bench.canvas import mesh_text
 from subflow_app.core.scenarios.arrange import EDGES
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.topology.label_item import LabelItem

@@ -1,6 +1,6 @@
 """The window answers while a hundred flows run: no turn of its event loop does a large part of the work.
 
-How many milliseconds that is depends on the machine: `subflow bench run-window` tells it beside the target.
+How many milliseconds that is depends on the machine: `dev.py measure many_flows` tells it beside the target.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from collections.abc import Callable
 import pytest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from tools.measure.many_flows import FLOWS, many_flows_text
 
-from subflow_app.bench.many_flows import FLOWS, many_flows_text
 from subflow_app.qt.heartbeat import Heartbeat
 from subflow_app.qt.main_window import MainWindow
 

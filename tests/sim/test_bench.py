@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from subflow_sim import bench_instructions, bench_learning
+from subflow_sim import bench_instructions
 from subflow_sim.bench import WORKLOADS, recording_cost, run_workload
 from subflow_sim.bench_batch import run_batch
 from subflow_sim.bench_instructions import instructions_per_packet
@@ -45,19 +45,3 @@ def test_what_a_start_costs_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> N
         bench_instructions, "_count", lambda _, share: (10**9 + 500 * round(share * 80_000), round(share * 80_000))
     )
     assert instructions_per_packet("A") == 500
-
-
-def test_figures_of_learning_are_measured() -> None:
-    assert 0 < bench_learning.decision_time_s("none", 2, observations=50, rounds=2) < 1e-3
-    assert 0 < bench_learning.decision_time_s("lstm", 10, observations=50, rounds=2) < 1e-3
-    assert bench_learning.environment_rate(steps=8, envs=1) > 10
-
-
-def test_a_target_is_a_limit_or_a_least() -> None:
-    met = {
-        (value, is_limit): bench_learning.LearningFigure("x", "", value, "us", 2.0, is_limit).is_met
-        for value in (1.0, 2.0, 3.0)
-        for is_limit in (True, False)
-    }
-    assert [met[value, True] for value in (1.0, 2.0, 3.0)] == [True, True, False]
-    assert [met[value, False] for value in (1.0, 2.0, 3.0)] == [False, True, True]

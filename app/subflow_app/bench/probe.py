@@ -15,8 +15,6 @@ from subflow_app.core.own_program import PROBE, own_command
 PROBES = {
     "start": "subflow_app.bench.start_probe",
     "plain": "subflow_app.bench.plain_probe",
-    "canvas": "subflow_app.bench.canvas_probe",
-    "many_flows": "subflow_app.bench.many_flows_probe",
 }
 """Modules of the probes, by name; ``main`` of each takes the arguments and returns the exit code."""
 
@@ -46,7 +44,7 @@ def ask_probe(
 
     Args:
         name: one of `PROBES`.
-        what: how an error begins: "the canvas cannot be measured".
+        what: how an error begins: "the window does not start".
         patience_s: how long it may take, s; a busy machine takes long, one that hangs takes forever.
         arguments: for the probe.
         environment: its variables, but for the screen.

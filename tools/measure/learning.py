@@ -1,10 +1,10 @@
-"""What learning rests on: how fast policies decide and environments step. A figure is a function in `FIGURES`."""
+"""What learning rests on: how fast policies decide and environments step, how a training answers, what recipes take."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -74,13 +74,17 @@ class LearningFigure:
         return self.value <= self.target if self.is_limit else self.value >= self.target
 
 
-def run_figure(name: str) -> LearningFigure:
-    """Measure one figure of `FIGURES`.
+def document(*names: str) -> list[dict[str, Any]]:
+    """Measures the figures of those names; left out: all but the recipes, of which their cards tell."""
+    from tools.measure import training
 
-    Raises:
-        KeyError: if there is none of that name.
-    """
-    return FIGURES[name]()
+    known = (*FIGURES, *training.figure_names())
+    if unknown := [name for name in names if name not in known]:
+        raise SystemExit(f"there is no figure {', '.join(unknown)} of learning; allowed are {', '.join(known)}")
+    wanted = names or (*FIGURES, *training.ANSWERS)
+    figures = [FIGURES[name]() if name in FIGURES else training.measure(name) for name in wanted]
+    told = figures + ([] if names else training.recipes_on_cards())
+    return [asdict(figure) | {"is_met": figure.is_met} for figure in told]
 
 
 def decision_time_s(encoder: str, subflows: int, observations: int = _OBSERVATIONS, rounds: int = _ROUNDS) -> float:

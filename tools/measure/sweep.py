@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from subflow_app.core.jobs.executors import core_count
+from subflow_app.core.sweeps.plan_file import read_plan
+from subflow_app.core.sweeps.sweep_job import SweepJob
+from subflow_app.core.sweeps.sweep_points import PointReader
+from subflow_sim.simulation import Simulation
+from subflow_store import open_store
 
 RUNS = 64
 DURATION_S = 20.0
@@ -69,13 +77,14 @@ class SweepSpeed:
         return self.one_s / self.all_s
 
 
+def document() -> dict[str, Any]:
+    """Measures a sweep."""
+    speed = measure_sweep()
+    return asdict(speed) | {"overhead_ms": speed.overhead_ms, "speed_up": speed.speed_up}
+
+
 def measure_sweep() -> SweepSpeed:
     """Measure a sweep of short runs: 16 points and 4 seeds, 20 simulated seconds each."""
-    from subflow_app.core.jobs.executors import core_count
-    from subflow_app.core.sweeps.plan_file import read_plan
-    from subflow_app.core.sweeps.sweep_points import PointReader
-    from subflow_sim.simulation import Simulation
-
     tree = {
         "format": 1,
         "scenario_text": _SCENARIO,
@@ -99,10 +108,6 @@ def measure_sweep() -> SweepSpeed:
 
 
 def _sweep_s(tree: dict[str, object], jobs: int) -> float:
-    from subflow_app.core.sweeps.plan_file import read_plan
-    from subflow_app.core.sweeps.sweep_job import SweepJob
-    from subflow_store import open_store
-
     with open_store(":memory:") as store:
         job = SweepJob(read_plan(tree), store, jobs=jobs)
         began = time.perf_counter()

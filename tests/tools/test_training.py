@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tools.measure import training
+from tools.measure.training import measure_answer, recipe_on_card
 
-from subflow_app.bench import training
-from subflow_app.bench.training import measure_answer, recipe_on_card
 from subflow_app.core.errors import TrainingError
 
 
@@ -25,7 +25,7 @@ def test_a_training_that_does_not_come_about_is_an_error(monkeypatch: pytest.Mon
 
 
 def test_a_recipe_without_a_shipped_policy_has_no_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("subflow_app.bench.training.shipped_policies", lambda: tmp_path)
+    monkeypatch.setattr("tools.measure.training.shipped_policies", lambda: tmp_path)
     assert recipe_on_card("drl-cc") is None
     (tmp_path / "drl-cc.safetensors").write_bytes(b"no policy")
     assert recipe_on_card("drl-cc") is None

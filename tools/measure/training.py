@@ -1,4 +1,4 @@
-"""How a training answers, and how long the recipes take: what `subflow bench --learning` tells beside the core's part.
+"""How a training answers, and how long the recipes take: what stands beside the core's part of learning.
 
 A recipe takes minutes, so it is trained only where it is asked for by name; else its policy's card tells how long it
 took when it was made.
@@ -13,6 +13,8 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tools.measure.learning import LearningFigure
+
 from subflow_agents import ReportKind, TrainingConfig
 from subflow_app.core.errors import TrainingError
 from subflow_app.core.jobs.progress import JobState
@@ -21,7 +23,6 @@ from subflow_app.core.learning.recipes import load_recipe, recipe_names
 from subflow_app.core.learning.training import TrainingJob
 from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare, request_of
 from subflow_app.core.policies.library import card_of
-from subflow_sim.bench_learning import LearningFigure
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 RECIPE_PREFIX = "recipe:"

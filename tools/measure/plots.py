@@ -1,12 +1,12 @@
-"""How fast the plots are drawn: what ``subflow bench plots`` tells, with our settings and with pyqtgraph's own."""
+"""How fast the plots are drawn: with our settings and with pyqtgraph's own."""
 
 from __future__ import annotations
 
-import os
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,12 +92,17 @@ class _MadeRun:
         ]
 
 
+def document() -> dict[str, Any]:
+    """Measures every view."""
+    frames = {view: asdict(times) for view, times in measure_plots().items()}
+    return {"curves": CURVES, "samples": SAMPLES, "target_ms": TARGET_MS, "frames": frames}
+
+
 def measure_plots() -> dict[str, FrameTimes]:
     """Draws ten curves of 100,000 samples in one plot, off screen, again and again; by view.
 
     Off screen, because then the figures are those of the processor; a screen waits for its turn.
     """
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication.instance() or QApplication([])
     assert isinstance(application, QApplication)
     ours, plain = (_measure(application, is_plain=is_plain) for is_plain in (False, True))

@@ -1,25 +1,21 @@
-"""Does with a large topology what a person does, and tells what each frame costs as one line of JSON.
-
-    subflow probe canvas
-
-`subflow bench canvas` runs it.
-"""
+"""How fluid a large topology is on the canvas: does with it what a person does, and tells what each frame costs."""
 
 from __future__ import annotations
 
-import json
+import itertools
+import math
+import random
 import statistics
-import sys
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 from PySide6.QtCore import QEvent, QPoint, QPointF
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.bench.canvas import CanvasFigure, mesh_text
 from subflow_app.core.replay.packet_places import packet_places
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.app import make_application
@@ -29,6 +25,10 @@ from subflow_app.qt.topology.gestures import MoveGesture, PanGesture
 from subflow_app.qt.topology.view import TopologyView
 from subflow_sim.instant import FlowsNow, Instant, LinksNow, PacketsUnderWay, SubflowsNow
 
+NODES, LINKS = 400, 700
+TARGET_FPS = 30.0
+"""A hand that drags sees no steps from here on."""
+
 _SIZE = (1200, 800)
 _FRAMES = 40
 _SMALL = (6, 8)  # nodes and links of an everyday scenario
@@ -36,8 +36,53 @@ _PACKETS, _COLOURS = 2000, ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 _ZOOMS_OF_REST = (0.12, 0.2, 0.3, 0.4, 0.5, 0.75, 1.0, 1.5)
 
 
-def main(_arguments: Sequence[str]) -> int:
-    """Measures everything; returns the exit code."""
+@dataclass(frozen=True, slots=True)
+class CanvasFigure:
+    """What one thing a person does costs: processor time of one frame, or of doing it once."""
+
+    name: str
+    description: str
+    cpu_ms: float
+    is_frame: bool
+
+
+def mesh_text(nodes: int = NODES, links: int = LINKS) -> str:
+    """Write a scenario of routers that are linked to their neighbours, two hosts, and one flow along a path."""
+    draw = random.Random(4)
+    side = math.sqrt(nodes)
+    at = [(draw.random() * side, draw.random() * side) for _ in range(nodes)]
+
+    def distance(a: int, b: int) -> float:
+        return math.dist(at[a], at[b])
+
+    pairs = {(min(range(b), key=lambda a: distance(a, b)), b) for b in range(1, nodes)}
+    near = sorted((distance(a, b), a, b) for b in range(nodes) for a in range(b))
+    for _, a, b in near:
+        if len(pairs) >= links:
+            break
+        pairs.add((a, b))
+    # The first edges make a tree, in which the way from the first node to the last is found by going up.
+    tree = {b: min(range(b), key=lambda a: distance(a, b)) for b in range(1, nodes)}
+    way = [nodes - 1]
+    while way[-1]:
+        way.append(tree[way[-1]])
+    name = {index: f"r{index}" for index in range(nodes)} | {0: "source", nodes - 1: "sink"}
+    hosts = (0, nodes - 1)
+    lines = ["format = 1", 'name = "Mesh"', 'duration = "10s"']
+    for index, (x, y) in enumerate(at):
+        kind = "" if index in hosts else 'kind = "router"\n'
+        lines.append(f"[nodes.{name[index]}]\n{kind}at = [{round(x * 240)}, {round(y * 180)}]")
+    for a, b in sorted(pairs):
+        # Hosts do not forward: links of theirs but the first lead nowhere.
+        rate = draw.choice(("10Mbit/s", "100Mbit/s", "1Gbit/s"))
+        lines.append(f'[links.l{a}-{b}]\nends = ["{name[a]}", "{name[b]}"]\nrate = "{rate}"\ndelay = "5ms"')
+    path = ", ".join(f'"l{a}-{b}"' for b, a in itertools.pairwise(way))
+    lines.append(f'[flows.f]\nkind = "tcp"\nfrom = "{name[nodes - 1]}"\nto = "source"\npaths = [[{path}]]')
+    return "\n".join(lines) + "\n"
+
+
+def document() -> dict[str, Any]:
+    """Measures everything."""
     application = make_application([])
     text = mesh_text()
     figures: list[CanvasFigure] = []
@@ -77,8 +122,8 @@ def main(_arguments: Sequence[str]) -> int:
     # An application must not go before its windows.
     view.deleteLater()
     application.sendPostedEvents(view, QEvent.Type.DeferredDelete)
-    sys.stdout.write(json.dumps([asdict(figure) for figure in figures]) + "\n")
-    return 0
+    told = [asdict(figure) | ({"fps": 1e3 / figure.cpu_ms} if figure.is_frame else {}) for figure in figures]
+    return {"nodes": NODES, "links": LINKS, "target_fps": TARGET_FPS, "figures": told}
 
 
 def _once(name: str, description: str, started: float) -> CanvasFigure:

@@ -1,10 +1,11 @@
-"""How long jumps in time take in runs of 200 s: what ``subflow bench seek`` tells."""
+"""How long jumps in time take in runs of 200 s."""
 
 from __future__ import annotations
 
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from subflow_app.core.replay.replay import Replay
 from subflow_app.core.running.runs import RunJob
@@ -74,6 +75,12 @@ class SeekFigure:
     median_ms: float
     p95_ms: float
     worst_ms: float
+
+
+def document() -> dict[str, Any]:
+    """Measures jumps in each workload."""
+    runs = [asdict(figure) for figure in measure_seek()]
+    return {"duration_s": DURATION_S, "target_ms": TARGET_MS, "runs": runs}
 
 
 def measure_seek(duration_s: float = DURATION_S, seeks: int = _SEEKS) -> tuple[SeekFigure, ...]:
