@@ -23,7 +23,6 @@ from subflow_app.core.learning.training_draft import DOCUMENT
 from subflow_app.core.learning.training_progress import TRAINING_ACTIONS, Training
 from subflow_app.qt.inspector.editors import TextEditor
 from subflow_app.qt.main_window import MainWindow
-from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.training.page import TrainPage
 from subflow_app.qt.training.promote_dialog import PromoteDialog, Promotion
 from subflow_app.qt.training.table_model import COLUMNS
@@ -59,22 +58,21 @@ class LonePage:
     """The page without the window around it, which takes most of the time of a test that needs the page alone."""
 
     train: TrainPage
-    trainings: TrainingControl
     workers: Workers
 
 
 @pytest.fixture
 def page(qtbot: QtBot, qapp: QApplication, dialogs: ScriptedDialogs, desk: FakeDesk) -> Iterator[LonePage]:
     owner = QObject()
-    workers, control = Workers(owner), TrainingControl(owner)
+    workers = Workers(owner)
     actions = {name: QAction(name, owner) for name in ("start", *TRAINING_ACTIONS)}
-    made = LonePage(TrainPage(control, workers, dialogs, actions), control, workers)
+    made = LonePage(TrainPage(workers, dialogs, actions), workers)
     qtbot.addWidget(made.train)
     made.train.resize(900, 700)
     made.train.show()
-    control.open(desk)
+    made.train.open(desk)
     yield made
-    control.close()
+    made.train.let_go()
     workers.finish_all()
     made.train.close()
 
@@ -85,7 +83,7 @@ def page_of(window: MainWindow | LonePage) -> TrainPage:
 
 def settle(window: MainWindow | LonePage) -> None:
     """What the next tick of the timer does."""
-    window.trainings._on_tick()
+    page_of(window)._on_tick()
     QApplication.processEvents()
 
 
@@ -137,7 +135,7 @@ def test_a_page_that_was_left_open_is_filled_as_the_window_opens(
     assert page_of(second).isVisible()
     second.load()
     qtbot.waitUntil(lambda: page_of(second).form is not None, timeout=PATIENCE_MS)
-    assert second.trainings.trainings == [training]
+    assert page_of(second).trainings == [training]
     close_window(qtbot, second)
 
 
@@ -535,7 +533,7 @@ def test_a_time_that_is_none_is_said_at_its_field_alone(page: LonePage, desk: Fa
     qtbot.waitUntil(lambda: page.train.form is not None, timeout=PATIENCE_MS)
     assert page.train.form is not None
     refused: list[str] = []
-    page.trainings.failed.connect(refused.append)
+    page.train.failed.connect(refused.append)
     row = page.train.form.form.row("training.time")
     assert row is not None
     assert isinstance(row.editor, TextEditor)

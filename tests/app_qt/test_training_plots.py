@@ -78,7 +78,7 @@ def test_new_reports_are_drawn_and_without_new_ones_nothing_is(plots: TrainingPl
 
     plots.refresh()
     assert drawn == []
-    desk.tell(training, step=99_000.0, return_mean=7.0)
+    desk.report(training, step=99_000.0, return_mean=7.0)
     plots.refresh()
 
     assert curve.getOriginalDataset()[1][-1] == 7.0
@@ -131,12 +131,12 @@ def test_bands_are_those_of_the_first_training_alone(plots: TrainingPlots, desk:
 
 def test_a_saturated_actor_is_warned_of(plots: TrainingPlots, desk: FakeDesk) -> None:
     training = desk.add()
-    desk.tell(training, step=1.0, actor_saturation=0.5)
+    desk.report(training, step=1.0, actor_saturation=0.5)
     plots.show_trainings([(training, 0)])
     title = plot_of(plots, "actor_saturation").title
     assert "above" not in title.text()
 
-    desk.tell(training, step=2.0, actor_saturation=0.51)
+    desk.report(training, step=2.0, actor_saturation=0.51)
     plots.refresh()
 
     assert "above 50 %" in title.text()

@@ -9,18 +9,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_agents import Command
 from subflow_app.core.errors import InputError
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning.policy_surface import Feature, Observations
-from subflow_app.core.learning.training_desk import (
+from subflow_app.core.learning.policy_surface import Feature, Observations, PolicyOutput, SeenPolicy
+from subflow_app.core.learning.training_draft import (
+    DOCUMENT,
+    AgentChoice,
     DocumentText,
-    PolicyOutput,
-    SeenPolicy,
+    RecipeChoice,
     TrainingChoices,
-    is_distribution,
+    TrainingOrder,
 )
-from subflow_app.core.learning.training_draft import DOCUMENT, AgentChoice, RecipeChoice, TrainingOrder
 from subflow_app.core.learning.training_progress import Comparison, Training
+from subflow_app.core.learning.training_service import ServedTraining
+from subflow_app.core.learning.trainings import Trainings, is_distribution
 from subflow_sim.params import Dimension, Param
 from subflow_sim.stats import Estimate
 
@@ -89,10 +92,13 @@ def observations(count: int = 200) -> Observations:
     return Observations(rows, np.ones((count, 2), np.bool_), acting)
 
 
-class FakeDesk:
-    """Implements `TrainingDesk`; what a test changes shows with the next poll."""
+_STATES = {Command.PAUSE: JobState.PAUSED, Command.RESUME: JobState.RUNNING, Command.STOP: JobState.STOPPED}
 
-    def __init__(self, folder: Path, *, agents: tuple[AgentChoice, ...] = AGENTS) -> None:
+
+class FakeDesk(Trainings):
+    """Trainings without processes; what a test changes shows with the next poll."""
+
+    def __init__(self, folder: Path, *, agents: tuple[AgentChoice, ...] = AGENTS) -> None:  # no thread of a service
         self.folder = folder
         self.agents = agents
         self.calls: list[tuple[str, str]] = []
@@ -126,7 +132,7 @@ class FakeDesk:
         self._is_changed = True
         return training
 
-    def tell(self, training: Training, **metrics: float) -> None:
+    def report(self, training: Training, **metrics: float) -> None:
         """A report of metrics."""
         training.log.add(metrics)
         training.fraction = metrics.get("step", 0.0) / 50_000
@@ -138,7 +144,7 @@ class FakeDesk:
         for number in range(1, reports + 1):
             done = number / reports
             grown = 1.0 - math.exp(-4.0 * done)
-            self.tell(
+            self.report(
                 training,
                 step=250.0 * number,
                 elapsed_s=1.1 * number,
@@ -206,25 +212,13 @@ class FakeDesk:
         training.scenario = scenario
         return training
 
-    def pause(self, training: Training) -> None:
-        self._call("pause", training, JobState.PAUSED)
-
-    def resume(self, training: Training) -> None:
-        self._call("resume", training, JobState.RUNNING)
+    def tell(self, training: Training, command: Command) -> None:
+        self._call(command.value, training, _STATES.get(command, training.state))
 
     def go_on(self, training: Training) -> None:
         if training.message == "no checkpoint":
             raise InputError(f"{training.name} has no checkpoint to go on from")
         self._call("go_on", training, JobState.STARTING)
-
-    def stop(self, training: Training) -> None:
-        self._call("stop", training, JobState.STOPPED)
-
-    def checkpoint(self, training: Training) -> None:
-        self._call("checkpoint", training, training.state)
-
-    def evaluate(self, training: Training) -> None:
-        self._call("evaluate", training, training.state)
 
     def load_log(self, training: Training) -> None:
         self._call("load_log", training, training.state)
@@ -253,8 +247,9 @@ class FakeDesk:
     def is_busy(self) -> bool:
         return any(not training.state.is_over for training in self._trainings)
 
-    def close(self) -> None:
+    def close(self, *, keep: bool = True, timeout_s: float = 30.0) -> list[ServedTraining]:
         self.is_closed = True
+        return []
 
     def _call(self, name: str, training: Training, state: JobState) -> None:
         self.calls.append((name, training.id))

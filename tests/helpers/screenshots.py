@@ -208,7 +208,7 @@ def _training(window: MainWindow, folder: Path) -> None:
         form.draft.set_value("seed", seed)
         form.show_draft()
         window.bar.trigger("train.start")
-    trainings = window.trainings.trainings
+    trainings = window.training_session.page.trainings
     wait_for(lambda: all(training.state.is_over for training in trainings), _TRAINING_TIMEOUT_MS)
     window.training_session.page.select([training.id for training in trainings])
     save(window, folder / "train.png")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tools.measure.learning import LearningFigure
 
-from subflow_agents import ReportKind, TrainingConfig
+from subflow_agents import Command, ReportKind, TrainingConfig
 from subflow_app.core.errors import TrainingError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import number
@@ -127,10 +127,10 @@ def _recipe_figure(name: str, minutes: float, text: str) -> LearningFigure:
 
 def _pause_s(job: TrainingJob) -> float:
     asked = time.perf_counter()
-    job.pause()
+    job.tell(Command.PAUSE)
     _wait(job, lambda: job.state is JobState.PAUSED)
     taken_s = time.perf_counter() - asked
-    job.resume()
+    job.tell(Command.RESUME)
     _wait(job, lambda: job.state is JobState.RUNNING)
     return taken_s
 
@@ -138,7 +138,7 @@ def _pause_s(job: TrainingJob) -> float:
 def _checkpoint_s(job: TrainingJob) -> float:
     before = job.last(ReportKind.CHECKPOINT)
     asked = time.perf_counter()
-    job.checkpoint()
+    job.tell(Command.CHECKPOINT)
     _wait(job, lambda: job.last(ReportKind.CHECKPOINT) != before)
     return time.perf_counter() - asked
 

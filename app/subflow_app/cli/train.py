@@ -147,7 +147,7 @@ def train(
         if config is not None:
             number = service.submit(config, name=name or "")
         else:
-            number = service.resume(_folder(resume or LATEST, out, store), steps=steps, minutes=minutes)
+            number = service.go_on_in(_folder(resume or LATEST, out, store), steps=steps, minutes=minutes)
         code = _watch(service, number, show_json=show_json, is_stored=store is not None)
     raise typer.Exit(code)
 

@@ -238,7 +238,7 @@ def _synced_store(database: Path | None) -> Iterator[Store]:
 
 def _tell(database: Path | None, training: str, command: str, expected: str) -> None:
     """Tell a training something, and wait until it obeys."""
-    from subflow_agents import ReportKind
+    from subflow_agents import Command, ReportKind
     from subflow_app.core.errors import InputError, TrainingError
     from subflow_app.core.learning.training import TrainingJob
     from subflow_app.core.learning.training_folder import living_process
@@ -250,7 +250,7 @@ def _tell(database: Path | None, training: str, command: str, expected: str) -> 
     job = TrainingJob.attach(row.folder)
     kind = {"checkpoint": ReportKind.CHECKPOINT}.get(command)
     before = None if kind is None else job.last(kind)
-    getattr(job, command)()
+    job.tell(Command(command))
     if expected or kind is not None:
         has_obeyed = job.wait(
             ANSWER_S,

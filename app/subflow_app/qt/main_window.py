@@ -54,7 +54,6 @@ from subflow_app.qt.theme import ThemeMode, Tokens, bar_style, current_tokens
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.topology_files import TopologyFiles
-from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.training.session import DeskMaker, TrainingSession, open_desk
 from subflow_app.qt.undo_order import UndoOrder
 from subflow_app.qt.unsaved_runs import UnsavedRuns
@@ -175,10 +174,8 @@ class MainWindow(QMainWindow):
         parts = (self.documents, self.database, self.preferences, self.unsaved, self.dialogs)
         self.queue_session = QueueSession(self.bar, *parts, self)
         self.queue = self.queue_session.panel
-        self.trainings = TrainingControl(self)
         self.training_session = TrainingSession(
             self.bar,
-            self.trainings,
             self.documents,
             self.database,
             self.session,
@@ -415,7 +412,7 @@ class MainWindow(QMainWindow):
                 plots_without_data=self.plots.without_data,
                 features=self.features.possible(),
                 can_train=self.training_session.can_start,
-                is_training=self.trainings.is_busy,
+                is_training=self.training_session.is_busy,
                 training=self.training_session.possible(),
                 is_queue_busy=self.queue_session.queue.is_busy,
                 queue=self.queue_session.possible(),
@@ -590,7 +587,7 @@ class MainWindow(QMainWindow):
         self.recovery.close(keeps_changes=self._closes_unasked)
         self.log.close_log()
         self.closing.emit()
-        self.trainings.close()
+        self.training_session.close()
         self.workers.finish_all()
         self.history.set_store(None)
         self.database.close()

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from subflow_agents import ReportKind, TrainingConfig
+from subflow_agents import Command, ReportKind, TrainingConfig
 from subflow_app.core.errors import TrainingError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.training import TrainingJob
@@ -89,13 +89,13 @@ def test_a_pause_is_obeyed_within_100_ms_and_learning_goes_on_where_it_was(start
     took_s = []
     for _ in range(5):
         asked = time.perf_counter()
-        job.pause()
+        job.tell(Command.PAUSE)
         assert job.wait(PATIENCE_S, until=lambda: job.state is JobState.PAUSED)
         took_s.append(time.perf_counter() - asked)
         reached = steps(job)
         time.sleep(0.03)
         assert steps(job) == reached
-        job.resume()
+        job.tell(Command.RESUME)
         assert job.wait(PATIENCE_S, until=lambda: steps(job) > reached)  # noqa: B023 - called at once
         assert job.state is JobState.RUNNING
     assert statistics.median(took_s) < 0.1
@@ -106,9 +106,9 @@ def test_a_checkpoint_is_there_within_200_ms_also_in_a_pause(start: Start) -> No
     took_s = []
     for pause in (False, False, True):
         if pause:
-            job.pause()
+            job.tell(Command.PAUSE)
         asked, before = time.perf_counter(), job.last(ReportKind.CHECKPOINT)
-        job.checkpoint()
+        job.tell(Command.CHECKPOINT)
         assert job.wait(PATIENCE_S, until=lambda: job.last(ReportKind.CHECKPOINT) != before)  # noqa: B023
         took_s.append(time.perf_counter() - asked)
     assert statistics.median(took_s) < 0.2
@@ -116,7 +116,7 @@ def test_a_checkpoint_is_there_within_200_ms_also_in_a_pause(start: Start) -> No
 
 def test_it_evaluates_when_asked(start: Start) -> None:
     job = start()
-    job.evaluate()
+    job.tell(Command.EVALUATE)
     assert job.wait(PATIENCE_S, until=lambda: job.last(ReportKind.EVALUATION) is not None)
 
 
@@ -124,7 +124,7 @@ def test_it_evaluates_when_asked(start: Start) -> None:
 def test_a_stop_ends_it_with_a_checkpoint_from_which_it_goes_on(start: Start, paused: bool) -> None:
     job = start(checkpoint_every=10**9)
     if paused:
-        job.pause()
+        job.tell(Command.PAUSE)
         assert job.wait(PATIENCE_S, until=lambda: job.state is JobState.PAUSED)
     job.stop()
     assert job.state in (JobState.STOPPING, JobState.STOPPED)
@@ -141,7 +141,7 @@ def test_a_stop_ends_it_with_a_checkpoint_from_which_it_goes_on(start: Start, pa
 def test_the_two_ends_of_a_training_that_has_not_started(folder: Path) -> None:
     job = TrainingJob(config(folder), trainer=TRAINER)
     with pytest.raises(TrainingError, match="has not started"):
-        job.pause()
+        job.tell(Command.PAUSE)
     job.stop()
     assert job.state is JobState.STOPPED
     with pytest.raises(TrainingError, match="was started before"):
@@ -212,7 +212,7 @@ def test_a_process_that_ends_without_a_word_is_told_with_its_exit_code(start: St
 
 def test_a_full_disk_costs_the_new_checkpoint_and_not_the_old_one_or_the_training(start: Start, folder: Path) -> None:
     job = start(checkpoint_every=10**9, steps=300, full_at=200)
-    job.checkpoint()
+    job.tell(Command.CHECKPOINT)
     assert job.wait(PATIENCE_S, until=lambda: job.last(ReportKind.CHECKPOINT) is not None)
     assert job.wait(PATIENCE_S)
     assert job.state is JobState.FINISHED
@@ -304,11 +304,11 @@ def test_a_detached_training_outlives_its_program_and_obeys_others(
     assert job.pid == pid
     reached = steps(job)
     assert job.wait(PATIENCE_S, until=lambda: steps(job) > reached + 20)
-    job.pause()
+    job.tell(Command.PAUSE)
     assert job.wait(PATIENCE_S, until=lambda: job.state is JobState.PAUSED)
-    job.resume()
+    job.tell(Command.RESUME)
     assert job.wait(PATIENCE_S, until=lambda: job.state is JobState.RUNNING)
-    job.checkpoint()
+    job.tell(Command.CHECKPOINT)
     os.kill(pid, signal.SIGTERM)  # as the machine does when it goes down
     assert job.wait(PATIENCE_S)
     assert job.state is JobState.STOPPED
@@ -327,7 +327,7 @@ def test_attaching_to_a_training_that_is_over_or_was_never_there(start: Start, f
 
 def test_a_command_for_an_earlier_process_is_not_obeyed_by_the_next(start: Start, folder: Path) -> None:
     job = start()
-    job.checkpoint()
+    job.tell(Command.CHECKPOINT)
     assert job.wait(PATIENCE_S, until=lambda: job.last(ReportKind.CHECKPOINT) is not None)
     job.kill()
     assert job.wait(PATIENCE_S)

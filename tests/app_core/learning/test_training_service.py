@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from tests.helpers.fake_training import evaluation
 
-from subflow_agents import TrainingConfig
+from subflow_agents import Command, TrainingConfig
 from subflow_app.core.errors import TrainingError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning import training_service
@@ -79,10 +79,10 @@ def test_a_training_is_in_the_store_with_everything_it_told(
     assert row.process_pid == job.pid
     assert row.config is not None
     assert (row.config["steps"], row.scenario_text) == (100_000, "format = 1")
-    job.pause()
+    job.tell(Command.PAUSE)
     wait(lambda: store.trainings.get(number).state == "paused")
-    job.resume()
-    job.evaluate()
+    job.tell(Command.RESUME)
+    job.tell(Command.EVALUATE)
     wait(lambda: store.trainings.get(number).best_step is not None)
     job.stop()
     assert job.wait(PATIENCE_S)
@@ -125,7 +125,7 @@ def test_a_killed_training_is_told_as_interrupted_and_resumed_under_its_number(
     assert job.wait(PATIENCE_S)
     wait(lambda: "SIGKILL" in store.trainings.get(number).message)
     assert store.trainings.get(number).state == "interrupted"
-    again = service.resume(tmp_path / "a", steps=150)
+    again = service.go_on_in(tmp_path / "a", steps=150)
     assert again == number
     assert service.job(again).wait(PATIENCE_S)
     wait(lambda: store.trainings.get(number).state == "finished")
@@ -153,7 +153,7 @@ def test_two_trainings_in_one_folder_are_refused(service: TrainingService, tmp_p
     with pytest.raises(TrainingError, match="there is no training 99"):
         service.job(99)
     with pytest.raises(TrainingError, match="no folder of a training"):
-        service.resume(tmp_path / "none")
+        service.go_on_in(tmp_path / "none")
 
 
 def test_closing_stops_what_runs_with_a_checkpoint_and_calls_off_what_waits(store: Store, tmp_path: Path) -> None:
@@ -175,7 +175,7 @@ def test_trainings_kept_in_the_background_are_found_and_attached_to_later(store:
     assert process is not None
     reached = store.trainings.get(number).steps
     with TrainingService(store, limit=1, trainer=TRAINER) as later:
-        assert later.resume(tmp_path / "a") == number
+        assert later.go_on_in(tmp_path / "a") == number
         assert later.job(number).pid == process.pid
         wait(lambda: store.trainings.get(number).steps > reached + 10)
     assert living_process(tmp_path / "a") is not None  # it is not this service's to stop
@@ -208,11 +208,11 @@ def test_a_store_that_fails_stops_no_training_and_catches_up(
         number = service.submit(config(tmp_path / "a", steps=100, step_s=0.005))
         with monkeypatch.context() as patch:
             patch.setattr("subflow_store.trainings.TrainingStore.append", fail)
-            wait(lambda: service.trainings()[0].store_error is not None)
+            wait(lambda: service.served()[0].store_error is not None)
         assert service.job(number).wait(PATIENCE_S)
         assert service.job(number).state is JobState.FINISHED
         wait(lambda: store.trainings.get(number).state == "finished")
-        assert service.trainings()[0].store_error is None
+        assert service.served()[0].store_error is None
     assert len(store.trainings.curve(number, "return_mean")) == 100
 
 
@@ -223,7 +223,7 @@ def test_without_a_store_trainings_run_all_the_same(tmp_path: Path) -> None:
         assert all(service.job(number).wait(PATIENCE_S) for number in numbers)
         assert set(changed) == set(numbers) == {1, 2}
         service.forget(1)
-        assert [training.number for training in service.trainings()] == [2]
+        assert [training.number for training in service.served()] == [2]
 
 
 def test_figures_of_an_evaluation_are_read_as_far_as_they_are_there() -> None:

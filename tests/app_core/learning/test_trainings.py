@@ -14,11 +14,11 @@ import pytest
 from tests.helpers.fake_agent import TRAINER, register_fake_agent
 from tests.helpers.window import TWO_PATHS
 
-from subflow_agents import OptionSpec
+from subflow_agents import Command, OptionSpec
 from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.learning.training_desk import DocumentText
-from subflow_app.core.learning.training_draft import DOCUMENT, TrainingOrder
+from subflow_app.core.learning.training import TrainingJob
+from subflow_app.core.learning.training_draft import DOCUMENT, DocumentText, TrainingOrder
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.learning.trainings import Trainings, _param
 from subflow_app.core.paths import trainings_directory
@@ -74,6 +74,10 @@ def wait(desk: Trainings, condition: Callable[[], object]) -> None:
         time.sleep(0.02)
 
 
+def job_of(desk: Trainings, training: Training) -> TrainingJob:
+    return desk.job(int(training.id))
+
+
 def started(desk: Trainings, **changes: Any) -> Training:
     training = desk.start(order(**changes), HERE)
     wait(desk, lambda: training.log.latest("step") > 3)
@@ -99,23 +103,23 @@ def test_an_order_becomes_a_training_that_is_followed(desk: Trainings, store: St
 
 def test_pause_resume_and_stop_are_obeyed(desk: Trainings) -> None:
     training = started(desk)
-    desk.pause(training)
+    desk.tell(training, Command.PAUSE)
     wait(desk, lambda: training.state is JobState.PAUSED)
     held = len(training.log)
     desk.poll()
     assert len(training.log) == held
-    desk.resume(training)
+    desk.tell(training, Command.RESUME)
     wait(desk, lambda: len(training.log) > held)
-    desk.stop(training)
+    desk.tell(training, Command.STOP)
     wait(desk, lambda: training.state is JobState.STOPPED)
     assert not desk.is_busy
     with pytest.raises(TrainingError, match="has ended"):
-        desk.pause(training)
+        desk.tell(training, Command.PAUSE)
 
 
 def test_an_evaluation_is_compared_with_the_classics(desk: Trainings) -> None:
     training = started(desk)
-    desk.evaluate(training)
+    desk.tell(training, Command.EVALUATE)
     wait(desk, lambda: training.comparison is not None)
     comparison = training.comparison
     assert comparison is not None
@@ -128,7 +132,7 @@ def test_an_evaluation_is_compared_with_the_classics(desk: Trainings) -> None:
 def test_a_killed_training_goes_on_from_its_checkpoint_and_its_curve_with_it(desk: Trainings, store: Store) -> None:
     training = started(desk, options={"checkpoint_every": 20})
     wait(desk, lambda: training.log.latest("step") > 30)
-    os.kill(store.trainings.get(int(training.id)).process_pid or desk._living(training).pid, signal.SIGKILL)
+    os.kill(store.trainings.get(int(training.id)).process_pid or job_of(desk, training).pid, signal.SIGKILL)
     wait(desk, lambda: training.state is JobState.INTERRUPTED)
     assert "killed" in training.message
     reached = training.log.latest("step")
@@ -145,7 +149,7 @@ def test_the_next_session_lists_what_there_was_with_its_curves(store: Store) -> 
     first = Trainings(store, limit=1, trainer=TRAINER)
     training = first.start(order(steps=60), HERE)
     wait(first, lambda: training.log.latest("step") > 3)
-    first.evaluate(training)
+    first.tell(training, Command.EVALUATE)
     wait(first, lambda: training.state is JobState.FINISHED)
     first.close()
 
@@ -176,7 +180,7 @@ def test_a_training_that_went_on_without_the_window_is_attached_to(store: Store)
     reached = again.log.latest("step")
     wait(second, lambda: again.state is JobState.RUNNING and not again.log.latest("step") <= reached)
     np.testing.assert_array_equal(again.log.values("step"), np.arange(1.0, len(again.log) + 1))
-    second.stop(again)
+    second.tell(again, Command.STOP)
     wait(second, lambda: again.state is JobState.STOPPED)
     second.close()
 
@@ -185,7 +189,7 @@ def test_closing_stops_what_was_not_to_be_left_running(store: Store) -> None:
     desk = Trainings(store, limit=1, trainer=TRAINER)
     training = desk.start(order(), HERE)
     wait(desk, lambda: training.log.latest("step") > 3)
-    job = desk._living(training)
+    job = job_of(desk, training)
     begun = time.monotonic()
     desk.close()
     assert time.monotonic() - begun < 5.0

@@ -188,7 +188,7 @@ class KeptTrainings(Job):
                 folder = Path(config.folder)
                 if is_training_folder(folder) and (config.resume or living_process(folder) is not None):
                     # Another program may be at it: then it is waited for.
-                    jobs[number] = service.job(service.resume(folder, steps=config.steps))
+                    jobs[number] = service.job(service.go_on_in(folder, steps=config.steps))
                 else:
                     jobs[number] = service.job(service.submit(config, name=self._wanted[number].label))
             self._watch(configs, jobs)
@@ -199,7 +199,7 @@ class KeptTrainings(Job):
                     break
                 for number in others:
                     folder = Path(configs[number].folder)
-                    jobs[number] = service.job(service.resume(folder, steps=configs[number].steps))
+                    jobs[number] = service.job(service.go_on_in(folder, steps=configs[number].steps))
                 self._watch(configs, jobs)
             if self.is_stopped:
                 for job in jobs.values():

@@ -9,8 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.learning.policy_surface import MOST_OBSERVATIONS, Feature, FloatArray, Observations
-from subflow_app.core.learning.training_desk import PolicyOutput, SeenPolicy
+from subflow_app.core.learning.policy_surface import (
+    MOST_OBSERVATIONS,
+    Feature,
+    FloatArray,
+    Observations,
+    PolicyOutput,
+    SeenPolicy,
+)
 from subflow_sim.policy import Policy
 from subflow_sim.scenario import Scenario, parse_scenario
 from subflow_sim.training import Distribution

@@ -68,6 +68,34 @@ class Observations:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyOutput:
+    """An action as a picture shows it: its name, unit and bounds; `choices` where it is one of several."""
+
+    name: str
+    unit: str
+    minimum: float
+    maximum: float
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SeenPolicy:
+    """A policy with what it sees: enough for a picture of it.
+
+    Attributes:
+        policy: that acts.
+        features: of one record of a subflow.
+        outputs: what it may do.
+        seen: observations that it had lately.
+    """
+
+    policy: ActingPolicy
+    features: tuple[Feature, ...]
+    outputs: tuple[PolicyOutput, ...]
+    seen: Observations
+
+
+@dataclass(frozen=True, slots=True)
 class Surface:
     """The action over two features.
 

@@ -3,7 +3,7 @@
     job = TrainingJob(config)
     job.start()
     ...
-    job.pause()
+    job.tell(Command.PAUSE)
     job.wait(until=lambda: job.state is JobState.PAUSED)
 
 `TrainingJob.attach(folder)` gives the same for a training that another program has started: reports are then read in
@@ -195,21 +195,21 @@ class TrainingJob:
         self._reader = threading.Thread(target=self._read_pipe, name=f"subflow-training-{self._pid}", daemon=True)
         self._reader.start()
 
-    def pause(self) -> None:
-        """Stop learning until `resume`; its state says when."""
-        self._tell(Command.PAUSE)
+    def tell(self, command: Command) -> None:
+        """Have it pause or go on after a pause, write a checkpoint, or evaluate its policy; reports say when.
 
-    def resume(self) -> None:
-        """Go on after a pause."""
-        self._tell(Command.RESUME)
-
-    def checkpoint(self) -> None:
-        """Write a checkpoint now; a report says when it is there."""
-        self._tell(Command.CHECKPOINT)
-
-    def evaluate(self) -> None:
-        """Evaluate the current policy now; a report has the result."""
-        self._tell(Command.EVALUATE)
+        Raises:
+            TrainingError: if it has not started.
+        """
+        if command is Command.STOP:
+            self.stop()
+            return
+        with self._changed:
+            if self._state is JobState.WAITING:
+                raise TrainingError("the training has not started")
+            if self._state.is_over:
+                return
+        self._send(command.value)
 
     def stop(self) -> None:
         """End with a checkpoint; its state says when. Before it has started, it ends at once."""
@@ -221,7 +221,7 @@ class TrainingJob:
                 return
             self._state = JobState.STOPPING
             self._changed.notify_all()
-        self._tell(Command.STOP)
+        self._send(Command.STOP.value)
 
     def detach(self) -> None:
         """Let it go on after this program has ended. Reports go on coming."""
@@ -242,14 +242,6 @@ class TrainingJob:
                 os.kill(process.pid, signal.SIGKILL)
 
     # Inside
-
-    def _tell(self, command: Command) -> None:
-        with self._changed:
-            if self._state is JobState.WAITING:
-                raise TrainingError("the training has not started")
-            if self._state.is_over:
-                return
-        self._send(command.value)
 
     def _send(self, command: str) -> None:
         if self._process is not None:

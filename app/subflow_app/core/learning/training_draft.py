@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from subflow_app.core.errors import InputError
@@ -135,6 +136,36 @@ class RecipeChoice:
     summary: str = ""
     scenario: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingChoices:
+    """What can be trained.
+
+    Attributes:
+        agents: at least one.
+        recipes: trainings that are known to work.
+        scenarios: names of the shipped scenarios and distributions.
+    """
+
+    agents: tuple[AgentChoice, ...]
+    recipes: tuple[RecipeChoice, ...]
+    scenarios: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentText:
+    """The scenario in the window.
+
+    Attributes:
+        title: what it is called.
+        text: TOML.
+        folder: where the files are that it names; None for one that was never saved.
+    """
+
+    title: str
+    text: str
+    folder: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
     with TrainingService(store) as service:
         number = service.submit(config)
-        service.job(number).pause()
+        service.job(number).tell(Command.PAUSE)
 
 A thread of the service starts what waits and brings the store up to date. A store that fails stops no training: the
 folder of each has everything, and the store catches up the next time somebody looks.
@@ -44,7 +44,7 @@ def default_limit() -> int:
 
 
 @dataclass(slots=True)
-class Training:
+class ServedTraining:
     """A training that the service looks after.
 
     Attributes:
@@ -86,7 +86,7 @@ class TrainingService:
         self._trainer = trainer
         self._on_change = on_change
         self._lock = threading.RLock()
-        self._trainings: dict[int, Training] = {}
+        self._served: dict[int, ServedTraining] = {}
         self._next_number = 1
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._work, name="subflow-trainings", daemon=True)
@@ -94,10 +94,10 @@ class TrainingService:
 
     # Trainings
 
-    def trainings(self) -> list[Training]:
+    def served(self) -> list[ServedTraining]:
         """All it looks after, in the order in which they came."""
         with self._lock:
-            return list(self._trainings.values())
+            return list(self._served.values())
 
     def job(self, number: int) -> TrainingJob:
         """The process of a training.
@@ -106,9 +106,9 @@ class TrainingService:
             TrainingError: if the service has none of that number.
         """
         with self._lock:
-            if number not in self._trainings:
+            if number not in self._served:
                 raise TrainingError(f"there is no training {number} here")
-            return self._trainings[number].job
+            return self._served[number].job
 
     def submit(self, config: TrainingConfig, *, name: str = "", parent_id: int | None = None) -> int:
         """Have a training started as soon as there is room; returns its number.
@@ -119,7 +119,7 @@ class TrainingService:
         """
         return self._submit(config, name, parent_id, goes_on=config.resume)
 
-    def resume(self, folder: str | Path, *, steps: int | None = None, minutes: float | None = None) -> int:
+    def go_on_in(self, folder: str | Path, *, steps: int | None = None, minutes: float | None = None) -> int:
         """Go on with the training of a folder, or attach to it if a process trains there; returns its number.
 
         One that was killed before its first checkpoint begins again.
@@ -147,11 +147,11 @@ class TrainingService:
     def forget(self, number: int) -> None:
         """Look after a training no longer; one that runs goes on by itself."""
         with self._lock:
-            training = self._trainings.pop(number, None)
+            training = self._served.pop(number, None)
         if training is not None and not training.job.state.is_over:
             training.job.detach()
 
-    def close(self, *, keep: bool = False, timeout_s: float = 30.0) -> list[Training]:
+    def close(self, *, keep: bool = False, timeout_s: float = 30.0) -> list[ServedTraining]:
         """End the service. What other programs have started goes on.
 
         Args:
@@ -164,7 +164,7 @@ class TrainingService:
         self._closing.set()
         self._thread.join()
         killed = []
-        trainings = [training for training in self.trainings() if not training.job.is_attached]
+        trainings = [training for training in self.served() if not training.job.is_attached]
         for training in trainings:
             if training.job.state is JobState.WAITING or not keep:
                 training.job.stop()
@@ -177,7 +177,7 @@ class TrainingService:
                     training.job.kill()
                     training.job.wait(timeout_s)
                     killed.append(training)
-        for training in self.trainings():
+        for training in self.served():
             self._sync(training)
         return killed
 
@@ -197,7 +197,7 @@ class TrainingService:
         with self._lock:
             self._check_folder(config.folder)
             number = self._number(config, name, parent_id, goes_on=goes_on)
-            self._trainings.pop(number, None)  # it goes on under its old number
+            self._served.pop(number, None)  # it goes on under its old number
             job = TrainingJob(config, trainer=self._trainer, on_report=lambda _: self._changed(number))
             self._add(number, name, job)
             return number
@@ -205,7 +205,7 @@ class TrainingService:
     def _check_folder(self, folder: str) -> None:
         if self._closing.is_set():
             raise TrainingError("the program is closing: no training can be started")
-        for training in self._trainings.values():
+        for training in self._served.values():
             if training.job.folder == Path(folder) and not training.job.state.is_over:
                 raise TrainingError(f"training {training.number} is in {folder} already")
 
@@ -217,7 +217,7 @@ class TrainingService:
 
     def _add(self, number: int, name: str, job: TrainingJob) -> None:
         recorder = None if self._store is None else TrainingRecorder(self._store, number, job.folder)
-        self._trainings[number] = Training(number, name or job.folder.name, job, recorder=recorder)
+        self._served[number] = ServedTraining(number, name or job.folder.name, job, recorder=recorder)
 
     def _changed(self, number: int) -> None:
         if self._on_change is not None:
@@ -228,13 +228,13 @@ class TrainingService:
         while not self._closing.wait(_TICK_S):
             self._start_waiting()
             if time.monotonic() - synced >= _SYNC_S:
-                for training in self.trainings():
+                for training in self.served():
                     self._sync(training)
                 synced = time.monotonic()
 
     def _start_waiting(self) -> None:
         with self._lock:
-            trainings = self.trainings()
+            trainings = self.served()
             open_now = [t for t in trainings if not t.job.state.is_over and t.job.state is not JobState.WAITING]
             waiting = [training for training in trainings if training.job.state is JobState.WAITING]
             for training in waiting[: max(0, self.limit - len(open_now))]:
@@ -244,7 +244,7 @@ class TrainingService:
                     training.job.fail(str(error))
                     self._changed(training.number)
 
-    def _sync(self, training: Training) -> None:
+    def _sync(self, training: ServedTraining) -> None:
         """Bring the store up to date with a training; nothing more is to be done for one that is over and stored."""
         recorder, job = training.recorder, training.job
         if recorder is None or self._store is None:

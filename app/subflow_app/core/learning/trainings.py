@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import tomllib
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -12,20 +13,27 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from subflow_agents import AgentError, OptionSpec, ReportKind, TrainingConfig, agents
+from subflow_agents import AgentError, Command, OptionSpec, ReportKind, TrainingConfig, agents
 from subflow_app.core.errors import AppError, InputError, TrainingError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import number
 from subflow_app.core.language import tr
 from subflow_app.core.learning.policy_rollout import observe_policy
+from subflow_app.core.learning.policy_surface import SeenPolicy
 from subflow_app.core.learning.promotion import policy_names, promote
 from subflow_app.core.learning.recipes import load_recipe, recipe_names
 from subflow_app.core.learning.training import TrainingJob
-from subflow_app.core.learning.training_desk import DocumentText, SeenPolicy, TrainingChoices, is_distribution
-from subflow_app.core.learning.training_draft import DOCUMENT, AgentChoice, RecipeChoice, TrainingOrder
+from subflow_app.core.learning.training_draft import (
+    DOCUMENT,
+    AgentChoice,
+    DocumentText,
+    RecipeChoice,
+    TrainingChoices,
+    TrainingOrder,
+)
 from subflow_app.core.learning.training_progress import Comparison, Training
 from subflow_app.core.learning.training_record import sync_all
-from subflow_app.core.learning.training_service import TrainingService
+from subflow_app.core.learning.training_service import ServedTraining, TrainingService
 from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare, request_of
 from subflow_app.core.learning.training_worker import TRAINER
 from subflow_app.core.number_text import count_text
@@ -49,13 +57,10 @@ _MOST_REPORTS = 2000
 _KINDS = {"number": Dimension.NUMBER, "integer": Dimension.COUNT, "flag": Dimension.FLAG, "choice": Dimension.CHOICE}
 
 
-def open_desk(store: Store | None) -> Trainings:
-    """The trainings that a store knows of; None: only those begun from now on."""
-    return Trainings(store)
+class Trainings(TrainingService):
+    """What the Train page asks: which trainings there are, and what becomes of them.
 
-
-class Trainings:
-    """Implements `TrainingDesk` with processes, their folders and the store.
+    Every method but `observe` and `choices` returns at once.
 
     Args:
         store: keeps trainings; None: only their folders do.
@@ -67,11 +72,9 @@ class Trainings:
     """
 
     def __init__(self, store: Store | None, *, limit: int | None = None, trainer: str = TRAINER) -> None:
-        self._store = store
+        super().__init__(store, limit=limit, trainer=trainer)
         self._needs_torch = trainer == TRAINER
-        self._service = TrainingService(store, limit=limit, trainer=trainer)
         self._trainings: list[Training] = []
-        self._numbers: dict[str, int] = {}  # in the service, of those it looks after
         self._configs: dict[str, TrainingConfig] = {}
         self._waiting: dict[str, deque[Mapping[str, Any]]] = {}  # reports not taken in yet
         self._loaded: set[str] = set()
@@ -133,7 +136,7 @@ class Trainings:
             job = self._job(training)
             if job is None:
                 continue
-            waiting = self._waiting[training.id]
+            waiting = self._waiting.setdefault(training.id, deque())
             # Asked first: what is over has told everything by then.
             state, message = job.state, job.message
             waiting.extend(job.take_reports())
@@ -182,20 +185,22 @@ class Trainings:
         # Made only now: a training that cannot be leaves no folder behind.
         config = replace(config, folder=str(new_training_directory(order.agent)))
         name = f"{order.agent} on {config.scenario_name}, seed {config.seed}"
-        number = self._service.submit(config, name=name)
+        number = self.submit(config, name=name)
         training = self._training(str(number), name, config)
         self._loaded.add(training.id)
         self._trainings.insert(0, training)
-        self._look_after(training, number)
         return training
 
-    def pause(self, training: Training) -> None:
-        """Hold a training."""
-        self._living(training).pause()
+    def tell(self, training: Training, command: Command) -> None:
+        """Have it pause or go on after a pause, write a checkpoint, evaluate its policy, or end with a checkpoint.
 
-    def resume(self, training: Training) -> None:
-        """Let a held training go on."""
-        self._living(training).resume()
+        Raises:
+            TrainingError: if it has ended.
+        """
+        job = self._job(training)
+        if job is None or job.state.is_over:
+            raise TrainingError(f"{training.name} has ended: there is no process to tell")
+        job.tell(command)
 
     def go_on(self, training: Training) -> None:
         """Begin again from the last checkpoint of a training that ended early.
@@ -209,22 +214,10 @@ class Trainings:
             check_torch()
         self.load_log(training)
         try:
-            self._look_after(training, self._service.resume(training.folder))
+            self.go_on_in(training.folder)
         except AgentError as error:
             raise InputError(str(error)) from error
         training.state, training.message = JobState.WAITING, ""
-
-    def stop(self, training: Training) -> None:
-        """End a training with a checkpoint."""
-        self._living(training).stop()
-
-    def checkpoint(self, training: Training) -> None:
-        """Have a checkpoint written now."""
-        self._living(training).checkpoint()
-
-    def evaluate(self, training: Training) -> None:
-        """Have it evaluated on the held-out seeds now."""
-        self._living(training).evaluate()
 
     def observe(self, training: Training) -> SeenPolicy:
         """Let the newest policy act for a while and keep what it saw; takes a moment.
@@ -258,23 +251,20 @@ class Trainings:
     def leave_running(self) -> None:
         """Let the processes go on without the window; they are listed again when one opens."""
         self._is_left = True
-        for training in self._trainings:
-            job = self._job(training)
-            if job is not None and not job.state.is_over and job.state is not JobState.WAITING:
-                job.detach()
+        for served in self.served():
+            if not served.job.state.is_over and served.job.state is not JobState.WAITING:
+                served.job.detach()
 
     def stop_all(self) -> None:
         """End every training with a checkpoint."""
-        for training in self._trainings:
-            job = self._job(training)
-            if job is not None and not job.state.is_over:
-                job.stop()
+        for served in self.served():
+            served.job.stop()
 
-    def close(self) -> None:
+    def close(self, *, keep: bool = True, timeout_s: float = 30.0) -> list[ServedTraining]:
         """Let go of everything: what was not to be left running has been told to end, and nobody waits for it."""
         if not self._is_left:
             self.stop_all()
-        self._service.close(keep=True)
+        return super().close(keep=keep, timeout_s=timeout_s)
 
     # --- inside ---
 
@@ -297,7 +287,7 @@ class Trainings:
             if row.process_pid and training.folder is not None:
                 # It went on without a window, or another program trains: its reports come from its folder.
                 try:
-                    self._look_after(training, self._service.resume(training.folder))
+                    self.go_on_in(training.folder)
                     self._loaded.add(training.id)
                 except (AppError, AgentError, StoreError) as error:
                     _log.warning("training %d cannot be attached to: %s", row.id, error)
@@ -319,19 +309,9 @@ class Trainings:
             fraction=0.0,
         )
 
-    def _look_after(self, training: Training, number: int) -> None:
-        self._numbers[training.id] = number
-        self._waiting[training.id] = deque()
-
     def _job(self, training: Training) -> TrainingJob | None:
-        number = self._numbers.get(training.id)
-        return None if number is None else self._service.job(number)
-
-    def _living(self, training: Training) -> TrainingJob:
-        job = self._job(training)
-        if job is None or job.state.is_over:
-            raise TrainingError(f"{training.name} has ended: there is no process to tell")
-        return job
+        served = self._served.get(int(training.id))
+        return None if served is None else served.job
 
     def _take(self, training: Training, report: Mapping[str, Any]) -> bool:
         """Take in one report; whether it changes anything that is shown."""
@@ -355,6 +335,14 @@ class Trainings:
         else:
             return False
         return True
+
+
+def is_distribution(text: str) -> bool:
+    """Whether a scenario draws another one for every episode; text that is no TOML does not."""
+    try:
+        return isinstance(tomllib.loads(text).get("training"), dict)
+    except tomllib.TOMLDecodeError:
+        return False
 
 
 def _request(order: TrainingOrder, document: DocumentText) -> TrainingRequest:

@@ -63,7 +63,7 @@ class LabFeature(Feature):
         window.session.stored.connect(self.look)
         window.queue_session.stored.connect(self.look)
         window.features[SweepFeature].changed.connect(self.look)
-        window.trainings.ended.connect(lambda _training: self.look())
+        window.training_session.ended.connect(lambda _training: self.look())
         window.documents.edited.connect(self.look)
         window.documents.replaced.connect(lambda _doc: self.look())
         window.database.opened.connect(lambda _store: self._on_database_opened())

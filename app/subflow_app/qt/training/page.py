@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -23,17 +24,19 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_agents import Command
 from subflow_app.core.errors import AppError
+from subflow_app.core.expected_errors import is_expected
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
+from subflow_app.core.learning.policy_surface import SeenPolicy
 from subflow_app.core.learning.race import rivals
-from subflow_app.core.learning.training_desk import DocumentText, SeenPolicy, TrainingChoices
-from subflow_app.core.learning.training_draft import DOCUMENT, TrainingDraft
+from subflow_app.core.learning.training_draft import DOCUMENT, DocumentText, TrainingChoices, TrainingDraft
 from subflow_app.core.learning.training_progress import CLASSICS, TOGGLE_WORDS, Training, possible, toggle_word
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.qt.models.followed_table import ROW_ROLE
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
-from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.training.curves import TrainingCurves
 from subflow_app.qt.training.policy_view import PolicyView
 from subflow_app.qt.training.start_form import StartForm
@@ -42,29 +45,34 @@ from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import select_rows, set_up_table, set_widths
 from subflow_app.qt.workers import Workers
 
+if TYPE_CHECKING:
+    from subflow_app.core.learning.trainings import Trainings
+
+# Ten pictures a second: reports come slower than that, and a curve of minutes needs no more.
+_POLL_INTERVAL_MS = 100
 _FORM_WIDTH = 370
 _TABLE_ROWS = 4.5
 _MOST_CURVES = 7  # as many as there are hues
 
 
 class TrainPage(QWidget):
-    """What is in the panel; made when that is first shown."""
+    """What is in the panel; made when that is first shown. Polls the trainings at display rate."""
 
     selection_changed = Signal()
+    failed = Signal(str)  # something asked for did not work
+    ended = Signal(object)  # Training, which is over in whatever way
     menu_requested = Signal(QPoint)  # global position
 
     def __init__(
         self,
-        control: TrainingControl,
         workers: Workers,
         dialogs: Dialogs,
         actions: Mapping[str, QAction],
         parent: QWidget | None = None,
     ) -> None:
-        """A page without a desk.
+        """A page without trainings: `open` brings them.
 
         Args:
-            control: the trainings.
             workers: for what takes a moment.
             dialogs: asks the person.
             actions: "start", "toggle", "stop", "checkpoint", "evaluate", "race" and "promote".
@@ -73,7 +81,11 @@ class TrainPage(QWidget):
         super().__init__(parent)
         self.setObjectName("training")
         self.setAccessibleName(tr("Training"))
-        self.control = control
+        self.desk: Trainings | None = None
+        self._states: dict[str, JobState] = {}
+        self._timer = QTimer(self)
+        self._timer.setInterval(_POLL_INTERVAL_MS)
+        self._timer.timeout.connect(self._on_tick)
         self.dialogs = dialogs
         self._workers = workers
         self._actions = actions
@@ -94,11 +106,30 @@ class TrainPage(QWidget):
         self._table_pages = QStackedWidget(self)
         self._place_parts()
         self._set_up_table()
-        control.changed.connect(self._on_changed)
-        control.state_changed.connect(self.selection_changed)
         self.apply_tokens(current_tokens())
 
     # ---- what the window uses ----
+
+    @property
+    def trainings(self) -> Sequence[Training]:
+        """All trainings, newest first."""
+        return self.desk.trainings() if self.desk is not None else ()
+
+    def open(self, desk: Trainings) -> None:
+        """Shows these trainings from now on."""
+        self.let_go()
+        self.desk = desk
+        self._states = {training.id: training.state for training in desk.trainings()}
+        self._timer.start()
+        self._on_changed()
+        self.selection_changed.emit()
+
+    def let_go(self) -> None:
+        """Lets go of the trainings; what is to become of their processes has been said."""
+        self._timer.stop()
+        if self.desk is not None:
+            self.desk.close()
+            self.desk = None
 
     def selected(self) -> list[Training]:
         """The selected trainings, from top to bottom."""
@@ -131,7 +162,7 @@ class TrainPage(QWidget):
 
     def load_choices(self) -> None:
         """Reads what can be trained, in the background."""
-        desk = self.control.desk
+        desk = self.desk
         if desk is None or self.form is not None:
             return
         self._form_waits.setText(tr("Looking for agents…"))
@@ -144,32 +175,27 @@ class TrainPage(QWidget):
         self.form.commit_pending()
         if self.form.show_problem():
             return
-        started = self.control.start(self.form.draft.order(), self._document)
-        if started is not None:
-            self.select([started.id])
+        desk, order, started = self.desk, self.form.draft.order(), []
+        if desk is not None:
+            self._do(lambda: started.append(desk.start(order, self._document)))
+        self.select([training.id for training in started])
 
     def toggle(self) -> None:
-        """Pauses, resumes or continues the selected trainings."""
-        self.control.toggle(self.selected())
+        """Pauses or continues the selected trainings, or begins them again, as `toggle_word` says."""
+        if self.toggle_word != "&Continue":
+            self.tell("pause" if self.toggle_word == "&Pause" else "resume")
+        elif self.desk is not None:
+            self._each(self.desk.go_on)
 
-    def stop(self) -> None:
-        """Ends the selected trainings, each with a checkpoint."""
-        if self.control.desk is not None:
-            self.control.each(self.selected(), self.control.desk.stop)
-
-    def checkpoint(self) -> None:
-        """Has checkpoints of the selected trainings written now."""
-        if self.control.desk is not None:
-            self.control.each(self.selected(), self.control.desk.checkpoint)
-
-    def evaluate(self) -> None:
-        """Has the selected trainings evaluated now."""
-        if self.control.desk is not None:
-            self.control.each(self.selected(), self.control.desk.evaluate)
+    def tell(self, command: str) -> None:
+        """Tells the selected trainings something, a `Command`."""
+        desk = self.desk
+        if desk is not None:
+            self._each(lambda training: desk.tell(training, Command(command)))
 
     def promote(self) -> Path | None:
         """Asks for a name and puts the best policy of the selected training into the library under it."""
-        desk, selected = self.control.desk, self.selected()
+        desk, selected = self.desk, self.selected()
         if desk is None or len(selected) != 1:
             return None
         from subflow_app.qt.training.promote_dialog import PromoteDialog
@@ -201,12 +227,41 @@ class TrainPage(QWidget):
         super().showEvent(event)
         self._on_changed()
 
+    def _each(self, act: Callable[[Training], object]) -> None:
+        """Does something with each selected training; the first that fails is told, the others are done."""
+        for training in self.selected():
+            self._do(partial(act, training))
+
+    def _do(self, act: Callable[[], object]) -> None:
+        try:
+            act()
+        except Exception as error:
+            if not is_expected(error):
+                raise
+            self.failed.emit(str(error))
+        self._tell()
+
+    def _on_tick(self) -> None:
+        if self.desk is not None and self.desk.poll():
+            self._tell()
+
+    def _tell(self) -> None:
+        states = {training.id: training.state for training in self.trainings}
+        before, self._states = self._states, states
+        self._on_changed()
+        if states != before:
+            self.selection_changed.emit()
+        for training in self.trainings:
+            was = before.get(training.id)
+            if was is not None and not was.is_over and training.state.is_over:
+                self.ended.emit(training)
+
     def _on_changed(self) -> None:
         if not self.isVisible():
             # Trainings go on unseen; showing the page catches up.
             return
         before = [training.id for training in self.selected()]
-        self._model.update_rows(self.control.trainings)
+        self._model.update_rows(self.trainings)
         if before != [training.id for training in self.selected()]:
             self.select(before)
         self._table_pages.setCurrentIndex(0 if self._model.rows else 1)
@@ -221,7 +276,8 @@ class TrainPage(QWidget):
         selected = self.selected()
         if [training.id for training in selected] != [training.id for training in self._shown]:
             self._shown = selected
-            self.control.load_logs(selected)
+            if self.desk is not None:
+                self._each(self.desk.load_log)
             self.curves.show_trainings([(each, self._model.hue(each.id)) for each in selected[:_MOST_CURVES]])
             self.policy.show_training(selected[0] if len(selected) == 1 else None)
             if len(selected) == 1:
@@ -257,7 +313,7 @@ class TrainPage(QWidget):
             self.form.set_scenario(str(path))
 
     def _show_whether_draws(self) -> None:
-        desk = self.control.desk
+        desk = self.desk
         if self.form is None or desk is None:
             return
         chosen = self.form.draft.scenario
@@ -265,7 +321,7 @@ class TrainPage(QWidget):
 
     def _observe(self, training: Training) -> SeenPolicy:
         """In a worker thread."""
-        desk = self.control.desk
+        desk = self.desk
         if desk is None:
             raise AppError(tr("the trainings are closed"))
         return desk.observe(training)

@@ -10,8 +10,7 @@ from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.learning.policy_surface import Surface, policy_surface
-from subflow_app.core.learning.training_desk import SeenPolicy
+from subflow_app.core.learning.policy_surface import SeenPolicy, Surface, policy_surface
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt import format as fmt

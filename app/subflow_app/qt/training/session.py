@@ -17,14 +17,14 @@ from subflow_app.qt.documents import Documents
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.theme import Tokens
-from subflow_app.qt.training.control import TrainingControl
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.workers import Workers
 
 if TYPE_CHECKING:
     # What knows trainings is imported where it is used: most sessions never train.
-    from subflow_app.core.learning.training_desk import DocumentText, TrainingDesk
+    from subflow_app.core.learning.training_draft import DocumentText
     from subflow_app.core.learning.training_progress import Training
+    from subflow_app.core.learning.trainings import Trainings
     from subflow_app.qt.training.page import TrainPage
 
     # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 _ROOM = (420, 200)  # px, of the panel
 
-DeskMaker = Callable[["Store | None"], "TrainingDesk"]
+DeskMaker = Callable[["Store | None"], "Trainings"]
 
 
 class TrainingSession(QObject):
@@ -42,12 +42,12 @@ class TrainingSession(QObject):
     menu_requested = Signal(QPoint)  # global position
     told = Signal(str)  # a sentence for the status bar
     plots_wanted = Signal()  # runs are about to show in the plots
+    ended = Signal(object)  # Training, which is over in whatever way
     closable = Signal()  # the trainings that were to be stopped before the window closes have ended
 
     def __init__(
         self,
         bar: ActionBar,
-        control: TrainingControl,
         documents: Documents,
         database: DatabaseControl,
         runs: RunSession,
@@ -62,7 +62,6 @@ class TrainingSession(QObject):
         self.panel = LazyPanel("train_page", tr("Training"), room=_ROOM)
         self._page: TrainPage | None = None
         self._bar = bar
-        self._control = control
         self._documents = documents
         self._database = database
         self._runs = runs
@@ -75,8 +74,6 @@ class TrainingSession(QObject):
         self._closes_when_ended = False
         self.panel.woken.connect(lambda: self.page)
         self.panel.woken.connect(self._on_woken)
-        control.failed.connect(notices.training_failed)
-        control.ended.connect(self._on_ended)
         database.opened.connect(self._on_database_settled)
         database.failed.connect(self._on_database_settled)
         documents.edited.connect(self._on_document_edited)
@@ -91,12 +88,24 @@ class TrainingSession(QObject):
             from subflow_app.qt.training.page import TrainPage
 
             actions = {name: self._bar[f"train.{name}"] for name in ("start", *TRAINING_ACTIONS)}
-            page = self._page = TrainPage(self._control, self._workers, self.dialogs, actions)
+            page = self._page = TrainPage(self._workers, self.dialogs, actions)
             page.selection_changed.connect(self._on_selection_changed)
             page.menu_requested.connect(self.menu_requested)
+            page.failed.connect(self._notices.training_failed)
+            page.ended.connect(self._on_ended)
             # Form and curves side by side are wider than the panel may be beside others on a small screen.
             self.panel.put_in(page, scrolls=True)
         return self._page
+
+    @property
+    def desk(self) -> Trainings | None:
+        """The trainings, once they have been asked for."""
+        return None if self._page is None else self._page.desk
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether any training goes on or waits for its turn."""
+        return self.desk is not None and self.desk.is_busy
 
     @property
     def can_start(self) -> bool:
@@ -144,7 +153,7 @@ class TrainingSession(QObject):
 
     def may_close(self) -> bool:
         """Asks what is to become of trainings that go on; False if the window is to stay, for now or for good."""
-        desk = self._control.desk
+        desk = self.desk
         if desk is None or not desk.is_busy or self._is_left:
             return True
         count = sum(not training.state.is_over for training in desk.trainings())
@@ -157,6 +166,11 @@ class TrainingSession(QObject):
             self._closes_when_ended = True
             self.told.emit(tr("Waiting for the last checkpoints…"))
         return answer == "background"
+
+    def close(self) -> None:
+        """Lets go of the trainings; what is to become of their processes has been said."""
+        if self._page is not None:
+            self._page.let_go()
 
     # ---- facts ----
 
@@ -179,12 +193,12 @@ class TrainingSession(QObject):
             failed=self._on_open_failed,
         )
 
-    def _on_opened(self, store: Store | None, desk: TrainingDesk) -> None:
+    def _on_opened(self, store: Store | None, desk: Trainings) -> None:
         if store is not (self._database.store if self._database.can_write else None):
             # Another database was opened meanwhile, and another desk is on its way.
             desk.close()
             return
-        self._control.open(desk)
+        self.page.open(desk)
         self.page.load_choices()
         self._on_document_edited()
 
@@ -200,26 +214,26 @@ class TrainingSession(QObject):
         self.changed.emit()
 
     def _document(self) -> DocumentText:
-        from subflow_app.core.learning.training_desk import DocumentText
+        from subflow_app.core.learning.training_draft import DocumentText
 
         doc = self._documents.doc
         folder = doc.path.parent if doc.path is not None else None
         return DocumentText(self._documents.name, doc.text, folder)
 
     def _on_ended(self, training: Training) -> None:
-
         if training.state in (JobState.FAILED, JobState.INTERRUPTED):
             self._notices.training_failed(
                 f"{training.name} {tr(training.state.value)}: {problem_text(training.message)}"
             )
         self.told.emit(f"{training.name}: {tr(training.state.value)}")
-        if self._closes_when_ended and not self._control.is_busy:
+        self.ended.emit(training)
+        if self._closes_when_ended and not self.is_busy:
             self._closes_when_ended = False
             self.closable.emit()
 
 
-def open_desk(store: Store | None) -> TrainingDesk:
+def open_desk(store: Store | None) -> Trainings:
     """Brings the trainings of a database; what training needs is imported by the thread that asks for it."""
-    from subflow_app.core.learning import trainings
+    from subflow_app.core.learning.trainings import Trainings
 
-    return trainings.open_desk(store)
+    return Trainings(store)

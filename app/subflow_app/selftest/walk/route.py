@@ -406,11 +406,10 @@ class Walk:
         page = window.training_session.page
         yield Until("the form of a training", lambda: page.form is not None)
         yield from self._choose("train.start")
-        trainings = window.trainings
-        yield Until("a training", lambda: bool(trainings.trainings))
+        yield Until("a training", lambda: bool(page.trainings))
         yield from self._at("a training under way")
         yield from self._choose("train.stop")
-        yield Until("the training to stop", lambda: all(each.state.is_over for each in trainings.trainings))
+        yield Until("the training to stop", lambda: all(each.state.is_over for each in page.trainings))
         yield from self._at("a training that was stopped")
 
     # ---- inside ----
