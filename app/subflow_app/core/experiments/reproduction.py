@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from subflow_app.core.expected_errors import is_expected
@@ -33,9 +33,10 @@ class Reproduction(Job):
         seeds: of each point; None: those of the recipe.
         jobs: how many runs at once; 1: in this process.
         executor: makes who makes the runs; None: as `jobs` says.
+        before: called before anything is made.
 
-    Raises:
-        RecipeError: if the recipe cannot be carried out; nothing was begun then.
+    Attributes:
+        name: of the recipe.
     """
 
     def __init__(
@@ -47,28 +48,49 @@ class Reproduction(Job):
         seeds: Sequence[int] | None = None,
         jobs: int = 1,
         executor: ExecutorMaker | None = None,
+        before: Callable[[], object] = lambda: None,
     ) -> None:
         super().__init__(name=recipe.name)
         self.recipe = recipe
         self.is_quick = is_quick
         self.seeds = recipe.seeds_of(is_quick=is_quick) if seeds is None else seeds
         self._store = store
-        self._job = KINDS[recipe.kind]().job(
-            recipe, store, is_quick=is_quick, seeds=self.seeds, executor=executor or executor_maker(jobs)
-        )
+        self._executor = executor or executor_maker(jobs)
+        self._before = before
+        self._tell(share=0.0)  # however many runs that will be
+        self._job: Job | None = None
+
+    def prepare(self) -> Job:
+        """Plan what is to be made, which takes a moment; `run` does so otherwise.
+
+        Raises:
+            RecipeError: if the recipe cannot be carried out; nothing was begun then.
+        """
+        if self._job is None:
+            self._job = KINDS[self.recipe.kind]().job(
+                self.recipe, self._store, is_quick=self.is_quick, seeds=self.seeds, executor=self._executor
+            )
+        return self._job
 
     @property
     def progress(self) -> JobProgress:
         """How far it is; cheap enough to ask for at every frame."""
-        return self._job.progress
+        return self._progress if self._job is None else self._job.progress
 
     def stop(self) -> None:
         """End soon; what has ended is kept."""
         super().stop()
-        self._job.stop()
+        if self._job is not None:
+            self._job.stop()
 
     def _work(self) -> None:
-        outcome = self._job.run()
+        if self.is_stopped:
+            return
+        self._before()
+        job = self.prepare()
+        if self.is_stopped:
+            return
+        outcome = job.run()
         self._problems += outcome.problems
         outcome.check()
         if outcome.progress.failed and not outcome.problems:
@@ -138,6 +160,8 @@ class Reproductions(Series[Reproduction]):
         super().__init__(
             [Reproduction(recipe, store, is_quick=is_quick, seeds=seeds, executor=shared) for recipe in recipes]
         )
+        for each in self.each:
+            each.prepare()
 
     def _weight(self, job: Reproduction) -> float:
         told_s = expected_s(job.recipe, is_quick=job.is_quick)

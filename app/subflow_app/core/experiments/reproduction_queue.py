@@ -7,13 +7,13 @@ import math
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.reproduction import Reproduction, expected_s
-from subflow_app.core.jobs.executors import ExecutorMaker, Shared, executor_maker
+from subflow_app.core.jobs.executors import Shared, executor_maker
 from subflow_app.core.jobs.progress import JobState
 
 if TYPE_CHECKING:
@@ -46,22 +46,14 @@ class QueuedState:
         return self.state.is_over
 
 
-@dataclass(slots=True, eq=False)
-class _Queued:
-    recipe: Recipe
-    is_quick: bool
-    state: JobState = JobState.WAITING
-    problem: str = ""
-    job: Reproduction | None = None
-
-    def told(self) -> QueuedState:
-        job = self.job
-        if self.state != JobState.RUNNING or job is None:
-            eta_s = expected_s(self.recipe, is_quick=self.is_quick) if self.state == JobState.WAITING else math.nan
-            done = 1.0 if self.state == JobState.FINISHED else 0.0
-            return QueuedState(self.state, self.is_quick, done, eta_s, self.problem)
-        progress = job.progress
-        return QueuedState(JobState.RUNNING, self.is_quick, progress.fraction, progress.eta_s)
+def queued_state(job: Reproduction) -> QueuedState:
+    """Where an experiment stands."""
+    if job.state is JobState.RUNNING:
+        return QueuedState(job.state, job.is_quick, job.progress.fraction, job.progress.eta_s)
+    is_waiting = job.state is JobState.WAITING
+    eta_s = expected_s(job.recipe, is_quick=job.is_quick) if is_waiting else math.nan
+    done = 1.0 if job.state is JobState.FINISHED else 0.0
+    return QueuedState(job.state, job.is_quick, done, eta_s, "\n".join(job.problems))
 
 
 class ReproductionQueue:
@@ -76,10 +68,11 @@ class ReproductionQueue:
 
     def __init__(self, store: Store, *, jobs: int, take_over: Callable[[Recipe, Store], object] | None = None) -> None:
         self._store = store
-        self._jobs = jobs
+        # The same processes for all: starting them takes longer than many a quick run.
+        self._shared = Shared(executor_maker(jobs))
         self._take_over = take_over
         self._lock = threading.Lock()
-        self._queued: dict[str, _Queued] = {}
+        self._queued: dict[str, Reproduction] = {}
         self._has_ended = threading.Event()
 
     def add(self, recipes: Iterable[Recipe], *, is_quick: bool) -> list[str]:
@@ -92,18 +85,24 @@ class ReproductionQueue:
         with self._lock:
             for recipe in recipes:
                 known = self._queued.get(recipe.name)
-                if known is not None and not known.told().is_over:
+                if known is not None and not known.state.is_over:
                     continue
                 # At the end, also if it was there before.
                 self._queued.pop(recipe.name, None)
-                self._queued[recipe.name] = _Queued(recipe, is_quick)
+                self._queued[recipe.name] = Reproduction(
+                    recipe,
+                    self._store,
+                    is_quick=is_quick,
+                    executor=self._shared,
+                    before=partial(self._copy_what_is_there, recipe),
+                )
                 added.append(recipe.name)
         return added
 
     def states(self) -> dict[str, QueuedState]:
         """Where each stands that was ever added."""
         with self._lock:
-            return {name: queued.told() for name, queued in self._queued.items()}
+            return {name: queued_state(job) for name, job in self._queued.items()}
 
     @property
     def is_busy(self) -> bool:
@@ -114,13 +113,9 @@ class ReproductionQueue:
         """End these soon, or all; runs that have ended are kept, and a later call makes what is missing."""
         with self._lock:
             chosen = list(self._queued.values() if names is None else map(self._queued.get, names))
-            for queued in chosen:
-                if queued is None or queued.told().is_over:
-                    continue
-                if queued.job is not None:
-                    queued.job.stop()
-                else:
-                    queued.state = JobState.STOPPED
+            for job in chosen:
+                if job is not None and not job.state.is_over:
+                    job.stop()
 
     def wait(self) -> None:
         """Until `run`, which has been called, has returned and writes no more."""
@@ -129,46 +124,16 @@ class ReproductionQueue:
     def run(self) -> None:
         """Carry out everything that waits, until nothing does."""
         self._has_ended.clear()
-        # The same processes for all: starting them takes longer than many a quick run.
-        shared = Shared(executor_maker(self._jobs))
         try:
-            while (queued := self._next(shared)) is not None:
-                self._carry_out(queued)
+            while (job := self._next()) is not None:
+                job.run()
         finally:
-            shared.close()
+            self._shared.close()
             self._has_ended.set()
 
-    def _next(self, executor: ExecutorMaker) -> _Queued | None:
-        """Take the next one; from then on it can be stopped by its job."""
+    def _next(self) -> Reproduction | None:
         with self._lock:
-            for queued in self._queued.values():
-                if queued.state != JobState.WAITING:
-                    continue
-                try:
-                    queued.job = Reproduction(queued.recipe, self._store, is_quick=queued.is_quick, executor=executor)
-                except AppError as error:
-                    # Of this experiment alone: the others have their turn.
-                    queued.state, queued.problem = JobState.FAILED, str(error)
-                    continue
-                queued.state = JobState.RUNNING
-                return queued
-        return None
-
-    def _carry_out(self, queued: _Queued) -> None:
-        assert queued.job is not None
-        state = JobState.FAILED
-        problem = ""
-        try:
-            self._copy_what_is_there(queued.recipe)
-            outcome = queued.job.run()
-            state, problem = outcome.state, "\n".join(outcome.problems)
-        except Exception as error:
-            # A fault of ours: whoever called reports it, and the list says what it was.
-            problem = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            raise
-        finally:
-            with self._lock:
-                queued.state, queued.problem, queued.job = state, problem, None
+            return next((job for job in self._queued.values() if job.state is JobState.WAITING), None)
 
     def _copy_what_is_there(self, recipe: Recipe) -> None:
         if self._take_over is None:

@@ -65,6 +65,7 @@ class Job(ABC):
         self._go = threading.Event()
         self._go.set()
         self._stop = threading.Event()
+        self._ended = threading.Event()
         self._problems: list[str] = []
         # Read by other threads, replaced as a whole by the one that runs: no lock needed.
         self._progress = JobProgress(runs, state=JobState.WAITING)
@@ -73,6 +74,11 @@ class Job(ABC):
     def progress(self) -> JobProgress:
         """How far it is; cheap enough to ask for at every frame."""
         return self._progress
+
+    @property
+    def state(self) -> JobState:
+        """Where it stands."""
+        return self._progress.state
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -96,6 +102,12 @@ class Job(ABC):
         """End soon; what has ended is kept, what is under way is given up."""
         self._stop.set()
         self._go.set()
+        if self.state is JobState.WAITING:
+            self._tell(state=JobState.STOPPED)
+
+    def wait(self) -> None:
+        """Until `run`, which has been called, is over and writes no more."""
+        self._ended.wait()
 
     def run(self) -> JobOutcome:
         """To the end, or until `stop`; what is there already is not made again.
@@ -103,24 +115,33 @@ class Job(ABC):
         An error that is to be expected ends it, and is part of the outcome.
         """
         error: Exception | None = None
+        state = JobState.FAILED
         try:
+            if not self.state.is_over:
+                self._tell(state=JobState.RUNNING)
             self._work()
+            is_through = self.progress.fraction >= 1
+            state = JobState.STOPPED if not is_through else JobState.FAILED if self._problems else JobState.FINISHED
         except Exception as exception:
-            if not is_expected(exception):
+            is_ours = not is_expected(exception)
+            told = f"{type(exception).__name__}: {exception}" if is_ours else str(exception)
+            if told not in self._problems:
+                self._problems.append(told)
+            if is_ours:
                 raise
             error = exception
-            if str(exception) not in self._problems:
-                self._problems.append(str(exception))
-        progress = self.progress
-        state = JobState.FINISHED if progress.fraction >= 1 else JobState.STOPPED
-        if error is not None or (state is JobState.FINISHED and self._problems):
-            state = JobState.FAILED
-        self._tell(state=state, under_way=0)
+        finally:
+            self._tell(state=state, under_way=0)
+            self._settle(state)
+            self._ended.set()
         return JobOutcome(state, self.progress, self.problems, error)
 
     @abstractmethod
     def _work(self) -> None:
         """Do it."""
+
+    def _settle(self, state: JobState) -> None:  # noqa: B027 # most jobs have nothing to say
+        """What is to be written once it is over; must not raise."""
 
     def _tell(self, **changes: Any) -> None:
         self._progress = replace(self._progress, **changes)

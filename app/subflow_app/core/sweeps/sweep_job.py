@@ -76,7 +76,6 @@ class SweepJob(Batch[_Wanted]):
         self._store = store
         self._limits = limits
         self._sweep_id = sweep_id
-        self._hashes: Sequence[str] | None = None
         self._said_at = 0.0
 
     @classmethod
@@ -123,19 +122,16 @@ class SweepJob(Batch[_Wanted]):
         Raises:
             SweepError: if the plan has problems or takes more than the limits allow; nothing was begun then.
         """
-        self._hashes = self._checked()
-        try:
-            outcome = super().run()
-        except BaseException as exception:
-            self._end(JobState.FAILED, str(exception) or type(exception).__name__)
-            raise
-        self._end(outcome.state, "\n".join(outcome.problems))
+        outcome = super().run()
+        if isinstance(outcome.error, SweepError):
+            raise outcome.error
         return outcome
 
     def _work(self) -> None:
-        if self._hashes is not None:
+        hashes = self._checked()
+        if hashes is not None:
             self._reader = PointReader(self.plan)
-            self._make(self._begin(self._hashes))
+            self._make(self._begin(hashes))
 
     # Before the first run
 
@@ -248,12 +244,12 @@ class SweepJob(Batch[_Wanted]):
             self._store.sweeps.set_state(self._sweep_id, state.value, process=this_process())
             self._said_at = time.monotonic()
 
-    def _end(self, state: JobState, message: str) -> None:
-        self._tell(state=state)
-        if self._sweep_id is None:
+    def _settle(self, state: JobState) -> None:
+        if not self._said_at:  # nothing was begun
             return
+        assert self._sweep_id is not None
         try:
-            self._store.sweeps.set_state(self._sweep_id, state.value, message=message)
+            self._store.sweeps.set_state(self._sweep_id, state.value, message="\n".join(self._problems))
         except StoreError as error:
             _log.error("the end of the sweep is not in the database: %s", error)
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import math
-import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from subflow_app.core.jobs.job import JobOutcome
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import translatable
 from subflow_app.core.sweeps.sweep_job import SweepJob
@@ -41,20 +39,11 @@ class HereSweep:
         number: tells it from others before it has an id.
         job: of the sweep.
         began_at: aware.
-        ended: set when its job writes no more.
     """
 
     number: int
     job: SweepJob
     began_at: datetime = field(default_factory=lambda: datetime.now(UTC))
-    ended: threading.Event = field(default_factory=threading.Event)
-
-    def run(self) -> JobOutcome:
-        """Carries the sweep out; see :meth:`SweepJob.run`."""
-        try:
-            return self.job.run()
-        finally:
-            self.ended.set()
 
 
 @dataclass(frozen=True, slots=True)

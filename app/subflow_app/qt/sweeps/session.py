@@ -135,7 +135,7 @@ class SweepSession(QObject):
         self._here.append(sweep)
         self._window.workers.start(
             "sweep",
-            sweep.run,
+            job.run,
             succeeded=lambda result: self._on_ended(sweep, result),
             failed=lambda error: self._on_failed(sweep, error),
             cancel=job.stop,
@@ -293,7 +293,7 @@ class SweepSession(QObject):
         for sweep in self._here:
             # It can be taken up again in its own database, which stays open until it has written its last run.
             sweep.job.stop()
-            self._window.database.close_after(sweep.ended.wait)
+            self._window.database.close_after(sweep.job.wait)
         # Nothing of the old list is asked for in the new database.
         self._records, self._here = [], []
         self._ended.clear()
