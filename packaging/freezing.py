@@ -128,7 +128,7 @@ def own_data(root: Path, prepared: Path) -> list[tuple[str, str]]:
 def hidden_imports(root: Path) -> list[str]:
     """Every module of ours, since registries import them by name, and those of libraries that do so too."""
     own = [_module(path.relative_to(root / folder)) for folder in SOURCE_FOLDERS for path in _sources(root / folder)]
-    return [*own, "dpkt", "safetensors.torch", "sqlalchemy.dialects.sqlite", "matplotlib.backends.backend_svg"]
+    return [*own, "dpkt", "safetensors.torch", "matplotlib.backends.backend_svg"]
 
 
 def torch_data(package: str) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ _FAMILIES = {
     "assets": "Subflow: assets", "experiments.db": "Subflow: library of results", "guide": "Subflow: guide",
     "subflow_sim": "Subflow: core",
     "licenses": "licences",
-    "sqlalchemy": "SQLAlchemy", "qtawesome": "icon fonts (QtAwesome)", "base_library.zip": "Python",
+    "qtawesome": "icon fonts (QtAwesome)", "base_library.zip": "Python",
 }  # fmt: skip
 _PROGRAM = "programs, with all modules of Python"
 

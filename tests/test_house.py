@@ -27,7 +27,7 @@ SOURCES = sorted(
 LONGEST_FILE = 600
 
 # Where the name that is imported is not that of the package it comes in.
-DISTRIBUTION_OF = {"PySide6": "PySide6-Essentials", "PySide6QtAds": "PySide6-QtAds", "sqlalchemy": "SQLAlchemy"}
+DISTRIBUTION_OF = {"PySide6": "PySide6-Essentials", "PySide6QtAds": "PySide6-QtAds"}
 
 
 def _name(path: Path) -> str:

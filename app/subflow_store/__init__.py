@@ -7,7 +7,7 @@
         newest = store.runs(limit=1)[0]
         cwnd = store.read(store.series(newest.id)[0].id)
 
-SQLAlchemy is loaded by `open_store`, and Alembic only when a file has to be made or upgraded.
+Importing the package loads values alone; what opens a file is loaded by `open_store`.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def open_store(path: str | os.PathLike[str], *, read_only: bool = False, busy_ti
 
 
 def __getattr__(name: str) -> Any:
-    """Load the two classes that need SQLAlchemy when they are first asked for."""
+    """Load the classes of an open store when they are first asked for."""
     if name == "Store":
         from subflow_store.store import Store
 

@@ -2,8 +2,8 @@
 
 The workload is the one that the design was chosen by: 2 subflows x 10 signals x 20,000 samples (200 s at 100 Hz) of
 windows that grow and halve, rates and delays with noise, and nearly constant signals. The reference has a table each of
-runs, series and chunks, encodes as this store does, and has neither pyramids, statistics, tags, search, threads nor
-SQLAlchemy: what it takes less is the price of those.
+runs, series and chunks, encodes as this store does, and has neither pyramids, statistics, tags, search nor
+threads: what it takes less is the price of those.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import zstandard
 from numpy.typing import NDArray
 
 from subflow_store.conditions import TAG, Condition
-from subflow_store.schema import CHUNK_SAMPLES
+from subflow_store.ingest import CHUNK_SAMPLES
 from subflow_store.store import Store
 from subflow_store.values import ColumnSpec, RunRow, RunStart
 

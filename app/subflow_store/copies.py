@@ -11,27 +11,22 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from sqlite3 import Connection
 from typing import Any
 
-import sqlalchemy as sa
-
-from subflow_store import schema
-from subflow_store.database import Database, Reader
+from subflow_store.database import Database
 from subflow_store.documents import strict_json
+from subflow_store.processes import process_columns
+from subflow_store.rows import insert
 from subflow_store.run_stream import store_values
 from subflow_store.run_values import figure_values, parameter_values
+from subflow_store.sweep_values import sweep_tag
 from subflow_store.writer import Writer
 
 _SWEEP_TAG = re.compile(r"sweep (\d+)", re.IGNORECASE)
-_RUN = tuple(column.name for column in schema.run.columns if column.name != "id")
-_SERIES = tuple(column.name for column in schema.series.columns if column.name not in ("id", "run_id"))
-_SWEEP = tuple(column.name for column in schema.sweep.columns if column.name != "id")
-_TRAINING = tuple(column.name for column in schema.training.columns if column.name != "id")
 # Whoever wrote it has ended, and its process says nothing elsewhere.
-_NO_WRITER = {"writer_host": "", "writer_boot": "", "writer_pid": 0, "writer_started": ""}
-_NO_PROCESS = {"process_host": "", "process_boot": "", "process_pid": 0, "process_started": ""}
-# Tables of a run that are taken row by row, with the columns that say what a row is about.
-_EVENT_TABLES = (schema.event_chunk, schema.event_name, schema.event_span)
+_NO_WRITER = process_columns("writer", None)
+_NO_PROCESS = process_columns("process", None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +114,7 @@ class CopyStore:
         """
         chosen = changes or Changes()
 
-        def work(connection: sa.Connection) -> Copied:
+        def work(connection: Connection) -> Copied:
             with source._database.reading() as reader:
                 return _Taking(reader, connection, chosen).take(wanted)
 
@@ -129,8 +124,8 @@ class CopyStore:
 class _Taking:
     """One call of `take`, within its transaction."""
 
-    def __init__(self, reader: Reader, connection: sa.Connection, changes: Changes) -> None:
-        self._from = reader.raw
+    def __init__(self, reader: Connection, connection: Connection, changes: Changes) -> None:
+        self._from = reader
         self._into = connection
         self._changes = changes
         self._n_new = 0
@@ -155,55 +150,54 @@ class _Taking:
     # Runs
 
     def _run(self, number: int, runs: Mapping[int, int], sweeps: Mapping[int, int]) -> int | None:
-        row = self._row("run", _RUN, number)
+        row = self._row("run", number)
         if row is None or row["status"] == "running":
             return None
-        known = self._into.exec_driver_sql(
-            "SELECT id FROM run WHERE signature = ? AND started_at = ? AND seed = ? AND scenario_name = ?"
-            " AND deleted_at IS NULL",
-            (row["signature"], row["started_at"], row["seed"], row["scenario_name"]),
-        ).scalar()
+        known = self._known(
+            "SELECT id FROM run WHERE signature = :signature AND started_at = :started_at AND seed = :seed"
+            " AND scenario_name = :scenario_name AND deleted_at IS NULL",
+            row,
+        )
         if known is not None:
-            return int(known)
+            return known
         changes = self._changes
         row |= {"name": changes.names.get(number, row["name"]), "note": changes.notes.get(number, row["note"])}
         # A run that has ended takes nothing more, so this one ends last.
-        here = self._insert(schema.run, {**row, **_NO_WRITER, "deleted_at": None, "status": "running"})
+        here = self._insert("run", row | _NO_WRITER | {"deleted_at": None, "status": "running"})
         documents = self._documents(number, here)
         self._tags(number, here, sweeps)
         self._values(number, here, documents)
-        self._fork(number, here, runs)
+        for fork in self._rows("run_fork", "run_id", number):
+            insert(self._into, "run_fork", fork | {"run_id": here, "parent_id": runs.get(fork["parent_id"])})
         is_whole = self._series(number, here)
-        self._events(number, here)
-        key = self._from.execute("SELECT key, has_traces FROM run_key WHERE run_id = ?", (number,)).fetchone()
-        if key is not None:
-            self._into.exec_driver_sql(
-                "INSERT INTO run_key (run_id, key, has_traces) VALUES (?, ?, ?)", (here, key[0], key[1] and is_whole)
-            )
-        self._into.exec_driver_sql("UPDATE run SET status = ? WHERE id = ?", (row["status"], here))
+        streams = changes.streams.get(number)
+        for table in ("event_chunk", "event_name", "event_span"):
+            self._copy(table, "run_id", number, here, lambda event: streams is None or event["stream"] in streams)
+        for key in self._rows("run_key", "run_id", number):
+            insert(self._into, "run_key", key | {"run_id": here, "has_traces": key["has_traces"] and is_whole})
+        self._into.execute("UPDATE run SET status = ? WHERE id = ?", (row["status"], here))
         return here
 
     def _documents(self, number: int, here: int) -> dict[str, str]:
         """Takes them; returns what they say."""
-        rows = self._from.execute("SELECT kind, text FROM run_document WHERE run_id = ?", (number,)).fetchall()
-        documents = {kind: self._changes.plain(kind, text) for kind, text in rows}
+        rows = self._rows("run_document", "run_id", number)
+        documents = {row["kind"]: self._changes.plain(row["kind"], row["text"]) for row in rows}
         if "summary" in documents:
             documents["summary"] = _renumbered(documents["summary"], here)
-        self._insert_all(
-            "INSERT INTO run_document (run_id, kind, text) VALUES (?, ?, ?)",
-            [(here, kind, self._changes.document(kind, text)) for kind, text in documents.items()],
-        )
+        for kind, text in documents.items():
+            document = {"run_id": here, "kind": kind, "text": self._changes.document(kind, text)}
+            insert(self._into, "run_document", document)
         return documents
 
     def _tags(self, number: int, here: int, sweeps: Mapping[int, int]) -> None:
         tags = list(self._changes.tags)
-        for (tag,) in self._from.execute("SELECT tag FROM run_tag WHERE run_id = ?", (number,)).fetchall():
-            match = _SWEEP_TAG.fullmatch(tag)
+        for row in self._rows("run_tag", "run_id", number):
+            match = _SWEEP_TAG.fullmatch(row["tag"])
             if match is None:
-                tags.append(tag)
+                tags.append(row["tag"])
             elif int(match[1]) in sweeps:
-                tags.append(f"sweep {sweeps[int(match[1])]}")
-        self._insert_all(
+                tags.append(sweep_tag(sweeps[int(match[1])]))
+        self._into.executemany(
             "INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", [(here, tag) for tag in tags]
         )
 
@@ -214,135 +208,97 @@ class _Taking:
         kept = self._changes.values.get(number)
         store_values(self._into, here, [value for value in values if kept is None or value.key in kept])
 
-    def _fork(self, number: int, here: int, runs: Mapping[int, int]) -> None:
-        columns = ("parent_id", "parent_name", "forked_at_s", "difference", "changes")
-        row = self._from.execute(f"SELECT {', '.join(columns)} FROM run_fork WHERE run_id = ?", (number,)).fetchone()
-        if row is not None:
-            fork = dict(zip(columns, row, strict=True)) | {"run_id": here, "parent_id": runs.get(row[0])}
-            self._into.execute(sa.insert(schema.run_fork), fork)
-
     def _series(self, number: int, here: int) -> bool:
         """Whether all of them were taken."""
         kept = self._changes.series.get(number)
-        is_whole = True
-        query = f"SELECT id, {', '.join(_SERIES)} FROM series WHERE run_id = ? ORDER BY id"
-        for series, *row in self._from.execute(query, (number,)).fetchall():
-            if kept is not None and series not in kept:
-                is_whole = False
-                continue
-            taken = self._insert(schema.series, {"run_id": here, **dict(zip(_SERIES, row, strict=True))})
-            chunks = self._from.execute("SELECT idx, n, data FROM chunk WHERE series_id = ?", (series,)).fetchall()
-            self._insert_all(
-                "INSERT INTO chunk (series_id, idx, n, data) VALUES (?, ?, ?, ?)", [(taken, *chunk) for chunk in chunks]
-            )
-            levels = self._from.execute(
-                "SELECT level, n, codec, data FROM pyramid WHERE series_id = ?", (series,)
-            ).fetchall()
-            self._insert_all(
-                "INSERT INTO pyramid (series_id, level, n, codec, data) VALUES (?, ?, ?, ?, ?)",
-                [(taken, *level) for level in levels],
-            )
-        return is_whole
-
-    def _events(self, number: int, here: int) -> None:
-        kept = self._changes.streams.get(number)
-        for table in _EVENT_TABLES:
-            columns = [column.name for column in table.columns if column.name != "run_id"]
-            query = f"SELECT {', '.join(columns)} FROM {table.name} WHERE run_id = ?"
-            place = columns.index("stream")
-            self._insert_all(
-                f"INSERT INTO {table.name} (run_id, {', '.join(columns)}) VALUES (?{', ?' * len(columns)})",
-                [
-                    (here, *row)
-                    for row in self._from.execute(query, (number,)).fetchall()
-                    if kept is None or row[place] in kept
-                ],
-            )
+        series = self._rows("series", "run_id", number)
+        taken = [row for row in series if kept is None or row["id"] in kept]
+        for row in taken:
+            copy = insert(self._into, "series", row | {"id": None, "run_id": here})
+            self._copy("chunk", "series_id", row["id"], copy)
+            self._copy("pyramid", "series_id", row["id"], copy)
+        return len(taken) == len(series)
 
     # Sweeps
 
     def _sweep(self, number: int) -> int | None:
-        row = self._row("sweep", _SWEEP, number)
+        row = self._row("sweep", number)
         if row is None:
             return None
-        known = self._into.exec_driver_sql(
-            "SELECT id FROM sweep WHERE plan = ? AND created_at = ?", (row["plan"], row["created_at"])
-        ).scalar()
+        known = self._known("SELECT id FROM sweep WHERE plan = :plan AND created_at = :created_at", row)
         if known is not None:
-            return int(known)
-        here = self._insert(schema.sweep, {**row, **_NO_PROCESS})
-        points = self._from.execute("SELECT idx, parameters FROM sweep_point WHERE sweep_id = ?", (number,)).fetchall()
-        self._insert_all(
-            "INSERT INTO sweep_point (sweep_id, idx, parameters) VALUES (?, ?, ?)", [(here, *point) for point in points]
-        )
-        runs = self._from.execute(
-            "SELECT point, seed, key, message FROM sweep_run WHERE sweep_id = ?", (number,)
-        ).fetchall()
-        self._insert_all(
-            "INSERT INTO sweep_run (sweep_id, point, seed, key, message) VALUES (?, ?, ?, ?, ?)",
-            [(here, *run) for run in runs],
-        )
+            return known
+        here = self._insert("sweep", row | _NO_PROCESS)
+        self._copy("sweep_point", "sweep_id", number, here)
+        for run in self._rows("sweep_run", "sweep_id", number):
+            insert(self._into, "sweep_run", run | {"sweep_id": here, "run_id": None})
         return here
 
     def _link(self, number: int, here: int, runs: Mapping[int, int]) -> None:
         """Runs that a sweep here lacks, deleted ones among them."""
-        rows = self._from.execute(
-            "SELECT point, seed, key, run_id FROM sweep_run WHERE sweep_id = ? AND run_id IS NOT NULL", (number,)
-        ).fetchall()
-        self._insert_all(
+        self._into.executemany(
             "UPDATE sweep_run SET run_id = ?, message = '' WHERE sweep_id = ? AND point = ? AND seed = ? AND key = ?"
             " AND NOT EXISTS (SELECT 1 FROM run WHERE id = sweep_run.run_id AND deleted_at IS NULL)",
-            [(runs[run_id], here, point, seed, key) for point, seed, key, run_id in rows if run_id in runs],
+            [
+                (runs[row["run_id"]], here, row["point"], row["seed"], row["key"])
+                for row in self._rows("sweep_run", "sweep_id", number)
+                if row["run_id"] in runs
+            ],
         )
 
     # Trainings
 
     def _training(self, number: int) -> int | None:
-        row = self._row("training", _TRAINING, number)
+        row = self._row("training", number)
         if row is None:
             return None
-        known = self._into.exec_driver_sql(
-            "SELECT id FROM training WHERE name = ? AND agent = ? AND started_at = ?",
-            (row["name"], row["agent"], row["started_at"]),
-        ).scalar()
-        if known is not None:
-            return int(known)
-        row |= {"folder": self._changes.folder(row["folder"]), "parent_id": None, **_NO_PROCESS}
-        here = self._insert(schema.training, row)
-        documents = self._from.execute(
-            "SELECT kind, text FROM training_document WHERE training_id = ?", (number,)
-        ).fetchall()
-        self._insert_all(
-            "INSERT INTO training_document (training_id, kind, text) VALUES (?, ?, ?)",
-            [(here, kind, self._changes.document(kind, self._changes.plain(kind, text))) for kind, text in documents],
+        known = self._known(
+            "SELECT id FROM training WHERE name = :name AND agent = :agent AND started_at = :started_at", row
         )
-        for table in (schema.training_metric, schema.training_evaluation):
-            columns = [column.name for column in table.columns if column.name != "training_id"]
-            rows = self._from.execute(
-                f"SELECT {', '.join(columns)} FROM {table.name} WHERE training_id = ?", (number,)
-            ).fetchall()
-            self._insert_all(
-                f"INSERT INTO {table.name} (training_id, {', '.join(columns)}) VALUES (?{', ?' * len(columns)})",
-                [(here, *each) for each in rows],
-            )
+        if known is not None:
+            return known
+        changes = self._changes
+        here = self._insert(
+            "training", row | _NO_PROCESS | {"folder": changes.folder(row["folder"]), "parent_id": None}
+        )
+        for document in self._rows("training_document", "training_id", number):
+            kind = document["kind"]
+            text = changes.document(kind, changes.plain(kind, document["text"]))
+            insert(self._into, "training_document", {"training_id": here, "kind": kind, "text": text})
+        self._copy("training_metric", "training_id", number, here)
+        self._copy("training_evaluation", "training_id", number, here)
         return here
 
     # Inside
 
-    def _row(self, table: str, columns: Sequence[str], number: int) -> dict[str, Any] | None:
-        row = self._from.execute(f"SELECT {', '.join(columns)} FROM {table} WHERE id = ?", (number,)).fetchone()
-        return None if row is None else dict(zip(columns, row, strict=True))
+    def _rows(self, table: str, owner: str, number: int) -> list[dict[str, Any]]:
+        """The rows of the other store that belong to a number, by the names of their columns; series in their order."""
+        cursor = self._from.execute(f"SELECT * FROM {table} WHERE {owner} = ? ORDER BY 1", (number,))
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
 
-    def _insert(self, table: sa.Table, row: Mapping[str, Any]) -> int:
-        inserted = self._into.execute(sa.insert(table), row).inserted_primary_key
-        assert inserted is not None
-        if table is not schema.series:
-            self._n_new += 1
-        return int(inserted[0])
+    def _row(self, table: str, number: int) -> dict[str, Any] | None:
+        return next(iter(self._rows(table, "id", number)), None)
 
-    def _insert_all(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        if rows:
-            self._into.exec_driver_sql(statement, list(rows))
+    def _known(self, query: str, row: Mapping[str, Any]) -> int | None:
+        """The number here of what such a row of the other store says."""
+        return next((number for (number,) in self._into.execute(query, row).fetchall()), None)
+
+    def _insert(self, table: str, row: Mapping[str, Any]) -> int:
+        self._n_new += 1
+        return insert(self._into, table, {**row, "id": None})
+
+    def _copy(
+        self,
+        table: str,
+        owner: str,
+        number: int,
+        here: int,
+        is_wanted: Callable[[Mapping[str, Any]], bool] = lambda _row: True,
+    ) -> None:
+        for row in self._rows(table, owner, number):
+            if is_wanted(row):
+                insert(self._into, table, row | {owner: here})
 
 
 def _renumbered(summary: str, run_id: int) -> str:

@@ -15,10 +15,6 @@ import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import NamedTuple
-
-import sqlalchemy as sa
-from sqlalchemy.pool import NullPool, StaticPool
 
 from subflow_store import upgrade
 from subflow_store.codec import CodecError
@@ -38,13 +34,6 @@ IN_MEMORY = ":memory:"
 _HEADER = b"SQLite format 3\0"
 _LOOK_INTERVAL_S = 0.5  # a look at the file costs little, but reading a run reads a hundred times
 _ELSEWHERE = "Choose another file with --db, or save the run as CSV."
-
-
-class Reader(NamedTuple):
-    """A connection for reading: through SQLAlchemy for rows, and the bare one beneath for blobs."""
-
-    core: sa.Connection
-    raw: sqlite3.Connection
 
 
 class Database:
@@ -68,10 +57,10 @@ class Database:
         self.read_only = read_only
         self.write_lock: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
         self._busy_timeout_s = busy_timeout_s
-        self._readers: dict[threading.Thread, Reader] = {}
+        self._readers: dict[threading.Thread, sqlite3.Connection] = {}
         self._readers_lock = threading.Lock()
         self._is_open = True
-        self.write_connection: sa.Connection | None = None
+        self.write_connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
         self._looked_at = 0.0
         with self.translated():
@@ -90,10 +79,7 @@ class Database:
         # Shared cache or the memdb VFS would give every thread its own connection, but there a reader in a loop can
         # lock the writer out for seconds, and the other way round. One connection and a fair turn each is enough.
         self.write_lock = threading.RLock()
-        self._engine = sa.create_engine(
-            "sqlite://", creator=lambda: self._connect("file::memory:"), poolclass=StaticPool
-        )
-        self.write_connection = self._engine.connect()
+        self.write_connection = self._connect("file::memory:")
         upgrade.upgrade(self.write_connection, None, 0)
 
     def _open_for_reading(self, path: Path) -> None:
@@ -101,11 +87,10 @@ class Database:
             raise StoreMissing("there is no such file", path=self.label, way_on="Check the name given with --db.")
         _check_header(path)
         # Not mode=ro: when such a connection is the last, it cannot clear the -wal and -shm files away.
-        self._engine = self._reading_engine(f"{path.as_uri()}?mode=rw")
+        self._reading_uri = f"{path.as_uri()}?mode=rw"
         try:
-            with self._engine.connect() as connection:
-                version = upgrade.check_version(connection, self.label)
-        except sa.exc.OperationalError as error:
+            version = self._version()
+        except sqlite3.OperationalError as error:
             if not _is_unwritable_wal(error):
                 raise
             # SQLite shares a WAL database through a -shm file. On a medium where it cannot make one, nobody else can
@@ -117,9 +102,8 @@ class Database:
                     path=self.label,
                     way_on=f"Copy it together with {wal.name} to a folder that can be written, and open it there.",
                 ) from error
-            self._engine = self._reading_engine(f"{path.as_uri()}?mode=ro&immutable=1")
-            with self._engine.connect() as connection:
-                version = upgrade.check_version(connection, self.label)
+            self._reading_uri = f"{path.as_uri()}?mode=ro&immutable=1"
+            version = self._version()
         upgrade.check_up_to_date(version, self.label)
 
     def _open_for_writing(self, path: Path) -> None:
@@ -127,42 +111,40 @@ class Database:
         _check_header(path)
         if path.exists() and not os.access(path, os.W_OK):
             raise self._unwritable()  # SQLite would open it silently for reading, and fail at the first change
-        uri = path.as_uri()
-        engine = sa.create_engine("sqlite://", creator=lambda: self._connect(f"{uri}?mode=rwc"), poolclass=NullPool)
-        connection = engine.connect()
+        connection = self._connect(f"{path.as_uri()}?mode=rwc")
         try:
             version = upgrade.check_version(connection, self.label)
             if version == 0:
                 # Only an empty file takes this one; purging then gives space back without rewriting the file.
-                connection.exec_driver_sql("PRAGMA auto_vacuum = INCREMENTAL")
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             self._use_wal(connection)
-            connection.exec_driver_sql("PRAGMA synchronous = NORMAL")  # safe with WAL: a power cut loses, never breaks
-            connection.commit()
+            connection.execute("PRAGMA synchronous = NORMAL")  # safe with WAL: a power cut loses, never breaks
             if version < upgrade.head():
                 upgrade.upgrade(connection, path, version)
         except BaseException:
             connection.close()
             raise
         self.write_connection = connection
-        self._engine = self._reading_engine(f"{uri}?mode=ro")
+        self._reading_uri = f"{path.as_uri()}?mode=ro"
 
-    def _use_wal(self, connection: sa.Connection) -> None:
+    def _use_wal(self, connection: sqlite3.Connection) -> None:
         """Turn write-ahead logging on: readers never wait for the writer, nor the writer for them."""
-        if connection.exec_driver_sql("PRAGMA journal_mode").scalar_one() == "wal":
+        if connection.execute("PRAGMA journal_mode").fetchone() == ("wal",):
             return
         # The switch needs the file for itself, and SQLite does not wait for that by its busy timeout.
         deadline = time.monotonic() + self._busy_timeout_s
         while True:
             try:
-                connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+                connection.execute("PRAGMA journal_mode = WAL")
                 return
-            except sa.exc.OperationalError as error:
+            except sqlite3.OperationalError as error:
                 if _primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
 
-    def _reading_engine(self, uri: str) -> sa.Engine:
-        return sa.create_engine("sqlite://", creator=lambda: self._connect(uri), poolclass=NullPool)
+    def _version(self) -> int:
+        with contextlib.closing(self._connect(self._reading_uri)) as connection:
+            return upgrade.check_version(connection, self.label)
 
     def _connect(self, uri: str) -> sqlite3.Connection:
         # isolation_level None: transactions begin where we say so, not before the first change. Connections are used
@@ -176,7 +158,7 @@ class Database:
     # Reading
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[Reader]:
+    def reading(self) -> Iterator[sqlite3.Connection]:
         """The calling thread's connection for reading; SQLite's and the codecs' errors leave as ours.
 
         Raises:
@@ -213,19 +195,19 @@ class Database:
             way_on="Put it back and try again, or choose another file; runs that are in memory can be saved there.",
         )
 
-    def _reader(self) -> Reader:
+    def _reader(self) -> sqlite3.Connection:
         thread = threading.current_thread()
         reader = self._readers.get(thread)
         if reader is not None:
             return reader
         with self._readers_lock:
             self._check_open()
+            if self.path is None:
+                assert self.write_connection is not None
+                return self.write_connection
             for gone in [other for other in self._readers if not other.is_alive()]:
-                self._readers.pop(gone).core.close()
-            core = self._engine.connect()
-            raw = core.connection.driver_connection
-            assert isinstance(raw, sqlite3.Connection)
-            reader = self._readers[thread] = Reader(core, raw)
+                self._readers.pop(gone).close()
+            reader = self._readers[thread] = self._connect(self._reading_uri)
             return reader
 
     def _check_open(self) -> None:
@@ -245,7 +227,7 @@ class Database:
         provide_folder(target)
         try:
             with self.reading() as reader:
-                reader.raw.execute("VACUUM INTO ?", (str(part),))
+                reader.execute("VACUUM INTO ?", (str(part),))
             part.replace(target)
         except OSError as error:
             raise StoreError(
@@ -264,19 +246,18 @@ class Database:
             self._is_open = False
             readers, self._readers = list(self._readers.values()), {}
         for reader in readers:
-            reader.core.close()
+            reader.close()
         if self.write_connection is not None:
             self.write_connection.close()
-        self._engine.dispose()
 
     # Errors
 
     @contextlib.contextmanager
     def translated(self) -> Iterator[None]:
-        """Turn errors of SQLite, SQLAlchemy and the codecs raised inside into StoreError; others pass unchanged."""
+        """Turn errors of SQLite and the codecs raised inside into StoreError; others pass unchanged."""
         try:
             yield
-        except (sqlite3.Error, sa.exc.DBAPIError, CodecError) as error:
+        except (sqlite3.Error, CodecError, UnicodeDecodeError) as error:
             explained = self.explain(error)
             if explained is error:
                 raise
@@ -284,10 +265,12 @@ class Database:
 
     def explain(self, error: Exception) -> Exception:
         """The StoreError that says what an error of SQLite means for the user; our own bugs come back unchanged."""
-        if isinstance(error, CodecError):
+        # Texts that are no UTF-8 are told without a code of SQLite: damaged rows by an error of the driver, names of
+        # tables in a damaged schema by one of Python.
+        if isinstance(error, CodecError | UnicodeDecodeError) or str(error).startswith("Could not decode to UTF-8"):
             return self._corrupt(str(error))
         make = _EXPLANATIONS.get(_primary_code(error) or -1)
-        explained = None if make is None else make(self, _original(error))
+        explained = None if make is None else make(self, error)
         return error if explained is None else explained
 
     def _corrupt(self, detail: str) -> StoreError:
@@ -378,15 +361,9 @@ def unused_sibling(path: Path) -> Path:
     return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
 
 
-def _original(error: Exception) -> Exception:
-    """The driver's own error inside one of SQLAlchemy's."""
-    original = getattr(error, "orig", None)
-    return original if isinstance(original, Exception) else error
-
-
 def _primary_code(error: Exception) -> int | None:
     """SQLite's primary result code, without the extension in the high bytes."""
-    code = getattr(_original(error), "sqlite_errorcode", None)
+    code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else int(code) & 0xFF
 
 

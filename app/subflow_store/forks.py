@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from sqlite3 import Connection
 from typing import Any
 
-import sqlalchemy as sa
-
-from subflow_store import schema
-from subflow_store.database import Database, Reader
+from subflow_store.database import Database
+from subflow_store.rows import insert
 from subflow_store.values import RunFork
 
-_SELECT = "SELECT run_id, parent_id, parent_name, forked_at_s, difference, changes FROM run_fork"
+_FIELDS = ("parent_id", "parent_name", "forked_at_s", "difference")
+_SELECT = f"SELECT run_id, {', '.join(_FIELDS)}, changes FROM run_fork"
 
 
 class ForkStore:
@@ -29,7 +29,7 @@ class ForkStore:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            row = reader.raw.execute(f"{_SELECT} WHERE run_id = ?", (run_id,)).fetchone()
+            row = reader.execute(f"{_SELECT} WHERE run_id = ?", (run_id,)).fetchone()
         return None if row is None else _fork(row)
 
     def of(self, run_id: int) -> dict[int, RunFork]:
@@ -42,30 +42,24 @@ class ForkStore:
             f"{_SELECT} WHERE parent_id = ? AND run_id IN (SELECT id FROM run WHERE deleted_at IS NULL) ORDER BY run_id"
         )
         with self._database.reading() as reader:
-            rows = reader.raw.execute(query, (run_id,)).fetchall()
+            rows = reader.execute(query, (run_id,)).fetchall()
         return {row[0]: _fork(row) for row in rows}
 
 
-def forks_between(reader: Reader, first: int, last: int) -> dict[int, RunFork]:
+def forks_between(reader: Connection, first: int, last: int) -> dict[int, RunFork]:
     """The forks among the runs of these numbers, deleted ones too."""
-    rows = reader.raw.execute(f"{_SELECT} WHERE run_id BETWEEN ? AND ?", (first, last)).fetchall()
+    rows = reader.execute(f"{_SELECT} WHERE run_id BETWEEN ? AND ?", (first, last)).fetchall()
     return {row[0]: _fork(row) for row in rows}
 
 
-def insert_fork(connection: sa.Connection, run_id: int, fork: RunFork | None) -> None:
+def insert_fork(connection: Connection, run_id: int, fork: RunFork | None) -> None:
     """Note where a run branches off; nothing if it has a beginning of its own."""
     if fork is not None:
         changes = json.dumps(fork.changes, ensure_ascii=False)
-        connection.execute(
-            sa.insert(schema.run_fork),
-            {
-                "run_id": run_id,
-                "parent_id": fork.parent_id,
-                "parent_name": fork.parent_name,
-                "forked_at_s": fork.forked_at_s,
-                "difference": fork.difference,
-                "changes": changes,
-            },
+        insert(
+            connection,
+            "run_fork",
+            {"run_id": run_id, **{name: getattr(fork, name) for name in _FIELDS}, "changes": changes},
         )
 
 

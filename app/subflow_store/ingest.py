@@ -12,7 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_store.codec import SAMPLES, codec
-from subflow_store.schema import CHUNK_SAMPLES, PYRAMID_STEPS
+
+CHUNK_SAMPLES = 4096
+"""Samples in a chunk: 41 s at 100 Hz. Against one blob a series this costs 9 % in size and buys live append, reading a
+window without the rest, and that a crash loses only what was not yet committed."""
+
+PYRAMID_STEPS = {1: 64, 2: 4096}
+"""Samples that one group of each pyramid level covers. Both divide CHUNK_SAMPLES or equal it."""
 
 
 class Statistics(NamedTuple):

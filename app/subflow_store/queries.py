@@ -5,34 +5,24 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from sqlite3 import Connection
 from typing import Any
 
 import numpy as np
-import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from subflow_store import schema
 from subflow_store.codec import codec
 from subflow_store.conditions import Condition, where
-from subflow_store.database import Reader
 from subflow_store.forks import forks_between
-from subflow_store.ingest import group
-from subflow_store.schema import PYRAMID_STEPS
+from subflow_store.ingest import PYRAMID_STEPS, group
+from subflow_store.rows import time_of, unsigned
 from subflow_store.values import PyramidData, RunFork, RunRow, SeriesData, SeriesInfo
 
 _AFTER_ALL = 1 << 52  # a sample index beyond any series
 _ROUNDING = 1e-6  # in samples
-_UNSIGNED = (1 << 64) - 1
 _NO_DOCUMENTS = (None, None, None)  # scenario_text, summary and machine in a list
 
-_RUN = schema.run.c
-_DOCUMENT = schema.run_document.c
-_SERIES = schema.series.c
-_SERIES_COLUMNS = [_SERIES[name] for name in SeriesInfo._fields]
-
-# RunRow's fields up to the documents, in their order. Plain text, and sent to the driver directly like the samples:
-# listing 500 runs takes a third longer through SQLAlchemy.
+# RunRow's fields up to the documents, in their order.
 _RUN_FIELDS = RunRow._fields[: RunRow._fields.index("deleted")]
 _SELECT_RUNS = f"SELECT {', '.join(_RUN_FIELDS)}, deleted_at IS NOT NULL FROM run"
 _SEED = RunRow._fields.index("seed")
@@ -43,7 +33,7 @@ _DELETED = RunRow._fields.index("deleted")
 
 
 def list_runs(
-    reader: Reader,
+    reader: Connection,
     conditions: Sequence[Condition],
     *,
     include_deleted: bool,
@@ -67,16 +57,15 @@ def list_runs(
     kept = "TRUE" if include_deleted else "deleted_at IS NULL"
     query = f"{_SELECT_RUNS} WHERE {text} AND {kept} ORDER BY id DESC LIMIT ? OFFSET ?"
     parameters += [-1 if limit is None else limit, offset]
-    return _run_rows(reader, reader.raw.execute(query, parameters).fetchall(), gone)
+    return _run_rows(reader, reader.execute(query, parameters).fetchall(), gone)
 
 
-def load_run(reader: Reader, run_id: int, gone: frozenset[int]) -> RunRow | None:
+def load_run(reader: Connection, run_id: int, gone: frozenset[int]) -> RunRow | None:
     """One run with its documents, or None."""
-    rows = _run_rows(reader, reader.raw.execute(f"{_SELECT_RUNS} WHERE id = ?", (run_id,)).fetchall(), gone)
+    rows = _run_rows(reader, reader.execute(f"{_SELECT_RUNS} WHERE id = ?", (run_id,)).fetchall(), gone)
     if not rows:
         return None
-    query = sa.select(_DOCUMENT.kind, _DOCUMENT.text).where(_DOCUMENT.run_id == run_id)
-    documents = {document.kind: document.text for document in reader.core.execute(query)}
+    documents = dict(reader.execute("SELECT kind, text FROM run_document WHERE run_id = ?", (run_id,)).fetchall())
     return rows[0]._replace(
         scenario_text=documents["scenario"],
         summary=json.loads(documents.get("summary", "{}")),
@@ -84,53 +73,45 @@ def load_run(reader: Reader, run_id: int, gone: frozenset[int]) -> RunRow | None
     )
 
 
-def value_keys(reader: Reader) -> dict[str, int]:
+def value_keys(reader: Connection) -> dict[str, int]:
     """The keys of recorded values, with their numbers in the database."""
-    return dict(reader.raw.execute("SELECT key, id FROM value_key ORDER BY key").fetchall())
+    return dict(reader.execute("SELECT key, id FROM value_key ORDER BY key").fetchall())
 
 
-def read_values(reader: Reader, key: str) -> dict[int, float | str]:
+def read_values(reader: Connection, key: str) -> dict[int, float | str]:
     """What each run has recorded under a key: the number, or the text of what is none."""
     query = (
         "SELECT run_id, coalesce(number, text) FROM run_value"
         " WHERE key_id = (SELECT id FROM value_key WHERE key = ?) AND coalesce(number, text) IS NOT NULL"
     )
-    return dict(reader.raw.execute(query, (key,)).fetchall())
+    return dict(reader.execute(query, (key,)).fetchall())
 
 
-def list_tags(reader: Reader) -> list[str]:
+def list_tags(reader: Connection) -> list[str]:
     """The tags of all runs that are not deleted, sorted."""
-    query = (
-        sa.select(schema.run_tag.c.tag)
-        .join(schema.run, schema.run_tag.c.run_id == _RUN.id)
-        .where(_RUN.deleted_at.is_(None))
-        .distinct()
-        .order_by(schema.run_tag.c.tag)
-    )
-    return list(reader.core.execute(query).scalars())
+    query = "SELECT DISTINCT tag FROM run_tag JOIN run ON run.id = run_id WHERE deleted_at IS NULL ORDER BY tag"
+    return [tag for (tag,) in reader.execute(query).fetchall()]
 
 
-def list_series(reader: Reader, run_id: int) -> list[SeriesInfo]:
+def list_series(reader: Connection, run_id: int) -> list[SeriesInfo]:
     """The series of a run in the order of its columns."""
-    query = sa.select(*_SERIES_COLUMNS).where(_SERIES.run_id == run_id).order_by(_SERIES.id)
-    return [SeriesInfo._make(row) for row in reader.core.execute(query)]
+    query = f"SELECT {', '.join(SeriesInfo._fields)} FROM series WHERE run_id = ? ORDER BY id"
+    return [SeriesInfo._make(row) for row in reader.execute(query, (run_id,)).fetchall()]
 
 
-# Samples. SQLAlchemy's part in reading a small window would be several times that of SQLite.
+# Samples
 
 
-def read_samples(reader: Reader, series_id: int, t_from_s: float | None, t_to_s: float | None) -> SeriesData | None:
+def read_samples(reader: Connection, series_id: int, t_from_s: float | None, t_to_s: float | None) -> SeriesData | None:
     """The samples with t_from_s <= t <= t_to_s, or None if there is no such series."""
-    row = reader.raw.execute(
-        "SELECT t0_s, dt_s, codec, chunk_samples FROM series WHERE id = ?", (series_id,)
-    ).fetchone()
+    row = reader.execute("SELECT t0_s, dt_s, codec, chunk_samples FROM series WHERE id = ?", (series_id,)).fetchone()
     if row is None:
         return None
     t0_s, dt_s, codec_name, chunk_samples = row
     first = 0 if t_from_s is None else _sample_index(t_from_s, t0_s, dt_s, math.ceil)
     end = _AFTER_ALL if t_to_s is None else max(first, _sample_index(t_to_s, t0_s, dt_s, math.floor) + 1)
     first_chunk = first // chunk_samples
-    chunks = reader.raw.execute(
+    chunks = reader.execute(
         "SELECT n, data FROM chunk WHERE series_id = ? AND idx BETWEEN ? AND ? ORDER BY idx",
         (series_id, first_chunk, (end - 1) // chunk_samples),
     ).fetchall()
@@ -139,17 +120,17 @@ def read_samples(reader: Reader, series_id: int, t_from_s: float | None, t_to_s:
     return SeriesData(t0_s + first * dt_s, dt_s, values[first - read_from : end - read_from])
 
 
-def read_pyramid(reader: Reader, series_id: int, level: int) -> PyramidData | None:
+def read_pyramid(reader: Connection, series_id: int, level: int) -> PyramidData | None:
     """A level of a series' pyramid, or None if there is no such series.
 
     Where it is not stored (the run is still running, was interrupted, or is too short for this level to be worth
     it), it is worked out of the level below, at last of the samples.
     """
-    row = reader.raw.execute("SELECT t0_s, dt_s FROM series WHERE id = ?", (series_id,)).fetchone()
+    row = reader.execute("SELECT t0_s, dt_s FROM series WHERE id = ?", (series_id,)).fetchone()
     if row is None:
         return None
     t0_s, dt_s = row
-    stored = reader.raw.execute(
+    stored = reader.execute(
         "SELECT level, n, codec, data FROM pyramid WHERE series_id = ? AND level <= ? ORDER BY level DESC LIMIT 1",
         (series_id, level),
     ).fetchone()
@@ -194,14 +175,14 @@ def _sample_index(t_s: float, t0_s: float, dt_s: float, to_whole: Callable[[floa
 # Rows
 
 
-def _run_rows(reader: Reader, rows: Sequence[Sequence[Any]], gone: frozenset[int]) -> list[RunRow]:
+def _run_rows(reader: Connection, rows: Sequence[Sequence[Any]], gone: frozenset[int]) -> list[RunRow]:
     """Rows of `_SELECT_RUNS` with their tags and forks, read in one go: asking for each run takes as long again."""
     if not rows:
         return []
     # The rows are in order of their numbers, so one stretch of the tags' table holds those of all of them.
     bounds = sorted((rows[0][0], rows[-1][0]))
     tags: dict[int, list[str]] = {}
-    for run_id, tag in reader.raw.execute("SELECT run_id, tag FROM run_tag WHERE run_id BETWEEN ? AND ?", bounds):
+    for run_id, tag in reader.execute("SELECT run_id, tag FROM run_tag WHERE run_id BETWEEN ? AND ?", bounds):
         tags.setdefault(run_id, []).append(tag)
     forks = forks_between(reader, *bounds)
     return [_run_row(row, tags.get(row[0]), forks.get(row[0]), gone) for row in rows]
@@ -209,10 +190,9 @@ def _run_rows(reader: Reader, rows: Sequence[Sequence[Any]], gone: frozenset[int
 
 def _run_row(row: Sequence[Any], tags: list[str] | None, fork: RunFork | None, gone: frozenset[int]) -> RunRow:
     values = list(row)
-    values[_SEED] &= _UNSIGNED
-    values[_STARTED_AT] = datetime.fromisoformat(values[_STARTED_AT])
-    if values[_ENDED_AT] is not None:
-        values[_ENDED_AT] = datetime.fromisoformat(values[_ENDED_AT])
+    values[_SEED] = unsigned(values[_SEED])
+    values[_STARTED_AT] = time_of(values[_STARTED_AT])
+    values[_ENDED_AT] = time_of(values[_ENDED_AT])
     values[_DELETED] = bool(values[_DELETED])
     values.append(tuple(sorted(tags)) if tags else ())
     values.append(fork)

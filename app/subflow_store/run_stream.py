@@ -7,23 +7,21 @@ import math
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import UTC, datetime
+from sqlite3 import Connection
 from typing import Any
 
 import numpy as np
-import sqlalchemy as sa
 from numpy.typing import NDArray
 
-from subflow_store import schema
 from subflow_store.codec import SAMPLES
 from subflow_store.documents import strict_json
 from subflow_store.errors import RunClosed, StoreLocked
 from subflow_store.event_ingest import EventIngest
 from subflow_store.headline import headline
-from subflow_store.ingest import SampleIngest
+from subflow_store.ingest import PYRAMID_STEPS, SampleIngest
 from subflow_store.liveness import HEARTBEAT_S
+from subflow_store.rows import insert, now_text, update
 from subflow_store.run_values import RunValue, figure_values, parameter_values
-from subflow_store.schema import PYRAMID_STEPS
 from subflow_store.streams import STREAMS
 from subflow_store.values import EventTable
 
@@ -57,9 +55,10 @@ _STORE_VALUE = (
     "INSERT INTO run_value (key_id, run_id, number, text) SELECT id, ?, ?, ? FROM value_key WHERE key = ?"
     " ON CONFLICT (key_id, run_id) DO UPDATE SET number = excluded.number, text = excluded.text"
 )
+_INTERRUPT = "UPDATE run SET status = 'interrupted', ended_at = heartbeat_at WHERE id = ? AND status = 'running'"
 _RENEW = "UPDATE run SET heartbeat_at = ?, simulated_s = ? WHERE id = ? AND status = 'running'"
 
-Transaction = Callable[[], AbstractContextManager[sa.Connection]]
+Transaction = Callable[[], AbstractContextManager[Connection]]
 
 _log = logging.getLogger(__name__)
 
@@ -170,21 +169,16 @@ class RunStream:
         with transaction() as connection:
             self._write(connection)
             self._write_pyramids(connection)
-            connection.execute(
-                sa.insert(schema.run_document),
-                {"run_id": self._run_id, "kind": "summary", "text": strict_json(summary)},
-            )
+            document = {"run_id": self._run_id, "kind": "summary", "text": strict_json(summary)}
+            insert(connection, "run_document", document)
             store_values(connection, self._run_id, values)
-            connection.execute(
-                sa.update(schema.run).where(schema.run.c.id == self._run_id),
-                {
-                    **figures._asdict(),
-                    "wall_s": figures.wall_s if wall_s is None else wall_s,
-                    "status": status,
-                    "signature": signature,
-                    "ended_at": datetime.now(UTC).isoformat(),
-                },
-            )
+            end = {
+                "wall_s": figures.wall_s if wall_s is None else wall_s,
+                "status": status,
+                "signature": signature,
+                "ended_at": now_text(),
+            }
+            update(connection, "run", self._run_id, figures._asdict() | end)
         self._mark_stored()
 
     def abandon(self, transaction: Transaction) -> None:
@@ -204,10 +198,10 @@ class RunStream:
         except Exception as error:
             _log.warning("run %d cannot be marked as interrupted: %s", self._run_id, error)
 
-    def _write(self, connection: sa.Connection) -> None:
+    def _write(self, connection: Connection) -> None:
         """All that is pending, and the heartbeat."""
         simulated_s = self._samples.n_samples * self._dt_s
-        renewed = connection.exec_driver_sql(_RENEW, (datetime.now(UTC).isoformat(), simulated_s, self._run_id))
+        renewed = connection.execute(_RENEW, (now_text(), simulated_s, self._run_id))
         if renewed.rowcount == 0:
             raise RunClosed(
                 f"run {self._run_id} was closed by another Subflow, which took this one for dead",
@@ -215,8 +209,8 @@ class RunStream:
                 way_on="Save the run as CSV, or run it again.",
             )
         if self._scenario is not None:
-            connection.exec_driver_sql(_STORE_SCENARIO, (self._scenario, self._run_id))
-            connection.exec_driver_sql("DELETE FROM run_value WHERE run_id = ?", (self._run_id,))
+            connection.execute(_STORE_SCENARIO, (self._scenario, self._run_id))
+            connection.execute("DELETE FROM run_value WHERE run_id = ?", (self._run_id,))
             store_values(connection, self._run_id, parameter_values(self._scenario))
         chunks = [
             (series_id, index, n, blob)
@@ -226,30 +220,24 @@ class RunStream:
         if chunks:
             n = self._samples.n_samples
             statistics = zip(*self._samples.statistics(), self._series_ids, strict=True)
-            connection.exec_driver_sql(_STORE_CHUNK, chunks)
-            connection.exec_driver_sql(_STORE_STATISTICS, [(n, *row) for row in statistics])
+            connection.executemany(_STORE_CHUNK, chunks)
+            connection.executemany(_STORE_STATISTICS, [(n, *row) for row in statistics])
         for stream, events in self._events.items():
             if not events.has_pending:
                 continue
             pending = events.pending()
-            rows: list[tuple[str, Sequence[Sequence[object]]]] = [
-                (_STORE_EVENTS, pending.chunks),
-                (_STORE_SPAN, pending.spans),
-                (_STORE_NAME, pending.names),
-            ]
-            for statement, each in rows:
-                if each:
-                    connection.exec_driver_sql(statement, [(self._run_id, stream, *row) for row in each])
+            place = (self._run_id, stream)
+            connection.executemany(_STORE_EVENTS, [(*place, *row) for row in pending.chunks])
+            connection.executemany(_STORE_SPAN, [(*place, *row) for row in pending.spans])
+            connection.executemany(_STORE_NAME, [(*place, *row) for row in pending.names])
 
-    def _write_pyramids(self, connection: sa.Connection) -> None:
+    def _write_pyramids(self, connection: Connection) -> None:
         for level in PYRAMID_STEPS:
             if not self._series_ids or (level > 1 and self._samples.n_samples < _LONG_RUN_SAMPLES):
                 continue
             n, blobs = self._samples.pyramid(level)
             rows = zip(self._series_ids, blobs, strict=True)
-            connection.exec_driver_sql(
-                _STORE_PYRAMID, [(series_id, level, n, SAMPLES, blob) for series_id, blob in rows]
-            )
+            connection.executemany(_STORE_PYRAMID, [(series_id, level, n, SAMPLES, blob) for series_id, blob in rows])
 
     def _mark_stored(self) -> None:
         self._scenario = None
@@ -260,17 +248,12 @@ class RunStream:
         self._last_commit = time.monotonic()
 
 
-def store_values(connection: sa.Connection, run_id: int, values: Sequence[RunValue]) -> None:
+def store_values(connection: Connection, run_id: int, values: Sequence[RunValue]) -> None:
     """Record parameters or figures of a running run; a figure replaces a parameter of the same key."""
-    if values:
-        connection.exec_driver_sql(_STORE_KEY, [(value.key,) for value in values])
-        connection.exec_driver_sql(_STORE_VALUE, [(run_id, value.number, value.text, value.key) for value in values])
+    connection.executemany(_STORE_KEY, [(value.key,) for value in values])
+    connection.executemany(_STORE_VALUE, [(run_id, value.number, value.text, value.key) for value in values])
 
 
-def mark_interrupted(connection: sa.Connection, run_ids: Iterable[int]) -> None:
+def mark_interrupted(connection: Connection, run_ids: Iterable[int]) -> None:
     """End running runs whose writer is gone; their end is their last sign of life."""
-    connection.execute(
-        sa.update(schema.run)
-        .where(schema.run.c.id.in_(list(run_ids)), schema.run.c.status == "running")
-        .values(status="interrupted", ended_at=schema.run.c.heartbeat_at)
-    )
+    connection.executemany(_INTERRUPT, [(run_id,) for run_id in run_ids])

@@ -6,27 +6,28 @@ import json
 import os
 import threading
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from datetime import UTC, datetime
 from pathlib import Path
+from sqlite3 import Connection
 from types import TracebackType
 from typing import TypeVar
 
-import sqlalchemy as sa
-
-from subflow_store import event_queries, queries, schema
+from subflow_store import event_queries, queries
 from subflow_store.codec import SAMPLES
 from subflow_store.conditions import TAG, WORDS, Condition
 from subflow_store.copies import CopyStore
-from subflow_store.database import Database, Reader
+from subflow_store.database import Database
 from subflow_store.errors import RunNotFound, StoreReadOnly
 from subflow_store.forks import ForkStore, insert_fork
+from subflow_store.ingest import CHUNK_SAMPLES, PYRAMID_STEPS
 from subflow_store.liveness import ProcessIdentity, this_process
 from subflow_store.machine import describe_machine
+from subflow_store.processes import process_columns
+from subflow_store.rows import insert, now_text, signed
 from subflow_store.run_stream import RunStream, mark_interrupted, store_values
 from subflow_store.run_values import parameter_values
 from subflow_store.run_writer import RunWriter
-from subflow_store.schema import CHUNK_SAMPLES, PYRAMID_STEPS
 from subflow_store.streams import AGENT, DECISION, INTERVAL, STREAMS, StreamSpec
 from subflow_store.sweeps import SweepStore
 from subflow_store.trainings import TrainingStore
@@ -44,9 +45,10 @@ from subflow_store.values import (
 from subflow_store.writer import Writer
 
 T = TypeVar("T")
+S = TypeVar("S", bound=Sized)
 
-_RUN = schema.run.c
 _EVER_NS = 4e18
+_STARTED = RunRow._fields[1 : RunRow._fields.index("status")]  # columns that a RunStart has
 
 
 class Store:
@@ -131,70 +133,50 @@ class Store:
         Raises:
             StoreError: if it cannot be written.
         """
-        if not 0 <= start.seed < 1 << 64:
-            raise ValueError(f"seed {start.seed} is not from 0 to 2**64 - 1")
-        now = datetime.now(UTC)
-        here = this_process()
+        now = now_text()
         row = {
-            "name": start.name,
-            "scenario_name": start.scenario_name,
-            "controllers": start.controllers,
-            "seed": start.seed - (1 << 64) if start.seed >= 1 << 63 else start.seed,
-            "duration_s": start.duration_s,
-            "warmup_s": start.warmup_s,
-            "sample_interval_s": start.sample_interval_s,
-            "mss_bytes": start.mss_bytes,
-            "profile": start.profile,
-            "version": start.version,
+            **{name: getattr(start, name) for name in _STARTED},
+            "seed": signed(start.seed),
             "status": "running",
             "signature": "",
-            "started_at": (start.started_at_utc or now).astimezone(UTC).isoformat(),
+            "started_at": start.started_at_utc.astimezone(UTC).isoformat() if start.started_at_utc else now,
             "simulated_s": 0.0,
             "note": "",
-            "writer_host": here.host,
-            "writer_boot": here.boot,
-            "writer_pid": here.pid,
-            "writer_started": here.started,
-            "heartbeat_at": now.isoformat(),
+            **process_columns("writer", this_process()),
+            "heartbeat_at": now,
         }
         machine = describe_machine() if start.machine is None else dict(start.machine)
         parameters = parameter_values(start.scenario_text)
         documents = {"scenario": start.scenario_text, "machine": json.dumps(machine, ensure_ascii=False)}
 
-        def insert(connection: sa.Connection) -> tuple[int, list[int]]:
-            inserted = connection.execute(sa.insert(schema.run), row).inserted_primary_key
-            assert inserted is not None
-            run_id = inserted[0]
-            connection.execute(
-                sa.insert(schema.run_document),
-                [{"run_id": run_id, "kind": kind, "text": text} for kind, text in documents.items()],
-            )
+        def add(connection: Connection) -> tuple[int, list[int]]:
+            run_id = insert(connection, "run", row)
+            for kind, text in documents.items():
+                insert(connection, "run_document", {"run_id": run_id, "kind": kind, "text": text})
             store_values(connection, run_id, parameters)
             insert_fork(connection, run_id, start.fork)
             return run_id, self._insert_series(connection, run_id, start, columns)
 
         writer = self._writing()
-        run_id, series_ids = writer.call(insert)
+        run_id, series_ids = writer.call(add)
         stream = RunStream(run_id, series_ids, start.sample_interval_s, self._database.label)
         writer.call_bare(lambda: writer.add_stream(stream))
         return RunWriter(self, writer, stream, run_id, len(columns), self._database.label)
 
     @staticmethod
     def _insert_series(
-        connection: sa.Connection, run_id: int, start: RunStart, columns: Sequence[ColumnSpec]
+        connection: Connection, run_id: int, start: RunStart, columns: Sequence[ColumnSpec]
     ) -> list[int]:
         """The numbers of the columns, in their order; a thousand flows have tens of thousands."""
-        if not columns:
-            return []
         shared = (start.sample_interval_s, start.sample_interval_s, SAMPLES, CHUNK_SAMPLES)
-        connection.exec_driver_sql(
+        connection.executemany(
             "INSERT INTO series (run_id, scope, owner, name, unit, t0_s, dt_s, n, dtype, codec, chunk_samples)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, 0, 'f4', ?, ?)",
             [(run_id, column.scope, column.owner, column.name, column.unit, *shared) for column in columns],
         )
         # Rows get ascending numbers in the order in which they are inserted.
-        found = connection.exec_driver_sql("SELECT id FROM series WHERE run_id = ? ORDER BY id", (run_id,))
-        return list(found.scalars())
+        found = connection.execute("SELECT id FROM series WHERE run_id = ? ORDER BY id", (run_id,))
+        return [number for (number,) in found]
 
     # Asking
 
@@ -270,10 +252,7 @@ class Store:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            series = queries.list_series(reader, run_id)
-            if not series:
-                self._found(queries.load_run(reader, run_id, self._gone), f"run {run_id}")
-            return series
+            return self._rows_of(reader, run_id, queries.list_series(reader, run_id))
 
     def read(self, series_id: int, t_from_s: float | None = None, t_to_s: float | None = None) -> SeriesData:
         """The samples of a signal with t_from_s <= t <= t_to_s; a bound left out does not bound.
@@ -309,10 +288,7 @@ class Store:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            marks = event_queries.read_marks(reader, run_id)
-            if not len(marks):
-                self._found(queries.load_run(reader, run_id, self._gone), f"run {run_id}")
-            return marks
+            return self._rows_of(reader, run_id, event_queries.read_marks(reader, run_id))
 
     def decisions(
         self, run_id: int, owner: str | None = None, t_from_s: float | None = None, t_to_s: float | None = None
@@ -382,10 +358,7 @@ class Store:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            extents = event_queries.read_extents(reader, run_id, STREAMS[stream])
-            if not extents:
-                self._found(queries.load_run(reader, run_id, self._gone), f"run {run_id}")
-            return extents
+            return self._rows_of(reader, run_id, event_queries.read_extents(reader, run_id, STREAMS[stream]))
 
     def tags(self) -> list[str]:
         """The tags in use, sorted.
@@ -405,7 +378,7 @@ class Store:
             RunNotFound: if there is no such run.
             StoreError: if it cannot be written.
         """
-        self._change_run(run_id, {"name": name})
+        self._change(run_id, "UPDATE run SET name = ? WHERE id = ?", (name, run_id))
 
     def set_note(self, run_id: int, text: str) -> None:
         """Replace a run's note.
@@ -414,7 +387,7 @@ class Store:
             RunNotFound: if there is no such run.
             StoreError: if it cannot be written.
         """
-        self._change_run(run_id, {"note": text})
+        self._change(run_id, "UPDATE run SET note = ? WHERE id = ?", (text, run_id))
 
     def add_tag(self, run_id: int, tag: str) -> None:
         """Put a tag on a run; nothing happens if it has it, in whatever case.
@@ -428,13 +401,7 @@ class Store:
         if not tag:
             raise ValueError("a tag must not be blank")
 
-        def insert(connection: sa.Connection) -> None:
-            self._check_run(connection, run_id)
-            connection.exec_driver_sql(
-                "INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", (run_id, tag)
-            )
-
-        self._writing().call(insert)
+        self._change(run_id, "INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", (run_id, tag))
 
     def remove_tag(self, run_id: int, tag: str) -> None:
         """Take a tag off a run; nothing happens if it does not have it.
@@ -443,14 +410,8 @@ class Store:
             RunNotFound: if there is no such run.
             StoreError: if it cannot be written.
         """
-
-        def remove(connection: sa.Connection) -> None:
-            self._check_run(connection, run_id)
-            connection.exec_driver_sql(
-                "DELETE FROM run_tag WHERE run_id = ? AND tag = ?", (run_id, " ".join(tag.split()))
-            )
-
-        self._writing().call(remove)
+        tag = " ".join(tag.split())
+        self._change(run_id, "DELETE FROM run_tag WHERE run_id = ? AND tag = ?", (run_id, tag))
 
     def delete(self, run_ids: Iterable[int]) -> None:
         """Hide runs from lists; all of them can be brought back until `purge_deleted`. Unknown ids are passed over.
@@ -458,7 +419,7 @@ class Store:
         Raises:
             StoreError: if it cannot be written.
         """
-        self._set_deleted(run_ids, datetime.now(UTC).isoformat())
+        self._set_deleted(run_ids, now_text())
 
     def undelete(self, run_ids: Iterable[int]) -> None:
         """Bring deleted runs back. Unknown ids are passed over.
@@ -478,11 +439,11 @@ class Store:
             StoreError: if it cannot be written.
         """
 
-        def purge(connection: sa.Connection) -> int:
-            removed = connection.exec_driver_sql(
+        def purge(connection: Connection) -> int:
+            removed = connection.execute(
                 "DELETE FROM run WHERE deleted_at IS NOT NULL AND status <> 'running'"
             ).rowcount
-            connection.exec_driver_sql(
+            connection.execute(
                 "DELETE FROM value_key WHERE NOT EXISTS (SELECT 1 FROM run_value WHERE key_id = value_key.id)"
             )
             return removed
@@ -490,9 +451,7 @@ class Store:
         def give_space_back() -> None:
             with writer.no_transaction() as connection:
                 # Giving back takes a step for each page, and only a script is carried through to its last step.
-                driver = connection.connection.driver_connection
-                assert driver is not None
-                driver.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
+                connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
 
         writer = self._writing()
         purged = writer.call(purge)
@@ -522,11 +481,11 @@ class Store:
             table = event_queries.read_window(reader, run_id, spec, owner, *bounds)
             return self._rows_of(reader, run_id, table)
 
-    def _rows_of(self, reader: Reader, run_id: int, table: EventTable) -> EventTable:
-        """The table; if it is empty, the run may not even be there."""
-        if not len(table):
-            self._found(queries.load_run(reader, run_id, self._gone), f"run {run_id}")
-        return table
+    def _rows_of(self, reader: Connection, run_id: int, rows: S) -> S:
+        """What was read; if it is empty, the run may not even be there."""
+        if not len(rows):
+            self._check_run(reader, run_id)
+        return rows
 
     def _writing(self) -> Writer:
         if self._writer is None:
@@ -540,37 +499,37 @@ class Store:
     def _runs_without_writer(self) -> frozenset[int]:
         """Runs marked as running whose process has ended. Runs of living processes are left alone."""
         now = datetime.now(UTC)
-        query = sa.select(
-            _RUN.id, _RUN.writer_host, _RUN.writer_boot, _RUN.writer_pid, _RUN.writer_started, _RUN.heartbeat_at
-        ).where(_RUN.status == sa.literal_column("'running'"))  # literal, for the partial index to be used
+        query = (
+            "SELECT id, writer_host, writer_boot, writer_pid, writer_started, heartbeat_at"
+            " FROM run WHERE status = 'running'"
+        )
         with self._database.reading() as reader:
-            rows = reader.core.execute(query).all()
+            rows = reader.execute(query).fetchall()
         return frozenset(
             run_id
             for run_id, *identity, heartbeat_at in rows
             if ProcessIdentity(*identity).is_gone((now - datetime.fromisoformat(heartbeat_at)).total_seconds())
         )
 
-    def _change_run(self, run_id: int, values: dict[str, str]) -> None:
-        def change(connection: sa.Connection) -> None:
+    def _change(self, run_id: int, statement: str, parameters: tuple[object, ...]) -> None:
+        def change(connection: Connection) -> None:
             self._check_run(connection, run_id)
-            connection.execute(sa.update(schema.run).where(_RUN.id == run_id).values(values))
+            connection.execute(statement, parameters)
 
         self._writing().call(change)
 
     def _set_deleted(self, run_ids: Iterable[int], deleted_at: str | None) -> None:
         rows = [(deleted_at, int(run_id)) for run_id in run_ids]
 
-        def change(connection: sa.Connection) -> None:
-            connection.exec_driver_sql("UPDATE run SET deleted_at = ? WHERE id = ?", rows)
+        def change(connection: Connection) -> None:
+            connection.executemany("UPDATE run SET deleted_at = ? WHERE id = ?", rows)
 
         writer = self._writing()
         if rows:
             writer.call(change)
 
-    def _check_run(self, connection: sa.Connection, run_id: int) -> None:
-        row = connection.exec_driver_sql("SELECT 1 FROM run WHERE id = ?", (run_id,)).first()
-        self._found(row, f"run {run_id}")
+    def _check_run(self, connection: Connection, run_id: int) -> None:
+        self._found(connection.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone(), f"run {run_id}")
 
     def _found(self, value: T | None, what: str) -> T:
         if value is None:

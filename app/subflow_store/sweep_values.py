@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
-SWEEP_STATES = ("waiting", "running", "paused", "finished", "stopped", "failed", "interrupted")
+from subflow_store.training_values import TRAINING_STATES
+
+SWEEP_STATES = TRAINING_STATES
 """Where a sweep can stand; any but the first three can be taken up again."""
-
-OPEN_SWEEP_STATES = SWEEP_STATES[:3]
-
 
 _TAG = "sweep "
 

@@ -8,23 +8,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from datetime import UTC, datetime
+from sqlite3 import Connection
 from typing import Any
 
-import sqlalchemy as sa
+from subflow_store.processes import ProcessStore, process_columns, read_state
+from subflow_store.rows import insert, now_text, signed, unsigned
+from subflow_store.sweep_values import SweepRecord, SweepRunRow, SweepStart, sweep_tag
 
-from subflow_store import schema
-from subflow_store.database import Database
-from subflow_store.errors import RunNotFound
-from subflow_store.liveness import ProcessIdentity
-from subflow_store.sweep_values import OPEN_SWEEP_STATES, SWEEP_STATES, SweepRecord, SweepRunRow, SweepStart, sweep_tag
-from subflow_store.writer import Writer
-
-_UNSIGNED = (1 << 64) - 1
 _IS_THERE = "EXISTS (SELECT 1 FROM run WHERE run.id = sweep_run.run_id AND status = 'finished' AND deleted_at IS NULL)"
-_FIELDS = ("id", "name", "version", "state", "message", "created_at", "updated_at", "ended_at", "process_pid")
+_FIELDS = SweepRecord._fields[: SweepRecord._fields.index("plan")]
 _SELECT = (
-    f"SELECT {', '.join(_FIELDS)},"
+    "SELECT id, name, version, state, message, created_at, updated_at, ended_at, process_pid,"
     " (SELECT count(*) FROM sweep_point WHERE sweep_id = sweep.id),"
     " (SELECT count(*) FROM sweep_run WHERE sweep_id = sweep.id),"
     f" (SELECT count(*) FROM sweep_run WHERE sweep_id = sweep.id AND {_IS_THERE}),"
@@ -42,13 +36,10 @@ _LINK = (
 )
 
 
-class SweepStore:
+class SweepStore(ProcessStore):
     """The sweeps of a store, as `Store.sweeps`. All methods may be called from any thread."""
 
-    def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
-        """For the store."""
-        self._database = database
-        self._writing = writing
+    table = "sweep"
 
     # Asking
 
@@ -59,7 +50,7 @@ class SweepStore:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            found = reader.raw.execute(f"{_SELECT} ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,))
+            found = reader.execute(f"{_SELECT} ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,))
             return [_record(row) for row in found.fetchall()]
 
     def names(self) -> dict[str, str]:
@@ -69,7 +60,7 @@ class SweepStore:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            rows = reader.raw.execute("SELECT id, name FROM sweep").fetchall()
+            rows = reader.execute("SELECT id, name FROM sweep").fetchall()
         return {sweep_tag(sweep_id): name for sweep_id, name in rows}
 
     def get(self, sweep_id: int) -> SweepRecord:
@@ -80,11 +71,9 @@ class SweepStore:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            row = reader.raw.execute(f"{_SELECT} WHERE id = ?", (sweep_id,)).fetchone()
-            plan = reader.raw.execute("SELECT plan FROM sweep WHERE id = ?", (sweep_id,)).fetchone()
-        if row is None or plan is None:
-            raise self._unknown(sweep_id)
-        return _record(row)._replace(plan=plan[0])
+            row = self._found(reader.execute(f"{_SELECT} WHERE id = ?", (sweep_id,)).fetchone(), sweep_id)
+            (plan,) = reader.execute("SELECT plan FROM sweep WHERE id = ?", (sweep_id,)).fetchone()
+        return _record(row)._replace(plan=plan)
 
     def of_plan(self, plan: str) -> SweepRecord | None:
         """The newest sweep of exactly this plan, or None.
@@ -93,7 +82,7 @@ class SweepStore:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            row = reader.raw.execute(f"{_SELECT} WHERE plan = ? ORDER BY id DESC LIMIT 1", (plan,)).fetchone()
+            row = reader.execute(f"{_SELECT} WHERE plan = ? ORDER BY id DESC LIMIT 1", (plan,)).fetchone()
         return None if row is None else _record(row)
 
     def points(self, sweep_id: int) -> list[dict[str, str]]:
@@ -103,7 +92,7 @@ class SweepStore:
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            rows = reader.raw.execute("SELECT parameters FROM sweep_point WHERE sweep_id = ? ORDER BY idx", (sweep_id,))
+            rows = reader.execute("SELECT parameters FROM sweep_point WHERE sweep_id = ? ORDER BY idx", (sweep_id,))
             return [json.loads(text) for (text,) in rows.fetchall()]
 
     def runs(self, sweep_id: int) -> list[SweepRunRow]:
@@ -117,8 +106,8 @@ class SweepStore:
             " WHERE sweep_id = ? ORDER BY point, seed"
         )
         with self._database.reading() as reader:
-            rows = reader.raw.execute(query, (sweep_id,)).fetchall()
-        return [SweepRunRow(point, seed & _UNSIGNED, key, run_id, text) for point, seed, key, run_id, text in rows]
+            rows = reader.execute(query, (sweep_id,)).fetchall()
+        return [SweepRunRow(point, unsigned(seed), key, run_id, text) for point, seed, key, run_id, text in rows]
 
     def figures(
         self, sweep_id: int, is_wanted: Callable[[str], bool]
@@ -137,15 +126,13 @@ class SweepStore:
         """
         found: dict[tuple[int, int], tuple[int, dict[str, float]]] = {}
         with self._database.reading() as reader:
-            for point, seed, run_id in reader.raw.execute(
+            for point, seed, run_id in reader.execute(
                 f"SELECT point, seed, run_id FROM sweep_run WHERE sweep_id = ? AND {_IS_THERE}", (sweep_id,)
             ):
-                found[point, seed & _UNSIGNED] = (run_id, {})
-            keys = {
-                number: key for key, number in reader.raw.execute("SELECT key, id FROM value_key") if is_wanted(key)
-            }
+                found[point, unsigned(seed)] = (run_id, {})
+            keys = {number: key for key, number in reader.execute("SELECT key, id FROM value_key") if is_wanted(key)}
             by_run: dict[int, dict[str, float]] = {}
-            rows = reader.raw.execute(
+            rows = reader.execute(
                 "SELECT run_id, key_id, number FROM run_value WHERE number IS NOT NULL"
                 f" AND run_id IN (SELECT run_id FROM sweep_run WHERE sweep_id = ? AND {_IS_THERE})",
                 (sweep_id,),
@@ -163,7 +150,7 @@ class SweepStore:
         Raises:
             StoreError: if it cannot be written.
         """
-        now = datetime.now(UTC).isoformat()
+        now = now_text()
         row = {
             "name": start.name,
             "plan": start.plan,
@@ -172,26 +159,24 @@ class SweepStore:
             "message": "",
             "created_at": now,
             "updated_at": now,
-            **_process_columns(None),
+            **process_columns("process", None),
         }
         points = [(index, json.dumps(dict(point), ensure_ascii=False)) for index, point in enumerate(start.points)]
-        runs = [(point, _signed(seed), key) for point, seed, key in start.runs]
+        runs = [(point, signed(seed), key) for point, seed, key in start.runs]
 
-        def insert(connection: sa.Connection) -> int:
-            inserted = connection.execute(sa.insert(schema.sweep), row).inserted_primary_key
-            assert inserted is not None
-            sweep_id = int(inserted[0])
-            connection.exec_driver_sql(
+        def add(connection: Connection) -> int:
+            number = insert(connection, self.table, row)
+            connection.executemany(
                 "INSERT INTO sweep_point (sweep_id, idx, parameters) VALUES (?, ?, ?)",
-                [(sweep_id, *point) for point in points],
+                [(number, *point) for point in points],
             )
-            connection.exec_driver_sql(
+            connection.executemany(
                 "INSERT INTO sweep_run (sweep_id, point, seed, key, message) VALUES (?, ?, ?, ?, '')",
-                [(sweep_id, *run) for run in runs],
+                [(number, *run) for run in runs],
             )
-            return sweep_id
+            return number
 
-        return self._writing().call(insert)
+        return self._writing().call(add)
 
     def replace_keys(self, sweep_id: int, version: str, keys: Sequence[tuple[int, int, str]]) -> None:
         """Give the runs of a sweep other keys, because another version goes on with it.
@@ -205,62 +190,16 @@ class SweepStore:
             RunNotFound: if there is no such sweep.
             StoreError: if it cannot be written.
         """
-        rows = [(key, sweep_id, point, _signed(seed), key) for point, seed, key in keys]
+        rows = [(key, sweep_id, point, signed(seed), key) for point, seed, key in keys]
 
-        def change(connection: sa.Connection) -> None:
+        def change(connection: Connection) -> None:
             self._check(connection, sweep_id)
-            connection.exec_driver_sql("UPDATE sweep SET version = ? WHERE id = ?", (version, sweep_id))
-            connection.exec_driver_sql(
+            connection.execute("UPDATE sweep SET version = ? WHERE id = ?", (version, sweep_id))
+            connection.executemany(
                 "UPDATE sweep_run SET key = ?, run_id = NULL, message = ''"
                 " WHERE sweep_id = ? AND point = ? AND seed = ? AND key <> ?",
                 rows,
             )
-
-        self._writing().call(change)
-
-    def set_state(
-        self, sweep_id: int, state: str, *, message: str = "", process: ProcessIdentity | None = None
-    ) -> None:
-        """Say where a sweep stands.
-
-        Args:
-            sweep_id: the sweep.
-            state: one of SWEEP_STATES.
-            message: why it failed.
-            process: who carries it out; None: nobody.
-
-        Raises:
-            RunNotFound: if there is no such sweep.
-            StoreError: if it cannot be written.
-        """
-        if state not in SWEEP_STATES:
-            raise ValueError(f'"{state}" is none of {", ".join(SWEEP_STATES)}')
-        now = datetime.now(UTC).isoformat()
-        values = {
-            "state": state,
-            "message": message,
-            "updated_at": now,
-            "ended_at": None if state in OPEN_SWEEP_STATES else now,
-            **_process_columns(process),
-        }
-
-        def change(connection: sa.Connection) -> None:
-            self._check(connection, sweep_id)
-            connection.execute(sa.update(schema.sweep).where(schema.sweep.c.id == sweep_id).values(values))
-
-        self._writing().call(change)
-
-    def rename(self, sweep_id: int, name: str) -> None:
-        """Give a sweep another name.
-
-        Raises:
-            RunNotFound: if there is no such sweep.
-            StoreError: if it cannot be written.
-        """
-
-        def change(connection: sa.Connection) -> None:
-            self._check(connection, sweep_id)
-            connection.exec_driver_sql("UPDATE sweep SET name = ? WHERE id = ?", (name, sweep_id))
 
         self._writing().call(change)
 
@@ -271,9 +210,8 @@ class SweepStore:
             StoreError: if it cannot be written.
         """
 
-        def link(connection: sa.Connection) -> int:
-            linked: int = connection.exec_driver_sql(_LINK, (needs_traces, sweep_id, needs_traces)).rowcount
-            return linked
+        def link(connection: Connection) -> int:
+            return connection.execute(_LINK, (needs_traces, sweep_id, needs_traces)).rowcount
 
         return self._writing().call(link)
 
@@ -287,26 +225,24 @@ class SweepStore:
         Raises:
             StoreError: if it cannot be written.
         """
-        rows = [(sweep_id, point, _signed(seed)) for point, seed in places]
-        now = datetime.now(UTC).isoformat()
+        rows = [(sweep_id, point, signed(seed)) for point, seed in places]
+        now = now_text()
 
-        def attach(connection: sa.Connection) -> None:
-            connection.exec_driver_sql(
+        def attach(connection: Connection) -> None:
+            connection.executemany(
                 "UPDATE run SET deleted_at = ? WHERE status = 'interrupted' AND deleted_at IS NULL AND id IN"
                 " (SELECT run_id FROM sweep_run WHERE sweep_id = ? AND point = ? AND seed = ?)",
                 [(now, *row) for row in rows],
             )
-            connection.exec_driver_sql(
-                "INSERT INTO run_key (run_id, key, has_traces) VALUES (?, ?, ?)", (run_id, key, has_traces)
-            )
-            connection.exec_driver_sql(
+            insert(connection, "run_key", {"run_id": run_id, "key": key, "has_traces": has_traces})
+            connection.executemany(
                 "UPDATE sweep_run SET run_id = ?, message = '' WHERE sweep_id = ? AND point = ? AND seed = ?",
                 [(run_id, *row) for row in rows],
             )
-            connection.exec_driver_sql(
+            connection.execute(
                 "INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", (run_id, sweep_tag(sweep_id))
             )
-            connection.exec_driver_sql("UPDATE sweep SET updated_at = ? WHERE id = ?", (now, sweep_id))
+            connection.execute("UPDATE sweep SET updated_at = ? WHERE id = ?", (now, sweep_id))
 
         self._writing().call(attach)
 
@@ -316,62 +252,15 @@ class SweepStore:
         Raises:
             StoreError: if it cannot be written.
         """
-        rows = [(message, sweep_id, point, _signed(seed)) for point, seed in places]
+        rows = [(message, sweep_id, point, signed(seed)) for point, seed in places]
 
-        def change(connection: sa.Connection) -> None:
-            connection.exec_driver_sql(
+        def change(connection: Connection) -> None:
+            connection.executemany(
                 "UPDATE sweep_run SET message = ? WHERE sweep_id = ? AND point = ? AND seed = ?", rows
             )
 
         self._writing().call(change)
 
-    def delete(self, sweep_ids: Iterable[int]) -> None:
-        """Remove sweeps from the list; their runs stay. Unknown ids are passed over.
-
-        Raises:
-            StoreError: if it cannot be written.
-        """
-        rows = [(int(sweep_id),) for sweep_id in sweep_ids]
-
-        def remove(connection: sa.Connection) -> None:
-            connection.exec_driver_sql("DELETE FROM sweep WHERE id = ?", rows)
-
-        writer = self._writing()
-        if rows:
-            writer.call(remove)
-
-    # Inside
-
-    def _check(self, connection: sa.Connection, sweep_id: int) -> None:
-        if connection.exec_driver_sql("SELECT 1 FROM sweep WHERE id = ?", (sweep_id,)).first() is None:
-            raise self._unknown(sweep_id)
-
-    def _unknown(self, sweep_id: int) -> RunNotFound:
-        return RunNotFound(
-            f"there is no sweep {sweep_id}", path=self._database.label, way_on="`subflow sweeps` lists what there is."
-        )
-
-
-def _signed(seed: int) -> int:
-    """Seeds are unsigned, and stored as the signed number of the same bits."""
-    if not 0 <= seed <= _UNSIGNED:
-        raise ValueError(f"seed {seed} is not from 0 to 2**64 - 1")
-    return seed - (1 << 64) if seed >= 1 << 63 else seed
-
 
 def _record(row: Sequence[Any]) -> SweepRecord:
-    *values, points, runs, finished, failed, host, boot, started = row
-    fields = dict(zip(_FIELDS, values, strict=True))
-    for name in ("created_at", "updated_at", "ended_at"):
-        if fields[name] is not None:
-            fields[name] = datetime.fromisoformat(fields[name])
-    if fields["state"] in ("running", "paused"):
-        age_s = (datetime.now(UTC) - fields["updated_at"]).total_seconds()
-        if ProcessIdentity(host, boot, fields["process_pid"], started).is_gone(age_s):
-            fields |= {"state": "interrupted", "process_pid": 0, "ended_at": fields["updated_at"]}
-    return SweepRecord(**fields, points=points, runs=runs, finished=finished, failed=failed)
-
-
-def _process_columns(process: ProcessIdentity | None) -> dict[str, Any]:
-    parts = ("", "", 0, "") if process is None else (process.host, process.boot, process.pid, process.started)
-    return dict(zip(("process_host", "process_boot", "process_pid", "process_started"), parts, strict=True))
+    return SweepRecord(**read_state(_FIELDS, row))

@@ -1,22 +1,20 @@
 """Bringing a database file to the schema of this version.
 
-The version mark is PRAGMA user_version, which SQLite keeps in the file's header and changes within the transaction.
-Of Alembic we use the operations and not its script directory, environment and version table: those read a folder
-of scripts at run time, which a frozen app does not have, and add a table for what the header already holds. The
-migrations are an explicit list of functions instead. Alembic is imported only here and only when there is something to
-do, so that opening an up-to-date file does not pay for it.
+The version mark is PRAGMA user_version, which SQLite keeps in the file's header and changes within the transaction. The
+migrations are an explicit list of functions: a folder of scripts read at run time is not there in a frozen app.
 """
 
 from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-
-import sqlalchemy as sa
+from sqlite3 import Connection
 
 from subflow_store.errors import StoreForeign, StoreNewer, StoreReadOnly
 from subflow_store.migrations import MIGRATIONS
-from subflow_store.schema import APPLICATION_ID
+
+APPLICATION_ID = 0x53464C57
+"""PRAGMA application_id of our files: "SFLW". `file(1)` and we tell by it a Subflow database from any other."""
 
 
 def head() -> int:
@@ -24,7 +22,7 @@ def head() -> int:
     return len(MIGRATIONS)
 
 
-def check_version(connection: sa.Connection, label: str) -> int:
+def check_version(connection: Connection, label: str) -> int:
     """Tell the schema version of an open database; 0 is a file with nothing in it.
 
     Raises:
@@ -34,7 +32,7 @@ def check_version(connection: sa.Connection, label: str) -> int:
     version = _pragma(connection, "user_version")
     application_id = _pragma(connection, "application_id")
     if application_id != APPLICATION_ID:
-        is_empty = connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar_one() == 0
+        is_empty = connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None
         if application_id == 0 and version == 0 and is_empty:
             return 0
         raise StoreForeign(
@@ -65,7 +63,7 @@ def check_up_to_date(version: int, label: str) -> None:
         )
 
 
-def upgrade(connection: sa.Connection, path: Path | None, version: int) -> None:
+def upgrade(connection: Connection, path: Path | None, version: int) -> None:
     """Bring the database from `version` to the head in one transaction; the file as it was is kept beside it.
 
     If any step fails, nothing has changed and no copy is left.
@@ -75,37 +73,29 @@ def upgrade(connection: sa.Connection, path: Path | None, version: int) -> None:
         path: the file, or None for a database in memory.
         version: what `check_version` said.
     """
-    from alembic.operations import Operations
-    from alembic.runtime.migration import MigrationContext
-
     backup = None
     if path is not None and version > 0:
         backup = _unused_backup_path(path, version)
-        connection.exec_driver_sql("VACUUM INTO ?", (str(backup),))
-        connection.commit()
+        connection.execute("VACUUM INTO ?", (str(backup),))
     try:
         # Rebuilding a table drops the old one, which must not cascade. The pragma has no effect inside a transaction.
-        connection.exec_driver_sql("PRAGMA foreign_keys = OFF")
-        connection.commit()
-        with connection.begin():
-            connection.exec_driver_sql("BEGIN IMMEDIATE")
-            current = check_version(connection, str(path))  # another process may have come first
-            operations = Operations(MigrationContext.configure(connection))
-            for migrate in MIGRATIONS[current:]:
-                migrate(operations)
-            dangling = connection.exec_driver_sql("PRAGMA foreign_key_check").first()
+        connection.execute("PRAGMA foreign_keys = OFF")
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            for migrate in MIGRATIONS[check_version(connection, str(path)) :]:  # another process may have come first
+                migrate(connection)
+            dangling = connection.execute("PRAGMA foreign_key_check").fetchone()
             if dangling is not None:
                 raise AssertionError(f"a migration left a dangling reference: {dangling}")
-            connection.exec_driver_sql(f"PRAGMA application_id = {APPLICATION_ID}")
-            connection.exec_driver_sql(f"PRAGMA user_version = {head()}")
+            connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            connection.execute(f"PRAGMA user_version = {head()}")
     except BaseException:
         if backup is not None:
             with contextlib.suppress(OSError):
                 backup.unlink(missing_ok=True)
         raise
     finally:
-        connection.exec_driver_sql("PRAGMA foreign_keys = ON")
-        connection.commit()
+        connection.execute("PRAGMA foreign_keys = ON")
 
 
 def _unused_backup_path(path: Path, version: int) -> Path:
@@ -118,5 +108,5 @@ def _unused_backup_path(path: Path, version: int) -> Path:
     return backup
 
 
-def _pragma(connection: sa.Connection, name: str) -> int:
-    return int(connection.exec_driver_sql(f"PRAGMA {name}").scalar_one())
+def _pragma(connection: Connection, name: str) -> int:
+    return int(connection.execute(f"PRAGMA {name}").fetchone()[0])

@@ -15,9 +15,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from dataclasses import dataclass
+from sqlite3 import Connection
 from typing import Any, Protocol, TypeVar
-
-import sqlalchemy as sa
 
 from subflow_store.database import Database
 from subflow_store.errors import StoreClosed
@@ -36,10 +35,10 @@ class Stream(Protocol):
     def due_at(self) -> float:
         """When to commit next, on the clock of time.monotonic()."""
 
-    def commit(self, transaction: Callable[[], contextlib.AbstractContextManager[sa.Connection]]) -> None:
+    def commit(self, transaction: Callable[[], contextlib.AbstractContextManager[Connection]]) -> None:
         """Write what is due; an error stays with the stream and does not come out."""
 
-    def abandon(self, transaction: Callable[[], contextlib.AbstractContextManager[sa.Connection]]) -> None:
+    def abandon(self, transaction: Callable[[], contextlib.AbstractContextManager[Connection]]) -> None:
         """The store closes before the run has finished: write what there is; no error comes out."""
 
 
@@ -71,7 +70,7 @@ class Writer:
 
     # For callers, from any thread
 
-    def call(self, work: Callable[[sa.Connection], T]) -> T:
+    def call(self, work: Callable[[Connection], T]) -> T:
         """Do `work` in a transaction and wait for it.
 
         Raises:
@@ -120,22 +119,19 @@ class Writer:
     # For work, on the writing thread
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[sa.Connection]:
+    def transaction(self) -> Iterator[Connection]:
         """A write transaction: committed at the end, rolled back on an error, which leaves as StoreError."""
         self._database.check_file(at_most_every_s=0.0)
-        with self._database.write_lock, self._database.translated(), self._connection.begin():
+        with self._database.write_lock, self._database.translated(), self._connection:
             # At once for writing: a transaction that begins by reading could not wait for another writer later on.
-            self._connection.exec_driver_sql("BEGIN IMMEDIATE")
+            self._connection.execute("BEGIN IMMEDIATE")
             yield self._connection
 
     @contextlib.contextmanager
-    def no_transaction(self) -> Iterator[sa.Connection]:
+    def no_transaction(self) -> Iterator[Connection]:
         """The bare connection, for pragmas that work only outside a transaction; errors leave as StoreError."""
         with self._database.write_lock, self._database.translated():
-            try:
-                yield self._connection
-            finally:
-                self._connection.rollback()  # ends only SQLAlchemy's notion of a transaction: none was begun
+            yield self._connection
 
     def add_stream(self, stream: Stream) -> None:
         """Commit this stream from now on whenever it is due."""

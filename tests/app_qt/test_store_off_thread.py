@@ -247,7 +247,7 @@ def test_runs_whose_store_takes_no_more_are_complete_in_memory_and_can_be_kept_e
     assert store._writer is not None
     # SQLite itself then answers as it does on a full disk, or in a folder that became read-only.
     with store._writer.no_transaction() as connection:
-        connection.exec_driver_sql(f"PRAGMA {pragma}")
+        connection.execute(f"PRAGMA {pragma}")
     # More than what is left of the pages that the file has.
     window.documents.open_text(TWO_PATHS + "#" * 100_000 + "\n", "two-paths")
     for _ in range(runs_begun):

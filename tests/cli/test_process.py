@@ -117,7 +117,7 @@ def test_help_and_version_need_neither_simulator_nor_window() -> None:
         "from subflow_app.cli.commands import app\n"
         "try: app(['--help'])\n"
         "except SystemExit: pass\n"
-        "heavy = {'numpy', 'matplotlib', 'sqlalchemy', 'PySide6', 'subflow_sim', 'subflow_store', 'rich'}\n"
+        "heavy = {'numpy', 'matplotlib', 'PySide6', 'subflow_sim', 'subflow_store', 'rich'}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=TIMEOUT_S, check=True)

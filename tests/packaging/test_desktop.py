@@ -20,7 +20,7 @@ from typer.main import get_command
 from linux import deb, share, tarball
 from linux.archive import Tree
 from subflow_app.cli.commands import app
-from subflow_store.schema import APPLICATION_ID
+from subflow_store.upgrade import APPLICATION_ID
 
 ROOT = Path(__file__).resolve().parents[2]
 TIME_S = 1_767_225_600

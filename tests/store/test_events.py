@@ -149,9 +149,9 @@ def test_windows_at_odd_places(store: Store, t_from_s: float | None, t_to_s: flo
 def damage_all_but(store: Store, *chunks: int) -> None:
     """Make every other chunk unreadable."""
     with store._writer.no_transaction() as connection:  # type: ignore[union-attr]
-        connection.exec_driver_sql("DROP TRIGGER event_chunk_fixed_update")
+        connection.execute("DROP TRIGGER event_chunk_fixed_update")
         kept = ", ".join(map(str, chunks))
-        connection.exec_driver_sql(f"UPDATE event_chunk SET data = x'00' WHERE idx NOT IN ({kept})")
+        connection.execute(f"UPDATE event_chunk SET data = x'00' WHERE idx NOT IN ({kept})")
 
 
 def test_a_window_reads_no_chunk_outside_it(file_store: Store) -> None:
@@ -300,8 +300,8 @@ def test_a_run_without_events_has_empty_tables(store: Store) -> None:
 def test_columns_that_an_older_version_did_not_have_are_unknown(store: Store) -> None:
     run_id = stored(store, decisions(10))
     with store._writer.no_transaction() as connection:  # type: ignore[union-attr]
-        connection.exec_driver_sql("DROP TRIGGER event_chunk_fixed_delete")
-        connection.exec_driver_sql("DELETE FROM event_chunk WHERE field IN ('number_8', 'data_seq')")
+        connection.execute("DROP TRIGGER event_chunk_fixed_delete")
+        connection.execute("DELETE FROM event_chunk WHERE field IN ('number_8', 'data_seq')")
     found = store.decisions(run_id, "download/1")
     np.testing.assert_array_equal(found["number_8"], [math.nan] * 4)
     assert found["data_seq"].tolist() == [0] * 4
@@ -364,4 +364,4 @@ def test_purging_removes_events_and_their_index(store: Store) -> None:
     store.purge_deleted()
     with store._database.reading() as reader:
         for table in ("event_chunk", "event_name", "event_span"):
-            assert reader.raw.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)
+            assert reader.execute(f"SELECT count(*) FROM {table}").fetchone() == (0,)

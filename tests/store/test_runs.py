@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from sqlalchemy.exc import IntegrityError
 from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start, values_of
 
 from subflow_store import RunClosed, RunNotFound, Store, StoreError, open_store
@@ -260,7 +259,7 @@ def test_purging_removes_deleted_runs_with_all_they_had(store: Store) -> None:
             "chunk",
             "run_search",
         ):
-            rows = reader.raw.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            rows = reader.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
             assert rows == {"run_document": 3, "pyramid": 3, "chunk": 3, "run_search": 1}.get(table, 0), table
 
 
@@ -351,8 +350,8 @@ def test_the_database_itself_refuses_to_change_a_finished_run(store: Store, stat
         run.add_marks([(1, "a", "b", 0.0)])
         run.finish("finished", SUMMARY)
     assert store._writer is not None
-    with pytest.raises((RunClosed, IntegrityError)):
-        store._writer.call(lambda connection: connection.exec_driver_sql(statement))
+    with pytest.raises((RunClosed, sqlite3.IntegrityError)):
+        store._writer.call(lambda connection: connection.execute(statement))
 
 
 def test_an_unknown_status_is_refused(store: Store) -> None:
@@ -361,7 +360,7 @@ def test_an_unknown_status_is_refused(store: Store) -> None:
 
 
 def test_columns_of_the_same_name_are_refused(store: Store) -> None:
-    with pytest.raises(IntegrityError):
+    with pytest.raises(sqlite3.IntegrityError):
         store.start_run(start(), [COLUMNS[0], COLUMNS[0]])
     assert store.runs() == []
 

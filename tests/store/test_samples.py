@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.store.examples import COLUMNS, SUMMARY, ramp, record, start, values_of
 
 from subflow_store import ColumnSpec, RunNotFound, SeriesData, Store, open_store
-from subflow_store.ingest import SampleIngest, group
-from subflow_store.schema import CHUNK_SAMPLES
+from subflow_store.ingest import CHUNK_SAMPLES, SampleIngest, group
 
 
 @pytest.mark.parametrize("n", [0, 1, 4095, 4096, 4097, 10_000])
@@ -145,8 +144,8 @@ def test_a_window_reads_no_chunk_outside_it(file_store: Store) -> None:
     series = file_store.series(record(file_store, ramp(3 * CHUNK_SAMPLES, 1)))[0]
     # With the first and last chunk damaged, the second can still be read.
     with file_store._writer.no_transaction() as connection:  # type: ignore[union-attr]
-        connection.exec_driver_sql("DROP TRIGGER chunk_fixed_update")
-        connection.exec_driver_sql("UPDATE chunk SET data = x'00' WHERE idx <> 1")
+        connection.execute("DROP TRIGGER chunk_fixed_update")
+        connection.execute("UPDATE chunk SET data = x'00' WHERE idx <> 1")
     first, last = 0.1 + 0.1 * CHUNK_SAMPLES, 0.1 * 2 * CHUNK_SAMPLES
     assert len(file_store.read(series.id, first, last).values) == CHUNK_SAMPLES
 

@@ -192,7 +192,7 @@ def test_reports_and_the_mark_of_how_far_they_were_read_are_committed_together(p
     with open_store(path) as store:
         # A disk that is full: the database may not grow beyond the pages that it has.
         pages = size // 4096
-        store._writing().call(lambda connection: connection.exec_driver_sql(f"PRAGMA max_page_count = {pages}"))
+        store._writing().call(lambda connection: connection.execute(f"PRAGMA max_page_count = {pages}"))
         noise = np.random.default_rng(1).normal(size=50_000)
         many = [{"step": 100.0 + k, "elapsed_s": 6.0, "q_mean": value} for k, value in enumerate(noise.tolist())]
         with pytest.raises(StoreFull):

@@ -14,7 +14,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.paths import default_database
 from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
 from subflow_app.qt.workers import Workers
-from subflow_store import StoreReadOnly
+from subflow_store import StoreReadOnly, open_store
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -192,8 +192,6 @@ class DatabaseControl(QObject):
 
 def _open(path: Path) -> Store:
     """Opens for writing if possible; the history of a file on a read-only disk can still be looked at."""
-    from subflow_store import open_store
-
     try:
         return open_store(path)
     except StoreReadOnly:

@@ -65,7 +65,6 @@ from subflow_app.qt.workers import Workers
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
-    # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)

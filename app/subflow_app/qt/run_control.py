@@ -21,7 +21,6 @@ from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.scenario import Scenario
 
 if TYPE_CHECKING:
-    # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)

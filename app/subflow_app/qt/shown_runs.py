@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from subflow_app.core.comparison.alignment import Alignment
     from subflow_app.core.running.runs import RunJob
     from subflow_sim.scenario import Scenario
-
-    # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
     from subflow_store import RunRow, Store
 
 T = TypeVar("T")

@@ -1,9 +1,15 @@
-"""THE list of schema migrations. The n-th takes a database from version n - 1 to n; version 0 is an empty file."""
+"""THE list of schema migrations. The n-th takes a database from version n - 1 to n; version 0 is an empty file.
+
+Together they are the schema, which is written nowhere else. Times of day are ISO 8601 text of UTC; seeds are unsigned
+64 bit, stored as the signed number of the same bits; quantities are in SI units. Blobs and long texts live in tables of
+their own (`chunk`, `pyramid`, `event_chunk`, `run_document`), so that listing runs or series, and looking up in
+`event_span` which chunks of events to read, touches only small rows.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
 from subflow_store.migrations import (
     m0001_initial,
@@ -14,11 +20,8 @@ from subflow_store.migrations import (
     m0006_sweeps,
 )
 
-if TYPE_CHECKING:
-    from alembic.operations import Operations
-
-Migration = Callable[["Operations"], None]
-"""One step: given Alembic's operations inside the upgrade's transaction, it makes the change."""
+Migration = Callable[[Connection], None]
+"""One step: it makes the change inside the upgrade's transaction."""
 
 MIGRATIONS: tuple[Migration, ...] = (
     m0001_initial.upgrade,

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
-import sqlalchemy as sa
-
-if TYPE_CHECKING:
-    from alembic.operations import Operations
+from subflow_store.migrations.script import make_immutable, run_script
 
 
-def upgrade(op: Operations) -> None:
+def upgrade(connection: Connection) -> None:
     """Create the index; marks of older runs have no rows in it, and are read whole as before."""
-    op.create_table(
-        "event_span",
-        sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), primary_key=True, nullable=False),
-        sa.Column("stream", sa.TEXT, primary_key=True),
-        sa.Column("owner", sa.INTEGER, primary_key=True),
-        sa.Column("idx", sa.INTEGER, primary_key=True),
-        sa.Column("n", sa.INTEGER, nullable=False),
-        sa.Column("t_first_ns", sa.INTEGER, nullable=False),
-        sa.Column("t_last_ns", sa.INTEGER, nullable=False),
-        sqlite_strict=True,
-        sqlite_with_rowid=False,
-    )
-    is_finished = "EXISTS (SELECT 1 FROM run WHERE id = {row}.run_id AND status <> 'running')"
-    for verb, row in (("INSERT", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")):
-        op.execute(
-            f"CREATE TRIGGER event_span_fixed_{verb.lower()} BEFORE {verb} ON event_span"
-            f" WHEN {is_finished.format(row=row)} BEGIN SELECT RAISE(ABORT, 'finished runs are immutable'); END"
-        )
+    run_script(connection, _TABLES)
+    make_immutable(connection, ("event_span",))
+
+
+_TABLES = """
+CREATE TABLE event_span (
+    run_id INTEGER NOT NULL,
+    stream TEXT NOT NULL,
+    owner INTEGER NOT NULL, -- its number in event_name
+    idx INTEGER NOT NULL, -- the chunk
+    n INTEGER NOT NULL, -- rows of this owner in it
+    t_first_ns INTEGER NOT NULL, t_last_ns INTEGER NOT NULL,
+    PRIMARY KEY (run_id, stream, owner, idx),
+    FOREIGN KEY(run_id) REFERENCES run (id) ON DELETE CASCADE
+) WITHOUT ROWID, STRICT;
+"""

@@ -2,83 +2,71 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
-import sqlalchemy as sa
-
-if TYPE_CHECKING:
-    from alembic.operations import Operations
+from subflow_store.migrations.script import run_script
 
 
-def upgrade(op: Operations) -> None:
+def upgrade(connection: Connection) -> None:
     """Create the tables. A training may be taken up again, so nothing here is made immutable as finished runs are."""
-    op.create_table(
-        "training",
-        sa.Column("id", sa.INTEGER, primary_key=True),
-        sa.Column("name", sa.TEXT, nullable=False),
-        sa.Column("agent", sa.TEXT, nullable=False),
-        sa.Column("scenario_name", sa.TEXT, nullable=False),
-        sa.Column("seed", sa.INTEGER, nullable=False),
-        sa.Column("state", sa.TEXT, nullable=False),
-        sa.Column("message", sa.TEXT, nullable=False),
-        sa.Column("folder", sa.TEXT, nullable=False),
-        sa.Column("version", sa.TEXT, nullable=False),
-        sa.Column("note", sa.TEXT, nullable=False),
-        sa.Column("started_at", sa.TEXT, nullable=False),
-        sa.Column("updated_at", sa.TEXT, nullable=False),
-        sa.Column("ended_at", sa.TEXT),
-        sa.Column("elapsed_s", sa.REAL, nullable=False),
-        sa.Column("steps", sa.INTEGER, nullable=False),
-        sa.Column("best_step", sa.INTEGER),
-        sa.Column("best_score", sa.REAL),
-        sa.Column("best_goodput_bps", sa.REAL),
-        sa.Column("policy_hash", sa.TEXT, nullable=False),
-        sa.Column("parent_id", sa.INTEGER, sa.ForeignKey("training.id", ondelete="SET NULL")),
-        sa.Column("reports_read", sa.INTEGER, nullable=False),
-        sa.Column("process_host", sa.TEXT, nullable=False),
-        sa.Column("process_boot", sa.TEXT, nullable=False),
-        sa.Column("process_pid", sa.INTEGER, nullable=False),
-        sa.Column("process_started", sa.TEXT, nullable=False),
-        sa.CheckConstraint(
-            "state IN ('waiting', 'running', 'paused', 'finished', 'stopped', 'failed', 'interrupted')",
-            "training_state",
-        ),
-        sqlite_autoincrement=True,
-        sqlite_strict=True,
-    )
-    op.create_index("training_by_parent", "training", ["parent_id"])
-    op.create_table(
-        "training_document",
-        _training_id(),
-        sa.Column("kind", sa.TEXT, primary_key=True),
-        sa.Column("text", sa.TEXT, nullable=False),
-        sqlite_strict=True,
-    )
-    op.create_table(
-        "training_metric",
-        _training_id(),
-        sa.Column("name", sa.TEXT, primary_key=True),
-        sa.Column("idx", sa.INTEGER, primary_key=True),
-        sa.Column("n", sa.INTEGER, nullable=False),
-        sa.Column("codec", sa.TEXT, nullable=False),
-        sa.Column("data", sa.BLOB, nullable=False),
-        sqlite_strict=True,
-    )
-    op.create_table(
-        "training_evaluation",
-        _training_id(),
-        sa.Column("step", sa.INTEGER, primary_key=True),
-        sa.Column("controller", sa.TEXT, primary_key=True),
-        sa.Column("metric", sa.TEXT, primary_key=True),
-        sa.Column("mean", sa.REAL),
-        sa.Column("ci95", sa.REAL),
-        sa.Column("n", sa.INTEGER, nullable=False),
-        sqlite_strict=True,
-        sqlite_with_rowid=False,
-    )
+    run_script(connection, _TABLES)
 
 
-def _training_id() -> sa.Column[int]:
-    return sa.Column(
-        "training_id", sa.INTEGER, sa.ForeignKey("training.id", ondelete="CASCADE"), primary_key=True, nullable=False
-    )
+_TABLES = """
+CREATE TABLE training (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    scenario_name TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    message TEXT NOT NULL, -- why it failed
+    folder TEXT NOT NULL, -- its checkpoints and policies
+    version TEXT NOT NULL,
+    note TEXT NOT NULL,
+    started_at TEXT NOT NULL, updated_at TEXT NOT NULL, ended_at TEXT,
+    elapsed_s REAL NOT NULL,
+    steps INTEGER NOT NULL,
+    best_step INTEGER, best_score REAL, best_goodput_bps REAL,
+    policy_hash TEXT NOT NULL, -- of the best policy file
+    parent_id INTEGER,
+    reports_read INTEGER NOT NULL, -- bytes of the folder's reports that are in here
+    process_host TEXT NOT NULL, process_boot TEXT NOT NULL, process_pid INTEGER NOT NULL, -- who trains: liveness.py
+    process_started TEXT NOT NULL,
+    CONSTRAINT training_state CHECK
+    (state IN ('waiting', 'running', 'paused', 'finished', 'stopped', 'failed', 'interrupted')),
+    FOREIGN KEY(parent_id) REFERENCES training (id) ON DELETE SET NULL
+) STRICT;
+CREATE INDEX training_by_parent ON training (parent_id);
+
+CREATE TABLE training_document (
+    training_id INTEGER NOT NULL,
+    kind TEXT NOT NULL, -- scenario (TOML), config (JSON)
+    text TEXT NOT NULL,
+    PRIMARY KEY (training_id, kind),
+    FOREIGN KEY(training_id) REFERENCES training (id) ON DELETE CASCADE
+) STRICT;
+
+CREATE TABLE training_metric (
+    training_id INTEGER NOT NULL,
+    name TEXT NOT NULL, -- `step` and `elapsed_s` are in every chunk
+    idx INTEGER NOT NULL, -- the chunk: the same for all metrics that were reported together
+    n INTEGER NOT NULL,
+    codec TEXT NOT NULL,
+    data BLOB NOT NULL,
+    PRIMARY KEY (training_id, name, idx),
+    FOREIGN KEY(training_id) REFERENCES training (id) ON DELETE CASCADE
+) STRICT;
+
+CREATE TABLE training_evaluation (
+    training_id INTEGER NOT NULL,
+    step INTEGER NOT NULL,
+    controller TEXT NOT NULL,
+    metric TEXT NOT NULL,
+    mean REAL,
+    ci95 REAL, -- half width of the 95 % confidence interval of the mean
+    n INTEGER NOT NULL, -- seeds
+    PRIMARY KEY (training_id, step, controller, metric),
+    FOREIGN KEY(training_id) REFERENCES training (id) ON DELETE CASCADE
+) WITHOUT ROWID, STRICT;
+"""

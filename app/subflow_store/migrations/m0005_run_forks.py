@@ -2,27 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
-import sqlalchemy as sa
-
-if TYPE_CHECKING:
-    from alembic.operations import Operations
+from subflow_store.migrations.script import run_script
 
 
-def upgrade(op: Operations) -> None:
+def upgrade(connection: Connection) -> None:
     """Create the table; runs of older versions are no forks.
 
     A fork outlives the run that it branched off: its row changes after its end, when that run is removed for good.
     """
-    op.create_table(
-        "run_fork",
-        sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
-        sa.Column("parent_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="SET NULL")),
-        sa.Column("parent_name", sa.TEXT, nullable=False),
-        sa.Column("forked_at_s", sa.REAL, nullable=False),
-        sa.Column("difference", sa.TEXT, nullable=False),
-        sa.Column("changes", sa.TEXT, nullable=False),
-        sqlite_strict=True,
-    )
-    op.create_index("run_fork_by_parent", "run_fork", ["parent_id"])
+    run_script(connection, _TABLES)
+
+
+_TABLES = """
+CREATE TABLE run_fork (
+    run_id INTEGER NOT NULL,
+    parent_id INTEGER, -- unknown once that is purged
+    parent_name TEXT NOT NULL,
+    forked_at_s REAL NOT NULL,
+    difference TEXT NOT NULL, -- in English words
+    changes TEXT NOT NULL, -- JSON
+    PRIMARY KEY (run_id),
+    FOREIGN KEY(run_id) REFERENCES run (id) ON DELETE CASCADE,
+    FOREIGN KEY(parent_id) REFERENCES run (id) ON DELETE SET NULL
+) STRICT;
+CREATE INDEX run_fork_by_parent ON run_fork (parent_id);
+"""

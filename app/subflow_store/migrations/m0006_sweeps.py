@@ -2,71 +2,61 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from sqlite3 import Connection
 
-import sqlalchemy as sa
-
-if TYPE_CHECKING:
-    from alembic.operations import Operations
+from subflow_store.migrations.script import run_script
 
 
-def upgrade(op: Operations) -> None:
+def upgrade(connection: Connection) -> None:
     """Create the tables; runs of older versions have no key and belong to no sweep.
 
     A sweep and its runs live apart from one another: deleting one leaves the other.
     """
-    op.create_table(
-        "sweep",
-        sa.Column("id", sa.INTEGER, primary_key=True),
-        sa.Column("name", sa.TEXT, nullable=False),
-        sa.Column("plan", sa.TEXT, nullable=False),
-        sa.Column("version", sa.TEXT, nullable=False),
-        sa.Column("state", sa.TEXT, nullable=False),
-        sa.Column("message", sa.TEXT, nullable=False),
-        sa.Column("created_at", sa.TEXT, nullable=False),
-        sa.Column("updated_at", sa.TEXT, nullable=False),
-        sa.Column("ended_at", sa.TEXT),
-        sa.Column("process_host", sa.TEXT, nullable=False),
-        sa.Column("process_boot", sa.TEXT, nullable=False),
-        sa.Column("process_pid", sa.INTEGER, nullable=False),
-        sa.Column("process_started", sa.TEXT, nullable=False),
-        sa.CheckConstraint(
-            "state IN ('waiting', 'running', 'paused', 'finished', 'stopped', 'failed', 'interrupted')", "sweep_state"
-        ),
-        sqlite_autoincrement=True,
-        sqlite_strict=True,
-    )
-    op.create_table(
-        "sweep_point",
-        _sweep_id(),
-        sa.Column("idx", sa.INTEGER, primary_key=True, nullable=False),
-        sa.Column("parameters", sa.TEXT, nullable=False),
-        sqlite_strict=True,
-        sqlite_with_rowid=False,
-    )
-    op.create_table(
-        "sweep_run",
-        _sweep_id(),
-        sa.Column("point", sa.INTEGER, primary_key=True, nullable=False),
-        sa.Column("seed", sa.INTEGER, primary_key=True, nullable=False),
-        sa.Column("key", sa.TEXT, nullable=False),
-        sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="SET NULL")),
-        sa.Column("message", sa.TEXT, nullable=False),
-        sqlite_strict=True,
-        sqlite_with_rowid=False,
-    )
-    op.create_index("sweep_run_by_run", "sweep_run", ["run_id"])
-    op.create_table(
-        "run_key",
-        sa.Column("run_id", sa.INTEGER, sa.ForeignKey("run.id", ondelete="CASCADE"), primary_key=True),
-        sa.Column("key", sa.TEXT, nullable=False),
-        sa.Column("has_traces", sa.INTEGER, nullable=False),
-        sqlite_strict=True,
-    )
-    op.create_index("run_key_by_key", "run_key", ["key"])
+    run_script(connection, _TABLES)
 
 
-def _sweep_id() -> sa.Column[int]:
-    return sa.Column(
-        "sweep_id", sa.INTEGER, sa.ForeignKey("sweep.id", ondelete="CASCADE"), primary_key=True, nullable=False
-    )
+_TABLES = """
+CREATE TABLE sweep (
+    id INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT,
+    name TEXT NOT NULL,
+    "plan" TEXT NOT NULL, -- TOML, with its scenario in it
+    version TEXT NOT NULL,
+    state TEXT NOT NULL,
+    message TEXT NOT NULL, -- why it failed
+    created_at TEXT NOT NULL, updated_at TEXT NOT NULL, ended_at TEXT,
+    process_host TEXT NOT NULL, process_boot TEXT NOT NULL, process_pid INTEGER NOT NULL, -- who is at it: liveness.py
+    process_started TEXT NOT NULL,
+    CONSTRAINT sweep_state CHECK
+    (state IN ('waiting', 'running', 'paused', 'finished', 'stopped', 'failed', 'interrupted'))
+) STRICT;
+
+CREATE TABLE sweep_point (
+    sweep_id INTEGER NOT NULL,
+    idx INTEGER NOT NULL,
+    parameters TEXT NOT NULL, -- JSON: key -> text as the scenario has it
+    PRIMARY KEY (sweep_id, idx),
+    FOREIGN KEY(sweep_id) REFERENCES sweep (id) ON DELETE CASCADE
+) WITHOUT ROWID, STRICT;
+
+CREATE TABLE sweep_run (
+    sweep_id INTEGER NOT NULL,
+    point INTEGER NOT NULL,
+    seed INTEGER NOT NULL,
+    "key" TEXT NOT NULL,
+    run_id INTEGER,
+    message TEXT NOT NULL, -- why there is no run
+    PRIMARY KEY (sweep_id, point, seed),
+    FOREIGN KEY(sweep_id) REFERENCES sweep (id) ON DELETE CASCADE,
+    FOREIGN KEY(run_id) REFERENCES run (id) ON DELETE SET NULL
+) WITHOUT ROWID, STRICT;
+CREATE INDEX sweep_run_by_run ON sweep_run (run_id);
+
+CREATE TABLE run_key (
+    run_id INTEGER NOT NULL,
+    "key" TEXT NOT NULL, -- runs of the same key are the same, bit for bit
+    has_traces INTEGER NOT NULL,
+    PRIMARY KEY (run_id),
+    FOREIGN KEY(run_id) REFERENCES run (id) ON DELETE CASCADE
+) STRICT;
+CREATE INDEX run_key_by_key ON run_key ("key");
+"""

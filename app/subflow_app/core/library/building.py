@@ -29,6 +29,7 @@ from subflow_app.core.library.taking import as_shipped
 from subflow_app.core.library.thumbnails import write_thumbnails
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.running.run_key import simulator_version
+from subflow_store import open_store
 from subflow_store.copies import Changes, Wanted
 
 if TYPE_CHECKING:
@@ -133,8 +134,6 @@ class LibraryBuild(Series[Job]):
             AppError: if a recipe or a lab cannot be used, or the file would be too large.
             StoreError: if a file cannot be written.
         """
-        from subflow_store import open_store
-
         began = time.monotonic()
         with open_store(self.work_file) as work:
             options: dict[str, Any] = {"jobs": self._jobs, "cluster": self._cluster}
@@ -161,8 +160,6 @@ class LibraryBuild(Series[Job]):
 
     def _compact(self, work: Store) -> int:
         """Write the file; returns how many runs it has."""
-        from subflow_store import open_store
-
         log = ReadLog(work)
         told = {recipe.name: read_all(log.as_store, recipe, is_quick=True)[1] for recipe in self._recipes}
         wanted = Belongings()
@@ -248,8 +245,6 @@ def make_lab(work: Store, lab: Lab) -> list[str]:
         LabError: if its scenario is not usable.
         StoreError: if the database cannot be written.
     """
-    from subflow_store import open_store
-
     if lab.missing:
         return [f"lab {lab.number}: {', '.join(lab.missing)} is not installed"]
     with tempfile.TemporaryDirectory(prefix="subflow-lab-") as folder, open_store(":memory:") as store:

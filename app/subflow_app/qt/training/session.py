@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from subflow_app.core.learning.training_progress import Training
     from subflow_app.core.learning.trainings import Trainings
     from subflow_app.qt.training.page import TrainPage
-
-    # At run time this would load SQLAlchemy, which start-up leaves to the thread that opens the database.
     from subflow_store import Store
 
 _ROOM = (420, 200)  # px, of the panel

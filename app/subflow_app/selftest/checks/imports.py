@@ -10,9 +10,9 @@ from subflow_app.selftest.check import Check, Place, require
 
 # Those that are imported inside functions; matplotlib and PyTorch have processes of their own, tried by other checks.
 _LIBRARIES = (
-    *("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtSvg", "PySide6.QtWidgets", "PySide6QtAds", "alembic.operations"),
+    *("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtSvg", "PySide6.QtWidgets", "PySide6QtAds"),
     *("dpkt.pcapng", "networkx", "platformdirs", "pyqtgraph", "rich.table", "scipy.optimize"),
-    *("sqlalchemy", "sqlite3", "tomlkit", "typer", "zstandard"),
+    *("sqlite3", "tomlkit", "typer", "zstandard"),
 )
 _PACKAGES = ("subflow_sim", "subflow_store", "subflow_app")  # agents come with PyTorch, in a check of their own
 # What learners of others need is no part of the program.

@@ -1,0 +1,36 @@
+"""How migrations change a database. Files that exist were made by it: it goes on making the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from sqlite3 import Connection, complete_statement
+
+OF_FINISHED_RUN = "EXISTS (SELECT 1 FROM run WHERE id = {row}.run_id AND status <> 'running')"
+"""Whether a row, NEW or OLD, belongs to a run that has ended."""
+
+
+def run_script(connection: Connection, script: str) -> None:
+    """Carry out statements, each of which ends a line; `Connection.executescript` would commit before the first.
+
+    What follows ``--`` on a line is for readers of the script: the file keeps the statements without it.
+    """
+    statement = ""
+    for line in script.splitlines():
+        statement += line.partition("--")[0].rstrip() + "\n"
+        if complete_statement(statement):
+            connection.execute(statement)
+            statement = ""
+    assert not statement.strip(), f"a statement without its end: {statement}"
+
+
+def make_immutable(connection: Connection, tables: Iterable[str], is_finished: str = OF_FINISHED_RUN) -> None:
+    """Refuse changes of these tables in rows of finished runs, whoever asks.
+
+    Purging deletes the run's row first and the rest by cascade, so that by then no finished run is found.
+    """
+    for table in tables:
+        for verb, row in (("INSERT", "NEW"), ("UPDATE", "OLD"), ("DELETE", "OLD")):
+            connection.execute(
+                f"CREATE TRIGGER {table}_fixed_{verb.lower()} BEFORE {verb} ON {table}"
+                f" WHEN {is_finished.format(row=row)} BEGIN SELECT RAISE(ABORT, 'finished runs are immutable'); END"
+            )

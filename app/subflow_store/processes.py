@@ -1,0 +1,127 @@
+"""What is carried on by a process for long, trainings and sweeps: where each stands, and who is at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from sqlite3 import Connection
+from typing import Any, ClassVar, TypeVar
+
+from subflow_store.database import Database
+from subflow_store.errors import RunNotFound
+from subflow_store.liveness import ProcessIdentity
+from subflow_store.rows import now_text, time_of, update
+from subflow_store.training_values import OPEN_STATES, TRAINING_STATES
+from subflow_store.writer import Writer
+
+T = TypeVar("T")
+
+
+class ProcessStore:
+    """A table of them. All methods may be called from any thread."""
+
+    table: ClassVar[str]
+    """The table, which is also what one of them is called."""
+
+    def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
+        """For the store."""
+        self._database = database
+        self._writing = writing
+
+    def set_state(self, number: int, state: str, *, message: str = "", process: ProcessIdentity | None = None) -> None:
+        """Say where one of them stands.
+
+        Args:
+            number: which.
+            state: one of TRAINING_STATES.
+            message: why it failed.
+            process: who carries it on; None: nobody.
+
+        Raises:
+            RunNotFound: if there is none of that number.
+            StoreError: if it cannot be written.
+        """
+        self._change(number, state_columns(state, message, process))
+
+    def rename(self, number: int, name: str) -> None:
+        """Give one of them another name.
+
+        Raises:
+            RunNotFound: if there is none of that number.
+            StoreError: if it cannot be written.
+        """
+        self._change(number, {"name": name})
+
+    def delete(self, numbers: Iterable[int]) -> None:
+        """Remove them from the list; a training's folder and a sweep's runs stay. Unknown numbers are passed over.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+        rows = [(int(number),) for number in numbers]
+        writer = self._writing()
+
+        def remove(connection: Connection) -> None:
+            connection.executemany(f"DELETE FROM {self.table} WHERE id = ?", rows)
+
+        if rows:
+            writer.call(remove)
+
+    def _change(self, number: int, values: Mapping[str, Any]) -> None:
+        def change(connection: Connection) -> None:
+            self._check(connection, number)
+            update(connection, self.table, number, values)
+
+        self._writing().call(change)
+
+    def _check(self, connection: Connection, number: int) -> None:
+        self._found(connection.execute(f"SELECT 1 FROM {self.table} WHERE id = ?", (number,)).fetchone(), number)
+
+    def _found(self, value: T | None, number: int) -> T:
+        if value is None:
+            raise RunNotFound(
+                f"there is no {self.table} {number}",
+                path=self._database.label,
+                way_on=f"`subflow {self.table}s` lists what there is.",
+            )
+        return value
+
+
+def state_columns(state: str, message: str, process: ProcessIdentity | None) -> dict[str, Any]:
+    """What a row says of where it stands."""
+    if state not in TRAINING_STATES:
+        raise ValueError(f'"{state}" is none of {", ".join(TRAINING_STATES)}')
+    now = now_text()
+    ended_at = None if state in OPEN_STATES else now
+    return {
+        "state": state,
+        "message": message,
+        "updated_at": now,
+        "ended_at": ended_at,
+        **process_columns("process", process),
+    }
+
+
+def process_columns(prefix: str, process: ProcessIdentity | None) -> dict[str, Any]:
+    """What a row says of a process; None stands for nobody."""
+    who = ProcessIdentity("", "", 0, "") if process is None else process
+    return {f"{prefix}_{name}": getattr(who, name) for name in ("host", "boot", "pid", "started")}
+
+
+def read_state(fields: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+    """A row by its columns; what is open is interrupted if its process has ended.
+
+    Args:
+        fields: columns, at last process_host, process_boot and process_started, which are not in the answer.
+        row: the values.
+    """
+    *_, host, boot, started = row
+    values = dict(zip(fields, row[:-3], strict=True))
+    for name in ("started_at", "created_at", "updated_at", "ended_at"):
+        if name in values:
+            values[name] = time_of(values[name])
+    if values["state"] in ("running", "paused"):
+        age_s = (datetime.now(UTC) - values["updated_at"]).total_seconds()
+        if ProcessIdentity(host, boot, values["process_pid"], started).is_gone(age_s):
+            values |= {"state": "interrupted", "process_pid": 0, "ended_at": values["updated_at"]}
+    return values

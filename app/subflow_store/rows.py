@@ -1,0 +1,47 @@
+"""Rows by their columns: what is inserted and changed one at a time, and how values stand in them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from sqlite3 import Connection
+from typing import Any
+
+_SEEDS = 1 << 64
+
+
+def insert(connection: Connection, table: str, row: Mapping[str, Any]) -> int:
+    """Insert a row; returns its number."""
+    cursor = connection.execute(
+        f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values())
+    )
+    assert cursor.lastrowid is not None
+    return cursor.lastrowid
+
+
+def update(connection: Connection, table: str, number: int, values: Mapping[str, Any]) -> None:
+    """Change columns of the row of a number."""
+    changes = ", ".join(f"{name} = ?" for name in values)
+    connection.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*values.values(), number))
+
+
+def signed(seed: int) -> int:
+    """A seed, unsigned 64 bit, as the signed number of the same bits that stands for it in a row."""
+    if not 0 <= seed < _SEEDS:
+        raise ValueError(f"seed {seed} is not from 0 to 2**64 - 1")
+    return seed - _SEEDS if seed >= _SEEDS // 2 else seed
+
+
+def unsigned(stored: int) -> int:
+    """The seed that a signed number of a row stands for."""
+    return stored % _SEEDS
+
+
+def now_text() -> str:
+    """This time of day as rows have it: ISO 8601, UTC."""
+    return datetime.now(UTC).isoformat()
+
+
+def time_of(stored: str | None) -> datetime | None:
+    """The time of day that a row has."""
+    return None if stored is None else datetime.fromisoformat(stored)
