@@ -11,8 +11,9 @@ from PySide6.QtTest import QTest
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.qt.actions import ACTIONS
-from subflow_app.qt.command_palette import ENTRY_ROLE, CommandPalette, Entry, entries_of
+from subflow_app.qt.command_palette import CommandPalette, Entry, entries_of
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.models.table_model import ROW_ROLE
 
 
 def open_palette(window: MainWindow) -> CommandPalette:
@@ -22,7 +23,7 @@ def open_palette(window: MainWindow) -> CommandPalette:
 
 
 def shown(palette: CommandPalette) -> list[Entry]:
-    return [palette.model.index(row).data(ENTRY_ROLE) for row in range(palette.model.rowCount())]
+    return [palette.model.index(row, 0).data(ROW_ROLE) for row in range(palette.model.rowCount())]
 
 
 def test_every_action_is_offered_with_its_menu_and_shortcut(window: MainWindow) -> None:

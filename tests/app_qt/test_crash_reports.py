@@ -50,7 +50,7 @@ def dialog(qtbot: QtBot) -> CrashDialog:
 
 
 def test_reports_are_listed_read_and_copied(dialog: CrashDialog) -> None:
-    assert [dialog.model.index(row).data().split("   ")[1] for row in range(dialog.model.rowCount())] == [
+    assert [dialog.model.index(row, 0).data().split("   ")[1] for row in range(dialog.model.rowCount())] == [
         "bug 2",
         "bug 1",
     ]
@@ -80,6 +80,6 @@ def test_deleting_goes_on_to_the_next_until_none_is_left(dialog: CrashDialog) ->
 def test_a_report_that_is_gone_is_said(dialog: CrashDialog) -> None:
     crash_reports()[1].file.unlink()
 
-    dialog.list.setCurrentIndex(dialog.model.index(1))
+    dialog.list.setCurrentIndex(dialog.model.index(1, 0))
 
     assert "cannot be read: No such file" in dialog.text.toPlainText()

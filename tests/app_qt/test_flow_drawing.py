@@ -89,7 +89,7 @@ def test_a_flow_is_pulled_from_host_to_host_with_disjoint_paths_chosen(network: 
     QTest.keyClick(network.topology.canvas, Qt.Key.Key_T)
     pull(network, "a", "b")
     dialog = dialog_of(network)
-    shown = [str(dialog.paths.index(row).data()) for row in range(dialog.paths.rowCount())]
+    shown = [str(dialog.paths.index(row, 0).data()) for row in range(dialog.paths.rowCount())]
     assert "a-low → low-b\n8 Mbit/s  ·  20 ms  ·  2 links  ·  disjoint" in shown
     assert len(shown) == 3
     assert len(network.topology.scene._preview._strokes) == 6
@@ -117,7 +117,7 @@ def test_kind_algorithms_count_and_paths_are_chosen_in_the_dialog(network: MainW
     dialog.controller.activated.emit(dialog.controller.currentIndex())
     dialog.count.setValue(4)
     model = dialog.paths
-    model.setData(model.index(2), Qt.CheckState.Checked, Qt.ItemDataRole.CheckStateRole)
+    model.setData(model.index(2, 0), Qt.CheckState.Checked, Qt.ItemDataRole.CheckStateRole)
     dialog.accept()
 
     flow = doc_of(network).value("flows.f1")
@@ -132,7 +132,7 @@ def test_a_path_is_put_together_by_clicking_links_and_wrong_ones_are_refused(net
     network.bar.trigger("topology.add_flow")
     dialog = dialog_of(network)
     for row in range(3):
-        dialog.paths.setData(dialog.paths.index(row), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
+        dialog.paths.setData(dialog.paths.index(row, 0), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
     assert not dialog.accept_button.isEnabled()
     assert "at least one path" in dialog.told.text()
 
@@ -170,7 +170,7 @@ def test_paths_of_a_flow_are_edited_later(network: MainWindow) -> None:
     network.bar.trigger("topology.edit_paths")
     dialog = dialog_of(network)
     model = dialog.paths
-    model.setData(model.index(0), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
+    model.setData(model.index(0, 0), Qt.CheckState.Unchecked, Qt.ItemDataRole.CheckStateRole)
     dialog.accept()
 
     assert len(doc_of(network).value("flows.f1.paths")) == 1

@@ -273,7 +273,7 @@ def test_a_problem_leads_to_its_field(qtbot: QtBot, stack: QUndoStack) -> None:
 
     assert inspector.key == "events.0"
     assert inspector.form.row("events.0.at").editor.hasFocus()  # type: ignore[union-attr]
-    inspector.focus_problem(inspector.problem_list.model.problem(0))
+    inspector.focus_problem(inspector.problem_list.model.rows[0])
     assert inspector.key == "links.wifi"
     assert inspector.form.row("links.wifi.loss").editor.hasFocus()  # type: ignore[union-attr]
 

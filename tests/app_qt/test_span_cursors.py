@@ -97,7 +97,7 @@ def test_table_is_copied_with_all_digits(view: PlotView) -> None:
     QTest.keyClick(view._span.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
     copied = QGuiApplication.clipboard().text().splitlines()
 
-    assert copied[0].split("\t") == list(COLUMNS)
+    assert copied[0].split("\t") == [column.title for column in COLUMNS]
     assert copied[1].split("\t")[3:6] == ["1", "1234567", "1234566"]
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_note, print_tables
+from subflow_app.cli.terminal import print_json, print_note, print_rows
+from subflow_app.core.number_text import count_text, fixed
+from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -109,59 +111,29 @@ def _store_document() -> dict[str, Any]:
 
 
 def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:
-    from subflow_app.core.number_text import NOTHING, count_text
-    from subflow_app.core.text_table import TextColumn, TextTable
-
-    columns = (
-        TextColumn("Workload", is_number=False),
-        TextColumn("What it is", is_number=False),
-        TextColumn("Packets"),
-        TextColumn("CPU", "s"),
-        TextColumn("Packets", "per CPU s"),
-        TextColumn("Instructions", "per packet"),
-        TextColumn("Scaling"),
-        TextColumn("Recording", "times"),
+    columns: tuple[Column[dict[str, Any]], ...] = (
+        Column("Workload", lambda told: told["name"]),
+        Column("What it is", lambda told: told["description"]),
+        NumberColumn("Packets", lambda told: told["packets"], count_text),
+        NumberColumn("CPU", lambda told: told["cpu_s"], fixed(2), "s"),
+        NumberColumn("Packets", lambda told: told["packets_per_cpu_s"], count_text, "per CPU s"),
+        NumberColumn("Instructions", lambda told: told.get("instructions_per_packet"), count_text, "per packet"),
+        NumberColumn("Scaling", lambda told: told.get("scaling_efficiency"), fixed(3)),
+        NumberColumn("Recording", lambda told: told.get("recording_ratio"), fixed(2), "times"),
     )
-    rows = tuple(
-        (
-            document["name"],
-            document["description"],
-            count_text(document["packets"]),
-            f"{document['cpu_s']:.2f}",
-            count_text(document["packets_per_cpu_s"]),
-            count_text(document.get("instructions_per_packet")),
-            f"{document['scaling_efficiency']:.3f}" if "scaling_efficiency" in document else NOTHING,
-            f"{document['recording_ratio']:.2f}" if "recording_ratio" in document else NOTHING,
-        )
-        for document in documents
-    )
-    print_tables(TextTable("", columns, rows))
+    print_rows(documents, columns)
 
 
 def _print_store(document: dict[str, Any]) -> None:
     """What the store takes, what the plainest SQLite code for the same blobs takes, and how many times as much."""
-    from subflow_app.core.number_text import NOTHING, count_text
-    from subflow_app.core.text_table import TextColumn, TextTable
-
-    workload = document["workload"]
-    columns = (
-        TextColumn("Operation", is_number=False),
-        TextColumn("Store"),
-        TextColumn("Plain SQLite"),
-        TextColumn("Ratio"),
+    workload, store, reference, ratio = (document[part] for part in ("workload", "store", "reference", "ratio"))
+    columns: tuple[Column[str], ...] = (
+        Column("Operation", str),
+        NumberColumn("Store", store.get, fixed(3)),
+        NumberColumn("Plain SQLite", reference.get, fixed(3)),
+        NumberColumn("Ratio", ratio.get, fixed(2)),
     )
-    reference, ratio = document["reference"], document["ratio"]
-    rows = tuple(
-        (
-            name,
-            f"{value:.3f}",
-            f"{reference[name]:.3f}" if name in reference else NOTHING,
-            f"{ratio[name]:.2f}" if name in ratio else NOTHING,
-        )
-        for name, value in document["store"].items()
-    )
-    title = f"A run of {count_text(workload['samples'])} samples in {workload['columns']} columns"
-    print_tables(TextTable(title, columns, rows))
+    print_rows(store, columns, f"A run of {count_text(workload['samples'])} samples in {workload['columns']} columns")
 
 
 def _start_document() -> dict[str, Any]:
@@ -174,18 +146,17 @@ def _start_document() -> dict[str, Any]:
 
 
 def _print_start(document: dict[str, Any]) -> None:
-    from subflow_app.core.text_table import TextColumn, TextTable
-
     moments = {
         "painted": "it is painted",
         "usable": "it can be used",
         "listed": "stored runs are listed",
         "plain": "a window with an empty plot alone",
     }
-    figures = {"wall_s": "Time", "best_wall_s": "Best time", "cpu_s": "CPU", "best_cpu_s": "Best CPU"}
-    columns = (
-        TextColumn("From the command until", is_number=False),
-        *(TextColumn(title, "s") for title in figures.values()),
+    columns: tuple[Column[str], ...] = (
+        Column("From the command until", moments.__getitem__),
+        NumberColumn("Time", lambda moment: document[moment]["wall_s"], fixed(2), "s"),
+        NumberColumn("Best time", lambda moment: document[moment]["best_wall_s"], fixed(2), "s"),
+        NumberColumn("CPU", lambda moment: document[moment]["cpu_s"], fixed(2), "s"),
+        NumberColumn("Best CPU", lambda moment: document[moment]["best_cpu_s"], fixed(2), "s"),
     )
-    rows = tuple((text, *(f"{document[moment][name]:.2f}" for name in figures)) for moment, text in moments.items())
-    print_tables(TextTable(f"Start of the window (can be used: target {document['target_s']:g} s)", columns, rows))
+    print_rows(moments, columns, f"Start of the window (can be used: target {document['target_s']:g} s)")

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_line, print_tables
+from subflow_app.cli.terminal import print_json, print_line, print_rows
+from subflow_app.core.number_text import NOTHING
+from subflow_app.core.tables import Column
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from subflow_app.core.text_table import TextTable
     from subflow_sim.params import Algorithm, Param
 
 Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the options and rules of this one.")]
@@ -47,17 +48,11 @@ def scenarios(as_json: Json = False) -> None:
     from subflow_sim.scenario import load_scenario
 
     found = [(name, find_scenario(name)) for name in scenario_names()]
-    titles = [load_scenario(path).name for _, path in found]
+    documents = [{"name": name, "title": load_scenario(path).name, "path": str(path)} for name, path in found]
     if as_json:
-        print_json(
-            [
-                {"name": name, "title": title, "path": str(path)}
-                for (name, path), title in zip(found, titles, strict=True)
-            ]
-        )
+        print_json(documents)
         return
-    rows = [(name, title) for (name, _), title in zip(found, titles, strict=True)]
-    print_tables(_text_table(("Name", "Title"), rows))
+    print_rows(documents, (Column("Name", lambda told: told["name"]), Column("Title", lambda told: told["title"])))
 
 
 def schema() -> None:
@@ -72,7 +67,7 @@ def _show_algorithms(noun: str, algorithms: Sequence[Algorithm], name: str | Non
         if as_json:
             print_json([_algorithm_document(algorithm) for algorithm in algorithms])
         else:
-            _print_list(algorithms)
+            print_rows(algorithms, _ALGORITHM_COLUMNS)
         return
     chosen = next((algorithm for algorithm in algorithms if algorithm.name == name), None)
     if chosen is None:
@@ -85,26 +80,13 @@ def _show_algorithms(noun: str, algorithms: Sequence[Algorithm], name: str | Non
         _print_one(chosen, f"flows.x.{noun}")
 
 
-def _print_list(algorithms: Sequence[Algorithm]) -> None:
-    from subflow_app.core.number_text import NOTHING
-
-    rows = tuple(
-        (each.name, each.summary, ", ".join(option.key for option in each.options) or NOTHING) for each in algorithms
-    )
-    print_tables(_text_table(("Name", "What it is", "Options"), rows))
-
-
 def _print_one(algorithm: Algorithm, key: str) -> None:
     print_line(f"{algorithm.name}: {algorithm.summary}")
     print_line(f"Source: {algorithm.source}")
     if algorithm.options:
         print_line(f"Options, for `subflow run --set {key}.OPTION=VALUE`:")
         print_line()
-        rows = [
-            (option.key, option.unit, _range_text(option), _default_text(option), _meaning(option))
-            for option in algorithm.options
-        ]
-        print_tables(_text_table(("Option", "Unit", "Range", "Default", "Meaning"), rows))
+        print_rows(algorithm.options, _OPTION_COLUMNS)
     else:
         print_line("It has no options.")
     if algorithm.rules:
@@ -121,12 +103,6 @@ def _print_rules(algorithm: Algorithm) -> None:
             print_line(f"    Source: {rule.source}")
         if rule.numbers:
             print_line(f"    Numbers: {', '.join(rule.numbers)}")
-
-
-def _text_table(titles: Sequence[str], rows: Sequence[tuple[str, ...]]) -> TextTable:
-    from subflow_app.core.text_table import TextColumn, TextTable
-
-    return TextTable("", tuple(TextColumn(each, is_number=False) for each in titles), tuple(rows))
 
 
 def _default_text(option: Param) -> str:
@@ -157,6 +133,20 @@ def _range_text(option: Param) -> str:
     if low is not None:
         return f"{'greater than' if option.exclusive_minimum else 'at least'} {low}"
     return f"at most {high}" if high is not None else ""
+
+
+_ALGORITHM_COLUMNS: tuple[Column[Algorithm], ...] = (
+    Column("Name", lambda each: each.name),
+    Column("What it is", lambda each: each.summary),
+    Column("Options", lambda each: ", ".join(option.key for option in each.options) or NOTHING),
+)
+_OPTION_COLUMNS: tuple[Column[Param], ...] = (
+    Column("Option", lambda option: option.key),
+    Column("Unit", lambda option: option.unit),
+    Column("Range", _range_text),
+    Column("Default", _default_text),
+    Column("Meaning", _meaning),
+)
 
 
 def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:

@@ -10,14 +10,14 @@ import typer
 
 from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_tables
+from subflow_app.core.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from subflow_app.core.comparison.alignment import SeriesError
-    from subflow_app.core.comparison.conditions import By
-    from subflow_app.core.comparison.group_table import GroupTable
-    from subflow_app.core.text_table import TextTable
+    from subflow_app.core.comparison.conditions import By, ConditionGroup
+    from subflow_app.core.comparison.group_table import FigureRow, GroupTable
     from subflow_store import RunRow, Store
 
 
@@ -142,13 +142,10 @@ def _compare_traces(
 
 def _errors_table(errors: Sequence[SeriesError]) -> TextTable:
     """The errors of matched traces, in the units of the list of runs."""
-    from subflow_app.core.comparison.alignment import error_cells
-    from subflow_app.core.text_table import TextColumn, TextTable
+    from subflow_app.core.comparison.alignment import ERROR_COLUMNS
 
-    titles = (("of", False), ("trace", False), ("unit", False), ("n", True), ("RMSE", True), ("MAE", True))
-    more = (("rel. error %", True), ("correlation", True), ("mean diff.", True), ("p95 diff.", True))
-    columns = tuple(TextColumn(title, "", is_number) for title, is_number in titles + more)
-    return TextTable("", columns, tuple(error_cells(error) for error in errors))
+    titles = ("of", "trace", "unit", "n", "RMSE", "MAE", "rel. error %", "correlation", "mean diff.", "p95 diff.")
+    return TextTable.of(errors, [replace(each, title=told) for each, told in zip(ERROR_COLUMNS, titles, strict=True)])
 
 
 def _way(by: str) -> By:
@@ -196,43 +193,30 @@ def _first_figures(table: GroupTable) -> GroupTable:
 
 
 def _groups_table(table: GroupTable) -> TextTable:
-    from subflow_app.core.text_table import TextColumn, TextTable
-
-    return TextTable(
-        "",
-        (TextColumn("group", "", False), TextColumn("of", "", False), TextColumn("runs", "", False), TextColumn("n")),
-        tuple(
-            (
-                f"{group.letter}{' (reference)' if place == table.reference else ''}",
-                group.label,
-                _numbers_text([run.id for run in group.runs]),
-                str(len(group.runs)),
-            )
-            for place, group in enumerate(table.groups)
-        ),
+    reference = table.groups[table.reference] if table.groups else None
+    columns: tuple[Column[ConditionGroup], ...] = (
+        Column("group", lambda group: f"{group.letter}{' (reference)' if group is reference else ''}"),
+        Column("of", lambda group: group.label),
+        Column("runs", lambda group: _numbers_text([run.id for run in group.runs])),
+        NumberColumn("n", lambda group: len(group.runs)),
     )
+    return TextTable.of(table.groups, columns)
 
 
 def _figures_table(table: GroupTable) -> TextTable:
-    from subflow_app.core.comparison.group_table import difference_text, significance_text, spread_text
+    from subflow_app.core.comparison.group_table import figure_columns
     from subflow_app.core.language import tr
-    from subflow_app.core.text_table import TextColumn, TextTable
 
-    columns = [TextColumn("figure", "", False), TextColumn("unit", "", False)]
+    columns: list[Column[FigureRow]] = [
+        Column("figure", lambda row: tr(row.column.title)),
+        Column("unit", lambda row: row.column.unit),
+    ]
     for place, group in enumerate(table.groups):
-        columns.append(TextColumn(group.letter))
-        if place != table.reference:
-            columns.append(TextColumn(f"{group.letter} - {table.groups[table.reference].letter}"))
-            columns.append(TextColumn("significance", "", False))
-    rows = []
-    for row in table.rows:
-        cells = [tr(row.column.title), row.column.unit]
-        for place in range(len(table.groups)):
-            cells.append(spread_text(row, place))
-            if place != table.reference:
-                cells += [difference_text(row, place, table.reference), significance_text(row.differences[place])]
-        rows.append(tuple(cells))
-    return TextTable("", tuple(columns), tuple(rows))
+        titles = (group.letter, f"{group.letter} - {table.groups[table.reference].letter}", "significance")
+        columns += [
+            replace(each, title=title) for each, title in zip(figure_columns(table, place), titles, strict=False)
+        ]
+    return TextTable.of(table.rows, columns)
 
 
 def _numbers_text(numbers: list[int]) -> str:

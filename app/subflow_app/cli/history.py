@@ -12,10 +12,11 @@ from typer.core import TyperGroup
 
 from subflow_app.cli.fork import fork_document
 from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
-from subflow_app.cli.terminal import print_json, print_line, print_tables
+from subflow_app.cli.terminal import print_json, print_line, print_rows, print_tables
+from subflow_app.core.number_text import counted
+from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
-    from subflow_app.core.text_table import TextTable
     from subflow_store import RunRow
 
 Tag = Annotated[str, typer.Argument(metavar="TAG")]
@@ -124,7 +125,7 @@ def _list_runs(
     if as_json:
         print_json([run_document(row) for row in rows])
     elif rows:
-        print_tables(_runs_table(rows))
+        _print_runs(rows)
     else:
         print_line("no runs" if query or search or tag or status else "no runs yet: `subflow run demo` makes one")
 
@@ -184,7 +185,7 @@ def purge(context: typer.Context, database: Database = None) -> None:
     """
     with opened_store(database or context.obj) as store:
         count = store.purge_deleted()
-    print_line(f"{count} {'run' if count == 1 else 'runs'} removed for good")
+    print_line(f"{counted(count, 'run')} removed for good")
 
 
 def show(
@@ -292,39 +293,23 @@ def shown_document(row: RunRow) -> dict[str, Any]:
     }
 
 
-def _runs_table(rows: list[RunRow]) -> TextTable:
+def _print_runs(rows: list[RunRow]) -> None:
     """The list for people: what fits a terminal of 80 columns; `show` and --json have the rest."""
     from subflow_app.core.number_text import mbit_text, milliseconds_text
-    from subflow_app.core.text_table import TextColumn, TextTable
 
-    columns = [
-        TextColumn("Run"),
-        TextColumn("Name", is_number=False),
-        TextColumn("Status", is_number=False),
-        TextColumn("Controllers", is_number=False),
-        TextColumn("Simulated", "s"),
-        TextColumn("Goodput", "Mbit/s"),
-        TextColumn("RTT", "ms"),
-        TextColumn("Started", is_number=False),
-    ]
-    cells = [
-        [
-            str(row.id),
-            row.name,
-            row.status,
-            row.controllers or "",
-            f"{row.simulated_s:.5g}",
-            mbit_text(row.goodput_bps),
-            milliseconds_text(row.mean_rtt_s),
-            _short_time(row),
-        ]
-        for row in rows
+    columns: list[Column[RunRow]] = [
+        NumberColumn("Run", lambda row: row.id),
+        Column("Name", lambda row: row.name),
+        Column("Status", lambda row: row.status),
+        Column("Controllers", lambda row: row.controllers or ""),
+        NumberColumn("Simulated", lambda row: f"{row.simulated_s:.5g}", unit="s"),
+        NumberColumn("Goodput", lambda row: row.goodput_bps, mbit_text, "Mbit/s"),
+        NumberColumn("RTT", lambda row: row.mean_rtt_s, milliseconds_text, "ms"),
+        Column("Started", _short_time),
     ]
     if any(row.tags for row in rows):
-        columns.append(TextColumn("Tags", is_number=False))
-        for line, row in zip(cells, rows, strict=True):
-            line.append(", ".join(row.tags))
-    return TextTable("", tuple(columns), tuple(map(tuple, cells)))
+        columns.append(Column("Tags", lambda row: ", ".join(row.tags)))
+    print_rows(rows, columns)
 
 
 def _local_time(row: RunRow) -> str:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subflow_app.cli.options import Database, Json, opened_store, positive_time_option
-from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
+from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
+from subflow_app.core.number_text import counted
+from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
-    from subflow_app.core.measured.measured_table import MeasuredTable
-    from subflow_app.core.text_table import TextTable
+    from subflow_app.core.measured.measured_table import MeasuredTable, RawColumn
 
 
 def import_trace(
@@ -86,16 +87,12 @@ def import_trace(
         return
     for notice in run.notices:
         print_note(notice)
-    print_tables(_columns_table(table))
+    _print_columns(table)
     print_line(
-        f'kept as run {run_id}: "{run.name}", {_counted(len(run.values), "sample")} of'
-        f" {_counted(len(run.targets), 'trace')},"
+        f'kept as run {run_id}: "{run.name}", {counted(len(run.values), "sample")} of'
+        f" {counted(len(run.targets), 'trace')},"
         f" every {run.interval_s:g} s"
     )
-
-
-def _counted(count: int, word: str) -> str:
-    return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def _tell_columns(table: MeasuredTable, as_json: bool) -> None:
@@ -111,26 +108,25 @@ def _tell_columns(table: MeasuredTable, as_json: bool) -> None:
         ]
         print_json({"format": table.format, "columns": columns, "notices": list(table.notices)})
         return
-    print_tables(_columns_table(table))
+    _print_columns(table)
     for notice in table.notices:
         print_line(notice)
 
 
-def _columns_table(table: MeasuredTable) -> TextTable:
-    from subflow_app.core.measured.quantities import BY_NAME
-    from subflow_app.core.text_table import TextColumn, TextTable
+def _print_columns(table: MeasuredTable) -> None:
+    shown: tuple[Column[RawColumn], ...] = (
+        Column("column", lambda column: column.title),
+        Column("unit", _unit),
+        Column("trace", lambda column: column.target.text if column.target is not None else "left out"),
+        NumberColumn("samples", lambda column: len(column.values)),
+    )
+    print_rows(table.columns, shown)
 
-    rows = []
-    for column in table.columns:
-        target = column.target
-        unit = column.unit or (BY_NAME[target.name].unit if target is not None else "")
-        rows.append((column.title, unit, target.text if target is not None else "left out", str(len(column.values))))
-    return TextTable(
-        "",
-        (TextColumn("column", "", False), TextColumn("unit", "", False), TextColumn("trace", "", False),
-         TextColumn("samples")),
-        tuple(rows),
-    )  # fmt: skip
+
+def _unit(column: RawColumn) -> str:
+    from subflow_app.core.measured.quantities import BY_NAME
+
+    return column.unit or (BY_NAME[column.target.name].unit if column.target is not None else "")
 
 
 def _pairs(option: str, texts: list[str] | None) -> dict[str, str]:

@@ -15,6 +15,7 @@ import typer
 
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_json, print_line, print_note
+from subflow_app.core.number_text import counted
 
 if TYPE_CHECKING:
     from subflow_app.core.labs.evidence import EvidenceReader
@@ -394,7 +395,7 @@ def _print_active(called: str, session: LabSession, file: str) -> None:
         print_line(f"In the terminal: {', '.join(ways)}")
     print_line()
     if left := len(step.hints) - len(session.hints(step)):
-        print_line(f"`subflow labs hint {called}` has {left} {'hint' if left == 1 else 'hints'}.")
+        print_line(f"`subflow labs hint {called}` has {counted(left, 'hint')}.")
     print_line(f"`subflow labs next {called}` goes on when this step is done.")
 
 

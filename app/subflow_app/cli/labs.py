@@ -10,7 +10,8 @@ import typer
 from subflow_app.cli import lab_steps
 from subflow_app.cli.lab_steps import LabName
 from subflow_app.cli.options import Database, Json, opened_store
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows
+from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
     from subflow_app.core.labs.lab import Lab
@@ -193,30 +194,17 @@ def _document(lab: Lab) -> dict[str, Any]:
 
 
 def _print_list(documents: list[dict[str, Any]]) -> None:
-    from subflow_app.core.text_table import TextColumn, TextTable
 
-    columns = (
-        TextColumn("Lab", is_number=False),
-        TextColumn("Title", is_number=False),
-        TextColumn("Level", is_number=False),
-        TextColumn("Minutes"),
-        TextColumn("Steps"),
-        TextColumn("Done"),
-        TextColumn("Needs", is_number=False),
+    columns: tuple[Column[dict[str, Any]], ...] = (
+        Column("Lab", lambda each: each["name"]),
+        Column("Title", lambda each: each["title"]),
+        Column("Level", lambda each: each["level"]),
+        NumberColumn("Minutes", lambda each: each["minutes"]),
+        NumberColumn("Steps", lambda each: each["steps"]),
+        NumberColumn("Done", lambda each: each["passed"] if each["is_begun"] else "-"),
+        Column("Needs", lambda each: ", ".join(each["missing"])),
     )
-    cells = tuple(
-        (
-            each["name"],
-            each["title"],
-            each["level"],
-            str(each["minutes"]),
-            str(each["steps"]),
-            str(each["passed"]) if each["is_begun"] else "-",
-            ", ".join(each["missing"]),
-        )
-        for each in documents
-    )
-    print_tables(TextTable("", columns, cells))
+    print_rows(documents, columns)
 
 
 def _carry_out(lab: Lab, document: dict[str, Any], *, as_json: bool) -> None:

@@ -13,10 +13,13 @@ from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.reproduce import exit_code, seeds_option
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
+from subflow_app.core.number_text import counted
+from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
     from subflow_app.core.leaderboard.board import Board, Entry, LeaderboardJob
+    from subflow_app.core.leaderboard.contest import Contest
     from subflow_app.core.leaderboard.table import Standing
 
 
@@ -123,7 +126,7 @@ def _run(job: LeaderboardJob, *, is_quiet: bool, is_kept: bool) -> int:
         told = job.entry
         taking_part = sum(not each.problem for each in told.competitors)
         print_note(
-            f"{_counted(taking_part, 'controller')} in {_counted(len(told.contests), 'contest')}: "
+            f"{counted(taking_part, 'controller')} in {counted(len(told.contests), 'contest')}: "
             f"{count_text(job.progress.runs)} runs and measurements"
         )
     _, signal_number = in_background(job, "leaderboard")
@@ -177,7 +180,6 @@ def _print(
 
 def _print_list(chosen: Entry, *, as_json: bool) -> None:
     from subflow_app.core.experiments.recipe import PAPERS
-    from subflow_app.core.text_table import TextColumn, TextTable
 
     if as_json:
         print_json(
@@ -196,21 +198,12 @@ def _print_list(chosen: Entry, *, as_json: bool) -> None:
             ]
         )
         return
-    titles = ("Contest", "Paper", "Figure", "What", "Controllers")
-    rows = tuple(
-        (
-            contest.id,
-            PAPERS[contest.paper],
-            contest.figure,
-            contest.title,
-            str(sum(each.takes_part(contest) for each in chosen.competitors)),
-        )
-        for contest in chosen.contests
+    columns: tuple[Column[Contest], ...] = (
+        Column("Contest", lambda contest: contest.id),
+        Column("Paper", lambda contest: PAPERS[contest.paper]),
+        Column("Figure", lambda contest: contest.figure),
+        Column("What", lambda contest: contest.title),
+        NumberColumn("Controllers", lambda contest: sum(each.takes_part(contest) for each in chosen.competitors)),
     )
-    columns = tuple(TextColumn(title, is_number=title == "Controllers") for title in titles)
-    print_tables(TextTable("", columns, rows))
-    print_line(_counted(len(rows), "contest"))
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
+    print_rows(chosen.contests, columns)
+    print_line(counted(len(chosen.contests), "contest"))

@@ -12,7 +12,8 @@ import typer
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows
+from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
@@ -133,28 +134,16 @@ def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
     if as_json:
         print_json([_document(entry, signatures) for entry in found])
         return
-    from subflow_app.core.text_table import TextColumn, TextTable
 
-    columns = (
-        TextColumn("Name", is_number=False),
-        TextColumn("Title", is_number=False),
-        TextColumn("Runs"),
-        TextColumn("Trainings"),
-        TextColumn("There", is_number=False),
-        TextColumn("Signature", is_number=False),
+    columns: tuple[Column[Entry], ...] = (
+        Column("Name", lambda entry: entry.name),
+        Column("Title", lambda entry: entry.title),
+        NumberColumn("Runs", lambda entry: len(entry.belongings.runs)),
+        NumberColumn("Trainings", lambda entry: len(entry.belongings.trainings)),
+        Column("There", _there),
+        Column("Signature", lambda entry: entry.signature if entry.belongings else ""),
     )
-    rows = tuple(
-        (
-            entry.name,
-            entry.title,
-            str(len(entry.belongings.runs)),
-            str(len(entry.belongings.trainings)),
-            _there(entry),
-            entry.signature if entry.belongings else "",
-        )
-        for entry in found
-    )
-    print_tables(TextTable("", columns, rows))
+    print_rows(found, columns)
     missing = sum(not entry.belongings for entry in found)
     print_line(f"{len(found) - missing} of {len(found)} experiments, labs and boards are in it")
 

@@ -15,7 +15,9 @@ from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.retraining import retrain
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
+from subflow_app.core.number_text import counted
+from subflow_app.core.tables import Column, NumberColumn, TextTable, text_columns
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
@@ -162,7 +164,6 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
     from subflow_app.core.experiments.recipe import PAPERS
     from subflow_app.core.experiments.reproduction import expected_s
     from subflow_app.core.number_text import duration_text
-    from subflow_app.core.text_table import TextColumn, TextTable
 
     times = {recipe.name: [expected_s(recipe, is_quick=quick) for quick in (False, True)] for recipe in recipes}
     if as_json:
@@ -183,41 +184,25 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
             ]
         )
         return
-    columns = (
-        TextColumn("Experiment", is_number=False),
-        TextColumn("Paper", is_number=False),
-        TextColumn("Figure", is_number=False),
-        TextColumn("What", is_number=False),
-        TextColumn("Checks"),
-        TextColumn("Full"),
-        TextColumn("Quick"),
+    columns: tuple[Column[Recipe], ...] = (
+        Column("Experiment", lambda recipe: recipe.name),
+        Column("Paper", lambda recipe: PAPERS[recipe.paper]),
+        Column("Figure", lambda recipe: recipe.figure),
+        Column("What", lambda recipe: recipe.title),
+        NumberColumn("Checks", lambda recipe: len(recipe.checks)),
+        NumberColumn("Full", lambda recipe: times[recipe.name][0], duration_text),
+        NumberColumn("Quick", lambda recipe: times[recipe.name][1], duration_text),
     )
-    rows = [
-        (
-            recipe.name,
-            PAPERS[recipe.paper],
-            recipe.figure,
-            recipe.title,
-            str(len(recipe.checks)),
-            *map(duration_text, times[recipe.name]),
-        )
-        for recipe in recipes
-    ]
-    print_tables(TextTable("", columns, tuple(rows)))
+    print_rows(recipes, columns)
     full, quick = (math.fsum(each[place] for each in times.values() if not math.isnan(each[place])) for place in (0, 1))
-    told = f"{len(recipes)} experiment{'s' * (len(recipes) != 1)}"
-    print_line(f"{told}: about {duration_text(full)} on two cores, quick {duration_text(quick)}")
+    print_line(
+        f"{counted(len(recipes), 'experiment')}: about {duration_text(full)} on two cores, quick {duration_text(quick)}"
+    )
 
 
 def _print_results(every: Sequence[Results]) -> None:
-    from subflow_app.core.text_table import TextColumn, TextTable
 
-    columns = (
-        TextColumn("Experiment", is_number=False),
-        TextColumn("The paper says", is_number=False),
-        TextColumn("Here", is_number=False),
-        TextColumn("Verdict", is_number=False),
-    )
+    columns = text_columns("Experiment", "The paper says", "Here", "Verdict")
     rows: list[tuple[str, ...]] = []
     reasons: list[str] = []
     for results in every:
@@ -249,8 +234,7 @@ def counts(every: Sequence[Results]) -> dict[str, int]:
 
 def _counts_line(every: Sequence[Results]) -> str:
     told = [f"{number} {kind}" for kind, number in counts(every).items() if number]
-    experiments = f"{len(every)} experiment{'s' * (len(every) != 1)}"
-    return f"{experiments}: {', '.join(told) or 'nothing to check'}"
+    return f"{counted(len(every), 'experiment')}: {', '.join(told) or 'nothing to check'}"
 
 
 def _document(every: Sequence[Results], outcomes: Sequence[JobOutcome], *, is_quick: bool) -> dict[str, Any]:

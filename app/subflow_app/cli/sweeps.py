@@ -8,7 +8,8 @@ import typer
 
 from subflow_app.cli.options import Database, Json, listed_number, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, Long, Out, carry_out, check_out, job_count, write_out
-from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
+from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows, print_tables
+from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
     from subflow_store import Store, SweepRecord
@@ -183,32 +184,18 @@ def _runs_text(count: int, is_deleted: bool) -> str:
 
 def _print_list(rows: list[SweepRecord]) -> None:
     from subflow_app.core.number_text import count_text
-    from subflow_app.core.text_table import TextColumn, TextTable
 
-    columns = (
-        TextColumn("Sweep"),
-        TextColumn("Name", is_number=False),
-        TextColumn("State", is_number=False),
-        TextColumn("Points"),
-        TextColumn("Runs"),
-        TextColumn("There"),
-        TextColumn("Failed"),
-        TextColumn("Begun", is_number=False),
+    columns: tuple[Column[SweepRecord], ...] = (
+        NumberColumn("Sweep", lambda row: row.id),
+        Column("Name", lambda row: row.name),
+        Column("State", lambda row: row.state),
+        NumberColumn("Points", lambda row: row.points, count_text),
+        NumberColumn("Runs", lambda row: row.runs, count_text),
+        NumberColumn("There", lambda row: row.finished, count_text),
+        NumberColumn("Failed", lambda row: row.failed, count_text),
+        Column("Begun", lambda row: f"{row.created_at.astimezone():%Y-%m-%d %H:%M}"),
     )
-    cells = tuple(
-        (
-            str(row.id),
-            row.name,
-            row.state,
-            count_text(row.points),
-            count_text(row.runs),
-            count_text(row.finished),
-            count_text(row.failed),
-            f"{row.created_at.astimezone():%Y-%m-%d %H:%M}",
-        )
-        for row in rows
-    )
-    print_tables(TextTable("", columns, cells))
+    print_rows(rows, columns)
 
 
 def _document(row: SweepRecord) -> dict[str, Any]:

@@ -6,11 +6,12 @@ import sys
 from typing import TYPE_CHECKING, TextIO
 
 from subflow_app.core.json_document import json_text
+from subflow_app.core.tables import Column, RowT, TextTable
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from collections.abc import Iterable, Sequence
 
-    from subflow_app.core.text_table import TextTable
+    from rich.console import Console
 
 # A pipe has no width; wide enough that no cell of ours is cut.
 _PIPE_WIDTH = 300
@@ -72,6 +73,11 @@ def print_tables(*tables: TextTable) -> None:
         for row in table.rows:
             drawn.add_row(*(Text(cell) for cell in row))
         console.print(drawn)
+
+
+def print_rows(rows: Iterable[RowT], columns: Sequence[Column[RowT]], title: str = "") -> None:
+    """What columns say of rows, as a table on stdout."""
+    print_tables(TextTable.of(rows, columns, title))
 
 
 def stderr_console() -> Console:

@@ -8,7 +8,6 @@ with time and owner first.
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import math
@@ -30,6 +29,7 @@ from subflow_app.core.paper.figure_plan import FIGURE_KINDS, FigureKind, FigureL
 from subflow_app.core.paths import rescue_directories, rescue_places
 from subflow_app.core.plots import BARS, PLOTS, TIME, Bar, PlotSpec
 from subflow_app.core.plots.spec import Curve
+from subflow_app.core.tables import write_csv
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_sim.params import MAX_PATHS
 from subflow_sim.whole_file import write_whole
@@ -220,11 +220,12 @@ def export_points(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> 
     """
     assert plot.x is not None
     with _opened(Path(path)) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("run", "owner", plot.x.name, plot.data_name))
-        for curve in curves:
-            for x, value in zip(curve.positions, curve.values, strict=False):
-                writer.writerow((curve.run + 1, _curve_owner(curve), _number_text(x), _number_text(value)))
+        rows = (
+            (curve.run + 1, _curve_owner(curve), _number_text(x), _number_text(value))
+            for curve in curves
+            for x, value in zip(curve.positions, curve.values, strict=False)
+        )
+        write_csv(file, ("run", "owner", plot.x.name, plot.data_name), rows)
     return Path(path)
 
 
@@ -235,20 +236,19 @@ def export_bars(bars: Sequence[Bar], path: str | Path) -> Path:
         ExportError: if the file cannot be written.
     """
     with _opened(Path(path)) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("experiment", "category", "mean", "ci95", "runs", "values", "note"))
-        for bar in bars:
-            writer.writerow(
-                (
-                    bar.run_title,
-                    bar.category,
-                    _number_text(bar.mean),
-                    _number_text(bar.ci95),
-                    len(bar.values),
-                    " ".join(_number_text(value) for value in bar.values),
-                    bar.note if math.isnan(bar.mean) else "",
-                )
+        rows = (
+            (
+                bar.run_title,
+                bar.category,
+                _number_text(bar.mean),
+                _number_text(bar.ci95),
+                len(bar.values),
+                " ".join(_number_text(value) for value in bar.values),
+                bar.note if math.isnan(bar.mean) else "",
             )
+            for bar in bars
+        )
+        write_csv(file, ("experiment", "category", "mean", "ci95", "runs", "values", "note"), rows)
     return Path(path)
 
 
@@ -290,12 +290,11 @@ def export_marks(traces: Traces, path: str | Path) -> Path:
         ExportError: if the file cannot be written.
     """
     with _opened(Path(path)) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("time_s", "owner", "kind", "value"))
-        writer.writerows(
+        rows = (
             (f"{mark.time_s:.9f}".rstrip("0").rstrip("."), mark.owner, mark.kind, _number_text(mark.value))
             for mark in traces.marks()
         )
+        write_csv(file, ("time_s", "owner", "kind", "value"), rows)
     return Path(path)
 
 
@@ -412,7 +411,7 @@ def _export_tables(traces: Traces, target: Path) -> list[Path]:
 def _write_table(
     file: TextIO, headings: Iterable[str], time_s: NDArray[np.float64], columns: Sequence[NDArray[np.float32]]
 ) -> None:
-    csv.writer(file, lineterminator="\n").writerow(("time_s", *headings))
+    write_csv(file, ("time_s", *headings), ())
     # Times are multiples of the interval: nine decimals (1 ns) cut the rounding of binary fractions off.
     texts = [[f"{time:.9f}".rstrip("0").rstrip(".") for time in time_s.tolist()]]
     texts += [number_texts(column) for column in columns]
@@ -424,9 +423,7 @@ def _write_events(table: EventTable, columns: Mapping[str, Sequence[str]], path:
     start = {"time_s": time_texts(table["time_ns"]), "owner": table.texts("owner")}
     everything = {**start, **columns}
     with _opened(Path(path)) as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(everything)
-        writer.writerows(zip(*everything.values(), strict=True))
+        write_csv(file, everything, zip(*everything.values(), strict=True))
 
 
 def _where(is_known: NDArray[np.bool_], texts: Sequence[str]) -> list[str]:

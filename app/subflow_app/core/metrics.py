@@ -7,11 +7,12 @@ as of recorded parameters (``links.wifi.delay``), is told by how it ends.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.number_text import NOTHING, fixed_text
+from subflow_app.core.tables import Column, NumberColumn, RowT
 from subflow_sim.stats import Estimate
 from subflow_sim.units import Dimension
 
@@ -58,6 +59,10 @@ class Metric:
         if value is None or not math.isfinite(value):
             return NOTHING
         return f"{value * self.scale:.6g}" if self.decimals is None else fixed_text(value, self.decimals, self.scale)
+
+    def column(self, value: Callable[[RowT], float | None]) -> Column[RowT]:
+        """Of tables of rows that have such a value each."""
+        return NumberColumn(self.heading, value, self.text, self.unit)
 
     def interval_text(self, found: Estimate) -> str:
         """A mean with its interval in the unit shown, which is left out: ``9.413 ± 0.120``; without one the mean."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 NOTHING = "–"
 """What stands where there is no number."""
@@ -56,6 +57,16 @@ def fixed_text(value: object, decimals: int, scale: float = 1.0) -> str:
     """A number with so many decimals; `NOTHING` for what is none."""
     number = finite(value)
     return NOTHING if number is None else f"{number * scale:.{decimals}f}"
+
+
+def counted(number: int, one: str) -> str:
+    """So many things, in English: ``1 run``, ``3 runs``."""
+    return f"{number} {one}{'' if number == 1 else 's'}"
+
+
+def fixed(decimals: int, scale: float = 1.0) -> Callable[[object], str]:
+    """Writes numbers so: for columns of tables."""
+    return lambda value: fixed_text(value, decimals, scale)
 
 
 def finite(value: object) -> float | None:

@@ -15,7 +15,7 @@ from subflow_app.core.number_text import (
     milliseconds_text,
     percent_text,
 )
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import TextColumn, TextTable
 from subflow_app.core.traces import path_label
 
 if TYPE_CHECKING:

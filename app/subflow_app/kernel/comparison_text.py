@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from subflow_app.core.number_text import NOTHING, duration_text
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.number_text import NOTHING, duration_text, fixed_text
+from subflow_app.core.tables import TextColumn, TextTable, text_columns
 from subflow_app.core.traces import path_label
 from subflow_app.kernel.compare import TARGET
 
@@ -36,7 +36,7 @@ def comparison_table(document: Mapping[str, Any]) -> TextTable:
         rows.append((str(flow["name"]), str(flow["controller"]), *_cells(flow, subflows)))
         if len(subflows) > 1:
             rows.extend((f"  · {path_label(one['path'])}", "", *_cells(one, [one])) for one in subflows)
-    columns = (TextColumn("Flow", is_number=False), TextColumn("Controller", is_number=False), *_FIGURE_COLUMNS)
+    columns = (*text_columns("Flow", "Controller"), *_FIGURE_COLUMNS)
     return TextTable("", columns, tuple(rows))
 
 
@@ -47,7 +47,7 @@ def grid_table(documents: Sequence[Mapping[str, Any]]) -> TextTable:
         flow = document["flows"][0]
         late = "late" if document["is_late"] else ""
         rows.append((str(document["scenario"]), *_cells(flow, flow["subflows"]), late))
-    return TextTable("", (TextColumn("Case", is_number=False), *_FIGURE_COLUMNS, TextColumn("Flag")), tuple(rows))
+    return TextTable("", (*text_columns("Case"), *_FIGURE_COLUMNS, TextColumn("Flag")), tuple(rows))
 
 
 def grid_verdict(documents: Sequence[Mapping[str, Any]]) -> str:
@@ -84,18 +84,18 @@ def _cells(entry: Mapping[str, Any], subflows: Sequence[Mapping[str, Any]]) -> t
     goodput, rtt = entry["goodput_bps"], entry["mean_rtt_s"]
     cwnd = subflows[0]["mean_cwnd_pkts"] if len(subflows) == 1 else None
     return (
-        _text(goodput["simulated"]["mean"], _MBIT, 3),
-        _text(goodput["kernel"]["mean"], _MBIT, 3),
+        fixed_text(goodput["simulated"]["mean"], 3, _MBIT),
+        fixed_text(goodput["kernel"]["mean"], 3, _MBIT),
         _signed_percent(goodput["difference"]),
-        f"{_text(goodput['kernel']['min'], _MBIT, 2)}…{_text(goodput['kernel']['max'], _MBIT, 2)}",
-        _text(rtt["simulated"]["mean"], _MS, 1),
-        _text(rtt["kernel"]["mean"], _MS, 1),
-        _text(cwnd["simulated"]["mean"] if cwnd else None, 1, 1),
-        _text(cwnd["kernel"]["mean"] if cwnd else None, 1, 1),
-        _text(entry["retransmits"]["simulated"]["mean"], 1, 0),
-        _text(entry["retransmits"]["kernel"]["mean"], 1, 0),
-        _text(_total(subflows, "simulated"), 1, 1),
-        _text(_total(subflows, "kernel"), 1, 1),
+        f"{fixed_text(goodput['kernel']['min'], 2, _MBIT)}…{fixed_text(goodput['kernel']['max'], 2, _MBIT)}",
+        fixed_text(rtt["simulated"]["mean"], 1, _MS),
+        fixed_text(rtt["kernel"]["mean"], 1, _MS),
+        fixed_text(cwnd["simulated"]["mean"] if cwnd else None, 1),
+        fixed_text(cwnd["kernel"]["mean"] if cwnd else None, 1),
+        fixed_text(entry["retransmits"]["simulated"]["mean"], 0),
+        fixed_text(entry["retransmits"]["kernel"]["mean"], 0),
+        fixed_text(_total(subflows, "simulated"), 1),
+        fixed_text(_total(subflows, "kernel"), 1),
     )
 
 
@@ -103,10 +103,6 @@ def _total(subflows: Sequence[Mapping[str, Any]], side: str) -> float | None:
     """Timeouts of all subflows together."""
     means = [subflow["timeouts"][side]["mean"] for subflow in subflows]
     return None if any(mean is None for mean in means) else sum(means)
-
-
-def _text(value: float | None, scale: float, decimals: int) -> str:
-    return NOTHING if value is None else f"{value * scale:.{decimals}f}"
 
 
 def _signed_percent(ratio: float | None) -> str:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import platform
 from pathlib import Path
-from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QPersistentModelIndex, QSortFilterProxyModel, Qt, qVersion
+from PySide6.QtCore import QSortFilterProxyModel, Qt, qVersion
 from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
@@ -25,6 +24,7 @@ from subflow_app.core.errors import ResourceError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.licences import Part, licence_parts
 from subflow_app.core.paths import crash_directory, log_path, settings_path
+from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.workers import Workers
 
@@ -109,7 +109,7 @@ class LicencesPage(QWidget):
         self.filter.setPlaceholderText(tr("Filter…"))
         self.filter.setAccessibleName(tr("Filter of the parts"))
         self.filter.setClearButtonEnabled(True)
-        self._parts = _Parts(self)
+        self._parts = ListModel(_line, self, tip=_line)
         self.model = QSortFilterProxyModel(self)
         self.model.setSourceModel(self._parts)
         self.model.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
@@ -146,7 +146,7 @@ class LicencesPage(QWidget):
 
     def _on_read(self, parts: tuple[Part, ...]) -> None:
         if not self._is_closed:
-            self._parts.set_parts(parts)
+            self._parts.show_rows(parts)
             self._select_first()
 
     def _on_failed(self, error: Exception) -> None:
@@ -164,30 +164,14 @@ class LicencesPage(QWidget):
     def _show(self) -> None:
         index = self.list.currentIndex()
         if not index.isValid():
-            if self._parts.parts:
+            if self._parts.rows:
                 self.text.setPlainText(tr("Nothing matches."))
             return
         try:
-            self.text.setPlainText(self._parts.parts[self.model.mapToSource(index).row()].text())
+            self.text.setPlainText(self._parts.rows[self.model.mapToSource(index).row()].text())
         except ResourceError as error:
             self.text.setPlainText(str(error))
 
 
-class _Parts(QAbstractListModel):
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.parts: tuple[Part, ...] = ()
-
-    def set_parts(self, parts: tuple[Part, ...]) -> None:
-        self.beginResetModel()
-        self.parts = parts
-        self.endResetModel()
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.parts)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return None
-        part = self.parts[index.row()]
-        return f"{part.title} · {part.licence}" if part.licence else part.title
+def _line(part: Part) -> str:
+    return f"{part.title} · {part.licence}" if part.licence else part.title

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPalette
 from PySide6.QtWidgets import (
     QApplication,
@@ -28,6 +28,7 @@ from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.choices import PANELS
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS
+from subflow_app.qt.models.table_model import ROW_ROLE, ListModel
 from subflow_app.qt.theme import current_tokens
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
 _MOST_RUNS = 500
 _ROWS_SHOWN = 11
 _WIDTH = 640
-ENTRY_ROLE = Qt.ItemDataRole.UserRole
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ class CommandPalette(QDialog):
 
     def chosen(self) -> Entry | None:
         """The entry that Enter would do."""
-        entry: Entry | None = self.list.currentIndex().data(ENTRY_ROLE)
+        entry: Entry | None = self.list.currentIndex().data(ROW_ROLE)
         return entry
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -127,12 +127,12 @@ class CommandPalette(QDialog):
 
     def _on_typed(self, query: str) -> None:
         self.model.search(query)
-        self.list.setCurrentIndex(self.model.index(0))
+        self.list.setCurrentIndex(self.model.index(0, 0))
         if not self.model.rowCount():
             self.hint.setText(tr("Nothing matches. Try fewer letters, or another word for it."))
 
     def _show_hint(self, current: QModelIndex) -> None:
-        entry: Entry | None = current.data(ENTRY_ROLE)
+        entry: Entry | None = current.data(ROW_ROLE)
         if entry is not None:
             self.hint.setText(tr("Not now: {reason}.", reason=entry.refusal) if entry.refusal else entry.words)
 
@@ -145,32 +145,20 @@ class CommandPalette(QDialog):
         entry.run()
 
 
-class _Entries(QAbstractListModel):
+class _Entries(ListModel[Entry]):
     def __init__(self, entries: list[Entry], parent: QObject) -> None:
-        super().__init__(parent)
+        super().__init__(lambda entry: entry.title, parent)
         # Of two that match alike, what can be done comes first.
         self._all = sorted(entries, key=lambda entry: bool(entry.refusal))
-        self._shown = self._all
+        self.rows = self._all
 
     def search(self, query: str) -> None:
-        self.beginResetModel()
-        self._shown = rank(query, self._all, lambda entry: (entry.title, f"{entry.path} {entry.words}"))
-        self.endResetModel()
+        self.show_rows(rank(query, self._all, lambda entry: (entry.title, f"{entry.path} {entry.words}")))
 
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex | None = None) -> int:
-        return 0 if parent is not None and parent.isValid() else len(self._shown)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        if not index.isValid():
+    def other_data(self, row: Entry, column: int, role: int) -> str | None:
+        if role != Qt.ItemDataRole.AccessibleTextRole:
             return None
-        entry = self._shown[index.row()]
-        if role == ENTRY_ROLE:
-            return entry
-        if role == Qt.ItemDataRole.DisplayRole:
-            return entry.title
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return ", ".join(filter(None, (entry.title, entry.path, entry.keys, entry.refusal)))
-        return None
+        return ", ".join(filter(None, (row.title, row.path, row.keys, row.refusal)))
 
 
 class _Delegate(QStyledItemDelegate):
@@ -182,7 +170,7 @@ class _Delegate(QStyledItemDelegate):
     def paint(
         self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
     ) -> None:
-        entry: Entry = index.data(ENTRY_ROLE)
+        entry: Entry = index.data(ROW_ROLE)
         tokens = current_tokens()
         is_chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         painter.save()

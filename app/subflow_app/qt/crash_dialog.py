@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from PySide6.QtCore import QAbstractListModel, QDateTime, QLocale, QModelIndex, QPersistentModelIndex, Qt, QUrl
+from PySide6.QtCore import QDateTime, QLocale, Qt, QUrl
 from PySide6.QtGui import QDesktopServices, QFontDatabase, QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -23,6 +20,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.crash_reports import CrashReport, crash_reports, remove_report, with_scenario
 from subflow_app.core.language import tr
 from subflow_app.core.paths import crash_directory
+from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.widgets.empty_state import EmptyState
 
 _EMPTY, _REPORTS = 0, 1
@@ -47,7 +45,7 @@ class CrashDialog(QDialog):
             self,
         )
         promise.setWordWrap(True)
-        self.model = _Reports(self)
+        self.model = ListModel(_line, self, tip=lambda report: str(report.file))
         self.list = QListView(self)
         self.list.setObjectName("crash_list")
         self.list.setAccessibleName(tr("Crash reports"))
@@ -88,17 +86,17 @@ class CrashDialog(QDialog):
 
     def show_report(self, report: CrashReport) -> None:
         """Selects a report, if it is still there."""
-        row = next((row for row, each in enumerate(self.model.reports) if each.file == report.file), 0)
-        self.list.setCurrentIndex(self.model.index(row))
+        row = next((row for row, each in enumerate(self.model.rows) if each.file == report.file), 0)
+        self.list.setCurrentIndex(self.model.index(row, 0))
 
     def _list(self, row: int) -> None:
         """Reads the folder anew and selects the report in this row, or the last."""
-        self.model.set_reports(crash_reports())
-        has_reports = bool(self.model.reports)
+        self.model.show_rows(crash_reports())
+        has_reports = bool(self.model.rows)
         self._pages.setCurrentIndex(_REPORTS if has_reports else _EMPTY)
         for part in (self.copy, self.open_folder, self.delete, self.with_scenario):
             part.setEnabled(has_reports)
-        self.list.setCurrentIndex(self.model.index(min(row, len(self.model.reports) - 1)))
+        self.list.setCurrentIndex(self.model.index(min(row, len(self.model.rows) - 1), 0))
         self._show_text()
 
     def _show_text(self) -> None:
@@ -107,7 +105,7 @@ class CrashDialog(QDialog):
             self.text.clear()
             return
         try:
-            text = self.model.reports[index.row()].text()
+            text = self.model.rows[index.row()].text()
         except OSError as error:
             text = tr("The report cannot be read: {reason}", reason=error.strerror or error)
         self.text.setPlainText(with_scenario(text, self._scenario) if self.with_scenario.isChecked() else text)
@@ -115,28 +113,10 @@ class CrashDialog(QDialog):
     def _delete(self) -> None:
         index = self.list.currentIndex()
         if index.isValid():
-            remove_report(self.model.reports[index.row()])
+            remove_report(self.model.rows[index.row()])
             self._list(index.row())
 
 
-class _Reports(QAbstractListModel):
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.reports: tuple[CrashReport, ...] = ()
-
-    def set_reports(self, reports: Sequence[CrashReport]) -> None:
-        self.beginResetModel()
-        self.reports = tuple(reports)
-        self.endResetModel()
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
-        return 0 if parent.isValid() else len(self.reports)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        report = self.reports[index.row()]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return str(report.file)
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        written = QDateTime.fromSecsSinceEpoch(int(report.happened_at_s))
-        return f"{QLocale().toString(written, QLocale.FormatType.ShortFormat)}   {report.title}"
+def _line(report: CrashReport) -> str:
+    written = QDateTime.fromSecsSinceEpoch(int(report.happened_at_s))
+    return f"{QLocale().toString(written, QLocale.FormatType.ShortFormat)}   {report.title}"

@@ -7,7 +7,7 @@ agree best; then the errors say how well they agree.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import recorded_column
-from subflow_app.core.number_text import NOTHING
+from subflow_app.core.language import translatable
+from subflow_app.core.number_text import finite, fixed_text
+from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.core.traces import LINK, SCOPES, SeriesKey, TraceMark, Traces, select_keys
 from subflow_store.values import EventTable, RunRow
 
@@ -181,15 +183,54 @@ def series_errors(reference: Traces, measured: Traces, alignment: Alignment) -> 
     return errors
 
 
-def error_cells(error: SeriesError) -> tuple[str, ...]:
-    """The errors of a trace as texts in the units of the list of runs: owner, trace, unit, samples, then each error."""
-    shown = recorded_column(error.pair.reference.name)
-    scaled = (error.rmse, error.mae, error.mean_difference, error.p95_difference)
-    rmse, mae, mean, p95 = (f"{value * shown.scale:.4g}" for value in scaled)
-    relative = NOTHING if math.isnan(error.relative) else f"{error.relative * 100:.1f}"
-    correlation = NOTHING if math.isnan(error.correlation) else f"{error.correlation:.3f}"
-    key = error.pair.reference
-    return (key.owner, key.name, shown.unit, str(error.count), rmse, mae, relative, correlation, mean, p95)
+def _digits(value: float) -> str:
+    return f"{value:.4g}"
+
+
+def _scaled(name: str) -> Callable[[SeriesError], float]:
+    """An error in the unit of its trace."""
+    return lambda error: float(getattr(error, name) * recorded_column(error.pair.reference.name).scale)
+
+
+ERROR_COLUMNS: tuple[Column[SeriesError], ...] = (
+    Column(
+        translatable("Of"), lambda e: e.pair.reference.owner, tip=translatable("Flow, subflow or link of the reference")
+    ),
+    Column(translatable("Trace"), lambda e: e.pair.reference.name),
+    Column(translatable("Unit"), lambda e: recorded_column(e.pair.reference.name).unit),
+    NumberColumn(
+        translatable("Samples"),
+        lambda e: e.count,
+        tip=translatable("Samples of the reference after its warm-up where both are known"),
+    ),
+    NumberColumn("RMSE", _scaled("rmse"), _digits, tip=translatable("Root of the mean squared error")),
+    NumberColumn("MAE", _scaled("mae"), _digits, tip=translatable("Mean absolute error")),
+    NumberColumn(
+        translatable("Relative error, %"),
+        lambda e: e.relative,
+        lambda ratio: fixed_text(ratio, 1, 100.0),
+        tip=translatable("Mean absolute error as a share of the reference"),
+    ),
+    NumberColumn(
+        translatable("Correlation"),
+        lambda e: e.correlation,
+        lambda value: fixed_text(value, 3),
+        tip=translatable("1: the curves rise and fall together"),
+    ),
+    NumberColumn(
+        translatable("Difference of means"),
+        _scaled("mean_difference"),
+        _digits,
+        tip=translatable("Mean of the other run less that of the reference"),
+    ),
+    NumberColumn(
+        translatable("Difference of 95 %"),
+        _scaled("p95_difference"),
+        _digits,
+        tip=translatable("The same of the 95th percentiles"),
+    ),
+)
+"""Errors of traces in the units of the list of runs."""
 
 
 def errors_document(alignment: Alignment, errors: Sequence[SeriesError], *, is_by_order: bool) -> dict[str, Any]:
@@ -198,7 +239,7 @@ def errors_document(alignment: Alignment, errors: Sequence[SeriesError], *, is_b
         "offset_s": alignment.offset_s,
         "clock_rate": alignment.rate,
         "method": alignment.method,
-        "agreement": _known(alignment.agreement),
+        "agreement": finite(alignment.agreement),
         "matched_by_order": is_by_order,
         "series": [
             {
@@ -207,12 +248,12 @@ def errors_document(alignment: Alignment, errors: Sequence[SeriesError], *, is_b
                 "reference": error.pair.reference.owner,
                 "measured": error.pair.measured.owner,
                 "n": error.count,
-                "rmse": _known(error.rmse),
-                "mae": _known(error.mae),
-                "mean_relative_error": _known(error.relative),
-                "correlation": _known(error.correlation),
-                "mean_difference": _known(error.mean_difference),
-                "p95_difference": _known(error.p95_difference),
+                "rmse": finite(error.rmse),
+                "mae": finite(error.mae),
+                "mean_relative_error": finite(error.relative),
+                "correlation": finite(error.correlation),
+                "mean_difference": finite(error.mean_difference),
+                "p95_difference": finite(error.p95_difference),
             }
             for error in errors
         ],
@@ -468,7 +509,3 @@ def _error(
         float(second.mean() - first.mean()),
         float(np.quantile(second, 0.95) - np.quantile(first, 0.95)),
     )
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None

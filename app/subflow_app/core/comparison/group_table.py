@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +13,8 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import RunColumn, column
 from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.number_text import finite
+from subflow_app.core.tables import Column, NumberColumn, csv_number, csv_text
 from subflow_sim.stats import (
     NO_TEST,
     PAIRED,
@@ -225,6 +225,36 @@ def difference_text(row: FigureRow, place: int, reference: int) -> str:
     return signed if math.isnan(relative) else f"{signed} ({relative * 100:+.1f} %)"
 
 
+def figure_columns(table: GroupTable, place: int) -> tuple[Column[FigureRow], ...]:
+    """What is told of a group: its mean; unless it is the reference, also its difference to that, and significance."""
+    group, reference = table.groups[place], table.reference
+    runs = ", ".join(str(run.id) for run in group.runs)
+    mean: Column[FigureRow] = NumberColumn(
+        f"{group.letter}: {group.label}",
+        lambda row: spread_text(row, place),
+        sort=lambda row: row.estimates[place].mean,
+        tip=tr("{label}: mean ± half of its 95 % interval, of runs {runs}", label=group.label, runs=runs),
+    )
+    if place == reference:
+        return (mean,)
+    return (
+        mean,
+        NumberColumn(
+            f"{group.letter} − {table.groups[reference].letter}",
+            lambda row: difference_text(row, place, reference),
+            # Figures of all units side by side: by how much of the reference they differ.
+            sort=lambda row: row.relative(place, reference),
+            tip=tr("Difference of the means, and as a share of the reference"),
+        ),
+        Column(
+            tr("{letter}: significance", letter=group.letter),
+            lambda row: significance_text(row.differences[place]),
+            sort=lambda row: row.differences[place].p_holm,
+            tip=tr("Chance of a difference at least as great if there were none: *** below 0.1 %, ** 1 %, * 5 %"),
+        ),
+    )
+
+
 def _width_text(shown: RunColumn, value: float) -> str:
     """Half an interval: of figures without fixed decimals with three digits, for nobody knows it better."""
     return f"{value * shown.scale:.3g}" if shown.decimals is None else shown.text(value)
@@ -254,20 +284,20 @@ def _row_document(table: GroupTable, row: FigureRow) -> dict[str, Any]:
         told: dict[str, Any] = {
             "letter": group.letter,
             "n": estimate.n,
-            "mean": _known(estimate.mean),
-            "ci95": _known(estimate.ci95),
+            "mean": finite(estimate.mean),
+            "ci95": finite(estimate.ci95),
         }
         if place != table.reference:
             told["difference"] = {
-                "value": _known(difference.value),
-                "relative": _known(row.relative(place, table.reference)),
-                "low": _known(difference.low),
-                "high": _known(difference.high),
-                "t": _known(difference.t),
-                "degrees_of_freedom": _known(difference.freedom),
-                "p": _known(difference.p),
-                "p_holm": _known(difference.p_holm) if table.is_corrected else None,
-                "hedges_g": _known(difference.effect),
+                "value": finite(difference.value),
+                "relative": finite(row.relative(place, table.reference)),
+                "low": finite(difference.low),
+                "high": finite(difference.high),
+                "t": finite(difference.t),
+                "degrees_of_freedom": finite(difference.freedom),
+                "p": finite(difference.p),
+                "p_holm": finite(difference.p_holm) if table.is_corrected else None,
+                "hedges_g": finite(difference.effect),
                 "why_no_test": difference.reason or None,
             }
         groups.append(told)
@@ -276,8 +306,6 @@ def _row_document(table: GroupTable, row: FigureRow) -> dict[str, Any]:
 
 def table_csv(table: GroupTable, rows: Sequence[FigureRow], separator: str = ",") -> str:
     """The table as text: a line per figure in SI units, for each group n, mean and interval, then the differences."""
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
     heading = ["figure"]
     others = [place for place in range(len(table.groups)) if place != table.reference]
     for group in table.groups:
@@ -288,20 +316,20 @@ def table_csv(table: GroupTable, rows: Sequence[FigureRow], separator: str = ","
         heading += [f"{name}: {each}" for each in ("difference", "relative", "low", "high", "t", "df", "p", "hedges_g")]
         heading += [f"{name}: p_holm"] if table.is_corrected else []
         heading += [f"{name}: note"]
-    writer.writerow(heading)
+    lines = []
     for row in rows:
         cells: list[str] = [row.column.key]
         for estimate in row.estimates:
-            cells += [str(estimate.n), _cell(estimate.mean), _cell(estimate.ci95)]
+            cells += [str(estimate.n), csv_number(estimate.mean), csv_number(estimate.ci95)]
         for place in others:
             each = row.differences[place]
             relative = row.relative(place, table.reference)
             numbers = (each.value, relative, each.low, each.high, each.t, each.freedom, each.p, each.effect)
-            cells += [_cell(number) for number in numbers]
-            cells += [_cell(each.p_holm)] if table.is_corrected else []
+            cells += [csv_number(number) for number in numbers]
+            cells += [csv_number(each.p_holm)] if table.is_corrected else []
             cells += [each.reason]
-        writer.writerow(cells)
-    return out.getvalue()
+        lines.append(cells)
+    return csv_text(heading, lines, separator)
 
 
 def _with(
@@ -353,11 +381,3 @@ def _chosen(keys: Sequence[str], patterns: Sequence[str]) -> list[str]:
             raise InputError(f'no run has the figure "{pattern}"; there are {", ".join(keys[:12])}…')
         chosen += found
     return list(dict.fromkeys(chosen))
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _cell(value: float) -> str:
-    return repr(value) if math.isfinite(value) else ""

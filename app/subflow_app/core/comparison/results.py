@@ -24,7 +24,7 @@ from subflow_app.core.history.run_columns import RunColumn, Value
 from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.core.language import tr
 from subflow_app.core.number_text import NOTHING, mbit_text, milliseconds_text, percent_text
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import Column, NumberColumn, TextColumn, TextTable
 from subflow_app.core.traces import Traces
 from subflow_sim.stats import Estimate, stars, welch
 from subflow_store.values import RunRow
@@ -106,25 +106,15 @@ def race_table(row: RunRow) -> TextTable | None:
     racers = racers_of(row.summary or {})
     if len(racers) < 2:
         return None
-    columns = (
-        TextColumn(tr("Flow"), is_number=False),
-        TextColumn(tr("Goodput"), "Mbit/s"),
-        TextColumn(tr("Share"), "%"),
-        TextColumn(tr("Mean RTT"), "ms"),
-        TextColumn(tr("Loss"), "%"),
-    )
     total = math.fsum(racer.goodput_bps for racer in racers)
-    lines = tuple(
-        (
-            racer.name,
-            mbit_text(racer.goodput_bps),
-            percent_text(racer.goodput_bps / total if total else None),
-            milliseconds_text(racer.mean_rtt_s),
-            percent_text(racer.loss_ratio),
-        )
-        for racer in racers
+    columns: tuple[Column[Racer], ...] = (
+        Column(tr("Flow"), lambda racer: racer.name),
+        NumberColumn(tr("Goodput"), lambda racer: racer.goodput_bps, mbit_text, "Mbit/s"),
+        NumberColumn(tr("Share"), lambda racer: racer.goodput_bps / total if total else None, percent_text, "%"),
+        NumberColumn(tr("Mean RTT"), lambda racer: racer.mean_rtt_s, milliseconds_text, "ms"),
+        NumberColumn(tr("Loss"), lambda racer: racer.loss_ratio, percent_text, "%"),
     )
-    return TextTable(race_line(racers), columns, lines)
+    return TextTable.of(racers, columns, race_line(racers))
 
 
 def racers_of(summary: Mapping[str, Any]) -> list[Racer]:

@@ -32,7 +32,7 @@ from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.running.run_key import simulator_version
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import TextColumn, TextTable
 
 RESULTS_FILE, VERDICTS_FILE = "results.csv", "verdicts.csv"
 HTML_FILE, PDF_FILE = "report.html", "report.pdf"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from subflow_app.core.experiments.report_tables import expected_text, ours_text, why_text
+from subflow_app.core.tables import csv_flag, csv_number, csv_text
 from subflow_sim.units import Dimension
 
 if TYPE_CHECKING:
@@ -37,11 +36,11 @@ def results_csv(every: Sequence[Results]) -> str:
             for point in results.points:
                 for measure in recipe.measures.values():
                     cell = results.cell(measure.name, series, point)
-                    place = (recipe.name, _flag(results.is_quick), series, point)
+                    place = (recipe.name, csv_flag(results.is_quick), series, point)
                     for seed, value in zip(results.seeds, cell.values, strict=False):
                         if math.isfinite(value):
-                            rows.append((*place, seed, measure.name, _SI[measure.kind.dimension], repr(float(value))))
-    return _csv(RESULT_COLUMNS, rows)
+                            rows.append((*place, seed, measure.name, _SI[measure.kind.dimension], csv_number(value)))
+    return csv_text(RESULT_COLUMNS, rows)
 
 
 def verdicts_csv(every: Sequence[Results]) -> str:
@@ -53,7 +52,7 @@ def verdicts_csv(every: Sequence[Results]) -> str:
             rows.append(
                 (
                     recipe.name,
-                    _flag(results.is_quick),
+                    csv_flag(results.is_quick),
                     recipe.figure,
                     verdict.check.says,
                     "band" if verdict.outcome.is_band else "claim",
@@ -63,16 +62,4 @@ def verdicts_csv(every: Sequence[Results]) -> str:
                     why_text(verdict),
                 )
             )
-    return _csv(VERDICT_COLUMNS, rows)
-
-
-def _flag(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def _csv(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows(rows)
-    return file.getvalue()
+    return csv_text(VERDICT_COLUMNS, rows)

@@ -21,7 +21,7 @@ from subflow_app.core.experiments.report_tables import count_table, published_ta
 from subflow_app.core.paper.figures import write_figure
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.panel_plan import PanelFigure
-from subflow_app.core.text_table import TextTable
+from subflow_app.core.tables import TextTable
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.results import Results

@@ -10,10 +10,11 @@ from subflow_app.core.experiments.figure import cell_of, published_values, shown
 from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.experiments.results import Results, Verdict, VerdictKind
 from subflow_app.core.experiments.rulings import Ruling
+from subflow_app.core.language import translatable
 from subflow_app.core.number_text import NOTHING, duration_text
 from subflow_app.core.paper.panel_forms import interval_text, number_text
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import Column, TextColumn, TextTable, text_columns
 
 _MOST_VALUES = 8
 
@@ -72,35 +73,22 @@ def count_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
 
 def verdict_table(results: Results) -> TextTable:
     """A row for each check."""
-    columns = (
-        TextColumn("What the paper says", is_number=False),
-        TextColumn("Verdict", is_number=False, is_mark=True),
-        TextColumn("Ours", is_number=False),
-        TextColumn("Expected", is_number=False),
-        TextColumn("Why", is_number=False),
+    columns: tuple[Column[Verdict], ...] = (
+        Column(translatable("What the paper says"), lambda verdict: verdict.check.says),
+        Column(translatable("Verdict"), lambda verdict: f"{mark(verdict.kind)} {verdict.kind.value}", is_mark=True),
+        Column(translatable("Ours"), lambda verdict: ours_text(verdict) or NOTHING),
+        Column(translatable("Expected"), lambda verdict: expected_text(verdict) or NOTHING),
+        Column(translatable("Why"), why_text),
     )
-    rows = tuple(
-        (
-            verdict.check.says,
-            f"{mark(verdict.kind)} {verdict.kind.value}",
-            ours_text(verdict) or NOTHING,
-            expected_text(verdict) or NOTHING,
-            why_text(verdict),
-        )
-        for verdict in results.verdicts()
-    )
-    return TextTable("Verdicts", columns, rows)
+    return TextTable.of(results.verdicts(), columns, "Verdicts")
 
 
 def published_table(results: Results) -> TextTable:
     """What the paper prints beside ours, a row for each number."""
+    words = (translatable("Measure"), translatable("Series"), translatable("At"), translatable("Ours"))
     columns = (
-        TextColumn("Measure", is_number=False),
-        TextColumn("Series", is_number=False),
-        TextColumn("At", is_number=False),
-        TextColumn("Ours", is_number=False),
-        TextColumn("Paper", is_number=False),
-        TextColumn("Ours over the paper's"),
+        *text_columns(*words, translatable("Paper")),
+        TextColumn(translatable("Ours over the paper's")),
     )
     rows = []
     for each in published_values(results):
@@ -128,12 +116,12 @@ def published_table(results: Results) -> TextTable:
 
 def rulings_table(known: Sequence[Ruling]) -> TextTable:
     """How open points of the paper were read."""
-    columns = (
-        TextColumn("Ruling", is_number=False),
-        TextColumn("What the paper leaves open", is_number=False),
-        TextColumn("How it is read here", is_number=False),
+    columns: tuple[Column[Ruling], ...] = (
+        Column(translatable("Ruling"), lambda each: each.id),
+        Column(translatable("What the paper leaves open"), lambda each: each.problem),
+        Column(translatable("How it is read here"), lambda each: each.ruling),
     )
-    return TextTable("Rulings", columns, tuple((each.id, each.problem, each.ruling) for each in known))
+    return TextTable.of(known, columns, "Rulings")
 
 
 def settings_table(results: Results) -> TextTable:
@@ -161,9 +149,7 @@ def settings_table(results: Results) -> TextTable:
         rows.append(("Takes", f"about {duration_text(expected_s)} on two cores"))
     if results.note:
         rows.append(("Computer", results.note))
-    return TextTable(
-        "Settings", (TextColumn("What", is_number=False), TextColumn("Which", is_number=False)), tuple(rows)
-    )
+    return TextTable("Settings", text_columns(translatable("What"), translatable("Which")), tuple(rows))
 
 
 def seeds_text(seeds: Sequence[int]) -> str:

@@ -31,7 +31,7 @@ from subflow_app.core.metrics import METRICS
 from subflow_app.core.number_text import NOTHING
 from subflow_app.core.policies.library import card_of
 from subflow_app.core.sweeps.sweep_points import PointReader
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import TextColumn, TextTable
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 if TYPE_CHECKING:

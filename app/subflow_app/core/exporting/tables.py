@@ -8,8 +8,6 @@ are SI; the name of a quantity ends in its unit, which also stands in a column (
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +19,7 @@ from subflow_app import __version__
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.parquet import Column, Names, Numbers, parquet_bytes
 from subflow_app.core.exports import TABLE_FILES, number_texts, time_texts, writing
+from subflow_app.core.tables import csv_text
 from subflow_app.core.traces import NANOSECONDS, SeriesKey, Traces, select_keys
 from subflow_sim.whole_file import write_whole
 
@@ -79,19 +78,12 @@ def _write_long_csv(traces: Traces, keys: Sequence[SeriesKey], path: Path) -> Pa
         time_s, values = traces.read(key)
         if len(time_s) not in times:  # nearly always those of all traces of a run are the same
             times[len(time_s)] = time_texts((time_s * NANOSECONDS).round().astype(np.int64))
-        middle = _csv_text(_texts(key))
+        middle = csv_text(_texts(key), ()).removesuffix("\n")
         rows = zip(times[len(time_s)], number_texts(values), strict=False)
         lines += [f"{time},{middle},{value}" for time, value in rows]
     with writing(path):
         write_whole(path, ("\n".join(lines) + "\n").encode())
     return path
-
-
-def _csv_text(cells: Sequence[str]) -> str:
-    """The cells of a part of a row, quoted where they have to be."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="").writerow(cells)
-    return text.getvalue()
 
 
 def _wide_columns(traces: Traces, keys: Sequence[SeriesKey]) -> list[Column]:

@@ -4,60 +4,41 @@ from __future__ import annotations
 
 import math
 
-from subflow_app.core.fairness.analysis import FairnessAnalysis
+from subflow_app.core.fairness.analysis import Bottleneck, ConnectionShare, FairnessAnalysis
 from subflow_app.core.fairness.pooling import PoolingGain
 from subflow_app.core.language import tr, trn
-from subflow_app.core.number_text import NOTHING, fixed_text, mbit_text, percent_text
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.number_text import NOTHING, fixed, mbit_text, percent_text
+from subflow_app.core.tables import Column, NumberColumn, TextTable
 
 _NEAR = 0.1  # a distance below which shares count as reached
 
 
 def share_table(analysis: FairnessAnalysis) -> TextTable:
     """A row per connection."""
-    columns = (
-        TextColumn("Connection", is_number=False),
-        TextColumn("Controller", is_number=False),
-        TextColumn("Goodput", "Mbit/s"),
-        TextColumn("Max-min", "Mbit/s"),
-        TextColumn("of it", "%"),
-        TextColumn("Proportional", "Mbit/s"),
-        TextColumn("of it", "%"),
-        TextColumn("One path", "Mbit/s"),
-        TextColumn("Pooling", "×"),
-        TextColumn("Limited by", is_number=False),
+    columns: tuple[Column[ConnectionShare], ...] = (
+        Column("Connection", lambda each: each.name),
+        Column("Controller", lambda each: each.controller),
+        NumberColumn("Goodput", lambda each: each.goodput_bps, rate_text, "Mbit/s"),
+        NumberColumn("Max-min", lambda each: each.max_min_bps, rate_text, "Mbit/s"),
+        NumberColumn("of it", lambda each: each.of_max_min, percent_text, "%"),
+        NumberColumn("Proportional", lambda each: each.proportional_bps, rate_text, "Mbit/s"),
+        NumberColumn("of it", lambda each: each.of_proportional, percent_text, "%"),
+        NumberColumn("One path", lambda each: each.single_path_bps, rate_text, "Mbit/s"),
+        NumberColumn("Pooling", lambda each: each.pooling.gain if each.pooling is not None else None, fixed(2), "×"),
+        Column("Limited by", lambda each: ", ".join(each.bottlenecks) or NOTHING),
     )
-    rows = tuple(
-        (
-            each.name,
-            each.controller,
-            rate_text(each.goodput_bps),
-            rate_text(each.max_min_bps),
-            percent_text(each.of_max_min),
-            rate_text(each.proportional_bps),
-            percent_text(each.of_proportional),
-            rate_text(each.single_path_bps),
-            fixed_text(each.pooling.gain if each.pooling is not None else None, 2),
-            ", ".join(each.bottlenecks) or NOTHING,
-        )
-        for each in analysis.connections
-    )
-    return TextTable("", columns, rows)
+    return TextTable.of(analysis.connections, columns)
 
 
 def bottleneck_table(analysis: FairnessAnalysis) -> TextTable:
     """A row per link that limits somebody."""
-    columns = (
-        TextColumn("Bottleneck", is_number=False),
-        TextColumn("of the time", "%"),
-        TextColumn("limits", "connections"),
-        TextColumn("1 bit/s more gives each", "bit/s"),
+    columns: tuple[Column[Bottleneck], ...] = (
+        Column("Bottleneck", lambda each: each.name),
+        NumberColumn("of the time", lambda each: each.time_share, percent_text, "%"),
+        NumberColumn("limits", lambda each: each.connections, unit="connections"),
+        NumberColumn("1 bit/s more gives each", lambda each: each.price, fixed(3), "bit/s"),
     )
-    rows = tuple(
-        (each.name, percent_text(each.time_share), str(each.connections), fixed_text(each.price, 3))
-        for each in analysis.bottlenecks
-    )
-    return TextTable("", columns, rows)
+    return TextTable.of(analysis.bottlenecks, columns)
 
 
 def rate_text(rate_bps: float) -> str:

@@ -7,7 +7,6 @@ that.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -25,6 +24,7 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.metrics import METRICS, Metric
 from subflow_app.core.plots.bars import repetitions
 from subflow_app.core.plots.spec import mean_rates, transport_flows
+from subflow_app.core.tables import csv_number, write_csv
 from subflow_app.core.traces import SUBFLOW, Traces, select_keys
 from subflow_sim.stats import Estimate
 
@@ -304,14 +304,16 @@ def write_points(points: Sequence[Point], kind: TradeOffKind, path: Path) -> Non
     """
     spec = TRADE_OFFS[kind]
     heads = [head for each in (spec.x, spec.y) for head in (each.metric.key, f"{each.metric.key}_ci95")]
+    rows = (
+        (
+            *(point.title, len(point.runs), int(point.is_best)),
+            *map(csv_number, (point.x.mean, point.x.ci95, point.y.mean, point.y.ci95)),
+        )
+        for point in points
+    )
     try:
         with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(("title", "runs", "is_best", *heads))
-            for point in points:
-                numbers = (point.x.mean, point.x.ci95, point.y.mean, point.y.ci95)
-                texts = ["" if math.isnan(number) else repr(number) for number in numbers]
-                writer.writerow((point.title, len(point.runs), int(point.is_best), *texts))
+            write_csv(file, ("title", "runs", "is_best", *heads), rows)
     except OSError as error:
         reason = error.strerror or error
         raise TradeOffError(tr("{file} cannot be written: {reason}", file=path, reason=reason)) from error

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from subflow_app.core.fairness.trade_offs import TRADE_OFFS, Point, TradeOffKind
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.metrics import Metric
+from subflow_app.core.tables import Column, NumberColumn, TextTable
+from subflow_sim.stats import Estimate
 
 
 def point_table(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequence[int]) -> TextTable:
     """A row per point; those on the Pareto front have a star."""
     spec = TRADE_OFFS[kind]
-    columns = [TextColumn("Best", is_number=False), TextColumn("Experiment", is_number=False)]
-    for quantity in (spec.y, spec.x):
-        shown = quantity.metric
-        columns += [TextColumn(shown.title, shown.unit), TextColumn("±", shown.unit)]
-    columns.append(TextColumn("Runs", is_number=False))
-    rows = tuple(
-        (
-            "*" if point.is_best else "",
-            point.title,
-            *(
-                quantity.metric.text(value)
-                for quantity, found in ((spec.y, point.y), (spec.x, point.x))
-                for value in (found.mean, found.ci95)
-            ),
-            ", ".join(str(run_ids[run]) for run in point.runs),
-        )
-        for point in points
+    columns: list[Column[Point]] = [
+        Column("Best", lambda point: "*" if point.is_best else ""),
+        Column("Experiment", lambda point: point.title),
+        *_columns(spec.y.metric, lambda point: point.y),
+        *_columns(spec.x.metric, lambda point: point.x),
+        Column("Runs", lambda point: ", ".join(str(run_ids[run]) for run in point.runs)),
+    ]
+    return TextTable.of(points, columns)
+
+
+def _columns(shown: Metric, found: Callable[[Point], Estimate]) -> tuple[Column[Point], ...]:
+    return (
+        NumberColumn(shown.title, lambda point: found(point).mean, shown.text, shown.unit),
+        NumberColumn("±", lambda point: found(point).ci95, shown.text, shown.unit),
     )
-    return TextTable("", tuple(columns), rows)

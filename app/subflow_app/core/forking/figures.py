@@ -10,7 +10,7 @@ import numpy as np
 
 from subflow_app.core.metrics import METRICS
 from subflow_app.core.number_text import NOTHING
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import Column, NumberColumn, TextTable
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, Traces, select_keys
 
 # Of each scope, the columns that say how well it went. Counts of a sample add up, all else has a mean.
@@ -91,23 +91,19 @@ def figures_document(figures: Sequence[ForkFigure], at_s: float, until_s: float)
 
 def figures_table(figures: Sequence[ForkFigure], labels: Mapping[str, str]) -> TextTable:
     """The flows and subflows among them, for people; what is nothing in both is left out."""
-    columns = (
-        TextColumn("From there on", is_number=False),
-        TextColumn("Metric", is_number=False),
-        TextColumn("Original"),
-        TextColumn("Fork"),
-        TextColumn("Unit", is_number=False),
-        TextColumn("Change", "%"),
+    columns: tuple[Column[ForkFigure], ...] = (
+        Column("From there on", lambda each: labels.get(each.owner, each.owner)),
+        Column("Metric", lambda each: METRICS[each.name].title),
+        NumberColumn("Original", lambda each: METRICS[each.name].text(each.original)),
+        NumberColumn("Fork", lambda each: METRICS[each.name].text(each.fork)),
+        Column("Unit", lambda each: METRICS[each.name].unit),
+        NumberColumn("Change", lambda each: each.relative, _signed_percent, "%"),
     )
-    rows = []
-    for each in figures:
-        if each.scope == LINK or not (each.original or each.fork):
-            continue
-        shown = METRICS[each.name]
-        change = NOTHING if each.relative is None else f"{each.relative * 100:+.1f}"
-        values = map(shown.text, (each.original, each.fork))
-        rows.append((labels.get(each.owner, each.owner), shown.title, *values, shown.unit, change))
-    return TextTable("", columns, tuple(rows))
+    return TextTable.of((each for each in figures if each.scope != LINK and (each.original or each.fork)), columns)
+
+
+def _signed_percent(ratio: float | None) -> str:
+    return NOTHING if ratio is None else f"{ratio * 100:+.1f}"
 
 
 def _end_s(traces: Traces) -> float:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from subflow_app.core.history.run_columns import RunColumn, Value, column
 from subflow_app.core.number_text import NOTHING
+from subflow_app.core.tables import csv_text
 from subflow_store.run_values import figure_values, parameter_values
 from subflow_store.values import RunRow
 
@@ -93,12 +92,9 @@ def settings_text(lines: Sequence[ComparedSetting], runs: Sequence[RunRow], sepa
         runs: in the same order.
         separator: between cells: a tab for spreadsheets' clipboard, a comma for CSV.
     """
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter=separator, lineterminator="\n")
-    writer.writerow(["setting", "unit", *(f"run {run.id}: {run.name}" for run in runs)])
-    for line in lines:
-        writer.writerow([line.column.key, line.column.unit, *map(line.column.text, line.values)])
-    return out.getvalue()
+    heads = ("setting", "unit", *(f"run {run.id}: {run.name}" for run in runs))
+    rows = ((line.column.key, line.column.unit, *map(line.column.text, line.values)) for line in lines)
+    return csv_text(heads, rows, separator)
 
 
 def run_figures(run: RunRow) -> dict[str, Value]:

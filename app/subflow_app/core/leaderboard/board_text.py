@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,17 @@ from subflow_app.core.errors import ExportError
 from subflow_app.core.leaderboard.board import Board
 from subflow_app.core.leaderboard.metrics import BOARD_METRICS, BoardMetric
 from subflow_app.core.leaderboard.table import Standing, contest_scores
-from subflow_app.core.number_text import NOTHING
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.number_text import NOTHING, finite
+from subflow_app.core.tables import (
+    Column,
+    NumberColumn,
+    TextColumn,
+    TextTable,
+    csv_flag,
+    csv_number,
+    csv_text,
+    text_columns,
+)
 from subflow_sim.stats import Estimate
 
 VALUE_COLUMNS = ("contest", "controller", "metric", "unit", "n", "mean", "ci95", "score", "quick")
@@ -36,58 +43,45 @@ def value_text(metric: BoardMetric, cell: Estimate | None) -> str:
 def standings_table(rows: Sequence[Standing], weights: Mapping[str, float]) -> TextTable:
     """Scores by metric, the best controller first."""
     metrics = [metric for metric in BOARD_METRICS.values() if any(metric.id in row.scores for row in rows)]
-    columns = (
-        TextColumn("#"),
-        TextColumn("Controller", is_number=False),
-        TextColumn("Overall"),
-        *(TextColumn(f"{metric.heading}{_weight(weights, metric)}") for metric in metrics),
-        TextColumn("Contests"),
-    )
-    cells = [
-        (
-            str(row.rank),
-            row.name,
-            score_text(row.overall),
-            *(score_text(row.scores.get(metric.id)) for metric in metrics),
-            str(row.overall.n),
-        )
-        for row in rows
+    columns = [
+        *_STANDING_COLUMNS,
+        *(_score_column(metric, weights) for metric in metrics),
+        NumberColumn("Contests", lambda row: row.overall.n),
     ]
-    return TextTable("Scores: 1 is the best of each contest", columns, tuple(cells))
+    return TextTable.of(rows, columns, "Scores: 1 is the best of each contest")
+
+
+_STANDING_COLUMNS: tuple[Column[Standing], ...] = (
+    NumberColumn("#", lambda row: row.rank),
+    Column("Controller", lambda row: row.name),
+    NumberColumn("Overall", lambda row: row.overall, score_text),
+)
+
+
+def _score_column(metric: BoardMetric, weights: Mapping[str, float]) -> Column[Standing]:
+    weight = weights.get(metric.id, 0.0)
+    told = "" if weight == 1 else f" (×{weight:g})"
+    return NumberColumn(f"{metric.heading}{told}", lambda row: row.scores.get(metric.id), score_text)
 
 
 def contest_table(board: Board, contest_id: str, rows: Sequence[Standing]) -> TextTable:
     """The values of one contest, in the order of the rows."""
     contest = next(each for each in board.entry.contests if each.id == contest_id)
     metrics = [metric for metric in BOARD_METRICS.values() if board.values(contest_id, metric.id)]
-    columns = (
-        TextColumn("#"),
-        TextColumn("Controller", is_number=False),
-        TextColumn("Overall"),
-        *(TextColumn(f"{metric.heading} ({metric.unit})" if metric.unit else metric.heading) for metric in metrics),
-    )
-    cells = [
-        (
-            str(row.rank),
-            row.name,
-            score_text(row.overall),
-            *(value_text(metric, board.cell(contest_id, metric.id, row.name)) for metric in metrics),
-        )
-        for row in rows
-    ]
-    return TextTable(f"{contest.id}: {contest.title}", columns, tuple(cells))
+    columns = (*_STANDING_COLUMNS, *(_value_column(board, contest_id, metric) for metric in metrics))
+    return TextTable.of(rows, columns, f"{contest.id}: {contest.title}")
+
+
+def _value_column(board: Board, contest_id: str, metric: BoardMetric) -> Column[Standing]:
+    title = f"{metric.heading} ({metric.unit})" if metric.unit else metric.heading
+    return NumberColumn(title, lambda row: value_text(metric, board.cell(contest_id, metric.id, row.name)))
 
 
 def metric_table(board: Board, metric_id: str) -> TextTable:
     """The values of one metric: a row for each contest and controller, the best of each contest first."""
     metric = BOARD_METRICS[metric_id]
     unit = f" ({metric.unit})" if metric.unit else ""
-    columns = (
-        TextColumn("Contest", is_number=False),
-        TextColumn("Controller", is_number=False),
-        TextColumn(f"{metric.title}{unit}"),
-        TextColumn("Score"),
-    )
+    columns = (*text_columns("Contest", "Controller"), TextColumn(f"{metric.title}{unit}"), TextColumn("Score"))
     rows: list[tuple[str, ...]] = []
     for contest in board.entry.contests:
         scores = contest_scores(board, contest.id, metric_id)
@@ -99,7 +93,7 @@ def metric_table(board: Board, metric_id: str) -> TextTable:
 
 def values_csv(board: Board) -> str:
     """A line for each value, in SI units."""
-    return _csv(VALUE_COLUMNS, _value_rows(board))
+    return csv_text(VALUE_COLUMNS, _value_rows(board))
 
 
 def standings_csv(board: Board, rows: Sequence[Standing], weights: Mapping[str, float]) -> str:
@@ -108,9 +102,9 @@ def standings_csv(board: Board, rows: Sequence[Standing], weights: Mapping[str, 
     for row in rows:
         for name, score in {"overall": row.overall, **row.scores}.items():
             weight = "" if name == "overall" else weights.get(name, 0.0)
-            numbers = (_number(score.mean), _number(score.ci95))
-            lines.append((row.rank, row.name, name, *numbers, score.n, weight, _flag(board.entry.is_quick)))
-    return _csv(STANDING_COLUMNS, lines)
+            numbers = (csv_number(score.mean), csv_number(score.ci95))
+            lines.append((row.rank, row.name, name, *numbers, score.n, weight, csv_flag(board.entry.is_quick)))
+    return csv_text(STANDING_COLUMNS, lines)
 
 
 def board_document(board: Board, rows: Sequence[Standing], weights: Mapping[str, float]) -> dict[str, Any]:
@@ -181,9 +175,9 @@ def _value_rows(board: Board) -> Iterator[tuple[object, ...]]:
             scores = contest_scores(board, contest.id, metric)
             for name in board.values(contest.id, metric):
                 cell = board.cells[contest.id, metric, name]
-                numbers = (cell.n, _number(cell.mean), _number(cell.ci95), _number(scores.get(name, math.nan)))
+                numbers = (cell.n, csv_number(cell.mean), csv_number(cell.ci95), csv_number(scores.get(name, math.nan)))
                 place = (contest.id, name, metric, BOARD_METRICS[metric].si_unit)
-                yield (*place, *numbers, _flag(board.entry.is_quick))
+                yield (*place, *numbers, csv_flag(board.entry.is_quick))
 
 
 def _value_document(board: Board, contest: str, metric: str, name: str) -> dict[str, Any]:
@@ -192,38 +186,13 @@ def _value_document(board: Board, contest: str, metric: str, name: str) -> dict[
     return {
         "metric": metric,
         "controller": name,
-        "mean": _known(cell.mean),
-        "ci95": _known(cell.ci95),
+        "mean": finite(cell.mean),
+        "ci95": finite(cell.ci95),
         "n": cell.n,
-        "values": [_known(value) for value in cell.values],
-        "score": _known(score),
+        "values": [finite(value) for value in cell.values],
+        "score": finite(score),
     }
 
 
 def _score_document(score: Estimate) -> dict[str, Any]:
-    return {"mean": _known(score.mean), "ci95": _known(score.ci95), "contests": score.n}
-
-
-def _weight(weights: Mapping[str, float], metric: BoardMetric) -> str:
-    weight = weights.get(metric.id, 0.0)
-    return "" if weight == 1 else f" (×{weight:g})"
-
-
-def _known(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _number(value: float) -> str:
-    return repr(float(value)) if math.isfinite(value) else ""
-
-
-def _flag(value: bool) -> str:
-    return "true" if value else "false"
-
-
-def _csv(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows(rows)
-    return file.getvalue()
+    return {"mean": finite(score.mean), "ci95": finite(score.ci95), "contests": score.n}

@@ -10,8 +10,8 @@ import numpy as np
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, agent_steps_of
-from subflow_app.core.number_text import NOTHING, count_text
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.number_text import NOTHING, count_text, fixed
+from subflow_app.core.tables import Column, NumberColumn, TextTable
 from subflow_app.core.traces import NANOSECONDS
 
 if TYPE_CHECKING:
@@ -178,20 +178,20 @@ def agents_line(extents: Mapping[str, EventExtent]) -> str:
 
 def agents_table(steps: AgentSteps) -> TextTable:
     """The agents of a run as a table for people."""
-    columns = (
-        *(TextColumn(title, is_number=False) for title in ("Agent", "Controller", "Policy")),
-        TextColumn("Decisions"),
-        TextColumn("First", "s"),
-        TextColumn("Last", "s"),
-        TextColumn("Mean reward"),
+    columns: tuple[Column[dict[str, Any]], ...] = (
+        Column("Agent", lambda agent: agent["name"]),
+        Column("Controller", lambda agent: agent["controller"]),
+        Column("Policy", lambda agent: agent["policy"]),
+        NumberColumn("Decisions", lambda agent: agent["decisions"], count_text),
+        NumberColumn("First", lambda agent: agent["first_s"], fixed(3), "s"),
+        NumberColumn("Last", lambda agent: agent["last_s"], fixed(3), "s"),
+        NumberColumn("Mean reward", lambda agent: agent["mean_reward"], _reward),
     )
-    rows = []
-    for agent in steps.agents:
-        told = _agent_document(steps, agent)
-        times = (f"{told['first_s']:.3f}", f"{told['last_s']:.3f}")
-        reward = NOTHING if told["mean_reward"] is None else _number(told["mean_reward"])
-        rows.append((agent.name, agent.controller, agent.policy, count_text(told["decisions"]), *times, reward))
-    return TextTable("Learning agents", columns, tuple(rows))
+    return TextTable.of(agents_document(steps), columns, "Learning agents")
+
+
+def _reward(value: float | None) -> str:
+    return NOTHING if value is None else _number(value)
 
 
 def agents_document(steps: AgentSteps) -> list[dict[str, Any]]:

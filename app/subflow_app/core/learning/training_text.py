@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.json_document import number
 from subflow_app.core.metrics import METRICS
-from subflow_app.core.number_text import NOTHING, count_text, duration_text, fixed_text, mbit_text
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.number_text import NOTHING, count_text, counted, duration_text, fixed, fixed_text, mbit_text
+from subflow_app.core.tables import Column, NumberColumn, TextTable
 from subflow_sim.stats import Estimate
 
 if TYPE_CHECKING:
@@ -58,33 +58,31 @@ def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
         values: `subflow_agents.evaluation.Evaluation.to_json()`.
         title: above the table; left out: the scenario and how many seeds.
     """
-    columns: tuple[TextColumn, ...] = (
-        TextColumn("Controller", is_number=False),
-        TextColumn("Goodput", "Mbit/s"),
-        TextColumn("× best", "classic"),
-        TextColumn("RTT", "ms"),
-        TextColumn("Loss", "%"),
-        TextColumn("Jain index"),
-        TextColumn("Others", "Mbit/s"),
-    )
     best = values.get("best_baseline")
-    rows: tuple[tuple[str, ...], ...] = tuple(
-        (
-            contender_label(each["label"]) + (" *" if each["label"] == best and each["is_baseline"] else ""),
-            _interval("goodput_bps", each.get("goodput_bps")),
-            fixed_text(each.get("ratio_to_best_baseline"), 2),
-            _interval("rtt_s", each.get("rtt_s")),
-            _interval("loss_ratio", each.get("loss_ratio")),
-            _interval("jain", each.get("jain")),
-            _interval("goodput_bps", each.get("other_goodput_bps")),
-        )
-        for each in values.get("controllers") or ()
+    columns: list[Column[Mapping[str, Any]]] = [
+        Column(
+            "Controller",
+            lambda each: contender_label(each["label"]) + " *" * (each["label"] == best and each["is_baseline"]),
+        ),
+        _interval_column("goodput_bps"),
+        NumberColumn("× best", lambda each: each.get("ratio_to_best_baseline"), fixed(2), "classic"),
+        _interval_column("rtt_s"),
+        _interval_column("loss_ratio"),
+        _interval_column("jain"),
+    ]
+    contenders = values.get("controllers") or ()
+    others: Column[Mapping[str, Any]] = NumberColumn(
+        "Others", lambda each: _interval("goodput_bps", each.get("other_goodput_bps")), unit="Mbit/s"
     )
-    if not any(row[-1] != NOTHING for row in rows):  # every flow has the controller under evaluation
-        columns, rows = columns[:-1], tuple(row[:-1] for row in rows)
+    if any(others.text(each) != NOTHING for each in contenders):  # not every flow has the controller under evaluation
+        columns.append(others)
     seeds = values.get("seeds") or ()
-    told = f"{values.get('scenario', '')}, {len(seeds)} seed{'' if len(seeds) == 1 else 's'}, mean ± 95 % confidence"
-    return TextTable(title or told, columns, rows)
+    told = f"{values.get('scenario', '')}, {counted(len(seeds), 'seed')}, mean ± 95 % confidence"
+    return TextTable.of(contenders, columns, title or told)
+
+
+def _interval_column(key: str) -> Column[Mapping[str, Any]]:
+    return NumberColumn(METRICS[key].heading, lambda each: _interval(key, each.get(key)), unit=METRICS[key].unit)
 
 
 def contender_label(label: str) -> str:
@@ -110,60 +108,33 @@ def stored_evaluation_table(figures: Sequence[EvaluationFigure]) -> TextTable | 
     """The last evaluation in the store as a table; None if there was none."""
     if not figures:
         return None
-    last = [figure for figure in figures if figure.step == figures[-1].step]
-    cells = {(figure.controller, figure.metric): figure for figure in last}
-    controllers = list(dict.fromkeys(figure.controller for figure in last))
+    last: dict[str, dict[str, Any]] = {}
+    for figure in figures:
+        if figure.step == figures[-1].step:
+            last.setdefault(figure.controller, {})[figure.metric] = {"mean": figure.mean, "ci95": figure.ci95}
+    names: Column[str] = Column("Controller", str)
+    columns = [names, *(_stored_column(last, key) for key in ("goodput_bps", "rtt_s", "loss_ratio", "jain"))]
+    return TextTable.of(last, columns, f"Evaluated at step {count_text(figures[-1].step)}")
 
-    def cell(controller: str, metric: str) -> str:
-        figure = cells.get((controller, metric))
-        return NOTHING if figure is None else _interval(metric, {"mean": figure.mean, "ci95": figure.ci95})
 
-    columns = (
-        TextColumn("Controller", is_number=False),
-        TextColumn("Goodput", "Mbit/s"),
-        TextColumn("RTT", "ms"),
-        TextColumn("Loss", "%"),
-        TextColumn("Jain index"),
-    )
-    rows = tuple(
-        (
-            name,
-            cell(name, "goodput_bps"),
-            cell(name, "rtt_s"),
-            cell(name, "loss_ratio"),
-            cell(name, "jain"),
-        )
-        for name in controllers
-    )
-    return TextTable(f"Evaluated at step {count_text(last[0].step)}", columns, rows)
+def _stored_column(last: Mapping[str, Mapping[str, Any]], key: str) -> Column[str]:
+    shown = METRICS[key]
+    return NumberColumn(shown.heading, lambda name: _interval(key, last[name].get(key)), unit=shown.unit)
 
 
 def trainings_table(rows: Sequence[TrainingRow]) -> TextTable:
     """The list of trainings."""
-    columns = (
-        TextColumn("Training"),
-        TextColumn("Name", is_number=False),
-        TextColumn("Agent", is_number=False),
-        TextColumn("State", is_number=False),
-        TextColumn("Steps"),
-        TextColumn("Time"),
-        TextColumn("Best goodput", "Mbit/s"),
-        TextColumn("Started", is_number=False),
+    columns: tuple[Column[TrainingRow], ...] = (
+        NumberColumn("Training", lambda row: row.id),
+        Column("Name", lambda row: row.name),
+        Column("Agent", lambda row: row.agent),
+        Column("State", lambda row: row.state),
+        NumberColumn("Steps", lambda row: row.steps, count_text),
+        NumberColumn("Time", lambda row: row.elapsed_s, duration_text),
+        NumberColumn("Best goodput", lambda row: row.best_goodput_bps, mbit_text, "Mbit/s"),
+        Column("Started", lambda row: row.started_at.astimezone().strftime("%d %b %H:%M")),
     )
-    cells = tuple(
-        (
-            str(row.id),
-            row.name,
-            row.agent,
-            row.state,
-            count_text(row.steps),
-            duration_text(row.elapsed_s),
-            mbit_text(row.best_goodput_bps),
-            row.started_at.astimezone().strftime("%d %b %H:%M"),
-        )
-        for row in rows
-    )
-    return TextTable("", columns, cells)
+    return TextTable.of(rows, columns)
 
 
 def _interval(key: str, figure: object) -> str:

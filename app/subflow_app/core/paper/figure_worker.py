@@ -25,7 +25,7 @@ from subflow_app.core.paper.report import Heading, Listing, Paragraph, Picture, 
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.paper.topology_sketch import SketchLink, SketchNode, TopologySketch
 from subflow_app.core.plots import Bar, Curve
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import TextColumn, TextTable
 
 KINDS: tuple[type, ...] = (
     *(FigurePlan, PlotData, PaperStyle, Curve, Bar, ColourKey),

@@ -31,7 +31,7 @@ from subflow_app.core.paper.report_tables import (
 from subflow_app.core.paper.topology_sketch import TopologySketch, sketch_of
 from subflow_app.core.plots import PLOTS_BY_ID, PlotSpec
 from subflow_app.core.summary_text import connection_table, flow_table, link_table, summary_line
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_app.core.traces import StoredTraces
 from subflow_sim.errors import SimError
 from subflow_sim.scenario import parse_scenario
@@ -303,29 +303,15 @@ def _repeating(runs: Sequence[ReportRun]) -> Iterator[Block]:
     names = _file_names(runs)
     commands = [f"subflow run {names[run.traces.condition]} --seed {run.row.seed}" for run in runs]
     yield Listing("\n".join(dict.fromkeys(commands)))
-    columns = (
-        TextColumn("Run"),
-        TextColumn("Seed"),
-        TextColumn("Signature", is_number=False),
-        TextColumn("Version", is_number=False),
-        TextColumn("Sampled every", is_number=False),
-        TextColumn("Started (UTC)", is_number=False),
+    columns: tuple[Column[ReportRun], ...] = (
+        NumberColumn("Run", lambda run: run.row.id),
+        NumberColumn("Seed", lambda run: run.row.seed),
+        Column("Signature", lambda run: run.row.signature or "unknown"),
+        Column("Version", lambda run: run.row.version),
+        Column("Sampled every", lambda run: f"{run.row.sample_interval_s:g} s"),
+        Column("Started (UTC)", lambda run: run.row.started_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")),
     )
-    yield TextTable(
-        "Seeds and signatures",
-        columns,
-        tuple(
-            (
-                str(run.row.id),
-                str(run.row.seed),
-                run.row.signature or "unknown",
-                run.row.version,
-                f"{run.row.sample_interval_s:g} s",
-                run.row.started_at.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S"),
-            )
-            for run in runs
-        ),
-    )
+    yield TextTable.of(runs, columns, "Seeds and signatures")
     formats = sorted({run.scenario.format for run in runs if run.scenario is not None})
     rows = [
         ("Subflow that made this report", __version__),
@@ -340,9 +326,7 @@ def _repeating(runs: Sequence[ReportRun]) -> Iterator[Block]:
         told = ", ".join(f"{key}: {value}" for key, value in machine if key not in ("host", "hostname", "node"))
         if told:
             rows.append((where, told))
-    yield TextTable(
-        "Versions", (TextColumn("What", is_number=False), TextColumn("Which", is_number=False)), tuple(rows)
-    )
+    yield TextTable("Versions", text_columns("What", "Which"), tuple(rows))
 
 
 def _scenario_texts(runs: Sequence[ReportRun]) -> Iterator[Block]:

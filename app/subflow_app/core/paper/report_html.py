@@ -11,7 +11,7 @@ from subflow_app.core.paper.figures import render_figure
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.topology_sketch import render_sketch
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import TextColumn, TextTable
 
 MARK_CLASSES = {"✓": "good", "✗": "bad"}
 # Light on purpose, as paper is; a page that is printed breaks before sections, not inside of figures and rows.

@@ -11,7 +11,7 @@ from typing import Any
 from subflow_app.core.metrics import METRICS
 from subflow_app.core.number_text import NOTHING, count_text, duration_text
 from subflow_app.core.scenarios.topology import event_rows
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_app.core.traces import Traces, path_label
 from subflow_sim.scenario import Event, Flow, Link, LinkDirection, QueueSpec, Scenario
 from subflow_sim.stats import Estimate
@@ -41,7 +41,6 @@ class ReportRun:
         return self.row.summary or {}
 
 
-_OF_RUNS = ("goodput_bps", "mean_rtt_s", "jain")
 _COMPARED: Mapping[str, Callable[[ReportRun], object]] = {
     "goodput_bps": lambda run: run.row.goodput_bps,
     "mean_rtt_s": lambda run: run.row.mean_rtt_s,
@@ -51,34 +50,20 @@ _COMPARED: Mapping[str, Callable[[ReportRun], object]] = {
 }
 
 
-def _column(key: str) -> TextColumn:
-    return TextColumn(METRICS[key].heading, METRICS[key].unit)
-
-
 def run_table(runs: Sequence[ReportRun]) -> TextTable:
     """A row per run: what it is, and its headline figures."""
-    columns = (
-        TextColumn("Run"),
-        TextColumn("Name", is_number=False),
-        TextColumn("Controllers", is_number=False),
-        TextColumn("Seed"),
-        TextColumn("Simulated", "s"),
-        *map(_column, _OF_RUNS),
-        TextColumn("Status", is_number=False),
+    columns: tuple[Column[ReportRun], ...] = (
+        NumberColumn("Run", lambda run: run.row.id),
+        Column("Name", lambda run: run.row.name),
+        Column("Controllers", lambda run: run.row.controllers or NOTHING),
+        NumberColumn("Seed", lambda run: run.row.seed),
+        NumberColumn("Simulated", lambda run: f"{run.row.simulated_s:.5g}", unit="s"),
+        METRICS["goodput_bps"].column(lambda run: run.row.goodput_bps),
+        METRICS["mean_rtt_s"].column(lambda run: run.row.mean_rtt_s),
+        METRICS["jain"].column(lambda run: run.row.jain),
+        Column("Status", lambda run: run.row.status),
     )
-    rows = [
-        (
-            str(run.row.id),
-            run.row.name,
-            run.row.controllers or NOTHING,
-            str(run.row.seed),
-            f"{run.row.simulated_s:.5g}",
-            *(METRICS[key].text(getattr(run.row, key)) for key in _OF_RUNS),
-            run.row.status,
-        )
-        for run in runs
-    ]
-    return TextTable("Runs", columns, tuple(rows))
+    return TextTable.of(runs, columns, "Runs")
 
 
 def comparison_table(runs: Sequence[ReportRun]) -> TextTable:
@@ -86,19 +71,20 @@ def comparison_table(runs: Sequence[ReportRun]) -> TextTable:
     experiments: dict[str, list[ReportRun]] = {}
     for run in runs:
         experiments.setdefault(run.traces.condition, []).append(run)
-    columns = (
-        TextColumn("Experiment", is_number=False),
-        TextColumn("Controllers", is_number=False),
-        TextColumn("Runs"),
-        *map(_column, _COMPARED),
+    columns: tuple[Column[list[ReportRun]], ...] = (
+        Column("Experiment", lambda members: members[0].row.name),
+        Column("Controllers", lambda members: members[0].row.controllers or NOTHING),
+        NumberColumn("Runs", len),
+        *(_mean_column(key, value) for key, value in _COMPARED.items()),
     )
-    rows = []
-    for members in experiments.values():
-        cells = [members[0].row.name, members[0].row.controllers or NOTHING, str(len(members))]
-        for key, value in _COMPARED.items():
-            cells.append(METRICS[key].interval_text(Estimate.of(_numbers(map(value, members)))))
-        rows.append(tuple(cells))
-    return TextTable("Experiments", columns, tuple(rows))
+    return TextTable.of(experiments.values(), columns, "Experiments")
+
+
+def _mean_column(key: str, value: Callable[[ReportRun], object]) -> Column[list[ReportRun]]:
+    shown = METRICS[key]
+    return NumberColumn(
+        shown.heading, lambda members: Estimate.of(_numbers(map(value, members))), shown.interval_text, shown.unit
+    )
 
 
 def general_table(scenario: Scenario) -> TextTable:
@@ -112,21 +98,12 @@ def general_table(scenario: Scenario) -> TextTable:
         ("Start jitter", delay_text(scenario.start_jitter_s)),
     ]
     rows += [(f"transport.{key}", _option_text(value)) for key, value in scenario.transport.items()]
-    return TextTable(
-        "General", (TextColumn("Parameter", is_number=False), TextColumn("Value", is_number=False)), tuple(rows)
-    )
+    return TextTable("General", text_columns("Parameter", "Value"), tuple(rows))
 
 
 def links_table(links: Iterable[Link]) -> TextTable:
     """A row per link; a second one for the way back where it differs."""
-    columns = (
-        TextColumn("Link", is_number=False),
-        TextColumn("Between", is_number=False),
-        TextColumn("Rate", is_number=False),
-        TextColumn("Delay", is_number=False),
-        TextColumn("Queue", is_number=False),
-        TextColumn("Loss", is_number=False),
-    )
+    columns = text_columns("Link", "Between", "Rate", "Delay", "Queue", "Loss")
     rows = []
     for link in links:
         first, second = link.ends
@@ -140,37 +117,21 @@ def links_table(links: Iterable[Link]) -> TextTable:
 
 def flows_table(flows: Iterable[Flow]) -> TextTable:
     """A row per flow of the file."""
-    columns = (
-        TextColumn("Flow", is_number=False),
-        TextColumn("Kind", is_number=False),
-        TextColumn("From → to", is_number=False),
-        TextColumn("Controller", is_number=False),
-        TextColumn("Scheduler", is_number=False),
-        TextColumn("Paths", is_number=False),
-        TextColumn("Sends", is_number=False),
+    columns: tuple[Column[Flow], ...] = (
+        Column("Flow", lambda flow: flow.name if flow.count == 1 else f"{flow.name} × {flow.count}"),
+        Column("Kind", lambda flow: flow.kind),
+        Column("From → to", lambda flow: f"{flow.source} → {flow.destination}"),
+        Column("Controller", lambda flow: flow.controller.name or NOTHING),
+        Column("Scheduler", lambda flow: (flow.scheduler.name if flow.kind == "mptcp" else "") or NOTHING),
+        Column("Paths", lambda flow: ", ".join(map(path_label, flow.paths))),
+        Column("Sends", _sends),
     )
-    rows = [
-        (
-            flow.name if flow.count == 1 else f"{flow.name} × {flow.count}",
-            flow.kind,
-            f"{flow.source} → {flow.destination}",
-            flow.controller.name or NOTHING,
-            (flow.scheduler.name if flow.kind == "mptcp" else "") or NOTHING,
-            ", ".join(path_label(path) for path in flow.paths),
-            _sends(flow),
-        )
-        for flow in flows
-    ]
-    return TextTable("Flows", columns, tuple(rows))
+    return TextTable.of(flows, columns, "Flows")
 
 
 def options_table(flows: Iterable[Flow]) -> TextTable:
     """Options of controllers and schedulers, defaults included: what a reader needs to build the same."""
-    columns = (
-        TextColumn("Flow", is_number=False),
-        TextColumn("Algorithm", is_number=False),
-        TextColumn("Options", is_number=False),
-    )
+    columns = text_columns("Flow", "Algorithm", "Options")
     rows = []
     for flow in flows:
         # A flow with one path has a scheduler by name alone.
@@ -185,11 +146,7 @@ def options_table(flows: Iterable[Flow]) -> TextTable:
 
 def events_table(events: Sequence[Event]) -> TextTable:
     """A row per timed change."""
-    columns = (
-        TextColumn("At", is_number=False),
-        TextColumn("Of", is_number=False),
-        TextColumn("Change", is_number=False),
-    )
+    columns = text_columns("At", "Of", "Change")
     rows = []
     for event, row in zip(events, event_rows(events), strict=True):
         subject = event.link or event.flow or NOTHING

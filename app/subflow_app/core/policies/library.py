@@ -12,7 +12,7 @@ from subflow_app.core.catalog import policy_library
 from subflow_app.core.errors import InputError
 from subflow_app.core.number_text import NOTHING
 from subflow_app.core.policies.cards import CARD_KEYS, card_line, card_text
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import Column, TextTable
 from subflow_sim.errors import PolicyError
 from subflow_sim.policy_library import SUFFIX, PolicyLibrary
 
@@ -90,22 +90,15 @@ def card_lines(card: Mapping[str, Any], indent: str = "") -> list[str]:
 
 def policy_table(records: Sequence[PolicyRecord]) -> TextTable:
     """The library: a row for each policy."""
-    columns = tuple(
-        TextColumn(title, is_number=False) for title in ("Name", "Controller", "Trained on", "Hash", "Problem")
-    )
-    rows = tuple(
-        (
-            record.name,
-            record.controller or NOTHING,
-            card_line(record.card) or NOTHING,
-            record.content_hash[:12] or NOTHING,
-            record.problem or NOTHING,
-        )
-        for record in records
+    columns: tuple[Column[PolicyRecord], ...] = (
+        Column("Name", lambda record: record.name),
+        Column("Controller", lambda record: record.controller or NOTHING),
+        Column("Trained on", lambda record: card_line(record.card) or NOTHING),
+        Column("Hash", lambda record: record.content_hash[:12] or NOTHING),
+        Column("Problem", lambda record: record.problem or NOTHING),
     )
     has_problem = any(record.problem for record in records)
-    width = len(columns) if has_problem else len(columns) - 1
-    return TextTable("", columns[:width], tuple(row[:width] for row in rows))
+    return TextTable.of(records, columns if has_problem else columns[:-1])
 
 
 def policy_document(record: PolicyRecord) -> dict[str, Any]:

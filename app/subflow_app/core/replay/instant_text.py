@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.number_text import NOTHING, count_text
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
     from subflow_sim.instant import Instant
@@ -95,79 +95,46 @@ def packets_on_wire(instant: Instant) -> list[list[int]]:
 
 
 def _subflow_table(instant: Instant) -> TextTable:
-    columns = (
-        TextColumn("Subflow", is_number=False),
-        TextColumn("State", is_number=False),
-        TextColumn("Window", "pkt"),
-        TextColumn("Threshold", "pkt"),
-        TextColumn("In flight", "pkt"),
-        TextColumn("RTT", "ms"),
-        TextColumn("Min RTT", "ms"),
-        TextColumn("RTO", "ms"),
-        TextColumn("Pacing", "Mbit/s"),
-    )
     s = instant.subflows
-    rows = tuple(
-        (
-            name,
-            s.state[index],
-            _number(s.cwnd_pkts[index]),
-            _number(s.ssthresh_pkts[index]),
-            _number(s.inflight_pkts[index]),
-            *(_number(values[index] * 1e3) for values in (s.srtt_s, s.min_rtt_s, s.rto_s)),
-            _number(s.pacing_rate_bps[index] / 1e6),
-        )
-        for index, name in enumerate(s.names)
+    columns: tuple[Column[int], ...] = (
+        Column("Subflow", s.names.__getitem__),
+        Column("State", s.state.__getitem__),
+        NumberColumn("Window", s.cwnd_pkts.__getitem__, _number, "pkt"),
+        NumberColumn("Threshold", s.ssthresh_pkts.__getitem__, _number, "pkt"),
+        NumberColumn("In flight", s.inflight_pkts.__getitem__, _number, "pkt"),
+        NumberColumn("RTT", lambda row: s.srtt_s[row] * 1e3, _number, "ms"),
+        NumberColumn("Min RTT", lambda row: s.min_rtt_s[row] * 1e3, _number, "ms"),
+        NumberColumn("RTO", lambda row: s.rto_s[row] * 1e3, _number, "ms"),
+        NumberColumn("Pacing", lambda row: s.pacing_rate_bps[row] / 1e6, _number, "Mbit/s"),
     )
-    return TextTable("Subflows", columns, rows)
+    return TextTable.of(range(len(s.names)), columns, "Subflows")
 
 
 def _link_table(instant: Instant) -> TextTable:
-    columns = (
-        TextColumn("Link", is_number=False),
-        TextColumn("State", is_number=False),
-        TextColumn("Queue", "pkt"),
-        TextColumn("Queue", "B"),
-        TextColumn("Data", "on the wire"),
-        TextColumn("ACKs", "on the wire"),
-        TextColumn("Datagrams", "on the wire"),
-        TextColumn("Delivered", "pkt"),
-        TextColumn("Dropped", "pkt"),
-    )
     links, on_wire = instant.links, packets_on_wire(instant)
-    rows = tuple(
-        (
-            name,
-            "up" if links.is_up[index] else "down",
-            count_text(int(links.queue_pkts[index])),
-            count_text(int(links.queue_bytes[index])),
-            *map(count_text, on_wire[index]),
-            count_text(int(links.delivered_pkts[index])),
-            count_text(int(links.dropped_pkts[index])),
-        )
-        for index, name in enumerate(links.names)
+    columns: tuple[Column[int], ...] = (
+        Column("Link", links.names.__getitem__),
+        Column("State", lambda row: "up" if links.is_up[row] else "down"),
+        NumberColumn("Queue", lambda row: int(links.queue_pkts[row]), count_text, "pkt"),
+        NumberColumn("Queue", lambda row: int(links.queue_bytes[row]), count_text, "B"),
+        NumberColumn("Data", lambda row: on_wire[row][0], count_text, "on the wire"),
+        NumberColumn("ACKs", lambda row: on_wire[row][1], count_text, "on the wire"),
+        NumberColumn("Datagrams", lambda row: on_wire[row][2], count_text, "on the wire"),
+        NumberColumn("Delivered", lambda row: int(links.delivered_pkts[row]), count_text, "pkt"),
+        NumberColumn("Dropped", lambda row: int(links.dropped_pkts[row]), count_text, "pkt"),
     )
-    return TextTable("Links", columns, rows)
+    return TextTable.of(range(len(links.names)), columns, "Links")
 
 
 def _flow_table(instant: Instant) -> TextTable:
-    columns = (
-        TextColumn("Flow", is_number=False),
-        TextColumn("Active", is_number=False),
-        TextColumn("Delivered", "B"),
-        TextColumn("Waits for earlier data", "B"),
-    )
     flows = instant.flows
-    rows = tuple(
-        (
-            name,
-            "yes" if flows.is_active[index] else "no",
-            count_text(int(flows.delivered_bytes[index])),
-            count_text(int(flows.reorder_queue_bytes[index])),
-        )
-        for index, name in enumerate(flows.names)
+    columns: tuple[Column[int], ...] = (
+        Column("Flow", flows.names.__getitem__),
+        Column("Active", lambda row: "yes" if flows.is_active[row] else "no"),
+        NumberColumn("Delivered", lambda row: int(flows.delivered_bytes[row]), count_text, "B"),
+        NumberColumn("Waits for earlier data", lambda row: int(flows.reorder_queue_bytes[row]), count_text, "B"),
     )
-    return TextTable("Flows", columns, rows)
+    return TextTable.of(range(len(flows.names)), columns, "Flows")
 
 
 def _number(value: float) -> str:

@@ -5,8 +5,6 @@ What is written depends on the plan and the simulator alone: the same sweep give
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
@@ -21,7 +19,7 @@ from subflow_app.core.sweeps.sweep_table import (
     is_figure,
     sweep_table,
 )
-from subflow_app.core.text_table import TextColumn, TextTable
+from subflow_app.core.tables import TextColumn, TextTable, csv_text
 from subflow_store.run_values import quantity
 
 if TYPE_CHECKING:
@@ -73,13 +71,13 @@ def wide_csv(table: SweepTable) -> str:
         ]
         for n, row in enumerate(table.rows)
     ]
-    return _csv(headings, rows)
+    return csv_text(headings, rows)
 
 
 def long_csv(table: SweepTable) -> str:
     """A line for each point, seed and figure."""
     headings = ["point", *_parameter_headings(table), "seed", "figure", "unit", "value"]
-    return _csv(headings, _long_rows(table))
+    return csv_text(headings, _long_rows(table))
 
 
 def _long_rows(table: SweepTable) -> Iterator[list[str]]:
@@ -172,14 +170,6 @@ def _number(value: float) -> str:
     if math.isnan(value):
         return ""
     return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-
-
-def _csv(headings: Sequence[str], rows: Any) -> str:
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows(rows)
-    return file.getvalue()
 
 
 __all__ = ["TOTALS", "long_csv", "stored_table", "table_document", "text_table", "wide_csv"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -29,20 +29,14 @@ from subflow_app.core.measured.measured_run import MeasuredRun, keep_run, make_r
 from subflow_app.core.measured.measured_table import CLOCKS, Clock, MeasuredTable, RawColumn, ReadingOptions
 from subflow_app.core.measured.quantities import BY_NAME, units_of
 from subflow_app.core.measured.reading import read_trace, told
+from subflow_app.core.tables import Column
+from subflow_app.qt.models.table_model import Index, TableModel
 from subflow_app.qt.theme import current_tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.qt.workers import Workers
 from subflow_store import Store
 
-Index = QModelIndex | QPersistentModelIndex
-TITLES = (
-    translatable("Column"),
-    translatable("Unit"),
-    translatable("Becomes"),
-    translatable("Samples"),
-    translatable("First values"),
-)
 _UNIT, _TARGET = 1, 2
 _LEFT_OUT = "-"
 _MOST_SHOWN = 4
@@ -54,73 +48,55 @@ _CLOCK_TEXTS: dict[Clock, str] = {
 }
 
 
-class ColumnModel(QAbstractTableModel):
+class ColumnModel(TableModel[RawColumn]):
     """A line per column of the file; unit and meaning can be edited."""
 
     edited = Signal()
 
     def __init__(self, parent: QObject | None = None) -> None:
         """Nothing yet."""
-        super().__init__(parent)
-        self.columns: tuple[RawColumn, ...] = ()
+        super().__init__(
+            (
+                Column(translatable("Column"), lambda column: column.title),
+                Column(translatable("Unit"), self.unit_of),
+                Column(translatable("Becomes"), self.target_of, _target_text),
+                Column(translatable("Samples"), lambda column: len(column.values)),
+                Column(translatable("First values"), _first_values),
+            ),
+            parent,
+        )
         self.maps: dict[str, str] = {}
         self.units: dict[str, str] = {}
 
     def show_columns(self, columns: Sequence[RawColumn]) -> None:
         """Shows these; what was told of columns of the same title stays told."""
-        self.beginResetModel()
-        self.columns = tuple(columns)
         titles = {column.title for column in columns}
         self.maps = {title: text for title, text in self.maps.items() if title in titles}
         self.units = {title: text for title, text in self.units.items() if title in titles}
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of columns of the file."""
-        return 0 if parent.isValid() else len(self.columns)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """As `TITLES`."""
-        return 0 if parent.isValid() else len(TITLES)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object | None:
-        """What a column is."""
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return tr(TITLES[section]) if 0 <= section < len(TITLES) else None
-        return None
+        self.show_rows(columns)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Unit and meaning can be edited."""
         usual = super().flags(index)
         return usual | Qt.ItemFlag.ItemIsEditable if index.column() in (_UNIT, _TARGET) else usual
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
-        """Text of a cell."""
-        if not index.isValid() or role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
+    def other_data(self, row: RawColumn, column: int, role: int) -> object | None:
+        """What an editor begins with."""
+        if role != Qt.ItemDataRole.EditRole:
             return None
-        column = self.columns[index.row()]
-        if index.column() == _UNIT:
-            return self.unit_of(column)
-        if index.column() == _TARGET:
-            text = self.target_of(column)
-            return tr("left out") if text == _LEFT_OUT and role == Qt.ItemDataRole.DisplayRole else text
-        known = column.values[np.isfinite(column.values)][:_MOST_SHOWN]
-        first = ", ".join(f"{value:.6g}" for value in known)
-        return (column.title, None, None, str(len(column.values)), first)[index.column()]
+        return self.target_of(row) if column == _TARGET else self.columns[column].text(row)
 
     def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
         """Notes what a person told of a column."""
         if role != Qt.ItemDataRole.EditRole or index.column() not in (_UNIT, _TARGET):
             return False
-        column = self.columns[index.row()]
+        column = self.rows[index.row()]
         text = str(value).strip()
         if index.column() == _UNIT:
             self.units[column.title] = text
         else:
             self.maps[column.title] = text or _LEFT_OUT
-        self.dataChanged.emit(self.index(index.row(), 0), self.index(index.row(), len(TITLES) - 1))
+        self.dataChanged.emit(self.index(index.row(), 0), self.index(index.row(), len(self.columns) - 1))
         self.edited.emit()
         return True
 
@@ -135,6 +111,15 @@ class ColumnModel(QAbstractTableModel):
         return self.maps.get(column.title, column.target.text if column.target is not None else _LEFT_OUT)
 
 
+def _target_text(told: str) -> str:
+    return tr("left out") if told == _LEFT_OUT else told
+
+
+def _first_values(column: RawColumn) -> str:
+    known = column.values[np.isfinite(column.values)][:_MOST_SHOWN]
+    return ", ".join(f"{value:.6g}" for value in known)
+
+
 class _Choices(QStyledItemDelegate):
     """Lets a person choose units and meanings, or write them."""
 
@@ -145,7 +130,7 @@ class _Choices(QStyledItemDelegate):
         assert isinstance(model, ColumnModel)
         combo = QComboBox(parent)
         combo.setEditable(True)
-        column = model.columns[index.row()]
+        column = model.rows[index.row()]
         name, _, owner = model.target_of(column).partition(":")
         if index.column() == _UNIT:
             combo.addItems([unit for unit in units_of(BY_NAME[name].unit) if unit] if name in BY_NAME else [])

@@ -21,14 +21,15 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.comparison.alignment import CORRELATION, FIRST_DATA, MANUAL, Method
+from subflow_app.core.comparison.alignment import CORRELATION, ERROR_COLUMNS, FIRST_DATA, MANUAL, Method
 from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
 from subflow_app.core.comparison.conditions import MEASURED_TAG, WAYS
 from subflow_app.core.comparison.group_table import FigureRow, table_csv
 from subflow_app.core.history.run_comparison import settings_text
 from subflow_app.core.language import tr, trn
-from subflow_app.qt.comparison.figure_model import FILTER_ROLE, SORT_ROLE, ErrorModel, FigureModel, SettingModel
+from subflow_app.qt.comparison.figure_model import FILTER_ROLE, FigureModel, SettingModel
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
+from subflow_app.qt.models.table_model import SORT_ROLE, TableModel
 from subflow_app.qt.theme import Tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
@@ -223,11 +224,11 @@ class ComparisonView(QWidget):
 
     def copy_settings(self) -> None:
         """Copies the settings that are shown, for a spreadsheet."""
-        QGuiApplication.clipboard().setText(settings_text(self.settings.lines, self.settings.runs, "\t"))
+        QGuiApplication.clipboard().setText(settings_text(self.settings.rows, self.settings.runs, "\t"))
         self.settings_told.setText(tr("Copied."))
 
     def _on_settings_shown(self) -> None:
-        count = sum(line.differs for line in self.settings.lines)
+        count = sum(line.differs for line in self.settings.rows)
         self.settings_told.setText(
             trn("{count} setting differs from the first run.", "{count} settings differ from the first run.", count)
             if count
@@ -273,7 +274,8 @@ class ComparisonView(QWidget):
             second.addWidget(each)
         second.addWidget(self.align_button)
         second.addWidget(self.show_button)
-        self.errors = ErrorModel(self)
+        self.errors = TableModel(ERROR_COLUMNS, self)
+        self.errors.aligns_headings = False
         self.sorted_errors = QSortFilterProxyModel(self)
         self.sorted_errors.setSourceModel(self.errors)
         self.sorted_errors.setSortRole(SORT_ROLE)
@@ -311,7 +313,7 @@ class ComparisonView(QWidget):
     def show_aligned(self, traces: ComparedTraces) -> None:
         """Shows the errors of two runs."""
         self.traces = traces
-        self.errors.show_errors(traces.errors)
+        self.errors.show_rows(traces.errors)
         self.error_table.resizeColumnsToContents()
         self.show_button.setEnabled(True)
         self.offset.setValue(traces.alignment.offset_s)
@@ -359,7 +361,7 @@ class ComparisonView(QWidget):
         self.ours.setCurrentIndex(next((place for place in range(len(runs)) if place not in outside), 0))
         self.theirs.setCurrentIndex(outside[0] if outside else min(1, len(runs) - 1))
         self.traces = None
-        self.errors.show_errors(())
+        self.errors.show_rows(())
         self.show_button.setEnabled(False)
 
     def _follow_way(self) -> None:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -30,12 +29,12 @@ from subflow_app.core.fairness.trade_offs import (
     write_points,
 )
 from subflow_app.core.language import tr, translatable, trn
+from subflow_app.core.tables import Column
 from subflow_app.qt.fairness.trade_off_plot import TradeOffPlot, interval_text, point_text
+from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table
-
-Index = QModelIndex | QPersistentModelIndex
 
 _EMPTY_TITLE = translatable("No runs to weigh")
 _EMPTY_TEXT = translatable(
@@ -44,55 +43,18 @@ _EMPTY_TEXT = translatable(
 )
 
 
-class PointModel(QAbstractTableModel):
-    """A row per point."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        """No rows."""
-        super().__init__(parent)
-        self.points: tuple[Point, ...] = ()
-        self._names: list[str] = []
-        self._kind = TradeOffKind.DELAY
-
-    def set_points(self, points: Sequence[Point], kind: TradeOffKind) -> None:
-        """Shows these."""
-        self.beginResetModel()
-        self.points, self._kind = tuple(points), kind
-        self._names = short_titles([point.title for point in points])
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """One per point."""
-        return 0 if parent.isValid() else len(self.points)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Experiment, runs, two figures, and whether it is on the front."""
-        return 0 if parent.isValid() else 5
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Titles with units."""
-        if orientation is not Qt.Orientation.Horizontal or role != Qt.ItemDataRole.DisplayRole:
-            return None
-        spec = TRADE_OFFS[self._kind]
-        titles = (tr("Experiment"), tr("Runs"), spec.y.metric.axis_title, spec.x.metric.axis_title, tr("Pareto front"))
-        return titles[section]
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Texts."""
-        if not index.isValid():
-            return None
-        point, spec = self.points[index.row()], TRADE_OFFS[self._kind]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return point_text(point, self._kind)
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        return (
-            self._names[index.row()],
-            str(len(point.runs)),
-            interval_text(point.y, spec.y.metric),
-            interval_text(point.x, spec.x.metric),
-            tr("on it") if point.is_best else tr("beaten"),
-        )[index.column()]
+def _columns(points: Sequence[Point], kind: TradeOffKind) -> tuple[Column[Point], ...]:
+    """Experiment, runs, two figures, and whether it is on the front."""
+    spec = TRADE_OFFS[kind]
+    titles = [point.title for point in points]
+    names = dict(zip(titles, short_titles(titles), strict=True))
+    return (
+        Column(tr("Experiment"), lambda point: names[point.title]),
+        Column(tr("Runs"), lambda point: len(point.runs)),
+        Column(spec.y.metric.axis_title, lambda point: interval_text(point.y, spec.y.metric)),
+        Column(spec.x.metric.axis_title, lambda point: interval_text(point.x, spec.x.metric)),
+        Column(tr("Pareto front"), lambda point: tr("on it") if point.is_best else tr("beaten")),
+    )
 
 
 class TradeOffPage(QWidget):
@@ -117,7 +79,10 @@ class TradeOffPage(QWidget):
         button.setAutoRaise(True)
         self.plot = TradeOffPlot(self)
         self.plot.chosen.connect(self._on_point_chosen)
-        self.model = PointModel(self)
+        self.model: TableModel[Point] = TableModel(
+            _columns((), TradeOffKind.DELAY), self, tip=lambda point: point_text(point, self.kind)
+        )
+        self.model.translates = False
         self.table = QTableView(self)
         set_up_table(self.table, "trade_off_table", tr("Experiments and their figures"))
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
@@ -164,14 +129,14 @@ class TradeOffPage(QWidget):
         return TradeOffKind(self.kinds.currentData())
 
     @property
-    def points(self) -> tuple[Point, ...]:
+    def points(self) -> Sequence[Point]:
         """What is shown."""
-        return self.model.points
+        return self.model.rows
 
     def show_points(self, points: Sequence[Point], kind: TradeOffKind) -> None:
         """Shows these; none: says what is needed."""
         with QSignalBlocker(self.table.selectionModel()):
-            self.model.set_points(points, kind)
+            self.model.show_rows(tuple(points), _columns(points, kind))
         self.plot.show_points(points, kind)
         if not points:
             self.show_nothing()

@@ -2,77 +2,23 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QResizeEvent
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
-from subflow_app.core.language import tr
-from subflow_app.core.text_table import TextTable
-from subflow_app.qt.gallery.texts import HEADINGS
+from subflow_app.core.tables import TextTable
+from subflow_app.qt.models.text_table_model import TextTableModel
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table
 
-Index = QModelIndex | QPersistentModelIndex
 
+class _WrappedTable(TextTableModel):
+    """Cells of several lines begin at the same height."""
 
-class TextTableModel(QAbstractTableModel):
-    """Shows a `TextTable` of a report; titles are translated, cells are as they are."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        """Empty."""
-        super().__init__(parent)
-        self._table = TextTable("", (), ())
-        self._tokens = current_tokens()
-
-    def show_table(self, table: TextTable) -> None:
-        """Shows another one."""
-        self.beginResetModel()
-        self._table = table
-        self.endResetModel()
-
-    @property
-    def table(self) -> TextTable:
-        """What is shown."""
-        return self._table
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours what is met and what is not."""
-        self._tokens = tokens
-        if self._table.rows:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._table.rows) - 1, len(self._table.columns) - 1))
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of rows."""
-        return 0 if parent.isValid() else len(self._table.rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of columns."""
-        return 0 if parent.isValid() else len(self._table.columns)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object | None:
-        """Titles."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self._table.columns):
-            return None
-        return tr(HEADINGS.get(self._table.columns[section].title, "")) if role == Qt.ItemDataRole.DisplayRole else None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
-        """Texts, with the colour of what they say."""
-        if not index.isValid() or index.row() >= len(self._table.rows):
-            return None
-        cell = self._table.rows[index.row()][index.column()]
-        column = self._table.columns[index.column()]
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return cell
-        if role == Qt.ItemDataRole.ForegroundRole and column.is_mark:
-            colour = {"✓": self._tokens.ok, "✗": self._tokens.error}.get(cell[:1])
-            return QColor(colour) if colour else None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignTop | (
-                Qt.AlignmentFlag.AlignRight if column.is_number else Qt.AlignmentFlag.AlignLeft
-            )
-        return None
+    translates = True
+    aligns_headings = False
+    left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignTop
+    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignTop
 
 
 class TextTableView(QTableView):
@@ -81,7 +27,7 @@ class TextTableView(QTableView):
     def __init__(self, name: str, text: str, parent: QWidget | None = None) -> None:
         """An empty table with this object name and accessible name."""
         super().__init__(parent)
-        self.text_model = TextTableModel(self)
+        self.text_model = _WrappedTable(self)
         self.setModel(self.text_model)
         set_up_table(self, name, text)
         self.setWordWrap(True)
@@ -98,7 +44,6 @@ class TextTableView(QTableView):
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours."""
         self.setStyleSheet(table_style(tokens))
-        self.text_model.apply_tokens(tokens)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Gives columns their share of the new width."""

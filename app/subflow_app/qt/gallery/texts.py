@@ -20,24 +20,6 @@ VERDICTS: Mapping[VerdictKind, str] = {
     VerdictKind.FAILS: translatable("claim fails"),
     VerdictKind.NOT_MEASURED: translatable("not measured"),
 }
-# What the tables of reports call their columns.
-HEADINGS: Mapping[str, str] = {
-    "What the paper says": translatable("What the paper says"),
-    "Verdict": translatable("Verdict"),
-    "Ours": translatable("Ours"),
-    "Expected": translatable("Expected"),
-    "Why": translatable("Why"),
-    "Measure": translatable("Measure"),
-    "Series": translatable("Series"),
-    "At": translatable("At"),
-    "Paper": translatable("Paper"),
-    "Ours over the paper's": translatable("Ours over the paper's"),
-    "Ruling": translatable("Ruling"),
-    "What the paper leaves open": translatable("What the paper leaves open"),
-    "How it is read here": translatable("How it is read here"),
-    "What": translatable("What"),
-    "Which": translatable("Which"),
-}
 _STATES: Mapping[str, str] = {
     "waiting": translatable("waiting"),
     "running": translatable("running"),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QLabel, QListView, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
+from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.theme import Tokens
 from subflow_sim.errors import Problem
 
@@ -18,40 +18,18 @@ _MOST_ROWS = 4
 _MOST_SHARE = 0.12  # of the height of the panel, for the rows
 
 
-class ProblemModel(QAbstractListModel):
+def _text(problem: Problem) -> str:
+    """Where, and what."""
+    where = problem.key or (tr("line {number}", number=problem.line) if problem.line else "")
+    return f"{where}: {problem_text(problem.message)}" if where else problem_text(problem.message)
+
+
+class ProblemModel(ListModel[Problem]):
     """One row per problem, in file order."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._problems: tuple[Problem, ...] = ()
-
-    def show(self, problems: Sequence[Problem]) -> None:
-        """List other problems."""
-        if tuple(problems) != self._problems:
-            self.beginResetModel()
-            self._problems = tuple(problems)
-            self.endResetModel()
-
-    def problem(self, row: int) -> Problem:
-        """Return the problem of a row."""
-        return self._problems[row]
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008
-        """Return how many there are."""
-        return 0 if parent.isValid() else len(self._problems)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """Return the text: where, and what."""
-        if not index.isValid():
-            return None
-        problem = self._problems[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            line = tr("line {number}", number=problem.line) if problem.line else ""
-            where = problem.key or line
-            return f"{where}: {problem_text(problem.message)}" if where else problem_text(problem.message)
-        if role in (Qt.ItemDataRole.ToolTipRole, Qt.ItemDataRole.AccessibleTextRole):
-            return str(problem)
-        return None
+    def other_data(self, row: Problem, column: int, role: int) -> str | None:
+        """A screen reader tells the whole of it."""
+        return str(row) if role == Qt.ItemDataRole.AccessibleTextRole else None
 
 
 class ProblemList(QFrame):
@@ -62,7 +40,7 @@ class ProblemList(QFrame):
     def __init__(self, tokens: Tokens, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("problemPanel")
-        self._model = ProblemModel(self)
+        self._model = ProblemModel(_text, self, tip=str)
         self._most_rows = _MOST_ROWS
         self._icon = QLabel(self)
         self._title = QLabel(self)
@@ -106,7 +84,8 @@ class ProblemList(QFrame):
 
     def show_problems(self, problems: Sequence[Problem], next_step: str = "") -> None:
         """List other problems, or say what a scenario that is only begun needs next; without either, disappear."""
-        self._model.show(problems)
+        if tuple(problems) != self._model.rows:
+            self._model.show_rows(tuple(problems))
         count = len(problems)
         self._title.setText(next_step or trn("{count} problem", "{count} problems", count))
         if bool(next_step) != self._is_hint:
@@ -147,4 +126,4 @@ class ProblemList(QFrame):
         )
 
     def _on_activated(self, index: QModelIndex) -> None:
-        self.activated.emit(self._model.problem(index.row()))
+        self.activated.emit(self._model.rows[index.row()])

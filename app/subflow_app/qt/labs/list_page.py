@@ -19,9 +19,10 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.language import tr
-from subflow_app.qt.labs.list_model import COLUMNS, LEVELS, LabListModel, ListedLab
+from subflow_app.qt.labs.list_model import COLUMNS, LEVELS, ListedLab
+from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.theme import Tokens
-from subflow_app.qt.widgets.tables import set_up_table, set_widths
+from subflow_app.qt.widgets.tables import set_column_widths, set_up_table
 
 
 class LabListPage(QWidget):
@@ -33,13 +34,12 @@ class LabListPage(QWidget):
         """No labs yet."""
         super().__init__(parent)
         self.setObjectName("lab_list_page")
-        self.model = LabListModel(self)
+        self.model: TableModel[ListedLab] = TableModel(COLUMNS, self, tip=lambda listed: "\n".join(listed.lab.goals))
         self.table = QTableView(self)
         set_up_table(self.table, "lab_table", tr("Labs"))
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setModel(self.model)
-        widest = ("00", "", "0 / 00", "")
-        set_widths(self.table, [(tr(title), text) for title, text in zip(COLUMNS, widest, strict=True)])
+        set_column_widths(self.table, COLUMNS)
         header = self.table.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
@@ -87,12 +87,12 @@ class LabListPage(QWidget):
     def selected(self) -> ListedLab | None:
         """The lab that is selected."""
         rows = self.table.selectionModel().selectedRows()
-        return self.model.labs[rows[0].row()] if rows else None
+        return self.model.rows[rows[0].row()] if rows else None
 
     def show_labs(self, labs: Sequence[ListedLab]) -> None:
         """Lists these; the selected one stays selected, or the first that is not done is."""
         before = self.selected
-        self.model.set_labs(labs)
+        self.model.show_rows(labs)
         names = [listed.lab.name for listed in labs]
         if before is not None and before.lab.name in names:
             self.table.selectRow(names.index(before.lab.name))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
+from PySide6.QtCore import QObject, QRect, Qt
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
@@ -14,111 +14,87 @@ from subflow_app.core.leaderboard.board import Board
 from subflow_app.core.leaderboard.board_text import score_text, value_text
 from subflow_app.core.leaderboard.metrics import BOARD_METRICS
 from subflow_app.core.leaderboard.table import Standing
+from subflow_app.core.tables import Column, NumberColumn
+from subflow_app.qt.models.table_model import Index, TableModel
 from subflow_app.qt.theme import current_tokens
 from subflow_sim.stats import Estimate
 
-Index = QModelIndex | QPersistentModelIndex
+BAR_ROLE = Qt.ItemDataRole.UserRole + 2
 
-SORT_ROLE = Qt.ItemDataRole.UserRole
-BAR_ROLE = Qt.ItemDataRole.UserRole + 1
-
-RANK, NAME, OVERALL, FIRST_METRIC = range(4)
+NAME = 1  # its column
 
 
-class BoardModel(QAbstractTableModel):
+class BoardModel(TableModel[Standing]):
     """Scores over all contests, or the values of one."""
+
+    translates = False
+    aligns_headings = False
 
     def __init__(self, parent: QObject | None = None) -> None:
         """No rows."""
-        super().__init__(parent)
-        self.rows: tuple[Standing, ...] = ()
+        super().__init__((), parent)
         self.metrics: tuple[str, ...] = ()
-        self._board: Board | None = None
-        self._contest = ""
+        self._scores: list[Callable[[Standing], Estimate | None]] = []  # by column
 
-    def show_rows(self, board: Board, rows: Sequence[Standing], contest: str) -> None:
+    def show_board(self, board: Board, rows: Sequence[Standing], contest: str) -> None:
         """Shows these; of that contest the values, without one the scores."""
-        self.beginResetModel()
-        self._board, self.rows, self._contest = board, tuple(rows), contest
         self.metrics = tuple(name for name in BOARD_METRICS if any(name in row.scores for row in rows))
-        self.endResetModel()
+        columns: list[Column[Standing]] = [
+            NumberColumn("#", lambda row: row.rank),
+            Column(tr("Controller"), lambda row: row.name),
+            _score_column(tr("Overall"), lambda row: row.overall),
+        ]
+        for name in self.metrics:
+            columns.append(_value_column(board, contest, name) if contest else _metric_column(name))
+        columns.append(NumberColumn(tr("Contests"), lambda row: row.overall.n))
+        self._scores = [_no_score, _no_score, lambda row: row.overall, *map(_score_of, self.metrics), _no_score]
+        self.show_rows(tuple(rows), columns)
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """One per controller."""
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Rank, controller, overall score, metrics, and the number of contests."""
-        return 0 if parent.isValid() else FIRST_METRIC + len(self.metrics) + 1
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object | None:
-        """Titles, of values with their units."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < self.columnCount():
-            return None
-        metric = self._metric(section)
-        if role == Qt.ItemDataRole.ToolTipRole and metric:
-            return tr(BOARD_METRICS[metric].help)
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        if metric:
-            unit = BOARD_METRICS[metric].unit if self._contest else ""
-            return f"{tr(BOARD_METRICS[metric].title)} ({unit})" if unit else tr(BOARD_METRICS[metric].title)
-        return {RANK: "#", NAME: tr("Controller"), OVERALL: tr("Overall")}.get(section, tr("Contests"))
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
-        """Texts, what they are sorted by, and how long their bar is."""
-        if not index.isValid() or index.row() >= len(self.rows):
-            return None
-        row, column = self.rows[index.row()], index.column()
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._text(row, column)
-        if role == SORT_ROLE:
-            return self._sort_key(row, column)
-        if role == BAR_ROLE:
-            score = self._score(row, column)
-            return None if score is None or math.isnan(score.mean) else score.mean
-        if role == Qt.ItemDataRole.TextAlignmentRole and column != NAME:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return self._tip(row, column)
-        return None
-
-    def _metric(self, column: int) -> str:
-        place = column - FIRST_METRIC
-        return self.metrics[place] if 0 <= place < len(self.metrics) else ""
-
-    def _score(self, row: Standing, column: int) -> Estimate | None:
-        if column == OVERALL:
-            return row.overall
-        return row.scores.get(self._metric(column))
-
-    def _text(self, row: Standing, column: int) -> str:
-        metric = self._metric(column)
-        if metric and self._contest and self._board is not None:
-            return value_text(BOARD_METRICS[metric], self._board.cell(self._contest, metric, row.name))
-        if metric or column == OVERALL:
-            return score_text(self._score(row, column))
-        return {RANK: str(row.rank), NAME: row.name}.get(column, str(row.overall.n))
-
-    def _sort_key(self, row: Standing, column: int) -> float | str:
-        metric = self._metric(column)
-        if metric and self._contest and self._board is not None:
-            cell = self._board.cell(self._contest, metric, row.name)
-            return math.inf if cell is None else cell.mean
-        score = self._score(row, column)
-        if score is not None:
-            return -1.0 if math.isnan(score.mean) else score.mean
-        if metric:
-            return -1.0
-        return row.name if column == NAME else float(row.rank if column == RANK else row.overall.n)
-
-    def _tip(self, row: Standing, column: int) -> str | None:
-        score = self._score(row, column)
+    def other_data(self, row: Standing, column: int, role: int) -> object | None:
+        """How long the bar is, and what it means."""
+        score = self._scores[column](row)
         if score is None:
             return None
-        return tr("Score {score}, over {count} contests", score=score_text(score), count=score.n)
+        if role == BAR_ROLE:
+            return None if math.isnan(score.mean) else score.mean
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return tr("Score {score}, over {count} contests", score=score_text(score), count=score.n)
+        return None
+
+
+def _no_score(_row: Standing) -> None:
+    return None
+
+
+def _score_of(metric: str) -> Callable[[Standing], Estimate | None]:
+    return lambda row: row.scores.get(metric)
+
+
+def _score_column(title: str, score: Callable[[Standing], Estimate | None], tip: str = "") -> Column[Standing]:
+    def sort(row: Standing) -> float:
+        found = score(row)
+        return -1.0 if found is None or math.isnan(found.mean) else found.mean
+
+    return NumberColumn(title, score, score_text, sort=sort, tip=tip)
+
+
+def _metric_column(name: str) -> Column[Standing]:
+    return _score_column(tr(BOARD_METRICS[name].title), _score_of(name), tr(BOARD_METRICS[name].help))
+
+
+def _value_column(board: Board, contest: str, name: str) -> Column[Standing]:
+    metric = BOARD_METRICS[name]
+
+    def cell(row: Standing) -> Estimate | None:
+        return board.cell(contest, name, row.name)
+
+    def sort(row: Standing) -> float:
+        found = cell(row)
+        return math.inf if found is None else found.mean
+
+    return NumberColumn(
+        metric.axis_title, cell, lambda found: value_text(metric, found), sort=sort, tip=tr(metric.help)
+    )
 
 
 class BarDelegate(QStyledItemDelegate):

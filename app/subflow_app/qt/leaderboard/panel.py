@@ -27,8 +27,9 @@ from subflow_app.core.leaderboard.board import Board
 from subflow_app.core.leaderboard.contest import Contest
 from subflow_app.core.leaderboard.metrics import BOARD_METRICS, default_weights
 from subflow_app.core.leaderboard.table import Standing, standings
-from subflow_app.qt.leaderboard.board_model import NAME, SORT_ROLE, BarDelegate, BoardModel
+from subflow_app.qt.leaderboard.board_model import NAME, BarDelegate, BoardModel
 from subflow_app.qt.leaderboard.charts import MOST_SHOWN, BoardChart, Mark, RadarChart, ScatterChart, Shape
+from subflow_app.qt.models.table_model import SORT_ROLE
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
@@ -178,7 +179,7 @@ class LeaderboardPanel(QWidget):
         selected = self.selected
         contest = self.contest
         self.rows = standings(board, default_weights(), [contest] if contest else None)
-        self.model.show_rows(board, self.rows, contest)
+        self.model.show_board(board, self.rows, contest)
         self._stack.setCurrentWidget(self.tabs if self.rows else self.empty)
         header = self.table.horizontalHeader()
         titles = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) for n in range(self.model.columnCount())]

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
-from PySide6.QtGui import QColor, QFont
+from PySide6.QtCore import QModelIndex, QObject, Qt
+from PySide6.QtGui import QColor
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.agent_replay import AgentReplay, NumberRow, number_rows
+from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.qt import format as fmt
+from subflow_app.qt.models.table_model import Index, TableModel, bold
 from subflow_app.qt.theme import current_tokens
 from subflow_sim.agent_steps import AgentDecision
-
-Index = QModelIndex | QPersistentModelIndex
 
 _TITLES = {
     "seen": translatable("What the policy was given, scaled"),
@@ -22,8 +23,6 @@ _TITLES = {
     "epoch": translatable("What happened since the decision before"),
 }
 _FORMATS = {"bit/s": fmt.rate, "s": fmt.time, "pkt": fmt.packets, "": fmt.ratio}
-_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
 
 
 def number_text(value: float, unit: str) -> str:
@@ -31,22 +30,46 @@ def number_text(value: float, unit: str) -> str:
     return _FORMATS[unit](value) if unit in _FORMATS else fmt.number(value, 4)
 
 
-class DecisionList(QAbstractTableModel):
-    """Rows are the decisions of one agent, in order of time; each is put together when it comes into view."""
+def _whom(decision: AgentDecision) -> str:
+    owners = dict.fromkeys(each.name.partition("/")[0] for each in decision.acting)
+    return decision.acting[0].name if len(decision.acting) == 1 else ", ".join(owners)
 
-    COLUMNS = (
-        (translatable("Time"), translatable("Simulated time of the decision")),
-        (translatable("For"), translatable("What it decided for")),
-        (translatable("Action"), translatable("What it did to each subflow")),
-        (translatable("Value"), translatable("How good the policy thought it would be; not every policy says")),
-        (translatable("Earned"), translatable("Reward of the epoch that followed")),
-    )
+
+def _action(decision: AgentDecision) -> str:
+    if decision.agent.choices:
+        return ", ".join(decision.agent.action_texts(each.action)[0] for each in decision.acting)
+    return ", ".join("/".join(f"{value:+.2f}" for value in each.action) for each in decision.acting)
+
+
+DECISION_COLUMNS: tuple[Column[AgentDecision], ...] = (
+    NumberColumn(
+        translatable("Time"),
+        lambda decision: f"{decision.time_s:.3f} s",
+        tip=translatable("Simulated time of the decision"),
+    ),
+    Column(translatable("For"), _whom, tip=translatable("What it decided for")),
+    Column(translatable("Action"), _action, tip=translatable("What it did to each subflow")),
+    NumberColumn(
+        translatable("Value"),
+        lambda decision: fmt.number(decision.value),
+        tip=translatable("How good the policy thought it would be; not every policy says"),
+    ),
+    NumberColumn(
+        translatable("Earned"),
+        lambda decision: fmt.number(decision.outcome, 4),
+        tip=translatable("Reward of the epoch that followed"),
+    ),
+)
+
+
+class DecisionList(TableModel[AgentDecision]):
+    """Rows are the decisions of one agent, in order of time; each is put together when it comes into view."""
 
     VALUE = 3  # its column
 
     def __init__(self, parent: QObject | None = None) -> None:
         """An empty list."""
-        super().__init__(parent)
+        super().__init__(DECISION_COLUMNS, parent)
         self._replay: AgentReplay | None = None
         self._count = 0
 
@@ -68,66 +91,33 @@ class DecisionList(QAbstractTableModel):
             self._count = count
             self.endInsertRows()
 
+    def row_at(self, number: int) -> AgentDecision:
+        """A decision."""
+        assert self._replay is not None
+        return self._replay.at(number)
+
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """Number of decisions."""
         return 0 if parent.isValid() else self._count
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of columns."""
-        return 0 if parent.isValid() else len(self.COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object | None:
-        """Title of a column."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.COLUMNS):
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if section in (1, 2) else _RIGHT
-        titles = {Qt.ItemDataRole.DisplayRole: 0, Qt.ItemDataRole.ToolTipRole: 1}
-        return tr(self.COLUMNS[section][titles[Qt.ItemDataRole(role)]]) if role in titles else None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
-        """Text of a cell."""
-        if not index.isValid() or self._replay is None:
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if index.column() in (1, 2) else _RIGHT
-        if role == Qt.ItemDataRole.DisplayRole:
-            return _cell(self._replay.at(index.row()), index.column())
-        if role == Qt.ItemDataRole.ToolTipRole and index.column() == 2:
-            return self._replay.at(index.row()).action_text.replace("; ", "\n")
-        return None
+    def other_data(self, row: AgentDecision, column: int, role: int) -> object | None:
+        """What was done in full."""
+        is_action = role == Qt.ItemDataRole.ToolTipRole and column == 2
+        return row.action_text.replace("; ", "\n") if is_action else None
 
 
-def _cell(decision: AgentDecision, column: int) -> str:
-    match column:
-        case 0:
-            return f"{decision.time_s:.3f} s"
-        case 1:
-            owners = dict.fromkeys(each.name.partition("/")[0] for each in decision.acting)
-            return decision.acting[0].name if len(decision.acting) == 1 else ", ".join(owners)
-        case 2:
-            if decision.agent.choices:
-                return ", ".join(decision.agent.action_texts(each.action)[0] for each in decision.acting)
-            return ", ".join("/".join(f"{value:+.2f}" for value in each.action) for each in decision.acting)
-        case 3:
-            return fmt.number(decision.value)
-        case _:
-            return fmt.number(decision.outcome, 4)
+class DecisionNumbers(TableModel[NumberRow | str]):
+    """Rows are the numbers of one decision, columns the subflows that were seen: those it acted on first, in bold.
 
+    A text is the title of the numbers that follow.
+    """
 
-class DecisionNumbers(QAbstractTableModel):
-    """Rows are the numbers of one decision, columns the subflows that were seen: those it acted on first, in bold."""
+    translates = False
 
     def __init__(self, parent: QObject | None = None) -> None:
         """An empty table."""
-        super().__init__(parent)
-        self._rows: list[NumberRow | str] = []  # a text is the title of a part
-        self._order: list[int] = []  # of the subflows
-        self._names: list[str] = []
+        super().__init__((_column("", None),), parent)
         self._acting = 0
-        self._labels: Mapping[str, str] = {}
 
     def set_decision(self, decision: AgentDecision | None, labels: Mapping[str, str]) -> bool:
         """Shows a decision. Returns whether it has other rows or columns than the one before.
@@ -142,77 +132,51 @@ class DecisionNumbers(QAbstractTableModel):
                 rows.append(tr(_TITLES[row.part]))
             rows.append(row)
         subflows = decision.subflows if decision is not None else ()
-        order = sorted(range(len(subflows)), key=lambda index: not subflows[index].is_acting)
-        names = [subflows[index].name for index in order]
-        is_same_shape = len(names) == len(self._names) and len(rows) == len(self._rows)
-        if not is_same_shape:
-            self.beginResetModel()
-        self._rows, self._order, self._names, self._labels = rows, order, names, labels
+        columns = [_column("", None)]
+        for index in sorted(range(len(subflows)), key=lambda index: not subflows[index].is_acting):
+            name, is_acting = subflows[index].name, subflows[index].is_acting
+            tip = f"{name}: {tr('decided for') if is_acting else tr('only seen')}"
+            columns.append(_column(labels.get(name, name), index, tip))
         self._acting = sum(each.is_acting for each in subflows)
-        if not is_same_shape:
-            self.endResetModel()
-        elif rows and names:
-            # So that scroll position and widths stay while a person steps.
-            self.dataChanged.emit(self.index(0, 0), self.index(len(rows) - 1, len(names)))
-            self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(names))
-        return not is_same_shape
+        if len(columns) != len(self.columns) or len(rows) != len(self.rows):
+            self.show_rows(rows, columns)
+            return True
+        # So that scroll position and widths stay while a person steps.
+        self.rows, self.columns = rows, columns
+        self.say_changed()
+        self.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, len(columns) - 1)
+        return False
 
     def title_rows(self) -> list[int]:
         """The rows that are titles of parts, to be drawn over all columns."""
-        return [row for row, each in enumerate(self._rows) if isinstance(each, str)]
+        return [row for row, each in enumerate(self.rows) if isinstance(each, str)]
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Numbers and titles."""
-        return 0 if parent.isValid() else len(self._rows)
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """Subflows that it acted on are bold."""
+        if role == Qt.ItemDataRole.FontRole:
+            return bold() if 1 <= section <= self._acting else None
+        return super().headerData(section, orientation, role)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """The name, and a column per subflow."""
-        return 0 if parent.isValid() else 1 + len(self._names)
+    def other_data(self, row: NumberRow | str, column: int, role: int) -> object | None:
+        """What a number is; titles are muted and bold."""
+        if isinstance(row, NumberRow):
+            return row.help or None if role == Qt.ItemDataRole.ToolTipRole else None
+        if role == Qt.ItemDataRole.ForegroundRole:
+            return QColor(current_tokens().muted_text)
+        return bold() if role == Qt.ItemDataRole.FontRole else None
 
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object | None:
-        """The subflows."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section <= len(self._names):
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if section == 0 else _RIGHT
-        if section == 0:
-            return "" if role == Qt.ItemDataRole.DisplayRole else None
-        name = self._names[section - 1]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self._labels.get(name, name)
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return f"{name}: {tr('decided for') if section <= self._acting else tr('only seen')}"
-        return _bold() if role == Qt.ItemDataRole.FontRole and section <= self._acting else None
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
-        """Text of a cell."""
-        if not index.isValid():
-            return None
-        row, column = self._rows[index.row()], index.column()
+def _column(title: str, subflow: int | None, tip: str = "") -> Column[NumberRow | str]:
+    """A column of a subflow; None: of the names of the numbers."""
+
+    def text(row: NumberRow | str) -> str:
+        if subflow is None:
+            return row if isinstance(row, str) else row.name
         if isinstance(row, str):
-            if column == 0 and role == Qt.ItemDataRole.DisplayRole:
-                return row
-            if role == Qt.ItemDataRole.ForegroundRole:
-                return QColor(current_tokens().muted_text)
-            return _bold() if role == Qt.ItemDataRole.FontRole else None
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _LEFT if column == 0 else _RIGHT
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return row.help or None
-        if role != Qt.ItemDataRole.DisplayRole:
-            return None
-        if column == 0:
-            return row.name
-        subflow = self._order[column - 1]
+            return ""
         if row.texts:
             return row.texts[subflow]
         value = row.values[subflow]
         return "" if row.part == "done" and math.isnan(value) else number_text(value, row.unit)
 
-
-def _bold() -> QFont:
-    font = QFont()
-    font.setBold(True)
-    return font
+    return Column(title, text, is_number=subflow is not None, tip=tip)

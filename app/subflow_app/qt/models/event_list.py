@@ -6,81 +6,64 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QObject
 
-from subflow_app.core.language import tr, translatable
+from subflow_app.core.language import translatable
 from subflow_app.core.replay.run_events import RunEvent, RunEvents
+from subflow_app.core.tables import Column, NumberColumn
+from subflow_app.qt.models.table_model import Index, TableModel
 
-Index = QModelIndex | QPersistentModelIndex
-
-COLUMNS = (translatable("Time"), translatable("What"), translatable("Who"), translatable("Value"))
-TIME, WHAT, WHO, VALUE = range(4)
+COLUMNS: tuple[Column[RunEvent], ...] = (
+    NumberColumn(translatable("Time"), lambda event: f"{event.time_s:.6f} s", widest="1200.000000 s"),
+    Column(translatable("What"), lambda event: event.what, widest="Retransmission timeout__"),
+    Column(translatable("Who"), lambda event: event.who, widest="download · backhaul→lte"),
+    Column(translatable("Value"), lambda event: event.value),
+)
 _CACHED = 2048
 
 
-class EventList(QAbstractTableModel):
+class EventList(TableModel[RunEvent]):
     """Some rows of the events of one run."""
+
+    aligns_headings = False
 
     def __init__(self, parent: QObject | None = None) -> None:
         """Without a run."""
-        super().__init__(parent)
+        super().__init__(
+            COLUMNS, parent, tip=lambda event: " · ".join(filter(None, (each.text(event) for each in COLUMNS)))
+        )
         self._events: RunEvents | None = None
-        self._rows: NDArray[np.int64] = np.empty(0, np.int64)
+        self._numbers: NDArray[np.int64] = np.empty(0, np.int64)
         self._event_at = lru_cache(_CACHED)(self._read)
 
-    def show_rows(self, events: RunEvents | None, rows: NDArray[np.int64]) -> None:
-        """Shows these rows of these events."""
-        grown = len(rows) - len(self._rows)
-        if events is self._events and grown > 0 and np.array_equal(rows[: len(self._rows)], self._rows):
+    def show_events(self, events: RunEvents | None, numbers: NDArray[np.int64]) -> None:
+        """Shows these of these events."""
+        before = self._numbers
+        grown = len(numbers) - len(before)
+        if events is self._events and grown > 0 and np.array_equal(numbers[: len(before)], before):
             # A run that goes on: what was there stays where it is. Planned events to come make all others anew.
-            self.beginInsertRows(QModelIndex(), len(self._rows), len(rows) - 1)
-            self._rows = rows
+            self.beginInsertRows(QModelIndex(), len(before), len(numbers) - 1)
+            self._numbers = numbers
             self._event_at.cache_clear()
             self.endInsertRows()
             return
         self.beginResetModel()
-        self._events, self._rows = events, rows
+        self._events, self._numbers = events, numbers
         self._event_at.cache_clear()
         self.endResetModel()
 
-    def event_at(self, row: int) -> RunEvent:
+    def row_at(self, number: int) -> RunEvent:
         """The event of a row."""
-        return self._event_at(row)
+        return self._event_at(number)
 
-    def row_at(self, time_s: float) -> int:
+    def row_of(self, time_s: float) -> int:
         """The last row at or before a time; -1 if all come later."""
-        return -1 if self._events is None else self._events.row_at(self._rows, time_s)
+        return -1 if self._events is None else self._events.row_at(self._numbers, time_s)
 
     def _read(self, row: int) -> RunEvent:
         assert self._events is not None
-        return self._events.row(int(self._rows[row]))
-
-    # ---- QAbstractTableModel ----
+        return self._events.row(int(self._numbers[row]))
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """Number of events."""
-        return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Time, what, who, value."""
-        return 0 if parent.isValid() else len(COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object | None:
-        """Title of a column."""
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return tr(COLUMNS[section])
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
-        """Text of a cell."""
-        if not index.isValid() or index.row() >= len(self._rows):
-            return None
-        if role == Qt.ItemDataRole.TextAlignmentRole and index.column() == TIME:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-        if role not in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            return None
-        event = self._event_at(index.row())
-        cells = (f"{event.time_s:.6f} s", event.what, event.who, event.value)
-        return cells[index.column()] if role == Qt.ItemDataRole.DisplayRole else " · ".join(filter(None, cells))
+        return 0 if parent.isValid() else len(self._numbers)

@@ -21,9 +21,8 @@ from subflow_app.qt.models.event_list import COLUMNS, EventList
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.tables import set_up_table, set_widths
+from subflow_app.qt.widgets.tables import set_column_widths, set_up_table
 
-_WIDEST = ("1200.000000 s", "Retransmission timeout__", "download · backhaul→lte", "")
 _COMBO_LETTERS = 18  # longer names are cut; the list that opens is wider
 _MOST_OWNERS = 500  # a list of more is no choice
 
@@ -55,7 +54,7 @@ class EventsPanel(QWidget):
         set_up_table(self.table, "event_table", tr("Events of the run"))
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setModel(self.model)
-        set_widths(self.table, [(tr(title), widest) for title, widest in zip(COLUMNS, _WIDEST, strict=True)])
+        set_column_widths(self.table, COLUMNS)
         self.table.clicked.connect(self._on_chosen)
         self.table.activated.connect(self._on_chosen)
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
@@ -106,7 +105,7 @@ class EventsPanel(QWidget):
         events = self._playhead.events
         self._list_owners()
         self._is_following = True
-        self.model.show_rows(events, self._playhead.event_rows)
+        self.model.show_events(events, self._playhead.event_rows)
         self._is_following = False
         count = self.model.rowCount()
         self._count.setText(trn("{count} event", "{count} events", count))
@@ -148,7 +147,7 @@ class EventsPanel(QWidget):
         if not self.isVisible():
             return
         time_s = self._playhead.time_s
-        row = self.model.row_at(time_s) if time_s is not None else -1
+        row = self.model.row_of(time_s) if time_s is not None else -1
         self._is_following = True
         if row < 0:
             self.table.clearSelection()
@@ -168,7 +167,7 @@ class EventsPanel(QWidget):
 
     def _on_chosen(self, index: QModelIndex) -> None:
         if index.isValid():
-            self.event_chosen.emit(self.model.event_at(index.row()).time_s)
+            self.event_chosen.emit(self.model.row_at(index.row()).time_s)
 
 
 def _combo(name: str, text: str) -> QComboBox:

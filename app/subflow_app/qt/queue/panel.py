@@ -22,11 +22,11 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr
 from subflow_app.core.running.run_queue import QueueEntry, QueueProgress
 from subflow_app.qt import format as fmt
-from subflow_app.qt.models.followed_table import ROW_ROLE
+from subflow_app.qt.models.table_model import ROW_ROLE
 from subflow_app.qt.queue.table_model import COLUMNS, QueueTable
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.tables import select_rows, set_up_table, set_widths
+from subflow_app.qt.widgets.tables import select_rows, set_column_widths, set_up_table
 
 _STEPS = 1000
 _MOST_PARALLEL = 64
@@ -54,7 +54,7 @@ class QueuePanel(QWidget):
         self.table = QTableView(self)
         self.table.setModel(self._model)
         set_up_table(self.table, "queue_table", tr("Queued runs"))
-        set_widths(self.table, [(tr(column.title), column.widest) for column in COLUMNS])
+        set_column_widths(self.table, COLUMNS)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(
             lambda at: self.menu_requested.emit(self.table.viewport().mapToGlobal(at))

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QIcon
 
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.running.run_queue import QueueEntry
+from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
-from subflow_app.qt.models.followed_table import Column, FollowedTable
+from subflow_app.qt.models.table_model import FollowedTable
 
 _STATES = {
     JobState.WAITING: (translatable("waiting"), "recent"),
@@ -27,18 +28,17 @@ def _kept(entry: QueueEntry) -> str:
 
 
 COLUMNS: tuple[Column[QueueEntry], ...] = (
-    Column(translatable("Run"), lambda e: e.name, "Two disjoint paths, balia"),
-    Column(translatable("Seed"), lambda e: str(e.seed), "12345", is_number=True),
-    Column(translatable("State"), lambda e: tr(_STATES[e.state][0]), "      cancelled"),
-    Column(translatable("Done"), lambda e: fmt.ratio(e.fraction, 2), "100 %", is_number=True),
-    Column(
+    Column(translatable("Run"), lambda e: e.name, widest="Two disjoint paths, balia"),
+    NumberColumn(translatable("Seed"), lambda e: e.seed, widest="12345"),
+    Column(translatable("State"), lambda e: tr(_STATES[e.state][0]), widest="      cancelled"),
+    NumberColumn(translatable("Done"), lambda e: fmt.ratio(e.fraction, 2), widest="100 %"),
+    NumberColumn(
         translatable("Time left"),
         lambda e: fmt.duration(e.eta_s) if e.state is JobState.RUNNING else "",
-        "00 min 00 s",
-        is_number=True,
+        widest="00 min 00 s",
     ),
-    Column(translatable("Tag"), lambda e: e.tag, "batch of 12"),
-    Column(translatable("Kept as"), _kept, "run 12345"),
+    Column(translatable("Tag"), lambda e: e.tag, widest="batch of 12"),
+    Column(translatable("Kept as"), _kept, widest="run 12345"),
 )
 _STATE_COLUMN = 2
 
@@ -48,12 +48,9 @@ class QueueTable(FollowedTable[QueueEntry]):
 
     def __init__(self, parent: QObject | None = None) -> None:
         """An empty table."""
-        super().__init__(COLUMNS, lambda entry: entry.number, parent)
+        super().__init__(COLUMNS, lambda entry: entry.number, parent, tip=lambda entry: entry.note or None)
 
-    def tip_of(self, row: QueueEntry) -> str | None:
-        """Why it failed, say."""
-        return row.note or None
-
-    def icon_of(self, row: QueueEntry, column: int) -> QIcon | None:
-        """Where it stands."""
-        return icon(_STATES[row.state][1]) if column == _STATE_COLUMN else None
+    def other_data(self, row: QueueEntry, column: int, role: int) -> QIcon | None:
+        """The sign of where it stands."""
+        is_sign = role == Qt.ItemDataRole.DecorationRole and column == _STATE_COLUMN
+        return icon(_STATES[row.state][1]) if is_sign else None

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QIcon
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.sweeps.sweep_list import STATE_TEXTS, SweepEntry
+from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
-from subflow_app.qt.models.followed_table import Column, FollowedTable
+from subflow_app.qt.models.table_model import FollowedTable
 
 _ICONS = {
     "waiting": "recent",
@@ -32,13 +33,11 @@ def done_text(entry: SweepEntry) -> str:
 
 
 COLUMNS: tuple[Column[SweepEntry], ...] = (
-    Column(translatable("Sweep"), lambda e: e.name, "Two disjoint paths"),
-    Column(translatable("Runs"), done_text, "100 of 100", is_number=True),
-    Column(translatable("State"), lambda e: tr(STATE_TEXTS[e.state]), "      interrupted"),
-    Column(
-        translatable("Time left"), lambda e: fmt.duration(e.eta_s) if e.goes_on else "", "00 min 00 s", is_number=True
-    ),
-    Column(translatable("Started"), lambda e: fmt.moment(e.created_at), "28 Nov 2026 09:12"),
+    Column(translatable("Sweep"), lambda e: e.name, widest="Two disjoint paths"),
+    NumberColumn(translatable("Runs"), done_text, widest="100 of 100"),
+    Column(translatable("State"), lambda e: tr(STATE_TEXTS[e.state]), widest="      interrupted"),
+    NumberColumn(translatable("Time left"), lambda e: fmt.duration(e.eta_s) if e.goes_on else "", widest="00 min 00 s"),
+    Column(translatable("Started"), lambda e: fmt.moment(e.created_at), widest="28 Nov 2026 09:12"),
 )
 _STATE_COLUMN = 2
 
@@ -48,16 +47,18 @@ class SweepTableModel(FollowedTable[SweepEntry]):
 
     def __init__(self, parent: QObject | None = None) -> None:
         """An empty table."""
-        super().__init__(COLUMNS, lambda entry: entry.key, parent)
+        super().__init__(COLUMNS, lambda entry: entry.key, parent, tip=_tip)
 
-    def tip_of(self, row: SweepEntry) -> str | None:
-        """Why it failed, or that it can be taken up again."""
-        if row.message:
-            return row.message
-        if row.is_elsewhere:
-            return tr("Another program is at it")
-        return tr("Can be taken up again: the runs that are missing are made") if row.can_resume else None
+    def other_data(self, row: SweepEntry, column: int, role: int) -> QIcon | None:
+        """The sign of where it stands."""
+        is_sign = role == Qt.ItemDataRole.DecorationRole and column == _STATE_COLUMN
+        return icon(_ICONS[row.state]) if is_sign else None
 
-    def icon_of(self, row: SweepEntry, column: int) -> QIcon | None:
-        """Where it stands."""
-        return icon(_ICONS[row.state]) if column == _STATE_COLUMN else None
+
+def _tip(entry: SweepEntry) -> str | None:
+    """Why it failed, or that it can be taken up again."""
+    if entry.message:
+        return entry.message
+    if entry.is_elsewhere:
+        return tr("Another program is at it")
+    return tr("Can be taken up again: the runs that are missing are made") if entry.can_resume else None

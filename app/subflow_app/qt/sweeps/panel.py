@@ -23,12 +23,12 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr
 from subflow_app.core.sweeps.sweep_list import SweepEntry
 from subflow_app.qt import format as fmt
-from subflow_app.qt.models.followed_table import ROW_ROLE
+from subflow_app.qt.models.table_model import ROW_ROLE
 from subflow_app.qt.sweeps.list_model import COLUMNS, SweepTableModel, done_text
 from subflow_app.qt.sweeps.study_page import StudyPage
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.tables import select_rows, set_up_table, set_widths
+from subflow_app.qt.widgets.tables import select_rows, set_column_widths, set_up_table
 from subflow_app.qt.workers import Workers
 
 _STEPS = 1000
@@ -65,7 +65,7 @@ class SweepPanel(QWidget):
         self.table = QTableView(self)
         self.table.setModel(self._model)
         set_up_table(self.table, "sweeps_table", tr("Sweeps"))
-        set_widths(self.table, [(tr(column.title), column.widest) for column in COLUMNS])
+        set_column_widths(self.table, COLUMNS)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(

@@ -4,61 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QLineEdit, QTableView, QVBoxLayout, QWidget
 
-from subflow_app.core.language import tr
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.sweeps.sweep_parameters import SweepParameter
-from subflow_app.qt.widgets.tables import set_up_table, set_widths
+from subflow_app.core.tables import Column
+from subflow_app.qt.models.table_model import TableModel
+from subflow_app.qt.widgets.tables import set_column_widths, set_up_table
 
-Index = QModelIndex | QPersistentModelIndex
+COLUMNS: tuple[Column[SweepParameter], ...] = (
+    Column(translatable("Parameter"), lambda parameter: parameter.key, widest="flows.download.controller"),
+    Column(translatable("Now"), lambda parameter: parameter.present, widest="unlimited (default)"),
+)
 
 
-class ParameterModel(QAbstractTableModel):
-    """Key and present value of each parameter that is found."""
-
-    def __init__(self, parameters: Sequence[SweepParameter], parent: QObject | None = None) -> None:
-        """All of them."""
-        super().__init__(parent)
-        self._all = list(parameters)
-        self.rows = list(parameters)
-
-    def search(self, words: str) -> None:
-        """Keeps those in which all these words are found."""
-        self.beginResetModel()
-        self.rows = [parameter for parameter in self._all if parameter.matches(words)]
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of parameters found."""
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Key and value."""
-        return 0 if parent.isValid() else 2
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> object | None:
-        """Titles."""
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return (tr("Parameter"), tr("Now"))[section]
-        return None
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
-        """Key, value, and what may be written there."""
-        if not index.isValid() or index.row() >= len(self.rows):
-            return None
-        parameter = self.rows[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return (parameter.key, parameter.present)[index.column()]
-        if role == Qt.ItemDataRole.ToolTipRole:
-            allowed = tr("Allowed: {allowed}", allowed=problem_text(parameter.allowed)) if parameter.allowed else ""
-            help_text = tr(parameter.help) if parameter.help else ""
-            return "\n".join(filter(None, (parameter.label, help_text, allowed)))
-        return None
+def _tip(parameter: SweepParameter) -> str:
+    """What may be written there."""
+    allowed = tr("Allowed: {allowed}", allowed=problem_text(parameter.allowed)) if parameter.allowed else ""
+    help_text = tr(parameter.help) if parameter.help else ""
+    return "\n".join(filter(None, (parameter.label, help_text, allowed)))
 
 
 class ParameterList(QWidget):
@@ -69,7 +36,9 @@ class ParameterList(QWidget):
     def __init__(self, parameters: Sequence[SweepParameter], parent: QWidget | None = None) -> None:
         """All of them are listed."""
         super().__init__(parent)
-        self.model = ParameterModel(parameters, self)
+        self._all = parameters
+        self.model: TableModel[SweepParameter] = TableModel(COLUMNS, self, tip=_tip)
+        self.model.show_rows(parameters)
         self.search = QLineEdit(self)
         self.search.setObjectName("sweep_search")
         self.search.setAccessibleName(tr("Search parameters"))
@@ -79,7 +48,7 @@ class ParameterList(QWidget):
         self.table.setModel(self.model)
         set_up_table(self.table, "sweep_parameters", tr("Parameters of the scenario"))
         self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        set_widths(self.table, [(tr("Parameter"), "flows.download.controller"), (tr("Now"), "unlimited (default)")])
+        set_column_widths(self.table, COLUMNS)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.search)
@@ -97,7 +66,7 @@ class ParameterList(QWidget):
             self.taken.emit(self.model.rows[row])
 
     def _on_searched(self, words: str) -> None:
-        self.model.search(words)
+        self.model.show_rows([parameter for parameter in self._all if parameter.matches(words)])
         if self.model.rows:
             self.table.setCurrentIndex(self.model.index(0, 0))
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.palette import ColourKey, hex_colour
 from subflow_app.core.scenarios.flow_draft import DraftPath, FlowDraft
 from subflow_app.qt import format as fmt
-
-_Index = QModelIndex | QPersistentModelIndex
-_NO_INDEX = QModelIndex()
+from subflow_app.qt.models.table_model import Index, ListModel
 
 
 def path_colour(position: int, *, is_dark: bool) -> str:
@@ -34,49 +32,45 @@ def path_words(path: DraftPath) -> str:
     return "  ·  ".join(filter(None, words))
 
 
-class PathList(QAbstractListModel):
+class PathList(ListModel[DraftPath]):
     """The paths of a draft; checking one chooses it."""
 
     chosen_changed = Signal()
 
     def __init__(self, draft: FlowDraft, parent: QObject, *, is_dark: bool) -> None:
-        super().__init__(parent)
+        super().__init__(lambda path: f"{' → '.join(path.links)}\n{path_words(path)}", parent)
         self._draft = draft
         self._is_dark = is_dark
+        self.rows = draft.paths
 
     def refresh(self) -> None:
         """Show what the draft has now."""
-        self.beginResetModel()
-        self.endResetModel()
+        self.show_rows(self._draft.paths)
 
-    def rowCount(self, parent: _Index = _NO_INDEX) -> int:
-        """Count the paths."""
-        return 0 if parent.isValid() else len(self._draft.paths)
-
-    def flags(self, index: _Index) -> Qt.ItemFlag:
+    def flags(self, index: Index) -> Qt.ItemFlag:
         """Every path can be checked."""
         return super().flags(index) | Qt.ItemFlag.ItemIsUserCheckable
 
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return a path's links and words, its colour and whether it is chosen."""
-        if not index.isValid():
-            return None
-        path = self._draft.paths[index.row()]
-        if role == Qt.ItemDataRole.DisplayRole:
-            return f"{' → '.join(path.links)}\n{path_words(path)}"
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return tr("Path over {links}: {words}", links=", ".join(path.links), words=path_words(path))
         if role == Qt.ItemDataRole.DecorationRole:
             return QColor(path_colour(index.row(), is_dark=self._is_dark))
+        return super().data(index, role)
+
+    def other_data(self, row: DraftPath, column: int, role: int) -> object | None:
+        """Return what a screen reader says, and whether the path is chosen."""
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            return tr("Path over {links}: {words}", links=", ".join(row.links), words=path_words(row))
         if role == Qt.ItemDataRole.CheckStateRole:
-            return Qt.CheckState.Checked if path.is_wanted else Qt.CheckState.Unchecked
+            return Qt.CheckState.Checked if row.is_wanted else Qt.CheckState.Unchecked
         return None
 
-    def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
         """Choose a path or not."""
         if role != Qt.ItemDataRole.CheckStateRole or not index.isValid():
             return False
         self._draft.set_wanted(index.row(), Qt.CheckState(value) == Qt.CheckState.Checked)
-        self.dataChanged.emit(self.index(0), self.index(self.rowCount() - 1))
+        self.rows = self._draft.paths
+        self.say_changed()
         self.chosen_changed.emit()
         return True

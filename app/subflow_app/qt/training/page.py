@@ -35,14 +35,14 @@ from subflow_app.core.learning.training_draft import DOCUMENT, DocumentText, Tra
 from subflow_app.core.learning.training_progress import CLASSICS, TOGGLE_WORDS, Training, possible, toggle_word
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
-from subflow_app.qt.models.followed_table import ROW_ROLE
+from subflow_app.qt.models.table_model import ROW_ROLE
 from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.training.curves import TrainingCurves
 from subflow_app.qt.training.policy_view import PolicyView
 from subflow_app.qt.training.start_form import StartForm
 from subflow_app.qt.training.table_model import COLUMNS, TrainingTable
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.tables import select_rows, set_up_table, set_widths
+from subflow_app.qt.widgets.tables import select_rows, set_column_widths, set_up_table
 from subflow_app.qt.workers import Workers
 
 if TYPE_CHECKING:
@@ -413,7 +413,7 @@ class TrainPage(QWidget):
         table.setModel(self._model)
         table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         table.setFrameShape(QTableView.Shape.NoFrame)
-        set_widths(table, ((tr(column.title), column.widest) for column in COLUMNS))
+        set_column_widths(table, COLUMNS)
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         table.customContextMenuRequested.connect(self._on_menu_wanted)
         table.selectionModel().selectionChanged.connect(lambda *_: self._on_selection_changed())

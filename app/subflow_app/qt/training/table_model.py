@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QRectF, Qt
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
@@ -13,9 +14,10 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.training_metrics import SATURATION_WARNING
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.scenarios.problem_texts import problem_text
+from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
-from subflow_app.qt.models.followed_table import Column, FollowedTable
+from subflow_app.qt.models.table_model import FollowedTable
 from subflow_app.qt.theme import current_tokens
 
 _SWATCH = 12
@@ -52,47 +54,40 @@ def _eta(training: Training) -> str:
 
 
 COLUMNS: tuple[Column[Training], ...] = (
-    Column(translatable("Training"), lambda t: t.name, "drl-cc on drlcc-sc1, seed 1"),
-    Column(translatable("State"), lambda t: tr(t.state.value), "      interrupted"),
-    Column(
-        translatable("Done"), _progress, "100 %", is_number=True, tip=translatable("Share of the budget that is used")
-    ),
-    Column(translatable("Time left"), _eta, "00 min 00 s", is_number=True),
-    Column(
+    Column(translatable("Training"), lambda t: t.name, widest="drl-cc on drlcc-sc1, seed 1"),
+    Column(translatable("State"), lambda t: tr(t.state.value), widest="      interrupted"),
+    NumberColumn(translatable("Done"), _progress, widest="100 %", tip=translatable("Share of the budget that is used")),
+    NumberColumn(translatable("Time left"), _eta, widest="00 min 00 s"),
+    NumberColumn(
         translatable("Return"),
         lambda t: fmt.number(_latest(t, "return_mean")),
-        "-12.34",
-        is_number=True,
+        widest="-12.34",
         tip=translatable("Per decision"),
     ),
-    Column(
+    NumberColumn(
         translatable("Goodput"),
         lambda t: fmt.rate(_latest(t, "flow_goodput_bps")),
-        "12.3 Mbit/s",
-        is_number=True,
+        widest="12.3 Mbit/s",
         tip=translatable("Of a flow, in the latest training episodes"),
     ),
-    Column(
+    NumberColumn(
         translatable("Against classics"),
         _versus,
-        "1.52× wvegas",
-        is_number=True,
+        widest="1.52× wvegas",
         tip=translatable(
             "Goodput over that of the best classic controller, on the held-out seeds of the latest evaluation"
         ),
     ),
-    Column(
+    NumberColumn(
         translatable("Decisions"),
         lambda t: fmt.count(_latest(t, "step")),
-        "1 234 567",
-        is_number=True,
+        widest="1 234 567",
         tip=translatable("Learned from so far"),
     ),
-    Column(
+    NumberColumn(
         translatable("Updates/s"),
         lambda t: fmt.number(_latest(t, "updates_per_s")),
-        "12 345",
-        is_number=True,
+        widest="12 345",
         tip=translatable("Gradient steps per second"),
     ),
 )
@@ -105,7 +100,7 @@ class TrainingTable(FollowedTable[Training]):
 
     def __init__(self, parent: QObject | None = None) -> None:
         """An empty table."""
-        super().__init__(COLUMNS, lambda training: training.id, parent)
+        super().__init__(COLUMNS, lambda training: training.id, parent, tip=_tip)
         self._hues: dict[str, int] = {}
 
     def hue(self, training_id: str) -> int:
@@ -115,19 +110,18 @@ class TrainingTable(FollowedTable[Training]):
             self._hues[training_id] = next(hue for hue in range(len(taken) + 1) if hue not in taken)
         return self._hues[training_id]
 
-    def on_others(self) -> None:
+    def update_rows(self, rows: Sequence[Training]) -> None:
         """Gives new trainings a colour, oldest first, so that none takes the colour of one that is there."""
-        listed = {training.id for training in self.rows}
+        listed = {training.id for training in rows}
         self._hues = {key: hue for key, hue in self._hues.items() if key in listed}
-        for training in reversed(self.rows):
+        for training in reversed(rows):
             self.hue(training.id)
+        super().update_rows(rows)
 
-    def tip_of(self, row: Training) -> str:
-        """All that is known of a training in a few lines."""
-        return _tip(row)
-
-    def icon_of(self, row: Training, column: int) -> QIcon | None:
-        """The colour of its curves, and where it stands."""
+    def other_data(self, row: Training, column: int, role: int) -> QIcon | None:
+        """The colour of its curves, and the sign of where it stands."""
+        if role != Qt.ItemDataRole.DecorationRole:
+            return None
         tokens = current_tokens()
         if column == NAME_COLUMN:
             key = palette.ColourKey(self.hue(row.id), 0)

@@ -7,7 +7,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QTableView, QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.text_table import TextTable
+from subflow_app.core.tables import TextTable
 from subflow_app.qt.models.text_table_model import TextTableModel
 from subflow_app.qt.theme import Tokens, table_style
 from subflow_app.qt.widgets.elided_label import ElidedLabel
@@ -95,9 +95,7 @@ class ResultsStrip(QWidget):
 
     def copy(self) -> None:
         """Puts the table on the clipboard."""
-        table = self.model.table
-        heads = [f"{each.title}, {each.unit}" if each.unit else each.title for each in table.columns]
-        QGuiApplication.clipboard().setText("\n".join("\t".join(row) for row in (heads, *table.rows)) + "\n")
+        QGuiApplication.clipboard().setText(self.model.table.tab_separated)
 
     def apply_tokens(self, tokens: Tokens) -> None:
         """Recolours everything."""

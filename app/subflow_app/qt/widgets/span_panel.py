@@ -12,9 +12,7 @@ from subflow_app.core.language import tr
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.span_model import COLUMNS, SpanModel, SpanRow
 from subflow_app.qt.theme import Tokens, table_style
-from subflow_app.qt.widgets.tables import set_up_table, set_widths
-
-_WIDEST = ("Congestion window", "packets", "download · backhaul→lte", *["0,000.0"] * 7)
+from subflow_app.qt.widgets.tables import set_column_widths, set_up_table
 
 
 class SpanPanel(QWidget):
@@ -33,7 +31,7 @@ class SpanPanel(QWidget):
         set_up_table(self.table, "span_table", tr("Curves between the cursors A and B"))
         self.table.setFrameShape(QTableView.Shape.NoFrame)
         self.table.setModel(self.model)
-        set_widths(self.table, zip((tr(title) for title in COLUMNS), _WIDEST, strict=True))
+        set_column_widths(self.table, COLUMNS)
         copy = QPushButton(tr("&Copy table"), self)
         copy.setObjectName("span_copy")
         copy.setToolTip(tr("Copy the table with tabs between its cells, for a spreadsheet"))
@@ -67,7 +65,7 @@ class SpanPanel(QWidget):
                 between=fmt.number(abs(to_s - from_s), 5),
             )
         )
-        self.model.set_rows(rows)
+        self.model.update_rows(rows)
         self.show()
 
     def sizeHint(self) -> QSize:

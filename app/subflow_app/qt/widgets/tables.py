@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
+
+from subflow_app.core.language import tr
+from subflow_app.core.tables import Column
 
 # What a header needs besides its text, px: margins and the sort arrow.
 _CELL_PADDING = 24
@@ -37,6 +41,11 @@ def set_widths(table: QTableView, columns: Iterable[tuple[str, str]]) -> None:
     for number, texts in enumerate(columns):
         width = max(map(metrics.horizontalAdvance, texts))
         table.horizontalHeader().resizeSection(number, width + _CELL_PADDING)
+
+
+def set_column_widths(table: QTableView, columns: Iterable[Column[Any]]) -> None:
+    """The same of columns that say themselves what they hold at most."""
+    set_widths(table, ((tr(column.title), column.widest) for column in columns))
 
 
 def select_rows(table: QTableView, is_wanted: Callable[[QModelIndex], bool]) -> None:

@@ -14,7 +14,8 @@ from subflow_app.core.sweeps.views.picture import Cells, Picture
 from subflow_app.core.sweeps.views.scatter import scatter
 from subflow_app.core.sweeps.views.span import shade, span_of
 from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure, make_parameter
-from subflow_app.core.sweeps.views.table import row_texts, runs_csv, study_rows, tab_separated
+from subflow_app.core.sweeps.views.table import runs_csv, study_columns, study_rows
+from subflow_app.core.tables import TextTable
 
 
 def one_parameter(values: list[float], texts: tuple[str, ...] = ("5ms",)) -> Study:
@@ -157,14 +158,15 @@ def test_axis_of_equal_values_has_room_around_them():
 def test_table_tells_means_with_their_intervals():
     study = small_study()
     rows = study_rows(study, ["goodput_bps", "mean_rtt_s"])
-    assert row_texts(study, rows[0], study.figures) == ["lia", "1%", "5 ± 13", "50.0 ± 0", "2"]
-    assert row_texts(study, rows[3], study.figures) == ["olia", "10%", "–", "–", "0"]
-    by_goodput = sorted(rows, key=lambda row: row.sort_key(2))
+    columns = study_columns(study, study.figures)
+    assert [column.text(rows[0]) for column in columns] == ["lia", "1%", "5 ± 13", "50.0 ± 0", "2"]
+    assert [column.text(rows[3]) for column in columns] == ["olia", "10%", "–", "–", "0"]
+    by_goodput = sorted(rows, key=columns[2].sort_key)
     assert [row.point for row in by_goodput] == [3, 1, 0, 2]
-    by_loss = sorted(rows, key=lambda row: row.sort_key(1), reverse=True)
+    by_loss = sorted(rows, key=columns[1].sort_key, reverse=True)
     assert [row.levels[1] for row in by_loss] == ["10%", "10%", "1%", "1%"]
-    assert sorted(rows, key=lambda row: row.sort_key(4))[0].point == 3
-    copied = tab_separated(study, rows[:1], study.figures).splitlines()
+    assert sorted(rows, key=columns[4].sort_key)[0].point == 3
+    copied = TextTable.of(rows[:1], columns).tab_separated.splitlines()
     assert copied[0].split("\t") == [CONTROLLER, LOSS, "Goodput (Mbit/s)", "Mean RTT (ms)", "Runs"]
     assert copied[1].split("\t")[2] == "5 ± 13"
 

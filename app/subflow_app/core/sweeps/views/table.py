@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,10 +11,9 @@ from subflow_app.core.errors import ExportError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.sweeps.views.study import Study, StudyFigure
 from subflow_app.core.sweeps.views.view import TABLE, SweepView
+from subflow_app.core.tables import Column, NumberColumn, csv_number, csv_text
 from subflow_sim.stats import Estimate
 from subflow_sim.whole_file import write_whole
-
-SortKey = tuple[int, float, str]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,14 +43,6 @@ class StudyRow:
     figures: tuple[Estimate, ...]
     runs: int
 
-    def sort_key(self, column: int) -> SortKey:
-        """Orders rows by a column: parameters by level, figures by mean, then the number of runs; unknown first."""
-        if column < len(self.positions):
-            return (1, float(self.positions[column]), "")
-        column -= len(self.positions)
-        value = self.figures[column].mean if column < len(self.figures) else float(self.runs)
-        return (1, value, "") if math.isfinite(value) else (0, 0.0, "")
-
 
 def study_rows(study: Study, figures: Sequence[str]) -> list[StudyRow]:
     """The rows, in the order of the sweep.
@@ -72,38 +61,47 @@ def study_rows(study: Study, figures: Sequence[str]) -> list[StudyRow]:
     return rows
 
 
-def row_texts(study: Study, row: StudyRow, figures: Sequence[StudyFigure]) -> list[str]:
-    """The cells of a row as people read them; units stand in the headings."""
-    texts = list(row.levels)
-    for figure, found in zip(figures, row.figures, strict=True):
-        texts.append(figure.interval_text(found).removesuffix(f" {figure.unit}"))
-    return [*texts, str(row.runs)]
+def study_columns(study: Study, figures: Sequence[StudyFigure]) -> list[Column[StudyRow]]:
+    """Parameters as they are written, figures in their units, and how many runs there are; titles are translated."""
 
+    def parameter(place: int) -> Column[StudyRow]:
+        shown = study.parameters[place]
+        return Column(
+            shown.key,
+            lambda row: row.levels[place],
+            is_number=shown.is_numeric,
+            sort=lambda row: row.positions[place],
+            tip=shown.key,
+        )
 
-def headings(study: Study, figures: Sequence[StudyFigure]) -> list[str]:
-    """The titles of the columns, in the language of the window."""
-    return [*(parameter.key for parameter in study.parameters), *(f.axis_title for f in figures), tr("Runs")]
+    def figure(place: int) -> Column[StudyRow]:
+        shown = figures[place]
+        return NumberColumn(
+            shown.axis_title,
+            lambda row: row.figures[place],
+            lambda found: shown.interval_text(found).removesuffix(f" {shown.unit}"),
+            # What is not known comes first.
+            sort=lambda row: row.figures[place].mean if math.isfinite(row.figures[place].mean) else -math.inf,
+            tip=shown.axis_title,
+        )
 
-
-def tab_separated(study: Study, rows: Sequence[StudyRow], figures: Sequence[StudyFigure]) -> str:
-    """Rows for the clipboard: spreadsheets and text editors both take them."""
-    lines = [headings(study, figures), *(row_texts(study, row, figures) for row in rows)]
-    return "\n".join("\t".join(line) for line in lines) + "\n"
+    return [
+        *map(parameter, range(len(study.parameters))),
+        *map(figure, range(len(figures))),
+        NumberColumn(tr("Runs"), lambda row: row.runs, tip=tr("Runs")),
+    ]
 
 
 def runs_csv(study: Study) -> str:
     """Every run of a sweep with its parameters as they are written and its figures in SI units, a line each."""
     keys = [figure.key for figure in study.figures]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*(parameter.key for parameter in study.parameters), "seed", "run_id", *keys])
+    lines: list[list[object]] = []
     for point in study.points:
         levels = [p.levels[place].text for p, place in zip(study.parameters, point.places, strict=True)]
         for run in point.runs:
             values = [run.figures.get(key, math.nan) for key in keys]
-            cells = [repr(value) if math.isfinite(value) else "" for value in values]
-            writer.writerow([*levels, run.seed, "" if run.run_id is None else run.run_id, *cells])
-    return text.getvalue()
+            lines.append([*levels, run.seed, "" if run.run_id is None else run.run_id, *map(csv_number, values)])
+    return csv_text([*(parameter.key for parameter in study.parameters), "seed", "run_id", *keys], lines)
 
 
 def write_runs(study: Study, path: Path) -> Path:

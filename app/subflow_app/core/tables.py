@@ -1,0 +1,131 @@
+"""Tables: columns declared once read rows, and the terminal, files, reports and the window show them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, Generic, TextIO, TypeVar
+
+RowT = TypeVar("RowT")
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[RowT]):
+    """A column of rows of one kind.
+
+    Attributes:
+        title: heading without the unit, English unless made for one language.
+        value: what it holds of a row.
+        show: makes a text of the value.
+        unit: of all its cells; empty for none.
+        is_number: whether its cells are right-aligned.
+        is_mark: as of `TextColumn`.
+        sort: what rows are ordered by; left out: the value.
+        widest: what its cells hold at most as a rule, for its first width.
+        tip: more about what it is, likewise.
+    """
+
+    title: str
+    value: Callable[[RowT], Any]
+    show: Callable[[Any], str] = str
+    unit: str = ""
+    is_number: bool = False
+    is_mark: bool = False
+    sort: Callable[[RowT], Any] | None = None
+    widest: str = ""
+    tip: str = ""
+
+    def text(self, row: RowT) -> str:
+        """What the cell of a row says."""
+        return self.show(self.value(row))
+
+    def sort_key(self, row: RowT) -> Any:
+        """What the row is ordered by; what is not known comes after all that is."""
+        key = (self.sort or self.value)(row)
+        return math.inf if isinstance(key, float) and math.isnan(key) else key
+
+
+@dataclass(frozen=True, slots=True)
+class NumberColumn(Column[RowT]):
+    """A column of numbers, which are right-aligned."""
+
+    is_number: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TextColumn:
+    """A column of text.
+
+    Attributes:
+        title: heading without the unit.
+        unit: unit of all its cells; empty for none.
+        is_number: whether its cells are numbers, and so right-aligned.
+        is_mark: whether its cells begin with a sign that says how something went: ✓, ✗ or –.
+    """
+
+    title: str
+    unit: str = ""
+    is_number: bool = True
+    is_mark: bool = False
+
+
+def text_columns(*titles: str) -> tuple[TextColumn, ...]:
+    """Columns of words."""
+    return tuple(TextColumn(title, is_number=False) for title in titles)
+
+
+@dataclass(frozen=True, slots=True)
+class TextTable:
+    """A table of text; every row has one cell per column."""
+
+    title: str
+    columns: tuple[TextColumn, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    @property
+    def readers(self) -> tuple[Column[tuple[str, ...]], ...]:
+        """Columns that read its rows."""
+        return tuple(
+            Column(each.title, itemgetter(place), unit=each.unit, is_number=each.is_number, is_mark=each.is_mark)
+            for place, each in enumerate(self.columns)
+        )
+
+    @classmethod
+    def of(cls, rows: Iterable[RowT], columns: Sequence[Column[RowT]], title: str = "") -> TextTable:
+        """What columns say of rows."""
+        headings = tuple(TextColumn(each.title, each.unit, each.is_number, each.is_mark) for each in columns)
+        return cls(title, headings, tuple(tuple(column.text(row) for column in columns) for row in rows))
+
+    @property
+    def tab_separated(self) -> str:
+        """For the clipboard: spreadsheets and text editors both take it."""
+        heads = [f"{each.title}, {each.unit}" if each.unit else each.title for each in self.columns]
+        return "\n".join("\t".join(row) for row in (heads, *self.rows)) + "\n"
+
+
+def write_csv(file: TextIO, headings: Iterable[str], rows: Iterable[Iterable[object]], separator: str = ",") -> None:
+    """Writes a table whose cells are quoted where they have to be; lines end with a newline alone."""
+    writer = csv.writer(file, delimiter=separator, lineterminator="\n")
+    writer.writerow(headings)
+    writer.writerows(rows)
+
+
+def csv_text(headings: Iterable[str], rows: Iterable[Iterable[object]], separator: str = ",") -> str:
+    """The same as a text."""
+    file = io.StringIO()
+    write_csv(file, headings, rows, separator)
+    return file.getvalue()
+
+
+def csv_flag(value: bool) -> str:
+    """A flag as other programs read it."""
+    return "true" if value else "false"
+
+
+def csv_number(value: float) -> str:
+    """A number with all of its digits; empty for what is not finite."""
+    return repr(float(value)) if math.isfinite(value) else ""
