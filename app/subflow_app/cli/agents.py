@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_line, print_tables
+from subflow_app.cli.terminal import print_json, print_line, print_list
 
 agents_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List the trained policies.")
 
@@ -20,15 +20,11 @@ def agents(context: typer.Context, as_json: Json = False) -> None:
     """
     if context.invoked_subcommand is not None:
         return
-    from subflow_app.core.policies.library import policy_document, policy_records, policy_table
+    from subflow_app.core.policies.library import policy_columns, policy_document, policy_records
 
     records = policy_records()
-    if as_json:
-        print_json([policy_document(record) for record in records])
-    elif records:
-        print_tables(policy_table(records))
-    else:
-        print_line("no policies yet: `subflow train AGENT` makes one")
+    nothing = "no policies yet: `subflow train AGENT` makes one"
+    print_list(records, policy_columns(records), policy_document, as_json=as_json, nothing=nothing)
 
 
 @agents_app.command()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from operator import itemgetter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_line, print_rows
+from subflow_app.cli.terminal import print_json, print_line, print_list, print_rows
 from subflow_app.core.number_text import NOTHING
 from subflow_app.core.tables import Column
 
@@ -49,10 +50,11 @@ def scenarios(as_json: Json = False) -> None:
 
     found = [(name, find_scenario(name)) for name in scenario_names()]
     documents = [{"name": name, "title": load_scenario(path).name, "path": str(path)} for name, path in found]
-    if as_json:
-        print_json(documents)
-        return
-    print_rows(documents, (Column("Name", lambda told: told["name"]), Column("Title", lambda told: told["title"])))
+    columns: tuple[Column[dict[str, str]], ...] = (
+        Column("Name", itemgetter("name")),
+        Column("Title", itemgetter("title")),
+    )
+    print_list(documents, columns, dict, as_json=as_json)
 
 
 def schema() -> None:
@@ -64,10 +66,7 @@ def schema() -> None:
 
 def _show_algorithms(noun: str, algorithms: Sequence[Algorithm], name: str | None, *, as_json: bool) -> None:
     if name is None:
-        if as_json:
-            print_json([_algorithm_document(algorithm) for algorithm in algorithms])
-        else:
-            print_rows(algorithms, _ALGORITHM_COLUMNS)
+        print_list(algorithms, _ALGORITHM_COLUMNS, _algorithm_document, as_json=as_json)
         return
     chosen = next((algorithm for algorithm in algorithms if algorithm.name == name), None)
     if chosen is None:

@@ -231,9 +231,7 @@ def _numbers_text(numbers: list[int]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    from subflow_app.core.errors import ExportError
+    from subflow_app.core.files import writing
 
-    try:
+    with writing(path):
         path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise ExportError(f"{path} cannot be written: {error.strerror or error}; choose another folder") from error

@@ -12,8 +12,8 @@ from typer.core import TyperGroup
 
 from subflow_app.cli.fork import fork_document
 from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
-from subflow_app.cli.terminal import print_json, print_line, print_rows, print_tables
-from subflow_app.core.number_text import counted
+from subflow_app.cli.terminal import print_json, print_line, print_list, print_tables
+from subflow_app.core.number_text import counted, mbit_text, milliseconds_text
 from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -122,12 +122,8 @@ def _list_runs(
     with opened_store(database, read_only=True) as store:
         conditions = parse_query(query, store.value_keys()) if query else []
         rows = store.runs(conditions, search=search, tag=tag, status=status, include_deleted=deleted, limit=limit)
-    if as_json:
-        print_json([run_document(row) for row in rows])
-    elif rows:
-        _print_runs(rows)
-    else:
-        print_line("no runs" if query or search or tag or status else "no runs yet: `subflow run demo` makes one")
+    nothing = "no runs" if query or search or tag or status else "no runs yet: `subflow run demo` makes one"
+    print_list(rows, _columns(rows), run_document, as_json=as_json, nothing=nothing)
 
 
 @runs_app.command()
@@ -293,10 +289,8 @@ def shown_document(row: RunRow) -> dict[str, Any]:
     }
 
 
-def _print_runs(rows: list[RunRow]) -> None:
+def _columns(rows: list[RunRow]) -> list[Column[RunRow]]:
     """The list for people: what fits a terminal of 80 columns; `show` and --json have the rest."""
-    from subflow_app.core.number_text import mbit_text, milliseconds_text
-
     columns: list[Column[RunRow]] = [
         NumberColumn("Run", lambda row: row.id),
         Column("Name", lambda row: row.name),
@@ -309,7 +303,7 @@ def _print_runs(rows: list[RunRow]) -> None:
     ]
     if any(row.tags for row in rows):
         columns.append(Column("Tags", lambda row: ", ".join(row.tags)))
-    print_rows(rows, columns)
+    return columns
 
 
 def _local_time(row: RunRow) -> str:

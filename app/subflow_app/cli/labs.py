@@ -10,7 +10,7 @@ import typer
 from subflow_app.cli import lab_steps
 from subflow_app.cli.lab_steps import LabName
 from subflow_app.cli.options import Database, Json, opened_store
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note
 from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -35,11 +35,7 @@ def labs(context: typer.Context, as_json: Json = False) -> None:
         return
     from subflow_app.core.labs.lab_file import shipped_labs
 
-    documents = [_document(lab) for lab in shipped_labs()]
-    if as_json:
-        print_json(documents)
-    else:
-        _print_list(documents)
+    print_list([_document(lab) for lab in shipped_labs()], _COLUMNS, dict, as_json=as_json)
 
 
 labs_app.command()(lab_steps.begin)
@@ -193,18 +189,15 @@ def _document(lab: Lab) -> dict[str, Any]:
     }
 
 
-def _print_list(documents: list[dict[str, Any]]) -> None:
-
-    columns: tuple[Column[dict[str, Any]], ...] = (
-        Column("Lab", lambda each: each["name"]),
-        Column("Title", lambda each: each["title"]),
-        Column("Level", lambda each: each["level"]),
-        NumberColumn("Minutes", lambda each: each["minutes"]),
-        NumberColumn("Steps", lambda each: each["steps"]),
-        NumberColumn("Done", lambda each: each["passed"] if each["is_begun"] else "-"),
-        Column("Needs", lambda each: ", ".join(each["missing"])),
-    )
-    print_rows(documents, columns)
+_COLUMNS: tuple[Column[dict[str, Any]], ...] = (
+    Column("Lab", lambda each: each["name"]),
+    Column("Title", lambda each: each["title"]),
+    Column("Level", lambda each: each["level"]),
+    NumberColumn("Minutes", lambda each: each["minutes"]),
+    NumberColumn("Steps", lambda each: each["steps"]),
+    NumberColumn("Done", lambda each: each["passed"] if each["is_begun"] else "-"),
+    Column("Needs", lambda each: ", ".join(each["missing"])),
+)
 
 
 def _carry_out(lab: Lab, document: dict[str, Any], *, as_json: bool) -> None:

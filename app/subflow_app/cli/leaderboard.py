@@ -14,7 +14,7 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.reproduce import exit_code, seeds_option
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
-from subflow_app.core.number_text import counted
+from subflow_app.core.number_text import count_text, counted
 from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -120,7 +120,6 @@ def leaderboard(
 def _run(job: LeaderboardJob, *, is_quiet: bool, is_kept: bool) -> int:
     """Carry the contests out and return the exit code."""
     from subflow_app.cli.progress import in_background
-    from subflow_app.core.number_text import count_text
 
     if not is_quiet:
         told = job.entry

@@ -33,7 +33,7 @@ def report(
     Of runs that differ in their seed alone, the table of experiments has mean and 95 % confidence interval. HTML is one
     file that needs nothing else; PDF has numbered pages.
     """
-    from subflow_app.core.paper.figures import write_figure
+    from subflow_app.core.files import write_file
     from subflow_app.core.paper.report import build_report, page_size, read_runs, report_kind
     from subflow_app.core.paper.report_file import render_report
 
@@ -44,7 +44,7 @@ def report(
         target = out or Path(f"report-{'-'.join(map(str, dict.fromkeys(numbers)))}.html")
         kind = report_kind(target)
         made = build_report(read_runs(store, numbers), plots=plots, title=title)
-    write_figure(target, render_report(replace(made, kind=kind, page=size)))
+    write_file(target, render_report(replace(made, kind=kind, page=size)))
     if as_json:
         print_json({"run_ids": list(dict.fromkeys(numbers)), "file": str(target)})
     else:

@@ -16,7 +16,7 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.retraining import retrain
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
-from subflow_app.core.number_text import counted
+from subflow_app.core.number_text import count_text, counted, duration_text
 from subflow_app.core.tables import Column, NumberColumn, TextTable, text_columns
 
 if TYPE_CHECKING:
@@ -119,8 +119,6 @@ def reproduce(
 
 def _before(experiments: Reproductions) -> str:
     """What it will take, said before it begins."""
-    from subflow_app.core.number_text import count_text, duration_text
-
     runs = experiments.progress.runs
     number = len(experiments.each)
     what = experiments.each[0].recipe.name if number == 1 else f"{number} experiments"
@@ -163,7 +161,6 @@ def seeds_option(text: str) -> Sequence[int]:
 def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
     from subflow_app.core.experiments.recipe import PAPERS
     from subflow_app.core.experiments.reproduction import expected_s
-    from subflow_app.core.number_text import duration_text
 
     times = {recipe.name: [expected_s(recipe, is_quick=quick) for quick in (False, True)] for recipe in recipes}
     if as_json:

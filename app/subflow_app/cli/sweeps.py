@@ -8,7 +8,8 @@ import typer
 
 from subflow_app.cli.options import Database, Json, listed_number, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, Long, Out, carry_out, check_out, job_count, write_out
-from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows, print_tables
+from subflow_app.cli.terminal import print_json, print_line, print_list, print_note, print_tables
+from subflow_app.core.number_text import count_text
 from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -35,12 +36,8 @@ def sweeps(
         return
     with opened_store(database, read_only=True) as store:
         rows = store.sweeps.rows(limit=limit)
-    if as_json:
-        print_json([_document(row) for row in rows])
-    elif rows:
-        _print_list(rows)
-    else:
-        print_line("no sweeps yet: `subflow sweep demo --axis links.wifi.loss=0%,1%,2% --seeds 1..5` makes one")
+    nothing = "no sweeps yet: `subflow sweep demo --axis links.wifi.loss=0%,1%,2% --seeds 1..5` makes one"
+    print_list(rows, _COLUMNS, _document, as_json=as_json, nothing=nothing)
 
 
 @sweeps_app.command()
@@ -182,20 +179,16 @@ def _runs_text(count: int, is_deleted: bool) -> str:
     return f", and {count} runs" if is_deleted else f"; {count} runs stay"
 
 
-def _print_list(rows: list[SweepRecord]) -> None:
-    from subflow_app.core.number_text import count_text
-
-    columns: tuple[Column[SweepRecord], ...] = (
-        NumberColumn("Sweep", lambda row: row.id),
-        Column("Name", lambda row: row.name),
-        Column("State", lambda row: row.state),
-        NumberColumn("Points", lambda row: row.points, count_text),
-        NumberColumn("Runs", lambda row: row.runs, count_text),
-        NumberColumn("There", lambda row: row.finished, count_text),
-        NumberColumn("Failed", lambda row: row.failed, count_text),
-        Column("Begun", lambda row: f"{row.created_at.astimezone():%Y-%m-%d %H:%M}"),
-    )
-    print_rows(rows, columns)
+_COLUMNS: tuple[Column[SweepRecord], ...] = (
+    NumberColumn("Sweep", lambda row: row.id),
+    Column("Name", lambda row: row.name),
+    Column("State", lambda row: row.state),
+    NumberColumn("Points", lambda row: row.points, count_text),
+    NumberColumn("Runs", lambda row: row.runs, count_text),
+    NumberColumn("There", lambda row: row.finished, count_text),
+    NumberColumn("Failed", lambda row: row.failed, count_text),
+    Column("Begun", lambda row: f"{row.created_at.astimezone():%Y-%m-%d %H:%M}"),
+)
 
 
 def _document(row: SweepRecord) -> dict[str, Any]:

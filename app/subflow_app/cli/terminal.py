@@ -9,7 +9,7 @@ from subflow_app.core.json_document import json_text
 from subflow_app.core.tables import Column, RowT, TextTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rich.console import Console
 
@@ -78,6 +78,23 @@ def print_tables(*tables: TextTable) -> None:
 def print_rows(rows: Iterable[RowT], columns: Sequence[Column[RowT]], title: str = "") -> None:
     """What columns say of rows, as a table on stdout."""
     print_tables(TextTable.of(rows, columns, title))
+
+
+def print_list(
+    rows: Sequence[RowT],
+    columns: Sequence[Column[RowT]],
+    document: Callable[[RowT], object],
+    *,
+    as_json: bool,
+    nothing: str = "",
+) -> None:
+    """Rows on stdout: the document of each for programs, a table for people, or what to say where there are none."""
+    if as_json:
+        print_json([document(row) for row in rows])
+    elif rows or not nothing:
+        print_rows(rows, columns)
+    else:
+        print_line(nothing)
 
 
 def stderr_console() -> Console:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subflow_app.cli.options import Database, Json, listed_number, opened_store
-from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
+from subflow_app.cli.terminal import print_json, print_line, print_list, print_note, print_tables
 
 if TYPE_CHECKING:
     from subflow_store import Store, TrainingRow
@@ -43,19 +43,15 @@ def trainings(
         context.obj = database
         return
     from subflow_app.core.errors import InputError
-    from subflow_app.core.learning.training_text import trainings_table
+    from subflow_app.core.learning.training_text import TRAINING_COLUMNS
     from subflow_store import TRAINING_STATES
 
     if state is not None and state not in TRAINING_STATES:
         raise InputError(f'--state = "{state}": allowed are {", ".join(TRAINING_STATES)}')
     with _synced_store(database) as store:
         rows = store.trainings.rows(state=state, limit=limit)
-    if as_json:
-        print_json([training_document(row) for row in rows])
-    elif rows:
-        print_tables(trainings_table(rows))
-    else:
-        print_line("no trainings" if state else "no trainings yet: `subflow train AGENT --scenario FILE` makes one")
+    nothing = "no trainings" if state else "no trainings yet: `subflow train AGENT --scenario FILE` makes one"
+    print_list(rows, TRAINING_COLUMNS, training_document, as_json=as_json, nothing=nothing)
 
 
 @trainings_app.command()

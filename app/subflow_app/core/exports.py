@@ -8,31 +8,29 @@ with time and owner first.
 
 from __future__ import annotations
 
-import io
 import json
 import math
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_steps_of
+from subflow_app.core.files import write_csv, write_file, writing
 from subflow_app.core.json_document import json_text
 from subflow_app.core.learning.agent_series import number_names, steps_of
 from subflow_app.core.paper.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, run_plan
 from subflow_app.core.paths import rescue_directories, rescue_places
 from subflow_app.core.plots import BARS, PLOTS, TIME, Bar, PlotSpec
 from subflow_app.core.plots.spec import Curve
-from subflow_app.core.tables import write_csv
+from subflow_app.core.tables import csv_text
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_sim.params import MAX_PATHS
-from subflow_sim.whole_file import write_whole
 from subflow_store.values import EventTable
 
 DATA_FORMAT = "csv"
@@ -93,9 +91,9 @@ def export_run(
     if plan.run_data:
         written += _export_tables(traces, target)
         if summary is not None:
-            written.append(_write_text(target / "summary.json", json_text(summary)))
+            written.append(write_file(target / "summary.json", json_text(summary)))
         if scenario_text is not None:
-            written.append(_write_text(target / "scenario.toml", scenario_text))
+            written.append(write_file(target / "scenario.toml", scenario_text))
     return written + export_figures([traces], target, plan)
 
 
@@ -171,9 +169,7 @@ def export_csv(traces: Traces, path: str | Path, keys: Sequence[SeriesKey] | Non
     # A live run publishes samples while we read: the table ends with the shortest column.
     count = min(len(values) for _, values in columns)
     headings = [f"{key.owner}:{key.name}" for key in chosen]
-    with _opened(Path(path)) as file:
-        _write_table(file, headings, columns[0][0][:count], [values[:count] for _, values in columns])
-    return Path(path)
+    return _write_table(path, headings, columns[0][0][:count], [values[:count] for _, values in columns])
 
 
 def export_curves(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> Path:
@@ -219,14 +215,12 @@ def export_points(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> 
         ExportError: if the file cannot be written.
     """
     assert plot.x is not None
-    with _opened(Path(path)) as file:
-        rows = (
-            (curve.run + 1, _curve_owner(curve), _number_text(x), _number_text(value))
-            for curve in curves
-            for x, value in zip(curve.positions, curve.values, strict=False)
-        )
-        write_csv(file, ("run", "owner", plot.x.name, plot.data_name), rows)
-    return Path(path)
+    rows = (
+        (curve.run + 1, _curve_owner(curve), _number_text(x), _number_text(value))
+        for curve in curves
+        for x, value in zip(curve.positions, curve.values, strict=False)
+    )
+    return write_csv(path, ("run", "owner", plot.x.name, plot.data_name), rows)
 
 
 def export_bars(bars: Sequence[Bar], path: str | Path) -> Path:
@@ -235,21 +229,19 @@ def export_bars(bars: Sequence[Bar], path: str | Path) -> Path:
     Raises:
         ExportError: if the file cannot be written.
     """
-    with _opened(Path(path)) as file:
-        rows = (
-            (
-                bar.run_title,
-                bar.category,
-                _number_text(bar.mean),
-                _number_text(bar.ci95),
-                len(bar.values),
-                " ".join(_number_text(value) for value in bar.values),
-                bar.note if math.isnan(bar.mean) else "",
-            )
-            for bar in bars
+    rows = (
+        (
+            bar.run_title,
+            bar.category,
+            _number_text(bar.mean),
+            _number_text(bar.ci95),
+            len(bar.values),
+            " ".join(_number_text(value) for value in bar.values),
+            bar.note if math.isnan(bar.mean) else "",
         )
-        write_csv(file, ("experiment", "category", "mean", "ci95", "runs", "values", "note"), rows)
-    return Path(path)
+        for bar in bars
+    )
+    return write_csv(path, ("experiment", "category", "mean", "ci95", "runs", "values", "note"), rows)
 
 
 def export_plots(plots: Sequence[tuple[PlotSpec, Sequence[Curve]]], path: str | Path) -> Path:
@@ -274,9 +266,7 @@ def export_plots(plots: Sequence[tuple[PlotSpec, Sequence[Curve]]], path: str | 
             columns.append(column)
             owner = _curve_owner(curve)
             headings.append(f"run {curve.run + 1}:{owner}:{name}" if several else f"{owner}:{name}")
-    with _opened(Path(path)) as file:
-        _write_table(file, headings, time_s, columns)
-    return Path(path)
+    return _write_table(path, headings, time_s, columns)
 
 
 def _curve_owner(curve: Curve) -> str:
@@ -289,13 +279,11 @@ def export_marks(traces: Traces, path: str | Path) -> Path:
     Raises:
         ExportError: if the file cannot be written.
     """
-    with _opened(Path(path)) as file:
-        rows = (
-            (f"{mark.time_s:.9f}".rstrip("0").rstrip("."), mark.owner, mark.kind, _number_text(mark.value))
-            for mark in traces.marks()
-        )
-        write_csv(file, ("time_s", "owner", "kind", "value"), rows)
-    return Path(path)
+    rows = (
+        (f"{mark.time_s:.9f}".rstrip("0").rstrip("."), mark.owner, mark.kind, _number_text(mark.value))
+        for mark in traces.marks()
+    )
+    return write_csv(path, ("time_s", "owner", "kind", "value"), rows)
 
 
 def export_intervals(table: EventTable, path: str | Path) -> Path:
@@ -328,7 +316,7 @@ def export_decisions(table: EventTable, path: str | Path, rules_path: str | Path
     columns |= {name: _set_texts(table[name]) for name in ("available", "usable")}
     columns |= {name: number_texts(table[name]) for name in DECISION.fields if name.startswith("number_")}
     _write_events(table, columns, path)
-    return [Path(path), _write_text(Path(rules_path), json_text(rules))]
+    return [Path(path), write_file(Path(rules_path), json_text(rules))]
 
 
 def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | Path) -> list[Path]:
@@ -363,7 +351,7 @@ def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | P
     columns |= {name: number_texts(column) for name, column in numbers.items()}
     _write_events(table, columns, path)
     agents = [json.loads(text) for text in table.names["agent"]]
-    return [Path(path), _write_text(Path(agents_path), json_text(agents))]
+    return [Path(path), write_file(Path(agents_path), json_text(agents))]
 
 
 def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: str) -> Path:
@@ -409,21 +397,20 @@ def _export_tables(traces: Traces, target: Path) -> list[Path]:
 
 
 def _write_table(
-    file: TextIO, headings: Iterable[str], time_s: NDArray[np.float64], columns: Sequence[NDArray[np.float32]]
-) -> None:
-    write_csv(file, ("time_s", *headings), ())
+    path: str | Path, headings: Iterable[str], time_s: NDArray[np.float64], columns: Sequence[NDArray[np.float32]]
+) -> Path:
     # Times are multiples of the interval: nine decimals (1 ns) cut the rounding of binary fractions off.
     texts = [[f"{time:.9f}".rstrip("0").rstrip(".") for time in time_s.tolist()]]
     texts += [number_texts(column) for column in columns]
-    file.writelines(",".join(row) + "\n" for row in zip(*texts, strict=True))
+    lines = (",".join(row) + "\n" for row in zip(*texts, strict=True))
+    return write_file(path, "".join((csv_text(("time_s", *headings), ()), *lines)))
 
 
 def _write_events(table: EventTable, columns: Mapping[str, Sequence[str]], path: str | Path) -> None:
     """Write a row for each event: time, owner, and these columns."""
     start = {"time_s": time_texts(table["time_ns"]), "owner": table.texts("owner")}
     everything = {**start, **columns}
-    with _opened(Path(path)) as file:
-        write_csv(file, everything, zip(*everything.values(), strict=True))
+    write_csv(path, everything, zip(*everything.values(), strict=True))
 
 
 def _where(is_known: NDArray[np.bool_], texts: Sequence[str]) -> list[str]:
@@ -461,28 +448,3 @@ def _number_text(value: np.floating[Any] | float) -> str:
     if size == 0 or 1e-4 <= size < 1e15:
         return np.format_float_positional(value, trim="-")
     return str(value)
-
-
-def _write_text(path: Path, text: str) -> Path:
-    with _opened(path) as file:
-        file.write(text)
-    return path
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[TextIO]:
-    """A text that becomes the file in one step, once it is whole: what stood there is not lost to a full disk."""
-    text = io.StringIO(newline="\n")
-    yield text
-    with writing(path):
-        write_whole(path, text.getvalue().encode())
-
-
-@contextmanager
-def writing(path: Path) -> Iterator[None]:
-    """Turn what the system says into our error, which names the file and the way on."""
-    try:
-        yield
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ExportError(f"{path} cannot be written: {reason}; choose another folder") from error

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any, Generic, TextIO, TypeVar
+from typing import Any, Generic, TypeVar
 
 RowT = TypeVar("RowT")
 
@@ -107,17 +107,12 @@ class TextTable:
         return "\n".join("\t".join(row) for row in (heads, *self.rows)) + "\n"
 
 
-def write_csv(file: TextIO, headings: Iterable[str], rows: Iterable[Iterable[object]], separator: str = ",") -> None:
-    """Writes a table whose cells are quoted where they have to be; lines end with a newline alone."""
+def csv_text(headings: Iterable[str], rows: Iterable[Iterable[object]], separator: str = ",") -> str:
+    """A table whose cells are quoted where they have to be; lines end with a newline alone."""
+    file = io.StringIO()
     writer = csv.writer(file, delimiter=separator, lineterminator="\n")
     writer.writerow(headings)
     writer.writerows(rows)
-
-
-def csv_text(headings: Iterable[str], rows: Iterable[Iterable[object]], separator: str = ",") -> str:
-    """The same as a text."""
-    file = io.StringIO()
-    write_csv(file, headings, rows, separator)
     return file.getvalue()
 
 

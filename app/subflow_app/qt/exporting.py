@@ -116,8 +116,8 @@ class Exports(QObject):
 
     def export_paper_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
         """Has figures drawn in ``process``, which is closed then, and writes them; all or none of them are drawn."""
+        from subflow_app.core.files import write_file
         from subflow_app.core.paper.figure_plan import figure_kind
-        from subflow_app.core.paper.figures import write_figure
 
         def export() -> Path:
             try:
@@ -125,7 +125,7 @@ class Exports(QObject):
                 plans = [replace(each, kind=kind) for each in ([plan] if choice.is_stacked else plan.one_per_plot())]
                 contents = [process.draw(each) for each in plans]
                 for target, content in zip(_figure_paths(path, plan, choice), contents, strict=True):
-                    write_figure(target, content)
+                    write_file(target, content)
             finally:
                 process.close()
             return path if len(plans) == 1 else path.parent

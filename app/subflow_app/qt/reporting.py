@@ -111,14 +111,14 @@ class Reports(QObject):
         process = FigureProcess()
 
         def export() -> Path:
-            from subflow_app.core.paper.figures import write_figure
+            from subflow_app.core.files import write_file
             from subflow_app.core.paper.report import build_report, page_size, read_runs, report_kind
 
             try:
                 kind = report_kind(path)
                 process.start()  # it gets warm while the runs are read
                 report = build_report(read_runs(store, numbers), plots=plots, title=title)
-                return write_figure(path, process.draw(replace(report, kind=kind, page=page_size(page))))
+                return write_file(path, process.draw(replace(report, kind=kind, page=page_size(page))))
             finally:
                 process.close()
 

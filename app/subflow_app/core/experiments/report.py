@@ -27,7 +27,7 @@ from subflow_app.core.experiments.report_tables import (
 )
 from subflow_app.core.experiments.results import Results, VerdictKind
 from subflow_app.core.experiments.rulings import rulings
-from subflow_app.core.paper.figures import write_figure
+from subflow_app.core.files import write_file
 from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
@@ -116,10 +116,10 @@ def write_report(
     report = experiment_report(every, made_at=made_at)
     make_folder(folder)
     files = ReportFiles(folder / HTML_FILE, folder / PDF_FILE, folder / RESULTS_FILE, folder / VERDICTS_FILE)
-    write_figure(files.results, results_csv(every).encode())
-    write_figure(files.verdicts, verdicts_csv(every).encode())
-    write_figure(files.html, render(replace(report, kind="html")))
-    write_figure(files.pdf, render(replace(report, kind="pdf")))
+    write_file(files.results, results_csv(every).encode())
+    write_file(files.verdicts, verdicts_csv(every).encode())
+    write_file(files.html, render(replace(report, kind="html")))
+    write_file(files.pdf, render(replace(report, kind="pdf")))
     return files
 
 

@@ -18,7 +18,7 @@ from subflow_app.core.experiments.report import (
     run_again_text,
 )
 from subflow_app.core.experiments.report_tables import count_table, published_table, verdict_table
-from subflow_app.core.paper.figures import write_figure
+from subflow_app.core.files import write_file
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.tables import TextTable
@@ -65,7 +65,7 @@ def write_pages(
             figure = experiment_figure(results, style=_STYLE)
             if any(panel.has_values for panel in figure.panels):
                 path = folder / FIGURES_FOLDER / f"{recipe.name}.svg"
-                write_figure(path, render(replace(figure, kind="svg")))
+                write_file(path, render(replace(figure, kind="svg")))
                 files.append(path)
                 caption = _plain(figure_caption(results, figure))
                 lines += [f"![{caption}]({FIGURES_FOLDER}/{path.name})", ""]
@@ -77,7 +77,7 @@ def write_pages(
                 lines += _table(beside)
             lines += [f"Run it again: `{run_again_text(results)}`", ""]
     page = folder / PAGE_FILE
-    write_figure(page, "\n".join(lines).rstrip().encode() + b"\n")
+    write_file(page, "\n".join(lines).rstrip().encode() + b"\n")
     return [page, *files]
 
 

@@ -26,7 +26,8 @@ from typing import TYPE_CHECKING, Any
 
 import subflow_app
 from subflow_app.core.errors import InputError
-from subflow_app.core.exports import ExportPlan, export_run, writing
+from subflow_app.core.exports import ExportPlan, export_run
+from subflow_app.core.files import write_file
 from subflow_app.core.json_document import json_text
 from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.replay.origin import StoredOrigin
@@ -34,7 +35,6 @@ from subflow_app.core.scenarios.toml_edit import Path as TomlPath
 from subflow_app.core.scenarios.toml_edit import read_toml, set_value
 from subflow_app.core.traces import StoredTraces
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
-from subflow_sim.whole_file import write_whole
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Scenario
@@ -104,9 +104,7 @@ def write_bundle(
             info.compress_type = zipfile.ZIP_DEFLATED
             info.external_attr = 0o644 << 16
             archive.writestr(info, content)
-    with writing(path):
-        write_whole(path, buffer.getvalue())
-    return path
+    return write_file(path, buffer.getvalue())
 
 
 def with_plain_policies(text: str, scenario: Scenario) -> tuple[str, dict[str, bytes]]:

@@ -18,10 +18,10 @@ import numpy as np
 from subflow_app import __version__
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.parquet import Column, Names, Numbers, parquet_bytes
-from subflow_app.core.exports import TABLE_FILES, number_texts, time_texts, writing
+from subflow_app.core.exports import TABLE_FILES, number_texts, time_texts
+from subflow_app.core.files import write_file, writing
 from subflow_app.core.tables import csv_text
 from subflow_app.core.traces import NANOSECONDS, SeriesKey, Traces, select_keys
-from subflow_sim.whole_file import write_whole
 
 TableKind = Literal["csv-long", "parquet", "parquet-long"]
 TABLE_KINDS: tuple[TableKind, ...] = get_args(TableKind)
@@ -81,9 +81,7 @@ def _write_long_csv(traces: Traces, keys: Sequence[SeriesKey], path: Path) -> Pa
         middle = csv_text(_texts(key), ()).removesuffix("\n")
         rows = zip(times[len(time_s)], number_texts(values), strict=False)
         lines += [f"{time},{middle},{value}" for time, value in rows]
-    with writing(path):
-        write_whole(path, ("\n".join(lines) + "\n").encode())
-    return path
+    return write_file(path, "\n".join(lines) + "\n")
 
 
 def _wide_columns(traces: Traces, keys: Sequence[SeriesKey]) -> list[Column]:
@@ -126,6 +124,4 @@ def _rounded(time_s: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, n
 def _write_parquet(columns: Sequence[Column], path: Path, traces: Traces, described: Mapping[str, Any] | None) -> Path:
     facts = {"title": traces.title, "duration_s": traces.duration_s, "warmup_s": traces.warmup_s, **(described or {})}
     metadata = {"subflow": json.dumps(facts, ensure_ascii=False)}
-    with writing(path):
-        write_whole(path, parquet_bytes(columns, metadata, f"subflow version {__version__}"))
-    return path
+    return write_file(path, parquet_bytes(columns, metadata, f"subflow version {__version__}"))

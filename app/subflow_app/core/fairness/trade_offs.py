@@ -24,7 +24,7 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.metrics import METRICS, Metric
 from subflow_app.core.plots.bars import repetitions
 from subflow_app.core.plots.spec import mean_rates, transport_flows
-from subflow_app.core.tables import csv_number, write_csv
+from subflow_app.core.tables import csv_number, csv_text
 from subflow_app.core.traces import SUBFLOW, Traces, select_keys
 from subflow_sim.stats import Estimate
 
@@ -312,8 +312,7 @@ def write_points(points: Sequence[Point], kind: TradeOffKind, path: Path) -> Non
         for point in points
     )
     try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            write_csv(file, ("title", "runs", "is_best", *heads), rows)
+        path.write_text(csv_text(("title", "runs", "is_best", *heads), rows), encoding="utf-8", newline="")
     except OSError as error:
         reason = error.strerror or error
         raise TradeOffError(tr("{file} cannot be written: {reason}", file=path, reason=reason)) from error

@@ -122,19 +122,17 @@ def _stored_column(last: Mapping[str, Mapping[str, Any]], key: str) -> Column[st
     return NumberColumn(shown.heading, lambda name: _interval(key, last[name].get(key)), unit=shown.unit)
 
 
-def trainings_table(rows: Sequence[TrainingRow]) -> TextTable:
-    """The list of trainings."""
-    columns: tuple[Column[TrainingRow], ...] = (
-        NumberColumn("Training", lambda row: row.id),
-        Column("Name", lambda row: row.name),
-        Column("Agent", lambda row: row.agent),
-        Column("State", lambda row: row.state),
-        NumberColumn("Steps", lambda row: row.steps, count_text),
-        NumberColumn("Time", lambda row: row.elapsed_s, duration_text),
-        NumberColumn("Best goodput", lambda row: row.best_goodput_bps, mbit_text, "Mbit/s"),
-        Column("Started", lambda row: row.started_at.astimezone().strftime("%d %b %H:%M")),
-    )
-    return TextTable.of(rows, columns)
+TRAINING_COLUMNS: tuple[Column[TrainingRow], ...] = (
+    NumberColumn("Training", lambda row: row.id),
+    Column("Name", lambda row: row.name),
+    Column("Agent", lambda row: row.agent),
+    Column("State", lambda row: row.state),
+    NumberColumn("Steps", lambda row: row.steps, count_text),
+    NumberColumn("Time", lambda row: row.elapsed_s, duration_text),
+    NumberColumn("Best goodput", lambda row: row.best_goodput_bps, mbit_text, "Mbit/s"),
+    Column("Started", lambda row: row.started_at.astimezone().strftime("%d %b %H:%M")),
+)
+"""The list of trainings."""
 
 
 def _interval(key: str, figure: object) -> str:

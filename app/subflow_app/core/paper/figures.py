@@ -16,13 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from subflow_app.core import palette
-from subflow_app.core.errors import ExportError
+from subflow_app.core.files import write_file
 from subflow_app.core.paper.figure_bars import draw_bars, experiment_handles
 from subflow_app.core.paper.figure_lines import Line, lines_of
 from subflow_app.core.paper.figure_plan import FigurePlan, PlotData, figure_kind
 from subflow_app.core.paper.paper_styles import MM_PER_INCH, PaperStyle, rc_settings
 from subflow_app.core.plots import BARS, TIME, Curve
-from subflow_sim.whole_file import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -59,21 +58,7 @@ def save_figure(plan: FigurePlan, path: str | Path) -> Path:
         InputError: if the suffix is none of these, there is nothing to draw, or no figure is that large.
     """
     target = Path(path)
-    return write_figure(target, render_figure(replace(plan, kind=figure_kind(target))))
-
-
-def write_figure(path: Path, content: bytes) -> Path:
-    """Write a figure in one step: what stood there stays until the new one is complete.
-
-    Raises:
-        ExportError: if it cannot be written.
-    """
-    try:
-        write_whole(path, content)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ExportError(f"{path} cannot be written: {reason}; choose another folder") from error
-    return path
+    return write_file(target, render_figure(replace(plan, kind=figure_kind(target))))
 
 
 def render_figure(plan: FigurePlan) -> bytes:

@@ -12,7 +12,7 @@ from subflow_app.core.catalog import policy_library
 from subflow_app.core.errors import InputError
 from subflow_app.core.number_text import NOTHING
 from subflow_app.core.policies.cards import CARD_KEYS, card_line, card_text
-from subflow_app.core.tables import Column, TextTable
+from subflow_app.core.tables import Column
 from subflow_sim.errors import PolicyError
 from subflow_sim.policy_library import SUFFIX, PolicyLibrary
 
@@ -88,8 +88,8 @@ def card_lines(card: Mapping[str, Any], indent: str = "") -> list[str]:
     return lines
 
 
-def policy_table(records: Sequence[PolicyRecord]) -> TextTable:
-    """The library: a row for each policy."""
+def policy_columns(records: Sequence[PolicyRecord]) -> Sequence[Column[PolicyRecord]]:
+    """What is told of each policy."""
     columns: tuple[Column[PolicyRecord], ...] = (
         Column("Name", lambda record: record.name),
         Column("Controller", lambda record: record.controller or NOTHING),
@@ -98,7 +98,7 @@ def policy_table(records: Sequence[PolicyRecord]) -> TextTable:
         Column("Problem", lambda record: record.problem or NOTHING),
     )
     has_problem = any(record.problem for record in records)
-    return TextTable.of(records, columns if has_problem else columns[:-1])
+    return columns if has_problem else columns[:-1]
 
 
 def policy_document(record: PolicyRecord) -> dict[str, Any]:

@@ -24,11 +24,11 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from subflow_app.core.fairness.trade_offs import TRADE_OFFS, Point, TradeOffKind, short_titles
+from subflow_app.core.files import write_file
 from subflow_app.core.language import tr
 from subflow_app.core.metrics import Metric
 from subflow_app.core.palette import ColourKey, hex_colour
 from subflow_app.core.paper.figure_plan import figure_kind
-from subflow_app.core.paper.figures import write_figure
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.figure_file import FigureSize, paper_font, picture_content
 from subflow_app.qt.theme import LIGHT, Tokens, current_tokens
@@ -294,7 +294,7 @@ class TradeOffPlot(QWidget):
             ExportError: if it cannot be written.
         """
         kind = figure_kind(path)
-        write_figure(path, picture_content(_Figure(self._points, self._kind), kind, FILE_SIZE))
+        write_file(path, picture_content(_Figure(self._points, self._kind), kind, FILE_SIZE))
 
 
 class _Figure:

@@ -20,6 +20,7 @@ from subflow_app.core.experiments.recipe_files import recipe_names
 from subflow_app.core.experiments.report import figure_caption, write_report
 from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
 from subflow_app.core.experiments.results import Results
+from subflow_app.core.files import write_file
 from subflow_app.core.jobs.executors import jobs_beside_window
 from subflow_app.core.language import tr, trn
 from subflow_app.core.library.shipped import open_library
@@ -27,7 +28,6 @@ from subflow_app.core.library.taking import take_experiment, take_to_go_on
 from subflow_app.core.library.thumbnails import shipped_thumbnail, thumbnail
 from subflow_app.core.paper.figure_plan import figure_kind
 from subflow_app.core.paper.figure_process import FigureProcess
-from subflow_app.core.paper.figures import write_figure
 from subflow_app.core.paper.panel_plan import Ground, PanelFigure
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
 from subflow_app.qt.gallery.card_delegate import PICTURE_SIZE
@@ -209,7 +209,7 @@ class GallerySession(QObject):
 
             def write() -> Path:
                 content = process.draw(replace(figure, kind=figure_kind(path), dpi=_DPI_RANGE[1]))
-                return write_figure(path, content)
+                return write_file(path, content)
 
             self._window.workers.start(
                 "export figure", write, succeeded=self._on_written, failed=self._on_export_failed

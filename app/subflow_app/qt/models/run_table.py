@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QFont, QIcon
+from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, Signal
+from PySide6.QtGui import QIcon
 
 from subflow_app.core.history.run_columns import (
     COLUMNS,
@@ -37,10 +37,9 @@ from subflow_app.core.language import tr, trn
 from subflow_app.core.number_text import NOTHING
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
+from subflow_app.qt.models.table_model import LEFT, RIGHT, Index, bold
 from subflow_app.qt.theme import current_tokens
 from subflow_store.values import RunRow
-
-Index = QModelIndex | QPersistentModelIndex
 
 RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # RunRow; None for the heading of a group
 GROUP_ROLE = Qt.ItemDataRole.UserRole + 2  # label of a group; None for a run
@@ -257,7 +256,7 @@ class RunTable(QAbstractTableModel):
             again = tr("Where runs are equal here, the column clicked before decides.")
             return f"{tr(shown.tip)}\n{again}" if shown.tip else again
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(shown)
+            return RIGHT if shown.is_number else LEFT
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
@@ -277,7 +276,7 @@ class RunTable(QAbstractTableModel):
             return None
         row, shown = self._shown_rows[index.row()], self._columns[index.column()]
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(shown)
+            return RIGHT if shown.is_number else LEFT
         if isinstance(row, RunGroup):
             return self._group_data(row, shown, role)
         return self._run_data(row, index.row(), shown, role)
@@ -306,14 +305,14 @@ class RunTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return _tip(row)
         if role == Qt.ItemDataRole.FontRole and shown.key == NAME and row.id in self._shown:
-            return _bold()
+            return bold()
         return None
 
     def _group_data(self, group: RunGroup, shown: RunColumn, role: int) -> object | None:
         if role == GROUP_ROLE:
             return group.label
         if role == Qt.ItemDataRole.FontRole:
-            return _bold()
+            return bold()
         if role == Qt.ItemDataRole.DisplayRole:
             count = trn("{count} run", "{count} runs", len(group.rows))
             counted = next((each for each in self._columns[1:] if not each.is_metric), None)
@@ -441,17 +440,6 @@ def heading(shown: RunColumn) -> str:
 
 def _identity(row: RunRow | RunGroup) -> int | str:
     return row.id if isinstance(row, RunRow) else row.key
-
-
-def _bold() -> QFont:
-    font = QFont()
-    font.setBold(True)
-    return font
-
-
-def _alignment(shown: RunColumn) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if shown.is_number else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
 
 
 def _tip(row: RunRow) -> str:

@@ -8,9 +8,9 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.files import write_file
 from subflow_app.core.language import tr
 from subflow_app.core.paper.figure_plan import FigureKind, figure_kind
-from subflow_app.core.paper.figures import write_figure
 from subflow_app.core.plots import Curve
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, run_names
 from subflow_app.qt.plotting.curve_item import curve_pen
@@ -35,7 +35,7 @@ def save_figure(shown: PlotStack, path: Path, size: FigureSize) -> None:
         InputError: if the suffix is none of these or nothing is shown.
         ExportError: if the file cannot be written.
     """
-    write_figure(path, figure_content(shown, figure_kind(path), size))
+    write_file(path, figure_content(shown, figure_kind(path), size))
 
 
 def figure_content(shown: PlotStack, kind: FigureKind, size: FigureSize) -> bytes:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from subflow_app.core.errors import ExportError
+from subflow_app.core.files import write_file
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.sweeps.views.study import Study, StudyFigure
 from subflow_app.core.sweeps.views.view import TABLE, SweepView
 from subflow_app.core.tables import Column, NumberColumn, csv_number, csv_text
 from subflow_sim.stats import Estimate
-from subflow_sim.whole_file import write_whole
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,12 +109,7 @@ def write_runs(study: Study, path: Path) -> Path:
     Raises:
         ExportError: if it cannot be written.
     """
-    try:
-        write_whole(path, runs_csv(study).encode())
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ExportError(f"{path} cannot be written: {reason}; choose another folder") from error
-    return path
+    return write_file(path, runs_csv(study))
 
 
 VIEW = SweepView(

@@ -8,8 +8,8 @@ from typing import Any
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QPainter
 
+from subflow_app.core.files import write_file
 from subflow_app.core.paper.figure_plan import figure_kind
-from subflow_app.core.paper.figures import write_figure
 from subflow_app.qt.plotting.figure_file import FigureSize, paper_font, picture_content
 from subflow_app.qt.sweeps.plots.parallel_chart import ParallelChart
 from subflow_app.qt.sweeps.plots.study_plot import StudyPlot
@@ -43,7 +43,7 @@ def save_chart(shown: StudyPlot | ParallelChart, path: Path, size: FigureSize = 
     finally:
         copy.close()
         copy.deleteLater()
-    write_figure(path, content)
+    write_file(path, content)
 
 
 class _Chart:
