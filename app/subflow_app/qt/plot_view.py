@@ -39,7 +39,7 @@ _LINES_MS = 30
 _VALUES_MS = 400
 
 # Lower than this, px, the results are a line: the plots need the room more than a table of the same figures.
-_LEAST_HEIGHT_OF_TABLE = 520
+_LEAST_HEIGHT_OF_TABLE = 640
 
 
 class PlotView(QWidget):
@@ -555,16 +555,15 @@ class PlotView(QWidget):
         """Tells what came out, once all runs shown are over."""
         if self._are_rows_new(runs):
             self._rows = [run.row for run in runs]
-            if not runs:
-                self._results.show_results(None)
+            is_race = any(len(set(run.controllers.values())) > 1 for run in runs)
+            if len(runs) < 2 and not is_race:
+                self._results.show_results(None)  # the legend has the means of a run that is compared with nothing
             elif None in self._rows:
                 self._results.show_results(None, tr("Results are shown when the run is over."))
             else:
                 from subflow_app.core.comparison.results import results_of  # late: a start has no runs to compare
 
-                alone = tr("The means of this run are in the legend.")
-                several = tr("These runs have no results in common.")
-                self._results.show_results(results_of(runs), alone if len(runs) == 1 else several)
+                self._results.show_results(results_of(runs), tr("These runs have no results in common."))
 
     def _are_rows_new(self, runs: Sequence[Traces]) -> bool:
         return list(map(id, self._rows)) != [id(run.row) for run in runs]

@@ -59,8 +59,8 @@ _COLOUR_NAMES = {
     "yellow": translatable("Yellow"),
     "black": translatable("Black"),
 }
-# A name is not squeezed further by many columns of values, px; these can be scrolled instead.
-_LEAST_NAME_WIDTH = 90
+# A name is not squeezed further by many columns of values; these can be scrolled instead.
+_LEAST_NAME_LETTERS = 12
 # Nor does a name make the legend wider than this: its middle gives way, and the tool tip has all of it.
 _MOST_NAME_WIDTH, _MOST_NAME_LETTERS = 240, 34  # px; letters, of larger type
 # Room that values have at least, so that columns do not follow every digit of a run that goes on.
@@ -92,7 +92,7 @@ class Legend(QWidget):
         self._time.setContentsMargins(_MARGIN, 4, _MARGIN, 2)
         self._runs: tuple[str, ...] = ()
         self._widths: dict[int, int] = {}  # of columns of values, px: they never shrink while the runs stay
-        self._name_px = self._whole_name_px = _LEAST_NAME_WIDTH
+        self._name_px = self._whole_name_px = self._least_name_px = 0
         self.tree = QTreeView(self)
         self.tree.setObjectName("legend_tree")
         self.tree.setAccessibleName(tr("Legend: lines of the plots, with switches and values"))
@@ -221,8 +221,10 @@ class Legend(QWidget):
         """What the names need, px: the sample of the line and the check box included."""
         style = self.tree.style()
         box = style.pixelMetric(style.PixelMetric.PM_IndicatorWidth) + _SAMPLE_WIDTH + 2 * self.tree.indentation() + 12
-        widest = self.tree.fontMetrics().horizontalAdvance(self._model.widest_text(0))
-        return max(box + widest, _LEAST_NAME_WIDTH)
+        metrics = self.tree.fontMetrics()
+        whole = box + metrics.horizontalAdvance(self._model.widest_text(0))
+        self._least_name_px = min(whole, box + _LEAST_NAME_LETTERS * metrics.averageCharWidth())
+        return whole
 
     def _share_width(self) -> None:
         """Names take what they need, then the values stand; if too little is left, the columns are scrolled."""
@@ -231,9 +233,9 @@ class Legend(QWidget):
         header = self.tree.header()
         values = sum(header.sectionSize(column) for column in range(1, self._model.columnCount()))
         room = self.tree.viewport().width() - values
-        is_enough = room >= _LEAST_NAME_WIDTH
+        is_enough = room >= self._least_name_px
         header.setSectionResizeMode(0, QHeaderView.ResizeMode.Fixed)
-        header.resizeSection(0, min(max(room, _LEAST_NAME_WIDTH), self._whole_name_px))
+        header.resizeSection(0, min(max(room, self._least_name_px), self._whole_name_px))
         self.tree.setHorizontalScrollBarPolicy(
             Qt.ScrollBarPolicy.ScrollBarAlwaysOff if is_enough else Qt.ScrollBarPolicy.ScrollBarAsNeeded
         )

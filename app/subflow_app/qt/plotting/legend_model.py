@@ -233,7 +233,8 @@ class LegendModel(QAbstractItemModel):
         spec = self._specs[section - 1]
         if role == Qt.ItemDataRole.DisplayRole:
             is_clear = [each.unit for each in self._specs].count(spec.unit) == 1
-            return tr(spec.unit) if is_clear else "\n".join(filter(None, (title_of(spec), tr(spec.unit))))
+            # A word a line: headings are wider than their values.
+            return tr(spec.unit) if is_clear else "\n".join((*title_of(spec).split(), tr(spec.unit))).strip()
         if role == Qt.ItemDataRole.ToolTipRole:
             if not self._are_means:
                 return axis_of(spec)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QMimeData, QPoint, QSize, Qt
-from PySide6.QtGui import QAction, QDrag, QMouseEvent
-from PySide6.QtWidgets import QApplication, QFrame, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtGui import QAction, QDrag, QMouseEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.theme import Tokens
@@ -18,24 +18,28 @@ PALETTE = ("host", "router", "note")
 """Tools whose buttons can be dragged onto the canvas."""
 
 _ICON = 18
+_LEAST_HEIGHT = 26  # of a button, px
+_LEAST_ROWS = 3  # of buttons: a lower strip is cut off
 
 
 class ToolStrip(QFrame):
-    """A column of buttons; empty and hidden until it gets its actions."""
+    """Buttons in one column, in more where it is low; empty and hidden until it gets its actions."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("topologyTools")
         self.setAccessibleName(tr("Drawing tools"))
-        self._layout = QVBoxLayout(self)
+        self._layout = QGridLayout(self)
         self._layout.setContentsMargins(3, 4, 3, 4)
         self._layout.setSpacing(2)
-        self._layout.addStretch(1)
+        self._layout.setSizeConstraint(QGridLayout.SizeConstraint.SetNoConstraint)
+        self._buttons: list[QToolButton] = []
+        self._rows = 0
         self.hide()
 
     def set_actions(self, actions: Sequence[QAction]) -> None:
         """Show a button for each; those named as in `PALETTE` can be dragged."""
-        for position, action in enumerate(actions):
+        for action in actions:
             name = action.objectName().rpartition("_")[2]
             button = PaletteButton(name, self) if name in PALETTE else QToolButton(self)
             button.setDefaultAction(action)
@@ -45,8 +49,49 @@ class ToolStrip(QFrame):
             button.setIconSize(QSize(_ICON, _ICON))
             # Every tool has a key and a menu entry: Tab should not stop here on the way.
             button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            self._layout.insertWidget(position, button)
+            button.setMinimumHeight(_LEAST_HEIGHT)
+            self._buttons.append(button)
+        self._arrange()
         self.setVisible(bool(actions))
+
+    def sizeHint(self) -> QSize:
+        """One column of all buttons."""
+        return self._size_of(len(self._buttons), self._buttons[0].sizeHint().height() if self._buttons else 0)
+
+    def minimumSizeHint(self) -> QSize:
+        """As many columns as leave the least number of rows."""
+        return QSize(self._size_of(self._rows).width(), self._size_of(_LEAST_ROWS).height())
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Uses the height there is."""
+        super().resizeEvent(event)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        count = len(self._buttons)
+        rows = next((rows for rows in range(count, _LEAST_ROWS, -1) if self._fits(rows)), min(count, _LEAST_ROWS))
+        if rows == self._rows:
+            return
+        self._layout.setRowStretch(self._rows, 0)
+        self._rows = rows
+        for position, button in enumerate(self._buttons):
+            self._layout.addWidget(button, position % rows, position // rows)
+        self._layout.setRowStretch(rows, 1)
+        self.setFixedWidth(self._size_of(rows).width())
+
+    def _fits(self, rows: int) -> bool:
+        return self._size_of(rows).height() <= self.height()
+
+    def _size_of(self, rows: int, height: int = _LEAST_HEIGHT) -> QSize:
+        """Of the strip with that many rows of buttons of this height."""
+        if not self._buttons:
+            return QSize()
+        width, gap, margins = self._buttons[0].sizeHint().width(), self._layout.spacing(), self._layout.contentsMargins()
+        columns = -(-len(self._buttons) // max(rows, 1))
+        return QSize(
+            columns * (width + gap) - gap + margins.left() + margins.right() + 2 * self.frameWidth() + 1,
+            rows * (height + gap) - gap + margins.top() + margins.bottom(),
+        )
 
     def apply_palette(self, tokens: Tokens) -> None:
         """Draw in the colours of another theme."""

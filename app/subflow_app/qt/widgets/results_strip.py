@@ -17,7 +17,7 @@ _MOST_ROWS = 5  # more are scrolled
 
 
 class ResultsStrip(QWidget):
-    """There from the first run shown, so that no plot moves when results come; hidden while there is nothing to say."""
+    """There from the first run shown, as a line until there are results; hidden while there is nothing to say."""
 
     folded = Signal(bool)  # by a person
 
@@ -59,17 +59,18 @@ class ResultsStrip(QWidget):
         layout.addWidget(self.table)
         self.setAutoFillBackground(True)
         self._note = self._sentence = ""
+        self._fold.setEnabled(False)
         self.set_folded(True)
-        self._fit()
         self.hide()
 
     def show_results(self, results: TextTable | None, why_none: str = "") -> None:
-        """Shows these; if there are none, says why, and keeps the room that those before them took."""
+        """Shows these; if there are none, says why, in a line alone."""
         self.model.show_table(results)
         self._sentence = why_none if results is None else results.title
+        self._fold.setEnabled(results is not None)
+        self._fit()
         self._say()
-        if results is not None:
-            self._fit()
+        self.set_folded(self.is_folded)
 
     def say(self, note: str) -> None:
         """Says before the sentence what there is to know of the runs; empty: nothing."""
@@ -91,7 +92,7 @@ class ResultsStrip(QWidget):
         self._fold.setChecked(not is_folded)
         self._fold.setArrowType(Qt.ArrowType.RightArrow if is_folded else Qt.ArrowType.DownArrow)
         self._fold.setToolTip(tr("Show the table of results") if is_folded else tr("Fold the table of results"))
-        self.table.setVisible(not is_folded)
+        self.table.setVisible(not is_folded and self._fold.isEnabled())
 
     def copy(self) -> None:
         """Puts the table on the clipboard."""
@@ -117,7 +118,7 @@ class ResultsStrip(QWidget):
         header.setMinimumSectionSize(40)
         if self.model.columnCount():
             header.setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
-        rows = min(max(self.model.rowCount(), 1), _MOST_ROWS)
+        rows = min(self.model.rowCount(), _MOST_ROWS)
         height = header.sizeHint().height() + rows * self.table.verticalHeader().defaultSectionSize() + 2
         self.table.setFixedHeight(height)
 
