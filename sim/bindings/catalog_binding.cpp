@@ -37,13 +37,15 @@ void bind_catalog(nb::module_& m) {
             return std::vector<std::string_view>(o.choices.begin(), o.choices.end());
         });
 
+    nb::class_<RuleNumber>(m, "RuleNumber").def_ro("name", &RuleNumber::name).def_ro("meaning", &RuleNumber::meaning);
+
     nb::class_<RuleInfo>(m, "RuleInfo")
         .def_ro("name", &RuleInfo::name)
         .def_ro("formula", &RuleInfo::formula)
+        .def_ro("computed", &RuleInfo::computed)
         .def_ro("source", &RuleInfo::source)
         .def_prop_ro("numbers", [](const RuleInfo& r) {
-            return std::vector<std::string_view>(r.numbers.begin(),
-                                                 r.numbers.begin() + static_cast<std::ptrdiff_t>(r.number_count()));
+            return std::vector<RuleNumber>(r.numbers, r.numbers + r.number_count());
         });
     m.def(
         "all_rules", [] { return std::vector<const RuleInfo*>(all_rules().begin(), all_rules().end()); },

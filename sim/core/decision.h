@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "ring.h"
+#include "rule_numbers.h"
 #include "units.h"
 
 namespace subflow {
@@ -35,11 +36,14 @@ inline constexpr std::size_t kMaxDecisionNumbers = 8;
 struct RuleInfo {
     std::string_view name;     // "linked_increase"
     std::string_view formula;  // for people: "min(alpha / cwnd_total, 1 / cwnd) per packet"
-    std::string_view source;   // "RFC 6356 section 3"
-    std::array<std::string_view, kMaxDecisionNumbers> numbers{};  // names of what goes into it, with units
+    // What of it can be computed: the result, "cwnd", "rate" or "ssthresh", and how it comes of the numbers below, the
+    // window `before` and the size of a packet on the wire, `packet_bits`. Empty: it depends on more than that.
+    std::string_view computed{};
+    std::string_view source;                    // "RFC 6356 section 3"
+    RuleNumber numbers[kMaxDecisionNumbers]{};  // what goes into it
 
     constexpr std::size_t number_count() const {
-        return static_cast<std::size_t>(std::ranges::find(numbers, std::string_view()) - numbers.begin());
+        return static_cast<std::size_t>(std::ranges::find(numbers, std::string_view(), &RuleNumber::name) - numbers);
     }
 };
 

@@ -95,7 +95,24 @@ def rules() -> tuple[Rule, ...]:
 
 def rule_of(info: _core.RuleInfo) -> Rule:
     """A rule as the core declares it."""
-    return Rule(info.name, info.formula, info.source, tuple(info.numbers))
+    return Rule(info.name, info.formula, info.source, tuple(number.name for number in info.numbers))
+
+
+@cache
+def expressions() -> Mapping[str, str]:
+    """What of rules can be computed, by their names: "ssthresh = max(basis / 2, floor)".
+
+    The result is cwnd in packets, a rate in the unit of the rule's rates, or ssthresh in packets. It comes of numbers
+    of the rule, without their units, of the window `before`, and of `packet_bits`, the size of a packet on the wire.
+    """
+    return {info.name: info.computed for info in _core.all_rules() if info.computed}
+
+
+@cache
+def meanings() -> Mapping[str, str]:
+    """What the numbers of rules are, in a few words, by their names without units: "acked", "is_capped"."""
+    numbers = [number for info in _core.all_rules() for number in info.numbers]
+    return {_number(number.name, 0.0).name: number.meaning for number in numbers}
 
 
 @dataclass(frozen=True, slots=True)

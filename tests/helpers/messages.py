@@ -35,6 +35,7 @@ from subflow_app.qt.choices import PANELS, SPEEDS, WORKSPACES
 from subflow_app.qt.help_dialogs import GESTURES
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_sim.agent_steps import EPOCH_FIGURES
+from subflow_sim.decisions import meanings
 from subflow_sim.params import ARRIVALS_TABLE, QUEUE_TABLE, SECTIONS, Param
 from subflow_sim.vec_env import learner_spec
 
@@ -171,6 +172,8 @@ def _parameter_texts() -> Iterator[tuple[str, str]]:
         spec = learner_spec(agent.controller)
         for number in (*spec.features, *spec.actions):
             yield f"agent {agent.name}", number.help
+    for name, meaning in meanings().items():
+        yield f"number {name}", meaning
     for figure, (title, _unit) in EPOCH_FIGURES.items():
         yield f"epoch {figure}", title
     for name in recipe_names():

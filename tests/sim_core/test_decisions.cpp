@@ -14,7 +14,8 @@ namespace {
 
 using namespace testing;
 
-constexpr RuleInfo kRule{.name = "rule", .formula = "x", .source = "", .numbers = {"x", "y_pkts"}};
+constexpr RuleInfo kRule{
+    .name = "rule", .formula = "x", .source = "", .numbers = {{"x", "a number"}, {"y_pkts", "another"}}};
 
 void add(DecisionLog& log, Nanos at) {
     log.draft(Cause::Ack, at).reason.set(kRule, {1, 2});

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-from subflow_app.core.expressions import COMPARISONS, Call, Expression, Missing, Resolver, Told
+from subflow_app.core.expressions import COMPARISONS, Call, Evaluated, Expression, Missing, Resolver
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class Claim(Expression):
             return Outcome(None, self.is_band, left, right, told.text, told.value.reason)
         return Outcome(bool(told.value), self.is_band, left, right, told.text)
 
-    def check(self, told: Told) -> None:
+    def check(self, told: Evaluated) -> None:
         """Raise ClaimError unless it holds or fails."""
         if told.kind != "truth":
             allowed = "a comparison, or a band: x in 1 .. 2"

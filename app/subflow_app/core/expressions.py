@@ -179,7 +179,7 @@ _PARENTHESES = _Level(")", "in parentheses", '")"')
 _BAND = _Level("..", "in a band", '".." and its upper end')
 
 
-class Told(NamedTuple):
+class Evaluated(NamedTuple):
     """A part of an expression: its value, and what is shown of it."""
 
     value: Value
@@ -248,7 +248,7 @@ class Expression:
         """What stands in the text where a part begins."""
         return self._at[node.col_offset]
 
-    def check(self, told: Told) -> None:
+    def check(self, told: Evaluated) -> None:
         """Raise ClaimError unless it is what is asked for."""
         self._expect(told, "number", 1, "a number is to be worked out")
 
@@ -318,8 +318,9 @@ class Expression:
         """Whether something may stand behind a value."""
         if token.symbol in ("**", "if", "else"):
             return self.is_formula
-        is_next = token.symbol == "," and "," in level.allowed.split('"')
-        return token.symbol in _BETWEEN or is_next or (token.kind == "end" and level is _WHOLE)
+        if token.symbol == ",":
+            return level not in (_WHOLE, _PARENTHESES, _BAND)
+        return token.symbol in _BETWEEN or (token.kind == "end" and level is _WHOLE)
 
     def _refuse(self, before: _Token, token: _Token, level: _Level) -> None:
         if before.kind == "number" and token.kind in ("name", "call"):
@@ -340,26 +341,26 @@ class Expression:
 
     # What it comes to. The first time nothing is known: kinds and units alone are looked at.
 
-    def tell(self, node: ast.expr, resolver: Resolver) -> Told:
+    def tell(self, node: ast.expr, resolver: Resolver) -> Evaluated:
         """The value of a part, and itself with numbers in place of what it calls."""
         token = self.at(node)
         column = token.column
         match node:
             case ast.Name() if token.kind == "name":
                 value = resolver(token.text, ())
-                return Told(value, self.shown(node, (), value, ""), column)
+                return Evaluated(value, self.shown(node, (), value, ""), column)
             case ast.Name():
                 text = self.shown(node, (), token.value, token.unit)
-                return Told(token.value, text, column, token.kind, token.unit, is_constant=True)
+                return Evaluated(token.value, text, column, token.kind, token.unit, is_constant=True)
             case ast.Call(args=arguments):
                 return self._called(node, [self.tell(each, resolver) for each in arguments], resolver)
             case ast.UnaryOp(op=ast.Not(), operand=inner):
                 (only,) = self._operands(None, [inner], resolver, "truth", '"not" stands before a comparison')
                 text = f"not {only.text}" if isinstance(inner, ast.Call) else f"not ({only.text})"
-                return Told(_missing([only]) or not only.value, text, column, "truth")
+                return Evaluated(_missing([only]) or not only.value, text, column, "truth")
             case ast.UnaryOp(operand=inner):
                 (only,) = self._operands(None, [inner], resolver, "number", '"-" is for numbers')
-                value = _each(("-", operator.sub), Told(0.0, "0", column), only)
+                value = _each(("-", operator.sub), Evaluated(0.0, "0", column), only)
                 return only._replace(value=value, text=self.shown(node, (only,), value, only.unit))
             case ast.BinOp(left=left, op=op, right=right):
                 symbol = _ARITHMETIC[type(op)][0]
@@ -367,7 +368,7 @@ class Expression:
                 if symbol in "+-":
                     self._expect_one_dimension(pair, pair[1].column)
                 value, unit = _each(_ARITHMETIC[type(op)], *pair), _unit_of(symbol, pair[0].unit, pair[1].unit)
-                return Told(value, self.shown(node, pair, value, unit), column, unit=unit)
+                return Evaluated(value, self.shown(node, pair, value, unit), column, unit=unit)
             case ast.Compare(left=left, ops=ops, comparators=others):
                 parts = self._operands(column, [left, *others], resolver, "any", "")
                 return self._compared(parts, [COMPARISONS[type(op)] for op in ops])
@@ -381,12 +382,12 @@ class Expression:
                     f"({part.text})" if joined else part.text for joined, part in zip(are_joined, parts, strict=True)
                 )
                 text = f" {symbol} ".join(texts)
-                return Told(settles if is_settled else _missing(parts) or not settles, text, column, "truth")
+                return Evaluated(settles if is_settled else _missing(parts) or not settles, text, column, "truth")
             case ast.IfExp(test=test, body=body, orelse=other):
                 return self.tell(body if self.tell(test, resolver).value is True else other, resolver)
         raise AssertionError(ast.dump(node))
 
-    def shown(self, node: ast.expr, told: Sequence[Told], value: Value, unit: str) -> str:
+    def shown(self, node: ast.expr, told: Sequence[Evaluated], value: Value, unit: str) -> str:
         """What is shown of a value.
 
         Args:
@@ -404,7 +405,7 @@ class Expression:
 
     def _operands(
         self, column: int | None, nodes: Sequence[ast.expr], resolver: Resolver, kind: str, message: str
-    ) -> list[Told]:
+    ) -> list[Evaluated]:
         """Parts that are all to be of a kind, the first from a column on, as brackets may stand before it."""
         told = [self.tell(each, resolver) for each in nodes]
         if column is not None:
@@ -413,7 +414,7 @@ class Expression:
             self._expect(each, kind, each.column, message)
         return told
 
-    def _called(self, node: ast.Call, told: Sequence[Told], resolver: Resolver) -> Told:
+    def _called(self, node: ast.Call, told: Sequence[Evaluated], resolver: Resolver) -> Evaluated:
         token = self.at(node)
         name, function = token.text, self._functions[token.text]
         count, least, most = len(told), len(function.arguments) - function.optional, len(function.arguments)
@@ -434,9 +435,9 @@ class Expression:
                 raise TypeError(f"{name} gave {value!r}")
             if gave == "number" and not self.is_formula and not all(map(math.isfinite, _numbers(value))):
                 value = Missing(f"{name} has no value here")
-        return Told(value, self.shown(node, told, value, unit), token.column, function.gives, unit)
+        return Evaluated(value, self.shown(node, told, value, unit), token.column, function.gives, unit)
 
-    def _compared(self, told: Sequence[Told], operations: Sequence[_Operation]) -> Told:
+    def _compared(self, told: Sequence[Evaluated], operations: Sequence[_Operation]) -> Evaluated:
         column, symbols = told[0].column, [symbol for symbol, _operation in operations]
         is_band = symbols == ["in", ".."]
         texts = [each for each in told if each.kind == "text"]
@@ -463,13 +464,13 @@ class Expression:
             for each in told
         )
         text = first + "".join(f" {symbol} {each}" for symbol, each in zip(symbols, others, strict=True))
-        return Told(_missing(told) or _holds(operations, pairs), text, column, "truth")
+        return Evaluated(_missing(told) or _holds(operations, pairs), text, column, "truth")
 
-    def _expect(self, told: Told, kind: str, column: int, message: str) -> None:
+    def _expect(self, told: Evaluated, kind: str, column: int, message: str) -> None:
         if kind not in ("any", told.kind):
             raise self.error(column, f"{message}, and this is {_KIND_NAMES[told.kind]}", _KIND_NAMES[kind])
 
-    def _expect_one_dimension(self, operands: Sequence[Told], column: int) -> None:
+    def _expect_one_dimension(self, operands: Sequence[Evaluated], column: int) -> None:
         """Refuse rates beside times, and a bare number beside a rate: it would be taken for so many bit/s."""
         units = {dimension: each.unit for each in operands if (dimension := _dimension_of(each.unit))}
         if len(units) > 1:
@@ -506,7 +507,7 @@ def _dimension_of(unit: str) -> str:
     return next((each.value for each, units in UNITS.items() if unit and unit != "%" and unit in units), "")
 
 
-def _missing(told: Sequence[Told]) -> Missing | None:
+def _missing(told: Sequence[Evaluated]) -> Missing | None:
     return next((each.value for each in told if isinstance(each.value, Missing)), None)
 
 
@@ -525,7 +526,7 @@ def _pairs(left: Value, right: Value) -> list[tuple[Any, Any]] | Missing:
     return list(zip(first, second, strict=True)) or Missing("there are no numbers")
 
 
-def _holds(operations: Sequence[_Operation], operands: Sequence[tuple[Told, Told]]) -> bool | Missing:
+def _holds(operations: Sequence[_Operation], operands: Sequence[tuple[Evaluated, Evaluated]]) -> bool | Missing:
     holds = True
     for (_symbol, operation), (left, right) in zip(operations, operands, strict=True):
         pairs = _pairs(left.value, right.value)
@@ -535,7 +536,7 @@ def _holds(operations: Sequence[_Operation], operands: Sequence[tuple[Told, Told
     return holds
 
 
-def _each(operation: _Operation, left: Told, right: Told) -> Numbers | Missing:
+def _each(operation: _Operation, left: Evaluated, right: Evaluated) -> Numbers | Missing:
     """Arithmetic of numbers, element by element."""
     pairs = _missing((left, right)) or _pairs(left.value, right.value)
     if isinstance(pairs, Missing):

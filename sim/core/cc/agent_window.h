@@ -19,20 +19,22 @@ public:
     static constexpr RuleInfo kFirstLoss{
         .name = "agent_first_loss",
         .formula = "half the window ends slow start, before the agent has acted",
+        .computed = "cwnd = cwnd / 2",
         .source = "RFC 5681 section 3.1",
-        .numbers = {"cwnd_pkts"},
+        .numbers = {number::kCwnd},
     };
     static constexpr RuleInfo kLossIgnored{
         .name = "agent_keeps_window",
         .formula = "the agent's window stays, the loss is repaired",
+        .computed = "cwnd = cwnd",
         .source = "Xu et al., JSAC 2019, section III",
-        .numbers = {"cwnd_pkts"},
+        .numbers = {number::kCwnd},
     };
     static constexpr RuleInfo kBackAfterTimeout{
         .name = "agent_timeout",
         .formula = "one packet; slow start leads back to the agent's window, ssthresh",
         .source = "RFC 5681 section 3.1; Xu et al., JSAC 2019, section III",
-        .numbers = {"agent_window_pkts"},
+        .numbers = {{"agent_window_pkts", "window that the learning agent wanted"}},
     };
 
     static constexpr bool kGovernsRecovery = true;
@@ -126,8 +128,9 @@ public:
     static constexpr RuleInfo kWindowChange{
         .name = "agent_window_change",
         .formula = "w + action * max(w / 2, 2), within [1, 10 reference_bdp]",
+        .computed = "cwnd = min(max(cwnd + action * max(cwnd / 2, 2), 1), 10 * reference_bdp)",
         .source = "Xu et al., JSAC 2019, section III; Pokhrel, Walid, IEEE TMC 2021, section III",
-        .numbers = {"action", "cwnd_pkts", "reference_bdp_pkts"},
+        .numbers = {number::kAction, number::kCwnd, number::kReferenceBdp},
     };
     static constexpr std::array kRules{&kSlowStart, &kFirstLoss, &kLossIgnored, &kBackAfterTimeout, &kWindowChange};
     static constexpr NumberInfo kWindowAction{"window_change", "1", "a: the window becomes w + a max(w / 2, 2)", -1, 1};

@@ -21,19 +21,24 @@ public:
         },
     };
     static constexpr auto kOptions = joined(kOwnOptions, std::array{AckCounting::kOption});
+    static constexpr RuleNumber kXR{"x_r_pps", "rate of this subflow"};
+
     static constexpr RuleInfo kBalancedIncrease{
         .name = "balanced_increase",
         .formula =
             "cwnd + acked * x_r / rtt_r / total_rate^2 * (1 + alpha) / 2 * (4 + alpha) / 5, alpha = max(x_i) / "
             "x_r, total_rate = sum(x_i)",
+        .computed = "cwnd = cwnd + acked * x_r / srtt / total_rate**2 * (1 + alpha) / 2 * (4 + alpha) / 5",
         .source = "draft-walid-mptcp-congestion-control-04 section 3.1",
-        .numbers = {"acked_pkts", "cwnd_pkts", "alpha", "x_r_pps", "total_rate_pps", "srtt_s", "increase_pkts"},
+        .numbers = {number::kAcked, number::kCwnd, number::kAlpha, kXR, number::kTotalRate, number::kSrtt,
+                    number::kIncrease},
     };
     static constexpr RuleInfo kBalancedDecrease{
         .name = "balanced_decrease",
         .formula = "ssthresh = max(cwnd - cwnd / 2 * min(alpha, 1.5), 1), alpha = max(x_i) / x_r",
+        .computed = "ssthresh = max(cwnd - cwnd / 2 * min(alpha, 1.5), 1)",
         .source = "draft-walid-mptcp-congestion-control-04 section 3.1",
-        .numbers = {"cwnd_pkts", "alpha", "x_r_pps", "ssthresh_pkts"},
+        .numbers = {number::kCwnd, number::kAlpha, kXR, number::kSsthresh},
     };
     static constexpr std::array kRules{&kSlowStart, &kBalancedIncrease, &kBalancedDecrease, &NewReno::kAdditiveIncrease,
                                        &NewReno::kHalving};

@@ -15,35 +15,47 @@ namespace subflow {
 
 namespace bbr_rules {
 
+inline constexpr RuleNumber kMaxRate{"max_rate_pps", "largest delivery rate that was measured"};
+inline constexpr RuleNumber kSavedCwnd{"saved_cwnd_pkts", "window that is kept for later"};
+
 // Rate and window, by mode
-constexpr RuleInfo mode_rule(std::string_view name, std::string_view formula) {
+constexpr RuleInfo mode_rule(std::string_view name, std::string_view formula, std::string_view computed = {}) {
     return {.name = name,
             .formula = formula,
+            .computed = computed,
             .source = "Cardwell et al., ACM Queue 2016; Linux tcp_bbr.c",
-            .numbers = {"pacing_gain", "cwnd_gain", "max_rate_pps", "min_rtt_s", "bdp_pkts", "target_pkts",
-                        "acked_pkts", "inflight_pkts"}};
+            .numbers = {{"pacing_gain", "times the measured rate"},
+                        {"cwnd_gain", "times the bandwidth-delay product"},
+                        kMaxRate,
+                        number::kMinRtt,
+                        {"bdp_pkts", "bandwidth-delay product"},
+                        number::kTarget,
+                        number::kAcked,
+                        number::kInflight}};
 }
 inline constexpr RuleInfo kStartup = mode_rule(
     "bbr_startup", "rate = pacing_gain * 0.99 * max_rate, never less than before; cwnd + acked, up to the target");
 inline constexpr RuleInfo kDrain =
-    mode_rule("bbr_drain", "rate = pacing_gain * 0.99 * max_rate, until no more than the bdp is in flight");
+    mode_rule("bbr_drain", "rate = pacing_gain * 0.99 * max_rate, until no more than the bdp is in flight",
+              "rate = pacing_gain * 0.99 * max_rate");
 inline constexpr RuleInfo kProbeBw =
-    mode_rule("bbr_probe_bw", "rate = pacing_gain * 0.99 * max_rate; cwnd + acked, up to the target of two bdp");
-inline constexpr RuleInfo kProbeRtt =
-    mode_rule("bbr_probe_rtt", "rate = 0.99 * max_rate; cwnd = 4 packets: let the queue drain to see min_rtt");
+    mode_rule("bbr_probe_bw", "rate = pacing_gain * 0.99 * max_rate; cwnd + acked, up to the target of two bdp",
+              "rate = pacing_gain * 0.99 * max_rate");
+inline constexpr RuleInfo kProbeRtt = mode_rule(
+    "bbr_probe_rtt", "rate = 0.99 * max_rate; cwnd = 4 packets: let the queue drain to see min_rtt", "cwnd = 4");
 inline constexpr RuleInfo kConservation =
     mode_rule("bbr_conservation", "cwnd = in flight + acked, in the first round trip of a recovery");
 inline constexpr RuleInfo kNoReduction{
     .name = "bbr_no_reduction",
     .formula = "a loss changes neither rate nor cwnd, which is kept for the end of the recovery",
     .source = "Linux tcp_bbr.c (bbr_ssthresh)",
-    .numbers = {"saved_cwnd_pkts"},
+    .numbers = {kSavedCwnd},
 };
 inline constexpr RuleInfo kIdleRestart{
     .name = "bbr_idle_restart",
     .formula = "rate = 0.99 * max_rate; a probe of the RTT is over if its time is",
     .source = "Linux tcp_bbr.c (bbr_cwnd_event)",
-    .numbers = {"max_rate_pps", "saved_cwnd_pkts"},
+    .numbers = {kMaxRate, kSavedCwnd},
 };
 
 }  // namespace bbr_rules

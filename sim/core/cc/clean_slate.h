@@ -26,8 +26,12 @@ public:
     static constexpr RuleInfo kWindowFactor{
         .name = "agent_window_factor",
         .formula = "w * 2^(action_range * action), within [2, 4 reference_bdp]",
+        .computed = "cwnd = min(max(cwnd * 2**(action_range * action), 2), 4 * reference_bdp)",
         .source = "Yu et al. (MPLibra), section IV",
-        .numbers = {"action", "action_range", "cwnd_pkts", "reference_bdp_pkts"},
+        .numbers = {number::kAction,
+                    {"action_range", "powers of two that the largest action stands for"},
+                    number::kCwnd,
+                    number::kReferenceBdp},
     };
     static constexpr std::array kRules{&kSlowStart, &kFirstLoss, &kLossIgnored, &kBackAfterTimeout, &kWindowFactor};
     static constexpr AlgorithmInfo kInfo{

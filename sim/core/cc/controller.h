@@ -229,8 +229,9 @@ concept CongestionController =
 inline constexpr RuleInfo kSlowStart{
     .name = "slow_start",
     .formula = "cwnd + acked, up to ssthresh",
+    .computed = "cwnd = min(before + acked, max(before, ssthresh))",
     .source = "RFC 5681 section 3.1",
-    .numbers = {"acked_pkts", "ssthresh_pkts"},
+    .numbers = {number::kAcked, number::kSsthresh},
 };
 
 // Slow start shared by the window-based controllers: one packet per packet acknowledged, up to ssthresh.

@@ -14,29 +14,32 @@ namespace subflow {
 namespace cubic_rules {
 
 // Growth, by region of the curve. RFC 9438 sections 4.3 to 4.5
-constexpr RuleInfo growth_rule(std::string_view name, std::string_view formula, std::string_view source) {
+constexpr RuleInfo growth_rule(std::string_view name, std::string_view formula, std::string_view computed,
+                               std::string_view source) {
     return {.name = name,
             .formula = formula,
+            .computed = computed,
             .source = source,
-            .numbers = {"acked_pkts", "cwnd_pkts", "t_s", "K_s", "W_max_pkts", "W_cubic_pkts", "W_est_pkts",
-                        "target_pkts"}};
+            .numbers = {number::kAcked, number::kCwnd, number::kT, number::kK, number::kWMax, number::kWCubic,
+                        number::kWEst, number::kTarget}};
 }
 inline constexpr RuleInfo kFriendly =
     growth_rule("cubic_reno_friendly", "max(cwnd, W_est): W_cubic = 0.4 (t - K)^3 + W_max is below what Reno has",
-                "RFC 9438 section 4.3");
+                "cwnd = max(cwnd, W_est)", "RFC 9438 section 4.3");
 inline constexpr RuleInfo kConcave =
     growth_rule("cubic_concave", "cwnd + acked * (target - cwnd) / cwnd, target = W_cubic(t + RTT) <= 1.5 cwnd",
-                "RFC 9438 section 4.4");
+                "cwnd = cwnd + acked * (target - cwnd) / cwnd", "RFC 9438 section 4.4");
 inline constexpr RuleInfo kConvex =
     growth_rule("cubic_convex", "cwnd + acked * (target - cwnd) / cwnd, target = W_cubic(t + RTT) <= 1.5 cwnd",
-                "RFC 9438 section 4.5");
+                "cwnd = cwnd + acked * (target - cwnd) / cwnd", "RFC 9438 section 4.5");
 inline constexpr RuleInfo kDecrease{
     .name = "cubic_decrease",
     .formula =
         "ssthresh = max(beta * cwnd, 2); W_max = cwnd, or cwnd (1 + beta) / 2 if cwnd had not come back to "
         "the W_max before",
+    .computed = "ssthresh = max(beta * cwnd, 2)",
     .source = "RFC 9438 sections 4.6 and 4.7",
-    .numbers = {"cwnd_pkts", "beta", "W_max_before_pkts", "W_max_pkts", "ssthresh_pkts"},
+    .numbers = {number::kCwnd, number::kBeta, number::kWMaxBefore, number::kWMax, number::kSsthresh},
 };
 
 }  // namespace cubic_rules

@@ -24,8 +24,9 @@ public:
     static constexpr RuleInfo kWeightedIncrease{
         .name = "weighted_increase",
         .formula = "cwnd + acked * a / cwnd",
+        .computed = "cwnd = cwnd + acked * a / cwnd",
         .source = "Honda et al., PFLDNeT 2009",
-        .numbers = {"acked_pkts", "cwnd_pkts", "a", "n"},
+        .numbers = {number::kAcked, number::kCwnd, {"a", "weight of this subflow's increase"}, number::kN},
     };
     static constexpr std::array kRules{&kSlowStart, &kWeightedIncrease, &NewReno::kAdditiveIncrease,
                                        &NewReno::kHalving};

@@ -22,7 +22,12 @@ public:
             "ssthresh = cwnd: ACKs came closely spaced for longer than train_limit, or the lowest RTT of the "
             "round is above min_rtt + threshold",
         .source = "Linux tcp_cubic.c (hystart_update)",
-        .numbers = {"cwnd_pkts", "train_s", "train_limit_s", "round_rtt_s", "min_rtt_s", "threshold_s"},
+        .numbers = {number::kCwnd,
+                    {"train_s", "how long ACKs came closely spaced"},
+                    {"train_limit_s", "how long they may"},
+                    number::kRoundRtt,
+                    number::kMinRtt,
+                    {"threshold_s", "from here on the two differ"}},
     };
 
     static constexpr double kLowWindow = 16;
@@ -74,13 +79,20 @@ public:
         .name = "hystart_plus_plus",
         .formula = "ssthresh = cwnd: the RTT stayed up for five rounds of conservative slow start",
         .source = "RFC 9406 section 4.2",
-        .numbers = {"cwnd_pkts", "rounds", "baseline_rtt_s", "round_rtt_s"},
+        .numbers = {number::kCwnd,
+                    number::kRounds,
+                    {"baseline_rtt_s", "round-trip time above which slow start goes on carefully"},
+                    number::kRoundRtt},
     };
     static constexpr RuleInfo kGrowth{
         .name = "hystart_plus_plus_slow_start",
         .formula = "cwnd + growth, up to ssthresh; growth = min(acked, 8), a fourth of it in conservative slow start",
+        .computed = "cwnd = min(before + growth, max(before, ssthresh))",
         .source = "RFC 9406 section 4.2",
-        .numbers = {"acked_pkts", "growth_pkts", "is_conservative", "ssthresh_pkts"},
+        .numbers = {number::kAcked,
+                    {"growth_pkts", "packets by which the window grows"},
+                    {"is_conservative", "whether slow start goes on carefully"},
+                    number::kSsthresh},
     };
 
     static constexpr std::uint32_t kMinSamples = 8;  // N_RTT_SAMPLE

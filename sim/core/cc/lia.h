@@ -16,9 +16,16 @@ public:
         .formula =
             "cwnd + acked * min(alpha / cwnd_total, 1 / cwnd), alpha = cwnd_total * best / total_rate^2, best = "
             "max(cwnd_i / rtt_i^2), total_rate = sum(cwnd_i / rtt_i)",
+        .computed = "cwnd = cwnd + acked * min(alpha / cwnd_total, 1 / cwnd)",
         .source = "RFC 6356 section 3",
-        .numbers = {"acked_pkts", "cwnd_pkts", "alpha", "cwnd_total_pkts", "best_pkts_per_s2", "total_rate_pps",
-                    "increase_pkts", "is_capped"},
+        .numbers = {number::kAcked,
+                    number::kCwnd,
+                    number::kAlpha,
+                    {"cwnd_total_pkts", "sum of the windows of all subflows"},
+                    {"best_pkts_per_s2", "largest cwnd / rtt² of all subflows"},
+                    number::kTotalRate,
+                    number::kIncrease,
+                    {"is_capped", "whether it grows no faster than a TCP would"}},
     };
     static constexpr std::array kRules{&kSlowStart, &kLinkedIncrease, &NewReno::kAdditiveIncrease, &NewReno::kHalving};
     static constexpr AlgorithmInfo kInfo{

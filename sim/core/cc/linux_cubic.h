@@ -19,8 +19,14 @@ constexpr RuleInfo growth_rule(std::string_view name, std::string_view formula) 
     return {.name = name,
             .formula = formula,
             .source = "Linux tcp_cubic.c (bictcp_update), tcp_cong_avoid_ai",
-            .numbers = {"acked_pkts", "credit_pkts", "acks_per_packet", "t_s", "K_s", "W_max_pkts", "W_cubic_pkts",
-                        "W_est_pkts"}};
+            .numbers = {number::kAcked,
+                        {"credit_pkts", "acknowledged packets not yet counted"},
+                        {"acks_per_packet", "acknowledged packets for which the window grows by one"},
+                        number::kT,
+                        number::kK,
+                        number::kWMax,
+                        number::kWCubic,
+                        number::kWEst}};
 }
 inline constexpr RuleInfo kConcave =
     growth_rule("linux_cubic_concave", "a packet per cwnd / (W_cubic - cwnd) acknowledged; before t reaches K");
@@ -33,8 +39,9 @@ inline constexpr RuleInfo kDecrease{
     .formula =
         "ssthresh = max(floor(beta * cwnd), 2) for whole packets; W_max = cwnd, or cwnd (1 + beta) / 2 if "
         "cwnd had not come back to the W_max before; forgotten after a timeout",
+    .computed = "ssthresh = max(whole(beta * cwnd), 2)",
     .source = "Linux tcp_cubic.c (bictcp_recalc_ssthresh, bictcp_reset)",
-    .numbers = {"cwnd_pkts", "beta", "W_max_before_pkts", "W_max_pkts", "ssthresh_pkts"},
+    .numbers = {number::kCwnd, number::kBeta, number::kWMaxBefore, number::kWMax, number::kSsthresh},
 };
 
 }  // namespace linux_cubic_rules

@@ -9,43 +9,64 @@ namespace subflow::mpcc_rules {
 
 inline constexpr std::string_view kSource = "Gilad et al., CoNEXT 2020; mpcc_release";
 
+inline constexpr RuleNumber kBound{"bound_bps", "largest step allowed"};
+inline constexpr RuleNumber kInflationAbove{"inflation_above", "growth of the round-trip time with the higher rate"};
+inline constexpr RuleNumber kLastRate{"last_rate_bps", "rate of the interval before"};
+inline constexpr RuleNumber kLatencyInflation{"latency_inflation", "growth of the round-trip time over the interval"};
+inline constexpr RuleNumber kLossAbove{"loss_above", "share of packets lost with the higher rate"};
+inline constexpr RuleNumber kOthers{"others_bps", "rate of the other subflows of the connection"};
+inline constexpr RuleNumber kRate{"rate_bps", "sending rate when it was decided"};
+inline constexpr RuleNumber kThroughput{"throughput_bps", "rate that arrived"};
+inline constexpr RuleNumber kIsTried{"is_tried", "rate of the interval"};
+inline constexpr RuleNumber kTried{"tried_bps", "rate of the interval"};
+inline constexpr RuleNumber kUtilityAbove{"utility_above", "utility of the higher rate"};
+inline constexpr RuleNumber kUtilityBelow{"utility_below", "utility of the lower rate"};
+
 inline constexpr RuleInfo kInitialRate{
     .name = "initial_rate",
     .formula = "rate = initial_rate, until there is a round-trip time",
+    .computed = "rate = rate",
     .source = kSource,
-    .numbers = {"rate_bps"},
+    .numbers = {kRate},
 };
 inline constexpr RuleInfo kDouble{
     .name = "double",
     .formula = "rate = 2 rate: utility > last_utility and throughput > 0.9 rate",
+    .computed = "rate = 2 * tried",
     .source = kSource,
-    .numbers = {"tried_bps", "utility", "last_utility", "throughput_bps", "loss_ratio", "latency_inflation"},
+    .numbers = {kTried, number::kUtility, number::kLastUtility, kThroughput, number::kLossRatio, kLatencyInflation},
 };
 inline constexpr RuleInfo kRetry{
     .name = "retry",
     .formula = "the same rate again, twice at most: utility <= last_utility or throughput <= 0.9 rate",
     .source = kSource,
-    .numbers = {"tried_bps", "utility", "last_utility", "throughput_bps", "loss_ratio", "latency_inflation"},
+    .numbers = {kTried, number::kUtility, number::kLastUtility, kThroughput, number::kLossRatio, kLatencyInflation},
 };
 inline constexpr RuleInfo kLeaveSlowStart{
     .name = "leave_slow_start",
     .formula = "rate = the last one that paid; then probe",
     .source = kSource,
-    .numbers = {"tried_bps", "utility", "last_utility", "throughput_bps", "loss_ratio", "latency_inflation"},
+    .numbers = {kTried, number::kUtility, number::kLastUtility, kThroughput, number::kLossRatio, kLatencyInflation},
 };
 inline constexpr RuleInfo kTry{
     .name = "try",
     .formula =
         "for one interval, rate + width or rate - width ((rate + width) / 2 if width > rate); width = 5 % of "
         "the connection's rate",
+    .computed = "rate = tried",
     .source = kSource,
-    .numbers = {"rate_bps", "others_bps", "width_bps", "tried_bps", "interval"},
+    .numbers = {kRate,
+                kOthers,
+                {"width_bps", "how far from the rate it probes"},
+                kTried,
+                {"interval", "number of the interval, or how long it lasts"}},
 };
 inline constexpr RuleInfo kWait{
     .name = "wait",
     .formula = "the rate decided upon, until the results of what was tried are in",
+    .computed = "rate = rate",
     .source = kSource,
-    .numbers = {"rate_bps"},
+    .numbers = {kRate},
 };
 inline constexpr RuleInfo kAgreement{
     .name = "pairs_agree",
@@ -53,14 +74,14 @@ inline constexpr RuleInfo kAgreement{
         "rate + step: step = gradient / 2 (1 + amplifier) within [0.5 Mbit/s, min(bound, rate / 2)], gradient = "
         "the lesser of both pairs",
     .source = kSource,
-    .numbers = {"gradient_1", "gradient_2", "utility_above", "utility_below", "amplifier", "bound_bps", "loss_above",
-                "inflation_above"},
+    .numbers = {number::kGradient1, number::kGradient2, kUtilityAbove, kUtilityBelow, number::kAmplifier, kBound,
+                kLossAbove, kInflationAbove},
 };
 inline constexpr RuleInfo kDisagreement{
     .name = "pairs_disagree",
     .formula = "the same rate; probe again",
     .source = kSource,
-    .numbers = {"gradient_1", "gradient_2", "utility_above", "utility_below", "loss_above", "inflation_above"},
+    .numbers = {number::kGradient1, number::kGradient2, kUtilityAbove, kUtilityBelow, kLossAbove, kInflationAbove},
 };
 inline constexpr RuleInfo kMove{
     .name = "move",
@@ -68,39 +89,41 @@ inline constexpr RuleInfo kMove{
         "rate + step in the same direction: step = gradient / 2 (1 + amplifier) within [0.5 Mbit/s, min(bound, "
         "rate / 2)], gradient = (utility - last_utility) / (rate - last_rate)",
     .source = kSource,
-    .numbers = {"utility", "last_utility", "last_rate_bps", "gradient", "amplifier", "bound_bps", "loss_ratio",
-                "latency_inflation"},
+    .numbers = {number::kUtility, number::kLastUtility, kLastRate, number::kGradient, number::kAmplifier, kBound,
+                number::kLossRatio, kLatencyInflation},
 };
 inline constexpr RuleInfo kTurn{
     .name = "turn_back",
     .formula = "the same rate; probe: the gradient points the other way",
     .source = kSource,
-    .numbers = {"utility", "last_utility", "last_rate_bps", "gradient", "amplifier", "bound_bps", "loss_ratio",
-                "latency_inflation"},
+    .numbers = {number::kUtility, number::kLastUtility, kLastRate, number::kGradient, number::kAmplifier, kBound,
+                number::kLossRatio, kLatencyInflation},
 };
 inline constexpr RuleInfo kUntried{
     .name = "untried",
     .formula = "the same rate; probe: less was sent than the rate allows, which is no ground for raising it",
     .source = "RFC 7661; Dong et al., NSDI 2018",
-    .numbers = {"rate_bps", "others_bps"},
+    .numbers = {kRate, kOthers},
 };
 inline constexpr RuleInfo kBrake{
     .name = "emergency_brake",
     .formula = "rate = rate / 2; probe: loss > 30 % of more than 100 packets",
+    .computed = "rate = tried / 2",
     .source = kSource,
-    .numbers = {"loss_ratio", "tried_bps"},
+    .numbers = {number::kLossRatio, kTried},
 };
 inline constexpr RuleInfo kCwnd{
     .name = "window_of_rate",
     .formula = "cwnd = max(4, 2 rate srtt / packet)",
+    .computed = "cwnd = max(4, 2 * rate * srtt / packet_bits)",
     .source = kSource,
-    .numbers = {"rate_bps", "srtt_s"},
+    .numbers = {kRate, number::kSrtt},
 };
 inline constexpr RuleInfo kSilence{
     .name = "advertise_nothing",
     .formula = "advertised = 0: nothing is heard of the subflow",
     .source = kSource,
-    .numbers = {"rate_bps"},
+    .numbers = {kRate},
 };
 
 // Those of an agent that moves in place of the gradient (ddpg_mpcc.h).
@@ -109,25 +132,27 @@ inline constexpr RuleInfo kHandOver{
     .name = "hand_over",
     .formula = "the same rate: both pairs agree, and the agent moves",
     .source = kAgentSource,
-    .numbers = {"gradient_1", "gradient_2", "utility_above", "utility_below", "loss_above", "inflation_above"},
+    .numbers = {number::kGradient1, number::kGradient2, kUtilityAbove, kUtilityBelow, kLossAbove, kInflationAbove},
 };
 inline constexpr RuleInfo kAgentMove{
     .name = "agent_move",
     .formula = "rate (1 + step action), at least 0.2 Mbit/s, at most 2 reference",
     .source = kAgentSource,
-    .numbers = {"action", "rate_bps", "reference_bps"},
+    .numbers = {number::kAction, kRate, {"reference_bps", "rate of the path that the agent is told"}},
 };
 inline constexpr RuleInfo kGoOn{
     .name = "go_on",
     .formula = "the agent moves again: utility >= last_utility",
     .source = kAgentSource,
-    .numbers = {"tried_bps", "utility", "last_rate_bps", "last_utility", "loss_ratio", "latency_inflation", "is_tried"},
+    .numbers = {kTried, number::kUtility, kLastRate, number::kLastUtility, number::kLossRatio, kLatencyInflation,
+                kIsTried},
 };
 inline constexpr RuleInfo kFallBack{
     .name = "fall_back",
     .formula = "the rate before; probe: utility < last_utility, or the rate stayed or was not sent at",
     .source = kAgentSource,
-    .numbers = {"tried_bps", "utility", "last_rate_bps", "last_utility", "loss_ratio", "latency_inflation", "is_tried"},
+    .numbers = {kTried, number::kUtility, kLastRate, number::kLastUtility, number::kLossRatio, kLatencyInflation,
+                kIsTried},
 };
 
 inline constexpr std::array kAll{&kInitialRate,  &kDouble, &kRetry, &kLeaveSlowStart, &kTry,   &kWait, &kAgreement,

@@ -9,17 +9,23 @@ namespace subflow::mplibra_rules {
 
 inline constexpr std::string_view kSource = "Yu et al., MPLibra, section IV, algorithm 2";
 
+inline constexpr RuleNumber kThreshold{"threshold_pps", "from here on the two differ"};
+inline constexpr RuleNumber kXCl{"x_cl_pps", "rate of the classic controller"};
+inline constexpr RuleNumber kXPrev{"x_prev_pps", "rate of the cycle before"};
+inline constexpr RuleNumber kXRl{"x_rl_pps", "rate of the learning agent"};
+
 inline constexpr RuleInfo kFirstRate{
     .name = "libra_first_rate",
     .formula = "x_prev = cwnd / srtt, with the first round-trip time; explore from there",
     .source = kSource,
-    .numbers = {"cwnd_pkts", "srtt_s"},
+    .numbers = {number::kCwnd, number::kSrtt},
 };
 inline constexpr RuleInfo kExplore{
     .name = "libra_explore",
     .formula = "cwnd = x_prev srtt for one srtt, in which the classic controller has it; paced if not clocked by ACKs",
+    .computed = "cwnd = x_prev * srtt",
     .source = kSource,
-    .numbers = {"x_prev_pps", "srtt_s", "inflight_pkts"},
+    .numbers = {kXPrev, number::kSrtt, number::kInflight},
 };
 inline constexpr RuleInfo kAgreement{
     .name = "libra_agreement",
@@ -27,7 +33,7 @@ inline constexpr RuleInfo kAgreement{
         "x_prev = x_cl; explore again: |x_cl - x_rl| < threshold or, in the first slow start, x_rl is in between; x_cl "
         "= cwnd / srtt, x_rl = 2^(range action) x_prev",
     .source = kSource,
-    .numbers = {"action", "x_prev_pps", "x_cl_pps", "x_rl_pps", "threshold_pps", "srtt_s"},
+    .numbers = {number::kAction, kXPrev, kXCl, kXRl, kThreshold, number::kSrtt},
 };
 inline constexpr RuleInfo kDisagreement{
     .name = "libra_disagreement",
@@ -35,58 +41,76 @@ inline constexpr RuleInfo kDisagreement{
         "evaluate both, the smaller one first: |x_cl - x_rl| >= threshold; x_cl = cwnd / srtt, x_rl = 2^(range "
         "action) x_prev",
     .source = kSource,
-    .numbers = {"action", "x_prev_pps", "x_cl_pps", "x_rl_pps", "threshold_pps", "srtt_s"},
+    .numbers = {number::kAction, kXPrev, kXCl, kXRl, kThreshold, number::kSrtt},
 };
 inline constexpr RuleInfo kTry{
     .name = "libra_try",
     .formula = "for srtt / 2 at the rate of a candidate",
+    .computed = "rate = rate",
     .source = kSource,
-    .numbers = {"rate_pps", "is_of_agent", "interval_s"},
+    .numbers = {number::kRatePps,
+                {"is_of_agent", "whether the candidate is the learning agent's"},
+                {"interval_s", "number of the interval, or how long it lasts"}},
 };
 inline constexpr RuleInfo kAwait{
     .name = "libra_await",
     .formula = "x_prev, until it is known what became of both candidates",
+    .computed = "rate = x_prev",
     .source = kSource,
-    .numbers = {"x_prev_pps"},
+    .numbers = {kXPrev},
 };
 inline constexpr RuleInfo kChoice{
     .name = "libra_choice",
     .formula =
         "x_prev = the one with the largest u = ln T - T (beta L + gamma dRTT/dt), T = others + x in Mbit/s; choice 0: "
         "x_cl, 1: x_rl, 2: x_prev",
+    .computed = "rate = x_cl if choice == 0 else x_rl if choice == 1 else x_prev",
     .source = kSource,
-    .numbers = {"choice", "x_cl_pps", "u_cl", "x_rl_pps", "u_rl", "x_prev_pps", "u_prev", "others_pps"},
+    .numbers = {number::kChoice,
+                kXCl,
+                {"u_cl", "utility of the classic controller's rate"},
+                kXRl,
+                {"u_rl", "utility of the learning agent's rate"},
+                kXPrev,
+                {"u_prev", "utility of the rate of the cycle before"},
+                {"others_pps", "rate of the other subflows of the connection"}},
 };
 inline constexpr RuleInfo kInconclusive{
     .name = "libra_inconclusive",
     .formula = "x_prev = x_cl: a candidate had too few packets, or less was sent than its rate allows",
+    .computed = "rate = x_cl",
     .source = kSource,
-    .numbers = {"x_cl_pps", "sent_cl_pkts", "x_rl_pps", "sent_rl_pkts"},
+    .numbers = {kXCl,
+                {"sent_cl_pkts", "packets sent for the classic controller"},
+                kXRl,
+                {"sent_rl_pkts", "packets sent for the learning agent"}},
 };
 inline constexpr RuleInfo kExploit{
     .name = "libra_exploit",
     .formula = "x_prev for N round trips",
+    .computed = "rate = x_prev",
     .source = kSource,
-    .numbers = {"x_prev_pps", "length_s"},
+    .numbers = {kXPrev, {"length_s", "how long this part lasts"}},
 };
 inline constexpr RuleInfo kCap{
     .name = "libra_window_of_rate",
     .formula =
         "cwnd = max(4, 2 x srtt), x the largest rate of the cycle: no limit but for a sender of which nothing is heard",
     .source = kSource,
-    .numbers = {"rate_pps", "srtt_s"},
+    .numbers = {number::kRatePps, number::kSrtt},
 };
 inline constexpr RuleInfo kLossPassed{
     .name = "libra_rate_stays",
     .formula = "the loss is repaired and does not change the rate: the classic controller reacts while it explores",
+    .computed = "rate = rate",
     .source = kSource,
-    .numbers = {"rate_pps"},
+    .numbers = {number::kRatePps},
 };
 inline constexpr RuleInfo kGivenUp{
     .name = "libra_given_up",
     .formula = "x_prev = x_prev / 2, from which to explore once the path is heard of again",
     .source = kSource,
-    .numbers = {"x_prev_pps"},
+    .numbers = {kXPrev},
 };
 inline constexpr std::array kAll{&kFirstRate, &kExplore,      &kAgreement, &kDisagreement, &kTry,        &kAwait,
                                  &kChoice,    &kInconclusive, &kExploit,   &kCap,          &kLossPassed, &kGivenUp};

@@ -12,14 +12,18 @@ public:
     static constexpr RuleInfo kAdditiveIncrease{
         .name = "additive_increase",
         .formula = "cwnd + acked / cwnd",
+        .computed = "cwnd = cwnd + acked / cwnd",
         .source = "RFC 5681 section 3.1, equation (3)",
-        .numbers = {"acked_pkts", "cwnd_pkts"},
+        .numbers = {number::kAcked, number::kCwnd},
     };
     static constexpr RuleInfo kHalving{
         .name = "halving",
         .formula = "ssthresh = max(basis / 2, floor); the basis is cwnd, after a timeout what is in flight",
+        .computed = "ssthresh = max(basis / 2, floor)",
         .source = "RFC 5681 section 3.1, equation (4)",
-        .numbers = {"basis_pkts", "floor_pkts", "ssthresh_pkts"},
+        .numbers = {{"basis_pkts", "what is halved: the window, or what is in flight"},
+                    {"floor_pkts", "not below this"},
+                    number::kSsthresh},
     };
     static constexpr std::array kRules{&kSlowStart, &kAdditiveIncrease, &kHalving};
     static constexpr AlgorithmInfo kInfo{

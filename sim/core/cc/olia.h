@@ -31,8 +31,16 @@ public:
             "max(cwnd + acked * (coupled + alpha / cwnd), 1), coupled = cwnd_r / rtt_r^2 / (sum(cwnd_i / "
             "rtt_i))^2; alpha: 1 / (n |B - M|) in B - M, -1 / (n |M|) in M if there is such a path, else 0; B: "
             "best by l, M: largest window",
+        .computed = "cwnd = max(cwnd + acked * (coupled + alpha / cwnd), 1)",
         .source = "Khalili et al., CoNEXT 2012, equations (5) and (6)",
-        .numbers = {"acked_pkts", "cwnd_pkts", "coupled_pkts", "alpha", "n", "l_pkts", "B_mask", "M_mask"},
+        .numbers = {number::kAcked,
+                    number::kCwnd,
+                    {"coupled_pkts", "part of the increase that couples the subflows"},
+                    number::kAlpha,
+                    number::kN,
+                    {"l_pkts", "packets between losses, the larger of the last two intervals"},
+                    {"B_mask", "subflows with the best paths"},
+                    {"M_mask", "subflows with the largest windows"}},
     };
     static constexpr std::array kRules{&kSlowStart, &kOpportunisticIncrease, &NewReno::kAdditiveIncrease,
                                        &NewReno::kHalving};

@@ -97,39 +97,44 @@ public:
         return joined(common, own);
     }();
 
+    static constexpr RuleNumber kThroughputMax{"throughput_max_pps", "largest rate that has arrived"};
+
     static constexpr RuleInfo kRateChoice{
         .name = "agent_rate",
         .formula =
             "rate / factor (choice 0), rate (1) or rate * factor (2), within [rate_floor, 2 throughput_max] or "
             "what it started with",
         .source = "RL-explore, section 4.1",
-        .numbers = {"choice", "rate_pps", "throughput_max_pps"},
+        .numbers = {number::kChoice, number::kRatePps, kThroughputMax},
     };
     static constexpr RuleInfo kProbe{
         .name = "probe_bw",
         .formula = "factor times what the agent chose, once every probe_interval choices unless it lowers the rate",
         .source = "RL-explore, section 4.1 (ProbeBW)",
-        .numbers = {"choice", "rate_pps", "throughput_max_pps"},
+        .numbers = {number::kChoice, number::kRatePps, kThroughputMax},
     };
     static constexpr RuleInfo kSafetyCap{
         .name = "agent_rate_cap",
         .formula = "cwnd = max(2.5 rate srtt, 4): room for what is sent at the agent's rate",
+        .computed = "cwnd = max(2.5 * rate * srtt, 4)",
         .source = "as in vivace (PCC-Uspace)",
-        .numbers = {"rate_pps", "srtt_s"},
+        .numbers = {number::kRatePps, number::kSrtt},
     };
     // DEVIATION: in the emulator every loss is told to the sender, so the paper knows no silence. An agent that decides
     // by returned packets would be asked long after it began.
     static constexpr RuleInfo kSilence{
         .name = "agent_silence",
         .formula = "rate / 2, not below rate_floor: nothing was heard for a retransmission timeout",
+        .computed = "rate = rate / 2",
         .source = "RFC 8085 section 3.1.1",
-        .numbers = {"rate_pps"},
+        .numbers = {number::kRatePps},
     };
     static constexpr RuleInfo kLossSeen{
         .name = "agent_keeps_rate",
         .formula = "the agent's rate stays, the loss is repaired and counts in what the agent sees",
+        .computed = "rate = rate",
         .source = "RL-explore, section 4.1",
-        .numbers = {"rate_pps"},
+        .numbers = {number::kRatePps},
     };
     static constexpr std::array kRules{&kRateChoice, &kProbe, &kSafetyCap, &kSilence, &kLossSeen};
     static constexpr AlgorithmInfo kInfo{

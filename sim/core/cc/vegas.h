@@ -39,14 +39,25 @@ public:
         .name = "vegas_round_trip",
         .formula =
             "diff = cwnd * (rtt - base_rtt) / rtt; cwnd + 1 if diff < alpha, cwnd - 1 if diff > beta, at least 2",
+        .computed = "cwnd = max(cwnd + 1 if diff < alpha else cwnd - 1 if diff > beta else cwnd, 2)",
         .source = "Brakmo, O'Malley, Peterson, SIGCOMM 1994; Linux tcp_vegas_cong_avoid",
-        .numbers = {"cwnd_pkts", "base_rtt_s", "rtt_s", "diff_pkts", "alpha_pkts", "beta_pkts"},
+        .numbers = {number::kCwnd,
+                    number::kBaseRtt,
+                    number::kRtt,
+                    number::kDiff,
+                    number::kAlphaPkts,
+                    {"beta_pkts", "what remains after a loss, or the upper bound of the rule"}},
     };
     static constexpr RuleInfo kSlowStartExit{
         .name = "vegas_slow_start_exit",
         .formula = "diff = cwnd * (rtt - base_rtt) / rtt > gamma: cwnd = min(cwnd, cwnd - diff + 1), at least 2",
+        .computed = "cwnd = max(min(cwnd, cwnd - diff + 1), 2)",
         .source = "Linux tcp_vegas_cong_avoid",
-        .numbers = {"cwnd_pkts", "base_rtt_s", "rtt_s", "diff_pkts", "gamma_pkts"},
+        .numbers = {number::kCwnd,
+                    number::kBaseRtt,
+                    number::kRtt,
+                    number::kDiff,
+                    {"gamma_pkts", "packets in queues at which slow start ends"}},
     };
     static constexpr std::array kRules{&kSlowStart, &kSlowStartExit, &kRoundTrip, &NewReno::kAdditiveIncrease,
                                        &NewReno::kHalving};

@@ -137,29 +137,38 @@ public:
         },
     };
 
+    static constexpr RuleNumber kRate{"rate_mbps", "sending rate when it was decided"};
+    static constexpr RuleNumber kRttGradient{"rtt_gradient", "change of the round-trip time per time"};
+
     static constexpr RuleInfo kSafetyCap{
         .name = "safety_cap",
         .formula = "cwnd = max(2.5 rate srtt, 4)",
+        .computed = "cwnd = max(2.5 * rate * srtt, 4)",
         .source = "PCC-Uspace",
-        .numbers = {"rate_pps", "srtt_s"},
+        .numbers = {number::kRatePps, number::kSrtt},
     };
     static constexpr RuleInfo kInterval{
         .name = "interval",
         .formula = "the next interval at the base rate, a probe above or below it; purpose 0: waiting, 1: under test",
+        .computed = "rate = rate",
         .source = "Dong et al. 2018, section 4.1",
-        .numbers = {"base_rate_mbps", "rate_mbps", "purpose"},
+        .numbers = {{"base_rate_mbps", "rate around which it probes"},
+                    kRate,
+                    {"purpose", "what the interval is for, as the formula says"}},
     };
     static constexpr RuleInfo kDoubling{
         .name = "doubling",
         .formula = "rate = 2 rate, as the utility grew",
+        .computed = "rate = rate",
         .source = "Dong et al. 2018, section 4.1",
-        .numbers = {"utility", "last_utility", "loss_ratio", "rtt_gradient", "rate_mbps"},
+        .numbers = {number::kUtility, number::kLastUtility, number::kLossRatio, kRttGradient, kRate},
     };
     static constexpr RuleInfo kEndOfDoubling{
         .name = "end_of_doubling",
         .formula = "rate = last rate, or half of the first, as the utility fell",
+        .computed = "rate = rate",
         .source = "Dong et al. 2018, section 4.1",
-        .numbers = {"utility", "last_utility", "loss_ratio", "rtt_gradient", "rate_mbps"},
+        .numbers = {number::kUtility, number::kLastUtility, number::kLossRatio, kRttGradient, kRate},
     };
     static constexpr RuleInfo kStep{
         .name = "gradient_step",
@@ -167,32 +176,44 @@ public:
             "rate, of the better probes or the move before, + theta_0 amplifier gradient, within 0.5 Mbit/s and "
             "bound rate, of which the bound counts",
         .source = "Dong et al. 2018, sections 4.2 and 4.3",
-        .numbers = {"gradient", "streak", "amplifier", "bound", "swing_buffer", "utility", "last_utility",
-                    "change_mbps"},
+        .numbers = {number::kGradient,
+                    {"streak", "moves in the same direction, one after the other"},
+                    number::kAmplifier,
+                    {"bound", "largest step allowed"},
+                    {"swing_buffer", "moves in one direction before the steps grow again"},
+                    number::kUtility,
+                    number::kLastUtility,
+                    {"change_mbps", "by how much the rate moved last"}},
     };
     static constexpr RuleInfo kUndecided{
         .name = "undecided_probes",
         .formula = "rate stays: the pairs of probes do not agree",
         .source = "Dong et al. 2018, section 4.1",
-        .numbers = {"rate_mbps", "gradient_1", "gradient_2", "gradient_3"},
+        .numbers = {kRate,
+                    number::kGradient1,
+                    number::kGradient2,
+                    {"gradient_3", "slope of the utility between the third two probes"}},
     };
     static constexpr RuleInfo kUndoneStep{
         .name = "undone_step",
         .formula = "rate = last rate, as the utility fell",
+        .computed = "rate = rate",
         .source = "Dong et al. 2018, section 4.1",
-        .numbers = {"utility", "last_utility", "loss_ratio", "rtt_gradient", "rate_mbps"},
+        .numbers = {number::kUtility, number::kLastUtility, number::kLossRatio, kRttGradient, kRate},
     };
     static constexpr RuleInfo kIgnored{
         .name = "ignored_interval",
         .formula = "nothing is learned: there was too little to send, or a window held packets back",
         .source = "PCC-Uspace",
-        .numbers = {"rate_mbps", "send_rate_mbps", "is_app_limited"},
+        .numbers = {kRate,
+                    {"send_rate_mbps", "rate at which packets were really sent"},
+                    {"is_app_limited", "whether there was too little to send"}},
     };
     static constexpr RuleInfo kSilence{
         .name = "silence",
         .formula = "what is being tried is given up: nothing was heard for a retransmission timeout",
         .source = "PCC-Uspace",
-        .numbers = {"rate_mbps"},
+        .numbers = {kRate},
     };
     static constexpr std::array kRules{&kSafetyCap, &kInterval,   &kDoubling, &kEndOfDoubling, &kStep,
                                        &kUndecided, &kUndoneStep, &kIgnored,  &kSilence};

@@ -23,14 +23,20 @@ public:
         .formula =
             "diff = cwnd * (rtt - base_rtt) / rtt; cwnd + 1 if diff < alpha, cwnd - 1 if diff > alpha, at least "
             "2; alpha = max(2, 10 * rate / total_rate), renewed with rate = cwnd / rtt where diff >= alpha",
+        .computed = "cwnd = max(cwnd + 1 if diff < alpha else cwnd - 1 if diff > alpha else cwnd, 2)",
         .source = "draft-xu-mptcp-congestion-control-05",
-        .numbers = {"cwnd_pkts", "base_rtt_s", "rtt_s", "diff_pkts", "alpha_pkts", "rate_pps"},
+        .numbers = {number::kCwnd, number::kBaseRtt, number::kRtt, number::kDiff, number::kAlphaPkts, number::kRatePps},
     };
     static constexpr RuleInfo kDrain{
         .name = "wvegas_drain",
         .formula = "after a step of one packet, cwnd * base_rtt / (2 rtt), at least 2: the queueing delay has doubled",
+        .computed = "cwnd = max(cwnd * base_rtt / (2 * rtt), 2)",
         .source = "Linux MPTCP mptcp_wvegas_cong_avoid",
-        .numbers = {"cwnd_pkts", "base_rtt_s", "rtt_s", "queueing_delay_s", "lowest_queueing_delay_s"},
+        .numbers = {number::kCwnd,
+                    number::kBaseRtt,
+                    number::kRtt,
+                    {"queueing_delay_s", "time in queues: the round-trip time less the lowest one"},
+                    {"lowest_queueing_delay_s", "shortest time in queues since the last drain"}},
     };
     static constexpr std::array kRules{&kSlowStart, &Vegas::kSlowStartExit,      &kRoundTrip,
                                        &kDrain,     &NewReno::kAdditiveIncrease, &NewReno::kHalving};

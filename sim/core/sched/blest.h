@@ -14,21 +14,26 @@ namespace subflow {
 
 class Blest {
 public:
+    static constexpr RuleNumber kFast{"fast_pkts", "packets that the fastest subflow sends meanwhile"};
+    static constexpr RuleNumber kHeldSlow{"held_slow_pkts", "packets that the slower subflows hold"};
+    static constexpr RuleNumber kLambda{"lambda", "safety factor, larger after sending was blocked"};
+    static constexpr RuleNumber kLinger{"linger_s", "how long a packet stays on the slower subflow"};
+
     static constexpr RuleInfo kSkipSlower{
         .name = "skip_slower",
         .formula =
             "send nothing: fast > window - (held_slow + 1), where fast = lambda * packets that the fastest sends "
             "in `rounds` of its RTT, while a packet lingers on the slower",
         .source = "Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016; Linux mptcp_blest.c",
-        .numbers = {"srtt_fast_s", "srtt_slow_s", "linger_s", "rounds", "lambda", "fast_pkts", "window_pkts",
-                    "held_slow_pkts"},
+        .numbers = {number::kSrttFast, number::kSrttSlow, kLinger, number::kRounds, kLambda, kFast, number::kWindow,
+                    kHeldSlow},
     };
     static constexpr RuleInfo kSlowerLeavesRoom{
         .name = "slower_leaves_room",
         .formula = "the slower subflow: fast <= window - (held_slow + 1), with `fast` as in skip_slower",
         .source = "Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016; Linux mptcp_blest.c",
-        .numbers = {"srtt_fast_s", "srtt_slow_s", "linger_s", "rounds", "lambda", "fast_pkts", "window_pkts",
-                    "held_slow_pkts"},
+        .numbers = {number::kSrttFast, number::kSrttSlow, kLinger, number::kRounds, kLambda, kFast, number::kWindow,
+                    kHeldSlow},
     };
     static constexpr std::array kRules{&MinRtt::kLowestRtt, &kSkipSlower, &kSlowerLeavesRoom};
     static constexpr std::array kOptions{

@@ -11,21 +11,25 @@ namespace subflow {
 
 class Ecf {
 public:
+    static constexpr RuleNumber kCwndFast{"cwnd_fast_pkts", "congestion window of the fastest subflow"};
+    static constexpr RuleNumber kCwndSlow{"cwnd_slow_pkts", "congestion window of the slower subflow"};
+    static constexpr RuleNumber kDelta{"delta_s", "allowance for how much the round-trip times vary"};
+    static constexpr RuleNumber kMargin{"margin", "by which factor the faster subflow is preferred"};
+    static constexpr RuleNumber kUnsent{"unsent_pkts", "packets that wait to be sent"};
+
     static constexpr RuleInfo kWaitForFastest{
         .name = "wait_for_fastest",
         .formula =
             "send nothing: srtt_fast (max(unsent, cwnd_fast) + cwnd_fast) < margin cwnd_fast (srtt_slow + delta) "
             "and srtt_slow max(unsent, cwnd_slow) >= cwnd_slow (2 srtt_fast + delta)",
         .source = "Lim, Nahum, Towsley, Gibbens, CoNEXT 2017; Linux mptcp_ecf.c",
-        .numbers = {"srtt_fast_s", "srtt_slow_s", "delta_s", "cwnd_fast_pkts", "cwnd_slow_pkts", "unsent_pkts",
-                    "margin"},
+        .numbers = {number::kSrttFast, number::kSrttSlow, kDelta, kCwndFast, kCwndSlow, kUnsent, kMargin},
     };
     static constexpr RuleInfo kSlowerIsSooner{
         .name = "slower_is_sooner",
         .formula = "the slower subflow: one of the tests of wait_for_fastest fails",
         .source = "Lim, Nahum, Towsley, Gibbens, CoNEXT 2017; Linux mptcp_ecf.c",
-        .numbers = {"srtt_fast_s", "srtt_slow_s", "delta_s", "cwnd_fast_pkts", "cwnd_slow_pkts", "unsent_pkts",
-                    "margin"},
+        .numbers = {number::kSrttFast, number::kSrttSlow, kDelta, kCwndFast, kCwndSlow, kUnsent, kMargin},
     };
     static constexpr std::array kRules{&MinRtt::kLowestRtt, &kWaitForFastest, &kSlowerIsSooner};
     static constexpr std::array kOptions{

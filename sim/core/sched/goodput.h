@@ -23,13 +23,17 @@ public:
             "the subflow's part of a batch, all of it before the next one's: min(free window, batch_pkts * "
             "theta / sum of theta); left_pkts of it are yet to be sent",
         .source = "Pokhrel, Walid (DQL-MPTCP), IEEE TMC 2021",
-        .numbers = {"theta_pps", "theta_sum_pps", "batch_pkts", "part_pkts", "left_pkts"},
+        .numbers = {{"theta_pps", "rate that the subflow has delivered lately"},
+                    {"theta_sum_pps", "sum of those rates of all subflows"},
+                    {"batch_pkts", "packets that are shared out at once"},
+                    {"part_pkts", "packets of the batch that are this subflow's"},
+                    {"left_pkts", "packets of its part that are yet to be sent"}},
     };
     static constexpr RuleInfo kWaitForSlot{
         .name = "wait_for_slot",
         .formula = "send nothing: the batch has been handed out, and the next is due at the end of the slot",
         .source = "Pokhrel, Walid (DQL-MPTCP), IEEE TMC 2021",
-        .numbers = {"slot_left_s"},
+        .numbers = {{"slot_left_s", "time until the slot ends"}},
     };
     static constexpr std::array kRules{&kBatch, &kWaitForSlot, &MinRtt::kLowestRtt};
     static constexpr std::array kOptions{

@@ -16,7 +16,7 @@ public:
         .name = "lowest_srtt",
         .formula = "the available subflow with the lowest srtt; one without a sample counts as 0",
         .source = "Linux MPTCP mptcp_sched.c",
-        .numbers = {"srtt_s", "next_srtt_s"},
+        .numbers = {number::kSrtt, {"next_srtt_s", "smoothed round-trip time of the next best subflow"}},
     };
     static constexpr std::array kRules{&kLowestRtt};
     static constexpr std::array kOptions{kRetransmissionOption, kPenalisationOption};

@@ -10,19 +10,22 @@ namespace subflow {
 
 class MpccRate {
 public:
+    static constexpr RuleNumber kLimit{"limit_pkts", "largest queue allowed"};
+    static constexpr RuleNumber kQueued{"queued_pkts", "packets bound to the subflow and not yet sent"};
+
     static constexpr RuleInfo kLowestRtt{
         .name = "lowest_srtt_below_limit",
         .formula =
             "the available subflow with the lowest srtt of those with queued_pkts <= limit_pkts = share * "
             "pacing rate * srtt; unpaced ones have no limit",
         .source = "Gilad et al., CoNEXT 2020; mpcc_release mptcp_pacing_sched.c",
-        .numbers = {"srtt_s", "queued_pkts", "limit_pkts"},
+        .numbers = {number::kSrtt, kQueued, kLimit},
     };
     static constexpr RuleInfo kAllBehind{
         .name = "all_behind",
         .formula = "send nothing: on each available subflow queued_pkts > limit_pkts; the numbers are of the fastest",
         .source = "Gilad et al., CoNEXT 2020; mpcc_release mptcp_pacing_sched.c",
-        .numbers = {"srtt_s", "queued_pkts", "limit_pkts"},
+        .numbers = {number::kSrtt, kQueued, kLimit},
     };
     static constexpr std::array kRules{&kLowestRtt, &kAllBehind};
     static constexpr std::array kOptions{

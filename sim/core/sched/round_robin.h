@@ -12,19 +12,21 @@ namespace subflow {
 
 class RoundRobin {
 public:
+    static constexpr RuleNumber kNumSegments{"num_segments_pkts", "packets of a subflow's turn"};
+
     static constexpr RuleInfo kTurn{
         .name = "turn",
         .formula =
             "the first subflow that has begun its turn, else the first that has not had one in this round: "
             "used_pkts < num_segments_pkts",
         .source = "Linux mptcp_rr.c",
-        .numbers = {"used_pkts", "num_segments_pkts"},
+        .numbers = {number::kUsed, kNumSegments},
     };
     static constexpr RuleInfo kWaitForTurn{
         .name = "wait_for_turn",
         .formula = "send nothing: the subflow whose turn it is has no room",
         .source = "Linux mptcp_rr.c, cwnd_limited = 0",
-        .numbers = {"used_pkts", "num_segments_pkts", "inflight_pkts", "cwnd_pkts"},
+        .numbers = {number::kUsed, kNumSegments, number::kInflight, number::kCwnd},
     };
     static constexpr RuleInfo kReinjection{
         .name = "first_available",

@@ -110,7 +110,7 @@ inline constexpr RuleInfo kSendCopy{
     .name = "send_copy",
     .formula = "a packet that others carry: the next in line on this subflow, which is behind_pkts behind the newest",
     .source = "Linux mptcp_redundant.c",
-    .numbers = {"behind_pkts"},
+    .numbers = {{"behind_pkts", "packets from here to the newest one sent"}},
 };
 
 // Of every scheduler, where it sets no reason of its own because there was no choice.
@@ -133,13 +133,14 @@ inline constexpr RuleInfo kOpportunisticRetransmission{
     .formula =
         "the head of the line goes out here as well: whoever holds it has cwnd <= 4 or srtt > 4 srtt of this one",
     .source = "Raiciu et al., NSDI 2012, section 4.2; Linux mptcp_rcv_buf_optimization",
-    .numbers = {"window_pkts", "outstanding_pkts"},
+    .numbers = {number::kWindow, {"outstanding_pkts", "packets sent and not yet acknowledged to the connection"}},
 };
 inline constexpr RuleInfo kMetaTimeout{
     .name = "meta_timeout",
     .formula = "the head of the line goes out again: no DATA_ACK moved for 2 max RTO, doubled per expiry",
     .source = "Linux mptcp_meta_retransmit_timer",
-    .numbers = {"timeout_s", "expiries"},
+    .numbers = {{"timeout_s", "how long the connection waited"},
+                {"expiries", "how often the timeout has expired in a row"}},
 };
 
 // The rules that are not a scheduler's own.

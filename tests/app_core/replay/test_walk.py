@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
-from subflow_app.core.replay.number_meanings import meaning
 from subflow_app.core.replay.replay import Replay
 from subflow_app.core.replay.rule_sources import RuleSource, rule_sources
 from subflow_app.core.replay.walk import DecisionWalk
@@ -97,9 +96,3 @@ def test_every_source_that_names_an_rfc_or_a_draft_has_an_address() -> None:
     parts = [part for rule in rules() for part in rule_sources(rule.source)]
 
     assert all(part.url for part in parts if part.text.startswith(("RFC", "draft", "Linux")))
-
-
-def test_numbers_are_told_in_words() -> None:
-    assert meaning("acked") == "packets that this ACK acknowledged"
-    assert meaning("is_capped") == "whether it grows no faster than a TCP would"
-    assert meaning("nobody_knows") == ""

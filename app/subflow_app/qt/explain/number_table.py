@@ -7,8 +7,7 @@ import math
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.replay.number_meanings import meaning
-from subflow_sim.decisions import Explanation, Number
+from subflow_sim.decisions import Explanation, Number, meanings
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -53,11 +52,16 @@ class NumberTable(QAbstractTableModel):
             return _RIGHT
         number = self._numbers[index.row()]
         if role == Qt.ItemDataRole.ToolTipRole:
-            return meaning(number.name) or None
+            return _meaning(number) or None
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         name = number.name.removeprefix(_CLAIM)
-        return (name, value_text(number), number.unit, meaning(number.name))[index.column()]
+        return (name, value_text(number), number.unit, _meaning(number))[index.column()]
+
+
+def _meaning(number: Number) -> str:
+    """Empty: an older version's number, whose name has to do."""
+    return tr(meanings().get(number.name, ""))
 
 
 def value_text(number: Number) -> str:
