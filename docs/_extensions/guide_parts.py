@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_app.cli.commands import app as command_line
 from subflow_app.core.plots import PLOTS
-from subflow_app.core.replay.rule_sources import rule_sources
+from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.core.resources import find_scenario, resource_path, scenario_names, sweep_names
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.link_params import LOSS_TABLE, QUEUE_TABLE, TRACE_TABLE

@@ -10,12 +10,12 @@ from tests.helpers.fake_simulation import FakeSimulation
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.explanations import (
-    decisions_around,
     decisions_line,
     explanation_document,
     explanation_lines,
     extents_document,
 )
+from subflow_app.core.replay.explained import explained
 from subflow_app.core.running.runs import RunJob
 from subflow_sim.decisions import DecisionLimits
 from subflow_store import Store, open_store
@@ -48,14 +48,14 @@ def test_decisions_around_a_time(
     store: Store, at_s: float, before: int, after: int, times: tuple[list[float], list[float]]
 ) -> None:
     run_id = stored(store, DecisionLimits())
-    found = decisions_around(store, run_id, "download/2", at_s, before=before, after=after)
+    found, _notice = explained(store, run_id, "download/2", at_s, before=before, after=after)
 
-    assert tuple([told.time_s for told in side] for side in found) == times
-    assert {told.owner for side in found for told in side} == {"download/2"}
+    assert ([told.time_s for told in found.before], [told.time_s for told in found.after]) == times
+    assert {told.owner for told in (*found.before, *found.after)} == {"download/2"}
 
 
 def test_a_decision_is_told_with_rule_source_and_numbers(store: Store) -> None:
-    (told,), _ = decisions_around(store, stored(store, DecisionLimits()), "download/1", 3.2)
+    told = explained(store, stored(store, DecisionLimits()), "download/1", 3.2)[0].current
 
     assert explanation_lines(told) == [
         "download/1 at 3.000000000 s, an acknowledgement: cwnd 3 -> 4 pkt",
@@ -84,7 +84,7 @@ def test_a_decision_is_told_with_rule_source_and_numbers(store: Store) -> None:
 
 
 def test_a_scheduler_tells_whom_it_chose_and_whom_not(store: Store) -> None:
-    (told,), _ = decisions_around(store, stored(store, DecisionLimits()), "download", 3.2)
+    told = explained(store, stored(store, DecisionLimits()), "download", 3.2)[0].current
     document = explanation_document(told)
 
     assert (
@@ -106,13 +106,12 @@ def test_a_window_keeps_the_end_of_the_run(store: Store) -> None:
 
     assert set(store.decisions(run_id, "download/1")["time_ns"].tolist()) == {8 * 10**9, 9 * 10**9, 10 * 10**9}
     with pytest.raises(InputError, match=r"has of download/1 begin at 8\.000000 s"):
-        decisions_around(store, run_id, "download/1", 5.0)
+        explained(store, run_id, "download/1", 5.0)
 
 
 @pytest.mark.parametrize(
     ("owner", "at_s", "message"),
     [
-        ("upload", 1.0, r'no decisions of "upload"; it has those of download/1, download/2, download$'),
         ("download/1", 10.1, r"run 1 is from 0 s to 10 s; 10\.1 s is not in it"),
         ("download/1", -1.0, "-1 s is not in it"),
         ("download/1", 0.9, r"begin at 1\.000000 s"),
@@ -121,13 +120,7 @@ def test_a_window_keeps_the_end_of_the_run(store: Store) -> None:
 def test_what_cannot_be_explained_is_said(store: Store, owner: str, at_s: float, message: str) -> None:
     run_id = stored(store, DecisionLimits())
     with pytest.raises(InputError, match=message):
-        decisions_around(store, run_id, owner, at_s)
-
-
-def test_a_run_without_decisions_says_how_to_get_them(store: Store) -> None:
-    run_id = stored(store, None)
-    with pytest.raises(InputError, match="run 1 has no decisions: run it again with `subflow run --decisions`"):
-        decisions_around(store, run_id, "download/1", 1.0)
+        explained(store, run_id, owner, at_s)
 
 
 def test_the_decisions_of_a_run_in_a_line_and_for_programs(store: Store) -> None:

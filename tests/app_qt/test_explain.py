@@ -79,7 +79,7 @@ def test_a_click_tells_the_decision_and_its_formula_gives_the_drawn_change(windo
     point = panel.point
 
     assert point is not None
-    (expected,), _ = Replay.stored(store, run_id).decisions("download/1", 1.5)
+    expected = Replay.stored(store, run_id).explain("download/1", 1.5).current
     assert repr(point.told) == repr(expected)
     assert [rule.is_same for rule in point.worked] == [True]
     assert "✓" in panel.worked.text()
@@ -150,7 +150,7 @@ def test_of_several_runs_the_clicked_one_is_explained(window: MainWindow, qtbot:
     panel = explained(window, qtbot).content
 
     assert panel.point is not None
-    assert repr(panel.point.told) == repr(Replay.stored(store, second).decisions("download/1", 1.9)[0][0])
+    assert repr(panel.point.told) == repr(Replay.stored(store, second).explain("download/1", 1.9).current)
     assert "The other" in panel.where.text()
 
 
@@ -217,7 +217,7 @@ def test_a_closed_panel_says_how_to_explain_the_point(
     assert window.docks.is_open("explain")
     point = explained(window, qtbot).content.point
     assert point is not None
-    (expected,), _ = Replay.stored(store, run_id).decisions("download/1", 1.43)
+    expected = Replay.stored(store, run_id).explain("download/1", 1.43).current
     assert repr(point.told) == repr(expected)
 
     # Of the curve that was chosen, without a click into it: where the playhead, the crosshair or the line stands.

@@ -1,12 +1,10 @@
-"""Decisions of a stored run, found by owner and time, and told to people and programs."""
+"""Decisions of a run, told to people and programs."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.errors import InputError
-from subflow_app.core.events import DECISION, decisions_of
 from subflow_app.core.number_text import count_text
 from subflow_app.core.traces import NANOSECONDS
 
@@ -15,40 +13,9 @@ if TYPE_CHECKING:
 
     from subflow_app.core.replay.worked_rules import WorkedRule
     from subflow_sim.decisions import Explanation
-    from subflow_store import EventExtent, Store
+    from subflow_store import EventExtent
 
 _MOST_OWNERS = 12
-
-
-def decisions_around(
-    store: Store, run_id: int, owner: str, at_s: float, *, before: int = 1, after: int = 0
-) -> tuple[list[Explanation], list[Explanation]]:
-    """The decisions of an owner at or before a time, `before` of them at most and one at least, and the next ones.
-
-    Raises:
-        InputError: if the run has no decisions, none of this owner, or none so early; or the time is not of the run.
-        StoreError: if the database cannot be read.
-    """
-    extents = store.event_extents(run_id, DECISION.name)
-    if not extents:
-        raise InputError(f"run {run_id} has no decisions: run it again with `subflow run --decisions`")
-    if owner not in extents:
-        names = list(extents)
-        more = f" and {len(names) - _MOST_OWNERS} more" if len(names) > _MOST_OWNERS else ""
-        raise InputError(
-            f'run {run_id} has no decisions of "{owner}"; it has those of {", ".join(names[:_MOST_OWNERS])}{more}'
-        )
-    # Samples may end before the run does, by less than their distance.
-    end_s = max(store.run(run_id).simulated_s, *(extent.t_last_ns / NANOSECONDS for extent in extents.values()))
-    if not 0 <= at_s <= end_s:
-        raise InputError(f"run {run_id} is from 0 s to {end_s:g} s; {at_s:g} s is not in it")
-    decisions = decisions_of(store.decisions_around(run_id, owner, at_s, before=before, after=after))
-    told = [decisions.explain(row) for row in range(len(decisions))]
-    current = decisions.at(owner, at_s) if told else None
-    if current is None:
-        first_s = extents[owner].t_first_ns / NANOSECONDS
-        raise InputError(f"the decisions that run {run_id} has of {owner} begin at {first_s:.6f} s")
-    return told[: current + 1], told[current + 1 :]
 
 
 def explanation_lines(told: Explanation, worked: Sequence[WorkedRule] = ()) -> list[str]:
@@ -61,7 +28,7 @@ def explanation_lines(told: Explanation, worked: Sequence[WorkedRule] = ()) -> l
         lines.append(f"  source   {told.rule.source}")
     if told.numbers:
         lines.append(f"  numbers  {', '.join(number.text for number in told.numbers)}")
-    lines += [f"  computed {rule.result} = {rule.filled} = {_amount(rule)}" for rule in worked]
+    lines += [f"  computed {rule.result} = {rule.filled} = {amount_text(rule.result, rule.value)}" for rule in worked]
     return lines
 
 
@@ -120,8 +87,9 @@ def extents_document(extents: Mapping[str, EventExtent]) -> dict[str, Any]:
     }
 
 
-def _amount(rule: WorkedRule) -> str:
-    return f"{rule.value / 1e6:.6g} Mbit/s" if rule.result == "rate" else f"{rule.value:.6g} pkt"
+def amount_text(result: str, value: float) -> str:
+    """What a rule gives, in its unit: that of a rate, or of a window."""
+    return f"{value / 1e6:.6g} Mbit/s" if result == "rate" else f"{value:.6g} pkt"
 
 
 def _defined(value: float) -> float | None:

@@ -9,9 +9,9 @@ from tests.app_core.test_explanations import stored as stored_fake
 from tests.helpers.scenario_texts import TWO_PATHS
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.replay.decisions import ToldDecisions
 from subflow_app.core.replay.explained import explained
 from subflow_app.core.replay.replay import Replay
-from subflow_app.core.replay.told_decisions import ToldDecisions
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_sim.decisions import DecisionLimits
@@ -97,13 +97,6 @@ def test_what_an_agent_saw_and_did_is_found_with_its_decision(store: Store) -> N
         assert behind is not None
         assert behind.time_s == acted.time_s
         assert behind.subflows[0].is_acting
-
-
-def test_decisions_come_as_two_lists(store: Store) -> None:
-    before, after = Replay.stored(store, run(store)).decisions("download/1", 3.0, 2, 1)
-
-    assert [len(before), len(after)] == [2, 1]
-    assert before[0].time_s <= before[1].time_s <= 3.0 < after[0].time_s
 
 
 @pytest.mark.parametrize(

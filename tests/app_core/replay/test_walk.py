@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
+from subflow_app.core.replay.decisions import RuleSource, rule_sources
 from subflow_app.core.replay.replay import Replay
-from subflow_app.core.replay.rule_sources import RuleSource, rule_sources
 from subflow_app.core.replay.walk import DecisionWalk
 from subflow_app.core.running.runs import RunJob
 from subflow_sim.decisions import DecisionLimits, rules

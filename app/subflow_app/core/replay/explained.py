@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.explanations import decisions_around
+from subflow_app.core.events import DECISION
+from subflow_app.core.replay.decisions import ToldDecisions, recorded_decisions
 from subflow_app.core.replay.origin import readable_scenario, recorded_by
 from subflow_app.core.replay.replay import DEFAULT_BUDGET_BYTES, Replay
-from subflow_app.core.replay.told_decisions import ToldDecisions, recorded_decisions
 from subflow_app.core.replay.worked_rules import all_worked
+from subflow_app.core.traces import NANOSECONDS
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -70,8 +71,16 @@ def explained(
     except InputError:
         if recorded is None:
             raise
-        earlier, later = decisions_around(store, run_id, owner, at_s, before=before, after=after)
-        return with_worked(ToldDecisions(tuple(earlier), tuple(later), is_resimulated=False)), ""
+        extents = store.event_extents(run_id, DECISION.name)
+        # Samples may end before the run does, by less than their distance.
+        end_s = max(row.simulated_s, *(extent.t_last_ns / NANOSECONDS for extent in extents.values()))
+        if not 0 <= at_s <= end_s:
+            raise InputError(f"run {run_id} is from 0 s to {end_s:g} s; {at_s:g} s is not in it") from None
+        told = recorded_decisions(recorded, owner, at_s, before, after, may_be_fewer=True)
+        if told is None:
+            first_s = extents[owner].t_first_ns / NANOSECONDS
+            raise InputError(f"the decisions that run {run_id} has of {owner} begin at {first_s:.6f} s") from None
+        return with_worked(told), ""
     replay.check_time(at_s)
     told = with_worked(replay.explain(owner, at_s, before=before + 1, after=after))
     if not told.is_resimulated:

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import subflow_app
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.language import tr
+from subflow_app.core.replay.decisions import ToldDecisions, check_owner, recorded_decisions
 from subflow_app.core.replay.kept_states import KeptState, KeptStates
 from subflow_app.core.replay.origin import LiveOrigin, Origin, StoredOrigin
-from subflow_app.core.replay.told_decisions import ToldDecisions, check_owner, recorded_decisions
 from subflow_app.core.traces import NANOSECONDS
 
 if TYPE_CHECKING:
@@ -277,13 +277,6 @@ class Replay:
             self._go_to(time_ns, gives_up)
             progress(1.0)
         return self._explain_again(owner, time_ns, before, after, is_cancelled).of_run(self.scenario)
-
-    def decisions(
-        self, owner: str, t_s: float, before: int = 1, after: int = 0
-    ) -> tuple[list[Explanation], list[Explanation]]:
-        """The decisions of an owner at or before a time, and those after it, as `explain` finds them."""
-        told = self.explain(owner, t_s, before=before, after=after)
-        return list(told.before), list(told.after)
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
         """The decision of a learning agent that a subflow's decision carried out; None: it was none, or is not known.

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from subflow_app.core.replay.deciding import deciding_algorithm
+from subflow_app.core.replay.decisions import deciding_algorithm
 from subflow_app.core.replay.replay import Replay, never
 from subflow_app.core.replay.worked_rules import WorkedRule, all_worked, reduction_behind
 

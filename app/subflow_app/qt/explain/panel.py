@@ -21,8 +21,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.core.explanations import amount_text
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.replay.rule_sources import rule_sources
+from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.core.replay.walk import ExplainedPoint
 from subflow_app.core.replay.worked_rules import WorkedRule
 from subflow_app.qt.explain.number_table import NumberTable
@@ -54,7 +55,6 @@ _CAUSES = {
     "action": translatable("A learning agent acted"),
 }
 _LEAST_WIDTH_BESIDE = 640  # px
-_SYMBOLS = {"cwnd": "cwnd", "rate": "rate", "ssthresh": "ssthresh"}
 
 
 class ExplainPanel(QWidget):
@@ -253,11 +253,11 @@ class ExplainPanel(QWidget):
         self.notice.setVisible(bool(notes))
 
     def _worked_line(self, worked: WorkedRule) -> tuple[Span, ...]:
-        filled = Span(f"{_SYMBOLS[worked.result]} = {worked.filled}", is_formula=True)
-        value = Span(_amount(worked.result, worked.value), is_bold=True)
+        filled = Span(f"{worked.result} = {worked.filled}", is_formula=True)
+        value = Span(amount_text(worked.result, worked.value), is_bold=True)
         end = Span(" ✓", self._tokens.ok)
         if not worked.is_same:
-            end = Span(f" ≠ {_amount(worked.result, worked.recorded)}", self._tokens.error)
+            end = Span(f" ≠ {amount_text(worked.result, worked.recorded)}", self._tokens.error)
         return filled, Span(" = "), value, end
 
 
@@ -285,17 +285,13 @@ def prr_text(point: ExplainedPoint) -> str:
         return ""
     return tr(
         "With PRR the window goes down to ssthresh, {value}, over the acknowledgements that follow.",
-        value=_amount("ssthresh", ssthresh),
+        value=amount_text("ssthresh", ssthresh),
     )
 
 
 def _change(result: str, name: str, before: float, after: float) -> str:
     if before != before:  # NaN: there was none
-        return f"{name} {_amount(result, after)}"
+        return f"{name} {amount_text(result, after)}"
     if before == after:
-        return tr("{name} stays {value}", name=name, value=_amount(result, after))
-    return f"{name} {_amount(result, before)} → {_amount(result, after)}"
-
-
-def _amount(result: str, value: float) -> str:
-    return f"{value / 1e6:.6g} Mbit/s" if result == "rate" else f"{value:.6g} pkt"
+        return tr("{name} stays {value}", name=name, value=amount_text(result, after))
+    return f"{name} {amount_text(result, before)} → {amount_text(result, after)}"
