@@ -17,9 +17,10 @@ from tests.helpers.window import ScriptedDialogs
 from subflow_app.core.errors import AppError
 from subflow_app.core.fairness.trade_offs import Point, TradeOffKind, trade_off_points
 from subflow_app.qt.fairness.feature import FairnessFeature
-from subflow_app.qt.fairness.trade_off_plot import TradeOffPicture, ticks
+from subflow_app.qt.fairness.trade_off_plot import TradeOffPicture
 from subflow_app.qt.fairness.trade_offs import TradeOffPage
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.plotting.painted_axes import ticks
 
 
 def points(kind: TradeOffKind = TradeOffKind.DELAY) -> list[Point]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -31,34 +30,12 @@ from subflow_app.core.palette import ColourKey, hex_colour
 from subflow_app.core.paper.figure_plan import figure_kind
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.figure_file import FigureSize, paper_font, picture_content
+from subflow_app.qt.plotting.painted_axes import PaintedAxes, Span
 from subflow_app.qt.theme import LIGHT, Tokens, current_tokens
 from subflow_sim.stats import Estimate
 
 FILE_SIZE = FigureSize(170.0, 115.0)
 _RADIUS, _REACH = 5.0, 12.0
-_MOST_TICKS = 8
-
-
-@dataclass(frozen=True, slots=True)
-class _Axis:
-    """From SI to the picture, linear."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def place(self, value: float) -> float:
-        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
-
-
-def ticks(low: float, high: float) -> list[float]:
-    """Round numbers from low to high: 1, 2 or 5 times a power of ten apart."""
-    span = high - low
-    step = 10.0 ** math.floor(math.log10(span / _MOST_TICKS))
-    step *= next(factor for factor in (1, 2, 5, 10) if span / (step * factor) <= _MOST_TICKS)
-    first = math.ceil(low / step - 1e-9)
-    return [n * step for n in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
 class TradeOffPicture:
@@ -69,18 +46,17 @@ class TradeOffPicture:
         self.points = tuple(points)
         self.names = short_titles([point.title for point in points])
         self.spec = TRADE_OFFS[kind]
-        line = metrics.height()
-        left = metrics.horizontalAdvance("10 000.0") + line + 8
-        self.area = area.adjusted(left, line * 0.8, -line, -2.6 * line)
-        self._line = line
+        self._line = metrics.height()
         self._metrics = metrics
-        self.x = _axis(self.spec.x.metric, [p.x for p in points], self.area.left(), self.area.right())
-        self.y = _axis(self.spec.y.metric, [p.y for p in points], self.area.bottom(), self.area.top())
+        x, y = self.spec.x.metric, self.spec.y.metric
+        self.axes = PaintedAxes(_span(x, [p.x for p in points]), _span(y, [p.y for p in points]), area, metrics)
+        self.area = self.axes.area
 
     def place(self, point: Point) -> QPointF:
         """Where a point is."""
-        return QPointF(
-            self.x.place(point.x.mean * self.spec.x.metric.scale), self.y.place(point.y.mean * self.spec.y.metric.scale)
+        return self.axes.at(
+            point.x.mean * self.spec.x.metric.scale,
+            point.y.mean * self.spec.y.metric.scale,
         )
 
     def at(self, position: QPointF) -> int:
@@ -94,7 +70,7 @@ class TradeOffPicture:
     def draw(self, painter: QPainter, tokens: Tokens, chosen: int = -1) -> None:
         """Draws all of it."""
         painter.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
-        self._draw_axes(painter, tokens)
+        self.axes.draw(painter, tokens)
         self._draw_better(painter, tokens)
         self._draw_front(painter, tokens)
         taken: list[QRectF] = []
@@ -105,44 +81,6 @@ class TradeOffPicture:
         # Names of the best first: those that find no room are told by the table and when one points at them.
         for number in sorted(range(len(self.points)), key=lambda n: (n != chosen, not self.points[n].is_best)):
             self._draw_name(painter, tokens, number, taken)
-
-    def _draw_axes(self, painter: QPainter, tokens: Tokens) -> None:
-        area, line = self.area, self._line
-        painter.fillRect(area, QColor(tokens.base))
-        for value in ticks(self.x.low, self.x.high):
-            x = self.x.place(value)
-            painter.setPen(QColor(tokens.grid))
-            painter.drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()))
-            painter.setPen(QColor(tokens.muted_text))
-            box = QRectF(x - 60, area.bottom() + 3, 120, line)
-            painter.drawText(box, int(Qt.AlignmentFlag.AlignHCenter), fmt.number(value, 4))
-        for value in ticks(self.y.low, self.y.high):
-            y = self.y.place(value)
-            painter.setPen(QColor(tokens.grid))
-            painter.drawLine(QPointF(area.left(), y), QPointF(area.right(), y))
-            painter.setPen(QColor(tokens.muted_text))
-            box = QRectF(area.left() - 106, y - line / 2, 100, line)
-            flags = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
-            painter.drawText(box, int(flags), fmt.number(value, 4))
-        painter.setPen(QColor(tokens.border))
-        painter.drawRect(area)
-        painter.setPen(QColor(tokens.text))
-        below = QRectF(area.left(), area.bottom() + 1.3 * line, area.width(), 1.2 * line)
-        painter.drawText(
-            below, int(Qt.AlignmentFlag.AlignCenter), self._fitting(self.spec.x.metric.axis_title, area.width())
-        )
-        painter.save()
-        painter.translate(area.left() - self._metrics.horizontalAdvance("10 000.0") - line, area.center().y())
-        painter.rotate(-90)
-        beside = QRectF(-area.height() / 2, -line / 2, area.height(), 1.2 * line)
-        painter.drawText(
-            beside, int(Qt.AlignmentFlag.AlignCenter), self._fitting(self.spec.y.metric.axis_title, area.height())
-        )
-        painter.restore()
-
-    def _fitting(self, title: str, room: float) -> str:
-        """A title that fits: its end has the unit, so the middle is left out."""
-        return self._metrics.elidedText(title, Qt.TextElideMode.ElideMiddle, room)
 
     def _draw_better(self, painter: QPainter, tokens: Tokens) -> None:
         """An arrow into the better corner, with the word."""
@@ -174,17 +112,8 @@ class TradeOffPicture:
         centre = self.place(point)
         colour = QColor(hex_colour(ColourKey(number, 0), dark=tokens.is_dark))
         painter.setPen(QPen(colour, 1.4))
-        painter.save()
-        painter.setClipRect(self.area)
-        if math.isfinite(point.x.ci95):
-            half = point.x.ci95 * self.spec.x.metric.scale
-            ends = [self.x.place(point.x.mean * self.spec.x.metric.scale + side * half) for side in (-1, 1)]
-            painter.drawLine(QPointF(ends[0], centre.y()), QPointF(ends[1], centre.y()))
-        if math.isfinite(point.y.ci95):
-            half = point.y.ci95 * self.spec.y.metric.scale
-            ends = [self.y.place(point.y.mean * self.spec.y.metric.scale + side * half) for side in (-1, 1)]
-            painter.drawLine(QPointF(centre.x(), ends[0]), QPointF(centre.x(), ends[1]))
-        painter.restore()
+        x, y = self.spec.x.metric.scale, self.spec.y.metric.scale
+        self.axes.draw_cross(painter, point.x.mean * x, point.x.ci95 * x, point.y.mean * y, point.y.ci95 * y)
         # Filled: on the front; hollow: beaten. Not by colour alone.
         painter.setBrush(colour if point.is_best else QColor(tokens.base))
         painter.setPen(QPen(QColor(tokens.accent) if is_chosen else colour, 3.0 if is_chosen else 1.6))
@@ -214,7 +143,7 @@ class TradeOffPicture:
                 return
 
 
-def _axis(metric: Metric, figures: Sequence[Estimate], start: float, end: float) -> _Axis:
+def _span(metric: Metric, figures: Sequence[Estimate]) -> Span:
     """Room for all points and intervals; from zero where that does not squeeze them into a corner."""
     reach = []
     for figure in figures:
@@ -224,7 +153,7 @@ def _axis(metric: Metric, figures: Sequence[Estimate], start: float, end: float)
     if low > 0 and low < 0.6 * high:
         low = 0.0
     margin = (high - low) * 0.12 or max(abs(high) * 0.2, 1e-9)
-    return _Axis(low if low == 0.0 else low - margin, high + margin, start, end)
+    return Span(metric.axis_title, low if low == 0.0 else low - margin, high + margin)
 
 
 class TradeOffPlot(QWidget):

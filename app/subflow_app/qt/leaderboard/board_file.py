@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QRectF, QSize
-from PySide6.QtGui import QImage, QPainter
-from PySide6.QtSvg import QSvgGenerator
-
-from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.errors import InputError
 from subflow_app.core.leaderboard.board import Board
 from subflow_app.core.leaderboard.board_text import values_csv
-from subflow_app.qt.leaderboard.charts import BoardChart
-from subflow_app.qt.theme import LIGHT
-
-_SIZE = QSize(800, 560)
-_PIXELS = 2  # per unit of a bitmap
+from subflow_app.core.paper.figure_plan import figure_kind
+from subflow_app.core.paper.figures import write_figure
+from subflow_app.qt.leaderboard.charts import FILE_SIZE, BoardChart
+from subflow_app.qt.plotting.figure_file import picture_content
 
 
 def save_board(board: Board, chart: BoardChart, path: Path) -> None:
@@ -26,30 +21,9 @@ def save_board(board: Board, chart: BoardChart, path: Path) -> None:
         ExportError: if the file cannot be written.
     """
     suffix = path.suffix.lower()
-    area = QRectF(0, 0, _SIZE.width(), _SIZE.height())
     if suffix == ".csv":
-        try:
-            path.write_text(values_csv(board), encoding="utf-8", newline="")
-        except OSError as error:
-            raise ExportError(f"{path}: cannot be written: {error.strerror or error}") from error
-        return
-    if suffix == ".svg":
-        generator = QSvgGenerator()
-        generator.setFileName(str(path))
-        generator.setSize(_SIZE)
-        generator.setViewBox(area)
-        painter = QPainter()
-        if not painter.begin(generator):
-            raise ExportError(f"{path}: cannot be written")
-        chart.draw(painter, area, LIGHT)
-        painter.end()
-        return
-    if suffix != ".png":
+        write_figure(path, values_csv(board).encode())
+    elif suffix in (".svg", ".png"):
+        write_figure(path, picture_content(chart, figure_kind(path), FILE_SIZE))
+    else:
         raise InputError(f"{path}: the ending says the format; allowed are .csv, .svg and .png")
-    image = QImage(_SIZE * _PIXELS, QImage.Format.Format_RGB32)
-    image.setDevicePixelRatio(_PIXELS)
-    painter = QPainter(image)
-    chart.draw(painter, area, LIGHT)
-    painter.end()
-    if not image.save(str(path)):
-        raise ExportError(f"{path}: cannot be written")

@@ -7,21 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtGui import QColor, QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core import palette
 from subflow_app.core.language import tr
 from subflow_app.core.palette import ColourKey
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.plotting.figure_file import FigureSize
+from subflow_app.qt.plotting.painted_axes import PaintedAxes, Span
+from subflow_app.qt.theme import LIGHT, Tokens, current_tokens
 
 MOST_SHOWN = 6
 """How many controllers a radar can tell apart."""
 
+FILE_SIZE = FigureSize(211.7, 148.2, 192)
+"""Of a file: 800 by 560 at the resolution of the layout, and twice that as a bitmap."""
 _RINGS = 4
 _MARGIN = 16.0
 _MARK = 4.0
-_TICKS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,16 @@ class BoardChart(QWidget):
         painter = QPainter(self)
         self.draw(painter, QRectF(self.rect()), current_tokens())
         painter.end()
+
+    def draw_on(self, painter: QPainter, target: QRectF) -> None:
+        """Draws it into a file, in light colours."""
+        layout = FILE_SIZE.layout_size()
+        area = QRectF(0, 0, layout.width(), layout.height())
+        painter.scale(target.width() / area.width(), target.height() / area.height())
+        self.draw(painter, area, LIGHT)
+
+    def set_line_width(self, width: float) -> None:
+        """Nothing: lines are scaled with the rest."""
 
     def draw(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Draws it into an area."""
@@ -180,64 +193,30 @@ class ScatterChart(BoardChart):
     def draw(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Axes, crosses, marks with their names, and the corner that everybody wants."""
         super().draw(painter, area, tokens)
-        metrics = painter.fontMetrics()
-        line = metrics.height()
         if not self.marks:
             painter.setPen(QColor(tokens.muted_text))
             painter.drawText(area, Qt.AlignmentFlag.AlignCenter, tr("No controller has both of these metrics."))
             return
-        field = area.adjusted(_MARGIN + 5.5 * line, _MARGIN, -_MARGIN - 3 * line, -_MARGIN - 2.6 * line)
-        across = _range([(mark.x, mark.x_half) for mark in self.marks])
-        up = _range([(mark.y, mark.y_half) for mark in self.marks])
-
-        def share(value: float, low_high: tuple[float, float], is_reversed: bool) -> float:
-            low, high = low_high
-            part = (value - low) / (high - low)
-            return 1 - part if is_reversed else part
-
-        def at(x: float, y: float) -> QPointF:
-            return QPointF(
-                field.left() + field.width() * share(x, across, self._reversed[0]),
-                field.bottom() - field.height() * share(y, up, self._reversed[1]),
+        metrics = QFontMetricsF(self.font())
+        x, y = (
+            Span(title, *_range(means), is_reversed)
+            for title, means, is_reversed in zip(
+                self.titles,
+                ([mark.x for mark in self.marks], [mark.y for mark in self.marks]),
+                self._reversed,
+                strict=True,
             )
-
-        painter.setBrush(Qt.BrushStyle.NoBrush)
-        for tick in _ticks(across):
-            place = at(tick, up[0]).x()
-            painter.setPen(QPen(QColor(tokens.grid), 1))
-            painter.drawLine(QPointF(place, field.top()), QPointF(place, field.bottom()))
-            painter.setPen(QColor(tokens.muted_text))
-            box = QRectF(place - 50, field.bottom() + 4, 100, line)
-            painter.drawText(box, Qt.AlignmentFlag.AlignHCenter, f"{tick:.4g}")
-        for tick in _ticks(up):
-            place = at(across[0], tick).y()
-            painter.setPen(QPen(QColor(tokens.grid), 1))
-            painter.drawLine(QPointF(field.left(), place), QPointF(field.right(), place))
-            painter.setPen(QColor(tokens.muted_text))
-            box = QRectF(field.left() - 106, place - line / 2, 100, line)
-            painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{tick:.4g}")
-        painter.setPen(QPen(QColor(tokens.border), 1))
-        painter.drawRect(field)
-        painter.setPen(QColor(tokens.text))
-        below = QRectF(field.left(), field.bottom() + 4 + line, field.width(), line + 4)
-        painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, self.titles[0])
-        painter.save()
-        painter.translate(area.left() + _MARGIN, field.center().y())
-        painter.rotate(-90)
-        half = field.height() / 2
-        painter.drawText(QRectF(-half, 0, 2 * half, line + 4), Qt.AlignmentFlag.AlignHCenter, self.titles[1])
-        painter.restore()
-        painter.save()
-        painter.setClipRect(field.adjusted(-1, -1, 1, 1))
+        )
+        axes = PaintedAxes(x, y, area, metrics)
+        axes.draw(painter, tokens)
+        field, line = axes.area, metrics.height()
         for mark in self.marks:
             colour = _colour(mark.colour, tokens)
             colour.setAlpha(150)
             painter.setPen(QPen(colour, 1.2))
-            for ends in _cross(mark):
-                painter.drawLine(at(*ends[0]), at(*ends[1]))
-        painter.restore()
+            axes.draw_cross(painter, mark.x, mark.x_half, mark.y, mark.y_half)
         for mark in self.marks:
-            spot = at(mark.x, mark.y)
+            spot = axes.at(mark.x, mark.y)
             painter.setPen(QPen(QColor(tokens.base), 1))
             painter.setBrush(_colour(mark.colour, tokens))
             painter.drawEllipse(spot, _MARK, _MARK)
@@ -250,26 +229,8 @@ class ScatterChart(BoardChart):
         painter.drawText(corner, Qt.AlignmentFlag.AlignRight, f"{tr('better')} ↗")
 
 
-def _cross(mark: Mark) -> list[tuple[tuple[float, float], tuple[float, float]]]:
-    found = []
-    if math.isfinite(mark.x_half):
-        found.append(((mark.x - mark.x_half, mark.y), (mark.x + mark.x_half, mark.y)))
-    if math.isfinite(mark.y_half):
-        found.append(((mark.x, mark.y - mark.y_half), (mark.x, mark.y + mark.y_half)))
-    return found
-
-
-def _range(values: Sequence[tuple[float, float]]) -> tuple[float, float]:
+def _range(means: Sequence[float]) -> tuple[float, float]:
     """The means and a margin; an interval of two seeds may be longer than all of them are apart, and is cut then."""
-    low, high = min(mean for mean, _ in values), max(mean for mean, _ in values)
+    low, high = min(means), max(means)
     spread = high - low or abs(high) or 1.0
     return low - 0.12 * spread, high + 0.12 * spread
-
-
-def _ticks(low_high: tuple[float, float]) -> list[float]:
-    low, high = low_high
-    rough = (high - low) / _TICKS
-    size = 10.0 ** math.floor(math.log10(rough))
-    step = next((factor * size for factor in (1, 2, 5) if factor * size >= rough), 10 * size)
-    first = math.ceil(low / step)
-    return [number * step for number in range(first, math.floor(high / step) + 1)]
