@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
-from tests.helpers.fake_simulation import make_flow, make_scenario
+from tests.helpers.fake_simulation import SUBFLOW_COLUMNS, make_flow, make_scenario
 
 from subflow_app.core import exports, paths
 from subflow_app.core.errors import ExportError, InputError
@@ -256,8 +256,8 @@ def test_owner_names_come_from_the_run_so_files_of_many_flows_stay_wide_tables(t
     scenario = make_scenario(make_flow("mp", count=5), make_flow("tcp", "tcp", ("wifi",), count=5))
     export_run(finished_traces(scenario), tmp_path, DATA_ONLY)
 
-    # The time, nine columns for each of the 5 × 2 + 5 subflows, and the share of those that have siblings.
-    assert len(table(tmp_path / "subflows.csv")) == 1 + 9 * 15 + 5 * 2
+    # The time, the columns of each of the 5 × 2 + 5 subflows, and the share of those that have siblings.
+    assert len(table(tmp_path / "subflows.csv")) == 1 + len(SUBFLOW_COLUMNS) * 15 + 5 * 2
     assert "mp.5/2:cwnd_pkts" in table(tmp_path / "subflows.csv")
 
 

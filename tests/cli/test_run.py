@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Subflow
-from tests.helpers.fake_simulation import FakeSimulation
+from tests.helpers.fake_simulation import (
+    FLOW_COLUMNS,
+    LINK_COLUMNS,
+    MULTIPATH_COLUMNS,
+    SHARE_COLUMNS,
+    SUBFLOW_COLUMNS,
+    FakeSimulation,
+)
 
 from subflow_app.core.running import runs
 from subflow_sim.errors import SimulationError
@@ -228,10 +235,11 @@ def test_an_estimate_is_told_without_running(subflow: Subflow, scenario: Path, d
     assert text.code == 0
     assert "events (packets that cross a link)" in text.out
     assert "of memory: " in text.out
-    # 10 s at 100 ms; two flows' goodput and buffer, three subflows of nine, a datagram flow, four directions of three;
-    # the multipath flow has three more, and each of its subflows a share.
+    # 10 s at 100 ms; three flows, of which one of datagrams has no subflows, and four directions; the multipath flow
+    # has more columns, and each of its subflows a share.
     assert document["samples"] == 100
-    assert document["columns"] == 3 * 2 + 3 * 9 + 4 * 3 + 3 + 2
+    own = 3 * len(FLOW_COLUMNS) + 3 * len(SUBFLOW_COLUMNS) + 4 * len(LINK_COLUMNS)
+    assert document["columns"] == own + len(MULTIPATH_COLUMNS) + 2 * len(SHARE_COLUMNS)
     assert document["memory_bytes"] == sum(document[f"{part}_bytes"] for part in ("trace", "packet", "object"))
     assert not database.exists()
 

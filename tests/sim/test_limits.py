@@ -6,6 +6,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from tests.helpers.fake_simulation import FLOW_COLUMNS, LINK_COLUMNS, SUBFLOW_COLUMNS
 from tests.helpers.networks import link, mptcp, scenario, tcp
 
 from subflow_sim import (
@@ -20,6 +21,9 @@ from subflow_sim import (
 )
 from subflow_sim.scenario_model import Scenario
 
+COLUMNS = len(FLOW_COLUMNS) + len(SUBFLOW_COLUMNS) + 2 * len(LINK_COLUMNS)
+"""Of a flow with one subflow over one link, which has two directions."""
+
 
 def one_flow(duration_s: float = 100.0, **options: object) -> Scenario:
     return scenario([link("path", **options)], [tcp("download", "path")], duration_s=duration_s)  # type: ignore[arg-type]
@@ -30,8 +34,8 @@ def test_the_estimate_is_what_the_arithmetic_says() -> None:
     told = estimate(one_flow())
     assert told.link_crossings == pytest.approx(2 * 83_333, rel=0.01)
     assert told.busiest_flow == "download"
-    # A flow, a subflow and two directions: 2 + 9 + 2 * 3 columns of float32, a thousand samples each.
-    assert (told.columns, told.samples, told.trace_bytes) == (17, 1000, 17 * 1000 * 4)
+    # A thousand samples each, of float32.
+    assert (told.columns, told.samples, told.trace_bytes) == (COLUMNS, 1000, COLUMNS * 1000 * 4)
     assert told.memory_bytes == told.trace_bytes + told.packet_bytes + told.object_bytes
     assert told.decision_bytes == 0
 
@@ -73,11 +77,13 @@ def test_both_sides_of_the_limit_of_events() -> None:
 
 def test_both_sides_of_the_limit_of_memory() -> None:
     told = estimate(one_flow(), sample_interval_s=1e-4).memory_bytes
-    # 17 columns * 10^6 samples * 4 bytes, and some more
-    assert told == pytest.approx(68e6 + 1.6e6, rel=0.01)
+    # 10^6 samples of 4 bytes in each column, and some more
+    traces_mb = COLUMNS * 4
+    assert told == pytest.approx(traces_mb * 1e6 + 1.6e6, rel=0.01)
     assert Simulation(one_flow(), sample_interval_s=1e-4, limits=Limits(memory_bytes=told * 1.01)).run_until(0.1)
     refusal = (
-        r"about 70 MB of memory, .* 69 MB; 68 MB of it are traces, 17 columns of 1000000 samples: sample less often"
+        rf"about {told / 1e6:.0f} MB of memory, .* {told * 0.99 / 1e6:.0f} MB; {traces_mb} MB of it are traces, "
+        rf"{COLUMNS} columns of 1000000 samples: sample less often"
     )
     with pytest.raises(TooLargeError, match=refusal):
         Simulation(one_flow(), sample_interval_s=1e-4, limits=Limits(memory_bytes=told * 0.99))

@@ -5,10 +5,18 @@ from __future__ import annotations
 import gc
 import math
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.fake_simulation import (
+    FLOW_COLUMNS,
+    LINK_COLUMNS,
+    MULTIPATH_COLUMNS,
+    SHARE_COLUMNS,
+    SUBFLOW_COLUMNS,
+)
 from tests.helpers.networks import link, mptcp, run, scenario, tcp
 
 import subflow_sim
@@ -31,22 +39,14 @@ def test_columns_are_named_by_scope_owner_and_unit() -> None:
     by_scope: dict[str, list[str]] = {}
     for c in simulation.columns:
         by_scope.setdefault(c.scope, []).append(f"{c.owner} {c.name} {c.unit}")
-    assert by_scope["flow"] == [
-        "download goodput_bps bit/s",
-        "download recv_buffer_bytes B",
-        "download reorder_queue_bytes B",
-        "download hol_blocking_s s",
-        "download reinjections_pkts pkt",
-    ]
-    assert by_scope["subflow"][:3] == [
-        "download/1 throughput_bps bit/s",
-        "download/1 goodput_bps bit/s",
-        "download/1 cwnd_pkts pkt",
-    ]
-    assert by_scope["subflow"][9] == "download/1 schedule_share "
-    assert len(by_scope["subflow"]) == 2 * 10
-    assert by_scope["link"][0] == "wifi/forward queue_pkts pkt"
-    assert len(by_scope["link"]) == 4 * 3
+
+    def told(owners: Sequence[str], *columns: tuple[str, str]) -> list[str]:
+        return [f"{owner} {name} {unit}" for owner in owners for name, unit in columns]
+
+    assert by_scope["flow"] == told(["download"], *FLOW_COLUMNS, *MULTIPATH_COLUMNS)
+    assert by_scope["subflow"] == told(["download/1", "download/2"], *SUBFLOW_COLUMNS, *SHARE_COLUMNS)
+    ends = [f"{link}/{direction}" for link in ("wifi", "lte") for direction in ("forward", "reverse")]
+    assert by_scope["link"] == told(ends, *LINK_COLUMNS)
 
 
 def test_samples_are_published_as_time_passes_and_never_move() -> None:

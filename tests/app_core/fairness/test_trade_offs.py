@@ -14,10 +14,10 @@ import pytest
 from tests.app_core.fairness.test_analysis import FAIR, MadeTraces, shipped
 from tests.helpers.table_traces import TableTraces
 
+from subflow_app.core.errors import ExportError
 from subflow_app.core.fairness.trade_offs import (
     TRADE_OFFS,
     KnownFigures,
-    TradeOffError,
     TradeOffKind,
     friendliness,
     mean_delay_s,
@@ -122,7 +122,7 @@ def test_points_as_documents(tmp_path: Path) -> None:
     assert row["title"] == "A"
     assert float(row["goodput_bps"]) == pytest.approx(9e6)
     assert row["goodput_bps_ci95"] == ""
-    with pytest.raises(TradeOffError, match="cannot be written"):
+    with pytest.raises(ExportError, match="cannot be written"):
         write_points(points, TradeOffKind.DELAY, tmp_path)
 
 
