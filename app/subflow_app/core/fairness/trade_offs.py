@@ -17,20 +17,16 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.fairness.analysis import run_analysis
 from subflow_app.core.fairness.measured import end_of
-from subflow_app.core.language import tr, translatable
+from subflow_app.core.files import write_csv
+from subflow_app.core.language import translatable
 from subflow_app.core.metrics import METRICS, Metric
 from subflow_app.core.plots.bars import repetitions
 from subflow_app.core.plots.spec import mean_rates, transport_flows
-from subflow_app.core.tables import csv_number, csv_text
+from subflow_app.core.tables import csv_number
 from subflow_app.core.traces import SUBFLOW, Traces, select_keys
 from subflow_sim.stats import Estimate
-
-
-class TradeOffError(AppError):
-    """A table of trade-offs could not be written."""
 
 
 class TradeOffKind(StrEnum):
@@ -300,7 +296,7 @@ def write_points(points: Sequence[Point], kind: TradeOffKind, path: Path) -> Non
     """The points as CSV: title, number of runs, whether on the front, and of each figure mean and interval, SI.
 
     Raises:
-        TradeOffError: if the file cannot be written.
+        ExportError: if the file cannot be written.
     """
     spec = TRADE_OFFS[kind]
     heads = [head for each in (spec.x, spec.y) for head in (each.metric.key, f"{each.metric.key}_ci95")]
@@ -311,8 +307,4 @@ def write_points(points: Sequence[Point], kind: TradeOffKind, path: Path) -> Non
         )
         for point in points
     )
-    try:
-        path.write_text(csv_text(("title", "runs", "is_best", *heads), rows), encoding="utf-8", newline="")
-    except OSError as error:
-        reason = error.strerror or error
-        raise TradeOffError(tr("{file} cannot be written: {reason}", file=path, reason=reason)) from error
+    write_csv(path, ("title", "runs", "is_best", *heads), rows)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.files import write_file
 from subflow_app.core.leaderboard.board import Board
 from subflow_app.core.leaderboard.board_text import values_csv
 from subflow_app.core.paper.figure_plan import figure_kind
-from subflow_app.core.paper.figures import write_figure
 from subflow_app.qt.leaderboard.charts import FILE_SIZE, BoardChart
 from subflow_app.qt.plotting.figure_file import picture_content
 
@@ -22,8 +22,8 @@ def save_board(board: Board, chart: BoardChart, path: Path) -> None:
     """
     suffix = path.suffix.lower()
     if suffix == ".csv":
-        write_figure(path, values_csv(board).encode())
+        write_file(path, values_csv(board))
     elif suffix in (".svg", ".png"):
-        write_figure(path, picture_content(chart, figure_kind(path), FILE_SIZE))
+        write_file(path, picture_content(chart, figure_kind(path), FILE_SIZE))
     else:
         raise InputError(f"{path}: the ending says the format; allowed are .csv, .svg and .png")
