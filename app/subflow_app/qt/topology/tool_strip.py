@@ -86,7 +86,8 @@ class ToolStrip(QFrame):
         """Of the strip with that many rows of buttons of this height."""
         if not self._buttons:
             return QSize()
-        width, gap, margins = self._buttons[0].sizeHint().width(), self._layout.spacing(), self._layout.contentsMargins()
+        width, gap = self._buttons[0].sizeHint().width(), self._layout.spacing()
+        margins = self._layout.contentsMargins()
         columns = -(-len(self._buttons) // max(rows, 1))
         return QSize(
             columns * (width + gap) - gap + margins.left() + margins.right() + 2 * self.frameWidth() + 1,
