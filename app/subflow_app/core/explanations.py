@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.number_text import count_text
+from subflow_app.core.number_text import count_text, finite
 from subflow_app.core.traces import NANOSECONDS
 
 if TYPE_CHECKING:
@@ -43,9 +42,9 @@ def explanation_document(told: Explanation, worked: Sequence[WorkedRule] = ()) -
         "rule": told.rule.name,
         "formula": told.rule.formula,
         "source": told.rule.source,
-        "numbers": {name: _defined(number.value) for name, number in zip(told.rule.numbers, told.numbers, strict=True)},
+        "numbers": {name: finite(number.value) for name, number in zip(told.rule.numbers, told.numbers, strict=True)},
         "computed": [
-            {"result": rule.result, "expression": rule.filled, "value": rule.value, "recorded": _defined(rule.recorded)}
+            {"result": rule.result, "expression": rule.filled, "value": rule.value, "recorded": finite(rule.recorded)}
             for rule in worked
         ],
         "text": told.text,
@@ -53,8 +52,8 @@ def explanation_document(told: Explanation, worked: Sequence[WorkedRule] = ()) -
     if told.scope == "subflow":
         (before_pkts, after_pkts), (before_bps, after_bps) = told.cwnd_pkts, told.rate_bps
         return document | {
-            "cwnd_before_pkts": _defined(before_pkts),
-            "cwnd_after_pkts": _defined(after_pkts),
+            "cwnd_before_pkts": finite(before_pkts),
+            "cwnd_after_pkts": finite(after_pkts),
             "rate_before_bps": before_bps or None,
             "rate_after_bps": after_bps or None,
         }
@@ -90,7 +89,3 @@ def extents_document(extents: Mapping[str, EventExtent]) -> dict[str, Any]:
 def amount_text(result: str, value: float) -> str:
     """What a rule gives, in its unit: that of a rate, or of a window."""
     return f"{value / 1e6:.6g} Mbit/s" if result == "rate" else f"{value:.6g} pkt"
-
-
-def _defined(value: float) -> float | None:
-    return value if math.isfinite(value) else None

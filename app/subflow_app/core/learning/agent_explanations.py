@@ -10,7 +10,7 @@ import numpy as np
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, agent_steps_of
-from subflow_app.core.number_text import NOTHING, count_text, fixed
+from subflow_app.core.number_text import NOTHING, count_text, finite, fixed
 from subflow_app.core.tables import Column, NumberColumn, TextTable
 from subflow_app.core.traces import NANOSECONDS
 
@@ -151,9 +151,9 @@ def agent_decision_document(told: AgentDecision) -> dict[str, Any]:
         "controller": told.agent.controller,
         "policy": told.agent.policy,
         "number": told.number,
-        "value": _defined(told.value),
-        "reward": _defined(told.reward),
-        "outcome": _defined(told.outcome),
+        "value": finite(told.value),
+        "reward": finite(told.reward),
+        "outcome": finite(told.outcome),
         "subflows": [
             {
                 "name": subflow.name,
@@ -162,7 +162,7 @@ def agent_decision_document(told: AgentDecision) -> dict[str, Any]:
                 "observation": [
                     _named(features, subflow.observation[past * len(features) :]) for past in range(told.agent.history)
                 ],
-                **{name: _defined(value) for name, value in subflow.figures.items()},
+                **{name: finite(value) for name, value in subflow.figures.items()},
             }
             for subflow in told.subflows
         ],
@@ -218,12 +218,8 @@ def _earned(told: AgentDecision) -> str:
 
 
 def _named(names: list[str] | tuple[str, ...], values: tuple[float, ...]) -> dict[str, float | None]:
-    return {name: _defined(value) for name, value in zip(names, values, strict=False)}
+    return {name: finite(value) for name, value in zip(names, values, strict=False)}
 
 
 def _number(value: float) -> str:
     return "unknown" if math.isnan(value) else f"{value:.4g}"
-
-
-def _defined(value: float) -> float | None:
-    return value if math.isfinite(value) else None

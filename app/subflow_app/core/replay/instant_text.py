@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.number_text import NOTHING, count_text
+from subflow_app.core.number_text import NOTHING, count_text, finite
 from subflow_app.core.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def instant_document(instant: Instant, *, has_packets: bool = False) -> dict[str
                 "name": name,
                 "state": subflows.state[index],
                 **{
-                    figure: _defined(float(getattr(subflows, figure)[index]))
+                    figure: finite(float(getattr(subflows, figure)[index]))
                     for figure in (
                         *("cwnd_pkts", "ssthresh_pkts", "inflight_pkts"),
                         *("srtt_s", "min_rtt_s", "rto_s", "pacing_rate_bps"),
@@ -139,7 +139,3 @@ def _flow_table(instant: Instant) -> TextTable:
 
 def _number(value: float) -> str:
     return f"{value:.5g}" if math.isfinite(value) else NOTHING
-
-
-def _defined(value: float) -> float | None:
-    return value if math.isfinite(value) else None
