@@ -87,7 +87,6 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_app.core.paper.report",
         "subflow_app.core.learning.agent_replay",
         "subflow_app.core.learning.race",
-        "subflow_app.core.learning.training_desk",
         "subflow_app.core.learning.trainings",
         "subflow_app.qt.about_dialog",
         "subflow_app.qt.agent_panel",

@@ -17,9 +17,9 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.fairness.analysis import FairnessAnalysis, run_analysis, scenario_analysis
 from subflow_app.core.fairness.analysis_view import AnalysisView, WindowChoice, WindowOf, run_view, scenario_view
 from subflow_app.qt.fairness.feature import FairnessFeature
-from subflow_app.qt.fairness.reader import LatestReader
 from subflow_app.qt.fairness.share_model import BAR, BAR_ROLE, GOODPUT, LIMITED, MAX_MIN, NAME, POOLING, ShareModel
 from subflow_app.qt.fairness.shares import SharesPage
+from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.workers import Workers
 
@@ -143,7 +143,7 @@ def test_parts_that_need_a_time_say_so(choice: WindowChoice, said: str) -> None:
 def test_the_reader_computes_what_was_asked_for_last(qtbot: QtBot) -> None:
     owner = QObject()
     workers = Workers(owner)
-    reader = LatestReader(workers, owner)
+    reader = LatestReader(workers, owner, "test", pause_ms=500)
     views: list[AnalysisView] = []
     reader.read.connect(views.append)
     first, second = scenario_view(shipped("t-10a")), scenario_view(shipped("t-10b"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -11,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subflow_app.cli.options import Database, Json, opened_store
-from subflow_app.cli.terminal import print_json, print_line, print_tables, stderr_console
+from subflow_app.cli.progress import progress_bar
+from subflow_app.cli.terminal import print_json, print_line, print_tables
 
 if TYPE_CHECKING:
     from subflow_app.core.scenarios.scenario_source import ScenarioSource
@@ -179,25 +179,16 @@ def _socket_buffer_bytes(text: str) -> int:
 
 
 @contextmanager
-def _progress(name: str) -> Iterator[Callable[[float, float], None] | None]:
-    """A bar with the time to go; a note instead if stderr is not a terminal."""
+def _progress(name: str) -> Iterator[Callable[[float, float], None]]:
+    """A bar with the time to go; none if stderr is not a terminal."""
     from subflow_app.core.number_text import duration_text
 
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    columns = (
-        TextColumn("{task.description}", markup=False),
-        BarColumn(bar_width=30),
-        TextColumn("{task.fields[left]}"),
-    )
-    with Progress(*columns, console=stderr_console(), transient=True) as bar:
-        task = bar.add_task(f"{name[:40]} on the kernel", total=1.0, left="")
+    with progress_bar(f"{name[:25]} on the kernel") as bar:
 
         def show(elapsed_s: float, total_s: float) -> None:
-            bar.update(task, completed=elapsed_s, total=total_s, left=f"{duration_text(total_s - elapsed_s)} to go")
+            if bar is not None:
+                left = f"{duration_text(total_s - elapsed_s)} to go"
+                bar.update(bar.task_ids[0], completed=elapsed_s / total_s, text=left, refresh=True)
 
         yield show
 

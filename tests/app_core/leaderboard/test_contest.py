@@ -11,7 +11,7 @@ from tests.app_core.leaderboard.tiny_contest import CONTEST, write_tiny
 from subflow_app.core.errors import InputError, LeaderboardError
 from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.leaderboard.competitors import chosen_competitors, competitors
-from subflow_app.core.leaderboard.contest import contest_ids, load_contest, load_contests, shipped_contests
+from subflow_app.core.leaderboard.contest import contest_ids, load_contest, load_contests
 from subflow_app.core.leaderboard.contest_recipe import cost_recipe, runs_recipe
 from subflow_sim.catalog import catalog
 from subflow_sim.params import Algorithm
@@ -76,7 +76,7 @@ def test_a_contest_that_is_not_there_is_told_with_those_that_come_close() -> Non
 
 
 def test_every_paper_has_contests_and_all_are_usable() -> None:
-    contests = shipped_contests()
+    contests = load_contests()
     assert [each.id for each in contests] == list(contest_ids())
     assert {each.paper for each in contests} == set(PAPERS)
     assert len(contests) > 20

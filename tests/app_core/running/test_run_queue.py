@@ -68,7 +68,7 @@ def test_a_grid_is_each_controller_with_each_seed_and_every_run_is_kept_with_its
     simulation.run_until(2.0)
     assert simulation.signature() == kept.signature
     progress = queue.progress()
-    assert (progress.done, progress.total, progress.fraction, progress.eta_s) == (6, 6, 1.0, 0.0)
+    assert (progress.finished, progress.runs, progress.fraction, progress.eta_s) == (6, 6, 1.0, 0.0)
     assert len(queue.take_ended()) == 6
     assert queue.take_ended() == []
 
@@ -106,7 +106,7 @@ def test_a_paused_queue_starts_nothing_and_holds_what_goes_on(queue: RunQueue) -
     queue.pause()
     queue.add([LONG])
     assert states(queue) == ["running", "waiting"]
-    assert queue.progress().is_paused
+    assert queue.progress().state is JobState.PAUSED
     queue.resume()
     assert states(queue) == ["running", "running"]
 

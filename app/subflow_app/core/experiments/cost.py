@@ -124,8 +124,3 @@ FIGURES: Mapping[str, Callable[[Cost], float]] = {
     "memory": lambda cost: cost.memory_bytes,
 }
 """What is measured of a cost, by name."""
-
-
-def value(cost: Cost, figure: str) -> float:
-    """One of `FIGURES` of a cost."""
-    return FIGURES[figure](cost)

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.errors import RecipeError
-from subflow_app.core.experiments.cost import Cost, MeasuredRun, measure_cost
+from subflow_app.core.experiments.cost import FIGURES, Cost, MeasuredRun, measure_cost
 from subflow_app.core.experiments.measure_kind import MeasureKind
 from subflow_app.core.jobs.executors import Threads
 from subflow_app.core.jobs.job import Batch
@@ -261,20 +261,12 @@ class CostValues:
         return f"not measured: repetition {', '.join(map(str, missing))}" if missing else ""
 
 
+_RATIOS = {"cpu_ratio": "cpu_per_packet", "cpu_second_ratio": "cpu_per_second", "memory_ratio": "memory"}
+
+
 def _figure(name: str, mine: Cost, other: Cost) -> float:
-    match name:
-        case "cpu_per_second":
-            return mine.cpu_per_second
-        case "cpu_per_packet":
-            return mine.cpu_per_packet_s
-        case "memory":
-            return mine.memory_bytes
-        case "cpu_ratio":
-            return mine.cpu_per_packet_s / other.cpu_per_packet_s
-        case "cpu_second_ratio":
-            return mine.cpu_per_second / other.cpu_per_second
-        case _:
-            return mine.memory_bytes / other.memory_bytes
+    figure = FIGURES[_RATIOS.get(name, name)]
+    return figure(mine) / figure(other) if name in _RATIOS else figure(mine)
 
 
 def machine_text() -> str:

@@ -21,7 +21,6 @@ class MeasureKind:
         options: that a recipe may give it.
         is_sampled: whether it can be told from the time series of a run alone.
         has_trace: whether it has a course over time (or over monitor intervals, steps of a training).
-        x_label: of the axis that its course is drawn over, with its unit.
     """
 
     name: str
@@ -30,7 +29,6 @@ class MeasureKind:
     options: tuple[Param, ...] = ()
     is_sampled: bool = False
     has_trace: bool = False
-    x_label: str = "Time (s)"
 
     @property
     def units(self) -> tuple[str, ...]:

@@ -162,10 +162,6 @@ class Results:
         )
         return found
 
-    def trace_axis(self, measure: str) -> str:
-        """What the course of a measure is drawn over: "Time (s)"."""
-        return self.recipe.measures[measure].kind.x_label
-
     def run_ids(self, series: str | None = None, point: str | None = None) -> tuple[int, ...]:
         """Numbers of the runs in the store; of a kind that has none there, nothing."""
         told = getattr(self._values, "run_ids", None)

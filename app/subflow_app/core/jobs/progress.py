@@ -6,25 +6,27 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
+from subflow_app.core.language import translatable
+
 
 class JobState(StrEnum):
-    """Where a job stands; not every job has each state."""
+    """Where a job stands, in a word that can be translated; not every job has each state."""
 
-    WAITING = "waiting"
-    CHECKING = "checking"
+    WAITING = translatable("waiting")
+    CHECKING = translatable("checking")
     """What it needs is being read."""
-    STARTING = "starting"
-    RUNNING = "running"
-    PAUSED = "paused"
-    STOPPING = "stopping"
-    FINISHED = "finished"
-    STOPPED = "stopped"
+    STARTING = translatable("starting")
+    RUNNING = translatable("running")
+    PAUSED = translatable("paused")
+    STOPPING = translatable("stopping")
+    FINISHED = translatable("finished")
+    STOPPED = translatable("stopped")
     """Somebody ended it; what was made is kept."""
-    FAILED = "failed"
+    FAILED = translatable("failed")
     """Something could not be made, or the job could not go on."""
-    CANCELLED = "cancelled"
+    CANCELLED = translatable("cancelled")
     """It was taken back before it began, or given up."""
-    INTERRUPTED = "interrupted"
+    INTERRUPTED = translatable("interrupted")
     """Its process ended without a word: it was killed, or the machine went down."""
 
     @property

@@ -36,7 +36,6 @@ import difflib
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -335,9 +334,3 @@ def _prose(text: str) -> str:
             break
         lines.append(line.lstrip("#").strip())
     return " ".join(lines)
-
-
-@cache
-def shipped_contests() -> tuple[Contest, ...]:
-    """All that ship, read once."""
-    return load_contests()

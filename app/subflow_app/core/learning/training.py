@@ -61,7 +61,6 @@ class TrainingJob:
         *,
         detached: bool = False,
         trainer: str = TRAINER,
-        on_report: Callable[[Mapping[str, Any]], None] | None = None,
     ) -> None:
         """A training that has not started.
 
@@ -69,13 +68,11 @@ class TrainingJob:
             config: what to train, and where.
             detached: it goes on when this program ends, whatever becomes of it.
             trainer: module whose `run_training` trains.
-            on_report: called with each report, on a thread of the job; must not raise.
         """
         self.config = config
         self.folder = Path(config.folder)
         self._trainer = trainer
         self._detached = detached
-        self._on_report = on_report
         self._changed = threading.Condition()
         self._state = JobState.WAITING
         self._message = ""
@@ -90,13 +87,13 @@ class TrainingJob:
         self._send_lock = threading.Lock()
 
     @classmethod
-    def attach(cls, folder: str | Path, *, on_report: Callable[[Mapping[str, Any]], None] | None = None) -> TrainingJob:
+    def attach(cls, folder: str | Path) -> TrainingJob:
         """The training of a folder, whoever started it: running, or over.
 
         Raises:
             TrainingError: if there is none.
         """
-        job = cls(read_config(Path(folder)), detached=True, on_report=on_report)
+        job = cls(read_config(Path(folder)), detached=True)
         job._begin_tail()
         return job
 
@@ -316,8 +313,6 @@ class TrainingJob:
             elif kind == ReportKind.FAILED:
                 self._final = JobState.FAILED, str(values.get("message", ""))
             self._changed.notify_all()
-        if self._on_report is not None:
-            self._on_report(report)
 
     def _take_state(self, values: Mapping[str, Any]) -> None:
         with contextlib.suppress(ValueError):

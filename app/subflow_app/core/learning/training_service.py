@@ -14,7 +14,6 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -71,7 +70,6 @@ class TrainingService:
         *,
         limit: int | None = None,
         trainer: str = TRAINER,
-        on_change: Callable[[int], None] | None = None,
     ) -> None:
         """A service without trainings.
 
@@ -79,12 +77,10 @@ class TrainingService:
             store: keeps them; None: only their folders do.
             limit: how many run at once; None: `default_limit`.
             trainer: module whose `run_training` trains.
-            on_change: called with the number of a training that has reported something, on a thread of its job.
         """
         self.limit = default_limit() if limit is None else limit
         self._store = store
         self._trainer = trainer
-        self._on_change = on_change
         self._lock = threading.RLock()
         self._served: dict[int, ServedTraining] = {}
         self._next_number = 1
@@ -141,15 +137,8 @@ class TrainingService:
         with self._lock:
             self._check_folder(config.folder)
             number = self._number(config, "", None, goes_on=True)
-            self._add(number, "", TrainingJob.attach(folder, on_report=lambda _: self._changed(number)))
+            self._add(number, "", TrainingJob.attach(folder))
             return number
-
-    def forget(self, number: int) -> None:
-        """Look after a training no longer; one that runs goes on by itself."""
-        with self._lock:
-            training = self._served.pop(number, None)
-        if training is not None and not training.job.state.is_over:
-            training.job.detach()
 
     def close(self, *, keep: bool = False, timeout_s: float = 30.0) -> list[ServedTraining]:
         """End the service. What other programs have started goes on.
@@ -198,7 +187,7 @@ class TrainingService:
             self._check_folder(config.folder)
             number = self._number(config, name, parent_id, goes_on=goes_on)
             self._served.pop(number, None)  # it goes on under its old number
-            job = TrainingJob(config, trainer=self._trainer, on_report=lambda _: self._changed(number))
+            job = TrainingJob(config, trainer=self._trainer)
             self._add(number, name, job)
             return number
 
@@ -219,10 +208,6 @@ class TrainingService:
         recorder = None if self._store is None else TrainingRecorder(self._store, number, job.folder)
         self._served[number] = ServedTraining(number, name or job.folder.name, job, recorder=recorder)
 
-    def _changed(self, number: int) -> None:
-        if self._on_change is not None:
-            self._on_change(number)
-
     def _work(self) -> None:
         synced = time.monotonic()
         while not self._closing.wait(_TICK_S):
@@ -242,7 +227,6 @@ class TrainingService:
                     training.job.start()
                 except TrainingError as error:
                     training.job.fail(str(error))
-                    self._changed(training.number)
 
     def _sync(self, training: ServedTraining) -> None:
         """Bring the store up to date with a training; nothing more is to be done for one that is over and stored."""

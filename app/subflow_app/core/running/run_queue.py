@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.jobs.progress import JobState
+from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_overrides, with_traces
 from subflow_sim.scenario import parse_scenario
@@ -72,25 +72,6 @@ class QueueEntry:
     eta_s: float = math.nan
     note: str = ""
     run_id: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class QueueProgress:
-    """The queue as a whole.
-
-    Attributes:
-        done: runs that are over.
-        total: all runs but the cancelled ones.
-        fraction: share of the simulated time that is done, 0 to 1; 1 of an empty queue.
-        eta_s: wall time until all are over, s; NaN while unknown.
-        is_paused: nothing goes on and nothing starts.
-    """
-
-    done: int
-    total: int
-    fraction: float
-    eta_s: float
-    is_paused: bool
 
 
 def grid_of(
@@ -184,8 +165,8 @@ class RunQueue:
         with self._lock:
             return [self._shown(item) for item in self._items]
 
-    def progress(self) -> QueueProgress:
-        """How far the queue is as a whole."""
+    def progress(self) -> JobProgress:
+        """How far the queue is as a whole, by the simulated time; cancelled runs are none of it."""
         with self._lock:
             items = [item for item in self._items if item.entry.state is not JobState.CANCELLED]
             entries = [self._shown(item) for item in items]
@@ -207,7 +188,9 @@ class RunQueue:
                 left = sum(not entry.state.is_over for entry in entries)
                 eta_s = (whole_s - done_s) * per_s / max(1, min(self._parallel, left))
             done = sum(entry.state.is_over for entry in entries)
-            return QueueProgress(done, len(items), done_s / whole_s if whole_s > 0 else 1.0, eta_s, self._is_paused)
+            state = JobState.PAUSED if self._is_paused else JobState.RUNNING
+            share = done_s / whole_s if whole_s > 0 else 1.0
+            return JobProgress(len(items), done, eta_s=eta_s, state=state, share=share)
 
     def take_begun(self) -> list[RunJob]:
         """The runs that have begun since the last call; they may have ended, too."""

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.language import translatable
 from subflow_app.core.sweeps.sweep_job import SweepJob
 
 if TYPE_CHECKING:
     from subflow_store.sweep_values import SweepRecord
-
-STATE_TEXTS: Mapping[str, str] = {
-    "waiting": translatable("waiting"),
-    "checking": translatable("checking"),
-    "running": translatable("running"),
-    "paused": translatable("paused"),
-    "finished": translatable("finished"),
-    "stopped": translatable("stopped"),
-    "failed": translatable("failed"),
-    "interrupted": translatable("interrupted"),
-}
 
 TOGGLE, STOP, DELETE = "sweep.toggle", "sweep.stop", "sweep.delete"
 
@@ -54,7 +42,7 @@ class SweepEntry:
         id: in the store; None while its points are being read.
         number: of one that goes on here; 0: it does not.
         name: of the sweep.
-        state: key of STATE_TEXTS.
+        state: a `JobState`, as the store has it.
         runs: that it needs.
         finished: that are there.
         failed: that could not be made.

@@ -40,7 +40,7 @@ def rows() -> Iterator[ActionSpec]:
         "End the selected trainings with a checkpoint, from which they can be continued",
         "stop",
         ("Ctrl+F9",),
-        lambda w, _: w.training_session.page.tell("stop"),
+        lambda w, _: w.training_session.page.command("stop"),
         (_can("stop", translatable("no selected training is running")),),
         Scope.TRAINING,
     )
@@ -50,7 +50,7 @@ def rows() -> Iterator[ActionSpec]:
         "Write checkpoints of the selected trainings now",
         "checkpoint",
         ("Ctrl+Shift+K",),
-        lambda w, _: w.training_session.page.tell("checkpoint"),
+        lambda w, _: w.training_session.page.command("checkpoint"),
         (_can("checkpoint", translatable("no selected training is running")),),
         Scope.TRAINING,
     )
@@ -60,7 +60,7 @@ def rows() -> Iterator[ActionSpec]:
         "Compare the selected trainings with the classic controllers on held-out seeds now",
         "evaluate",
         ("F8",),
-        lambda w, _: w.training_session.page.tell("evaluate"),
+        lambda w, _: w.training_session.page.command("evaluate"),
         (_can("evaluate", translatable("no selected training is running")),),
         Scope.TRAINING,
     )

@@ -19,9 +19,9 @@ from subflow_app.qt.theme import Tokens
 if TYPE_CHECKING:
     from subflow_app.core.fairness.analysis_view import AnalysisView
     from subflow_app.core.fairness.trade_offs import KnownFigures, Point, TradeOffKind
-    from subflow_app.qt.fairness.reader import LatestReader
     from subflow_app.qt.fairness.shares import SharesPage
     from subflow_app.qt.fairness.trade_offs import TradeOffPage
+    from subflow_app.qt.latest_reader import LatestReader
     from subflow_app.qt.main_window import MainWindow
 
 _EXPORT = "study.export_trade_offs"
@@ -131,13 +131,13 @@ class FairnessFeature(Feature):
             self._on_runs_changed()
 
     def _make_pages(self) -> None:
-        from subflow_app.qt.fairness.reader import LatestReader
         from subflow_app.qt.fairness.shares import SharesPage
         from subflow_app.qt.fairness.trade_offs import TradeOffPage
+        from subflow_app.qt.latest_reader import LatestReader
 
         shares = self.shares = SharesPage()
         points = self.trade_offs = TradeOffPage(self.window.bar[_EXPORT])
-        reader = self.reader = LatestReader(self.window.workers, self)
+        reader = self.reader = LatestReader(self.window.workers, self, "fairness", pause_ms=500)
         shares.choice_changed.connect(self._ask_other)
         shares.link_chosen.connect(lambda name: self.window.topology.select(f"links.{name}"))
         points.kind_changed.connect(self._ask_other)

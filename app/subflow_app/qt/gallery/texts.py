@@ -20,13 +20,6 @@ VERDICTS: Mapping[VerdictKind, str] = {
     VerdictKind.FAILS: translatable("claim fails"),
     VerdictKind.NOT_MEASURED: translatable("not measured"),
 }
-_STATES: Mapping[str, str] = {
-    "waiting": translatable("waiting"),
-    "running": translatable("running"),
-    "finished": translatable("finished"),
-    "stopped": translatable("stopped"),
-    "failed": translatable("failed"),
-}
 
 
 def verdict_text(kind: VerdictKind) -> str:
@@ -71,7 +64,7 @@ def state_text(exhibit: Exhibit, queued: QueuedState | None) -> str:
             if math.isfinite(queued.eta_s) and queued.eta_s > 0:
                 return tr("{done}, {time} left", done=told, time=fmt.duration(queued.eta_s))
             return told
-        return tr("{length} run: {state}", length=length, state=tr(_STATES[queued.state]))
+        return tr("{length} run: {state}", length=length, state=tr(queued.state))
     if queued is not None and queued.state == "failed":
         return tr("failed: {reason}", reason=queued.problem.splitlines()[0] if queued.problem else "–")
     results = exhibit.results

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from subflow_app.core.labs.progress import Answered, PredictionValue, ProgressFolder
     from subflow_app.core.labs.session import Judgement, LabSession
     from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-    from subflow_app.qt.fairness.reader import LatestReader
     from subflow_app.qt.labs.spotlight import Spotlight
+    from subflow_app.qt.latest_reader import LatestReader
     from subflow_app.qt.main_window import MainWindow
     from subflow_store import Store
 
@@ -211,14 +211,14 @@ class LabFeature(Feature):
     def _wake(self) -> None:
         if self.panel.list is not None:
             return
-        from subflow_app.qt.fairness.reader import LatestReader
         from subflow_app.qt.labs.list_page import LabListPage
         from subflow_app.qt.labs.spotlight import Spotlight
         from subflow_app.qt.labs.step_page import StepPage
+        from subflow_app.qt.latest_reader import LatestReader
 
         labs, page = LabListPage(), StepPage()
         self.panel.set_pages(labs, page)
-        reader = self.reader = LatestReader(self.window.workers, self)
+        reader = self.reader = LatestReader(self.window.workers, self, "labs", pause_ms=500)
         self.spotlight = Spotlight(self.window, self._place)
         labs.begin_wanted.connect(lambda name, is_anew: self.begin(name, is_anew=is_anew))
         page.list_wanted.connect(self.to_list)

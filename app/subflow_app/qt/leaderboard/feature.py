@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.number_text import duration_text
 from subflow_app.qt.feature import Feature
+from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.menus import LEADERBOARD_BUTTONS
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
@@ -45,8 +46,9 @@ class LeaderboardFeature(Feature):
         self._job: LeaderboardJob | None = None
         self._is_running = False
         self._stopped = threading.Event()
-        self._is_reading = False
-        self._reads_again = False
+        self._reader = LatestReader(window.workers, self, "read leaderboard")
+        self._reader.read.connect(self._on_read)
+        self._reader.failed.connect(lambda error: window.statusBar().showMessage(str(error)))
         self._timer = QTimer(self)
         self._timer.setInterval(_REFRESH_MS)
         self._timer.timeout.connect(self._show_progress)
@@ -67,7 +69,7 @@ class LeaderboardFeature(Feature):
     @property
     def is_settled(self) -> bool:
         """Whether nothing runs, and everything has been read."""
-        return not (self._is_running or self._is_reading or self._reads_again)
+        return not (self._is_running or self._reader.is_busy)
 
     def connect_parts(self) -> None:
         """The panel wakes when it is first shown; another database has another board."""
@@ -144,20 +146,12 @@ class LeaderboardFeature(Feature):
         from subflow_app.core.leaderboard.board import entry
         from subflow_app.core.library.shipped_board import known_board
 
-        if self._is_reading:
-            self._reads_again = True
-            return
-        self._is_reading = True
         contests, is_quick = self._contests, self._content.quick.isChecked()
-        given_up = threading.Event()  # the window closes
 
-        def work() -> tuple[Store, Board]:
-            asked = entry(contests, is_quick=is_quick)
-            return store, known_board(asked, store, given_up.is_set)
+        def work(is_given_up: Callable[[], bool]) -> tuple[Store, Board]:
+            return store, known_board(entry(contests, is_quick=is_quick), store, is_given_up)
 
-        self.window.workers.start(
-            "read leaderboard", work, succeeded=self._on_read, failed=self._on_unread, cancel=given_up.set
-        )
+        self._reader.ask(work, is_other=True)
 
     def ask_export(self) -> None:
         """Asks for a place, and writes the values, or the picture in front."""
@@ -215,16 +209,6 @@ class LeaderboardFeature(Feature):
 
     def _on_read(self, read: tuple[Store, Board]) -> None:
         store, board = read
-        self._is_reading = False
-        if self._content is not None and store is self.window.database.store and not self._reads_again:
+        if self._content is not None and store is self.window.database.store:
             self._content.show_board(board)
             self.changed.emit()
-        if self._reads_again:
-            self._reads_again = False
-            self.read()
-
-    def _on_unread(self, error: Exception) -> None:
-        self._is_reading = False
-        if isinstance(error, InterruptedError):
-            return
-        self.window.statusBar().showMessage(str(error))

@@ -19,8 +19,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.language import tr
-from subflow_app.core.running.run_queue import QueueEntry, QueueProgress
+from subflow_app.core.running.run_queue import QueueEntry
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import ROW_ROLE
 from subflow_app.qt.queue.table_model import COLUMNS, QueueTable
@@ -102,7 +103,7 @@ class QueuePanel(QWidget):
         layout.addLayout(self._stack, 1)
         self.apply_tokens(current_tokens())
 
-    def update_rows(self, entries: Sequence[QueueEntry], progress: QueueProgress) -> None:
+    def update_rows(self, entries: Sequence[QueueEntry], progress: JobProgress) -> None:
         """Shows the queue as it is now; what is selected stays selected."""
         chosen = set(self.selected_numbers())
         is_same = [entry.number for entry in entries] == [row.number for row in self._model.rows]
@@ -133,9 +134,9 @@ class QueuePanel(QWidget):
         self._model.refresh_icons()
 
     @staticmethod
-    def _progress_text(progress: QueueProgress) -> str:
-        done = tr("{done} of {total} runs", done=progress.done, total=progress.total)
-        if progress.is_paused:
+    def _progress_text(progress: JobProgress) -> str:
+        done = tr("{done} of {total} runs", done=progress.finished, total=progress.runs)
+        if progress.state is JobState.PAUSED:
             return tr("{done}, paused", done=done)
         if math.isnan(progress.eta_s) or progress.eta_s <= 0:
             return done

@@ -13,12 +13,12 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.models.table_model import FollowedTable
 
-_STATES = {
-    JobState.WAITING: (translatable("waiting"), "recent"),
-    JobState.RUNNING: (translatable("running"), "run"),
-    JobState.FINISHED: (translatable("finished"), "ok"),
-    JobState.FAILED: (translatable("failed"), "error"),
-    JobState.CANCELLED: (translatable("cancelled"), "stop"),
+_ICONS = {
+    JobState.WAITING: "recent",
+    JobState.RUNNING: "run",
+    JobState.FINISHED: "ok",
+    JobState.FAILED: "error",
+    JobState.CANCELLED: "stop",
 }
 
 
@@ -30,7 +30,7 @@ def _kept(entry: QueueEntry) -> str:
 COLUMNS: tuple[Column[QueueEntry], ...] = (
     Column(translatable("Run"), lambda e: e.name, widest="Two disjoint paths, balia"),
     NumberColumn(translatable("Seed"), lambda e: e.seed, widest="12345"),
-    Column(translatable("State"), lambda e: tr(_STATES[e.state][0]), widest="      cancelled"),
+    Column(translatable("State"), lambda e: tr(e.state), widest="      cancelled"),
     NumberColumn(translatable("Done"), lambda e: fmt.ratio(e.fraction, 2), widest="100 %"),
     NumberColumn(
         translatable("Time left"),
@@ -53,4 +53,4 @@ class QueueTable(FollowedTable[QueueEntry]):
     def other_data(self, row: QueueEntry, column: int, role: int) -> QIcon | None:
         """The sign of where it stands."""
         is_sign = role == Qt.ItemDataRole.DecorationRole and column == _STATE_COLUMN
-        return icon(_STATES[row.state][1]) if is_sign else None
+        return icon(_ICONS[row.state]) if is_sign else None

@@ -6,7 +6,7 @@ from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QIcon
 
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.sweeps.sweep_list import STATE_TEXTS, SweepEntry
+from subflow_app.core.sweeps.sweep_list import SweepEntry
 from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
@@ -35,7 +35,7 @@ def done_text(entry: SweepEntry) -> str:
 COLUMNS: tuple[Column[SweepEntry], ...] = (
     Column(translatable("Sweep"), lambda e: e.name, widest="Two disjoint paths"),
     NumberColumn(translatable("Runs"), done_text, widest="100 of 100"),
-    Column(translatable("State"), lambda e: tr(STATE_TEXTS[e.state]), widest="      interrupted"),
+    Column(translatable("State"), lambda e: tr(e.state), widest="      interrupted"),
     NumberColumn(translatable("Time left"), lambda e: fmt.duration(e.eta_s) if e.goes_on else "", widest="00 min 00 s"),
     Column(translatable("Started"), lambda e: fmt.moment(e.created_at), widest="28 Nov 2026 09:12"),
 )

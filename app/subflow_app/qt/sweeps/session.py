@@ -24,6 +24,7 @@ from subflow_app.core.sweeps.sweep_parameters import sweep_parameters, swept_con
 from subflow_app.core.sweeps.sweep_results import stored_table
 from subflow_app.core.sweeps.views.from_table import study_of
 from subflow_app.core.sweeps.views.study import Study
+from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject
 from subflow_app.qt.sweeps.panel import SweepPanel
 from subflow_app.qt.widgets.banner import Way
@@ -56,8 +57,9 @@ class SweepSession(QObject):
         self._records: list[SweepRecord] = []
         self._next_number = 1
         self._study_of: tuple[int, int] | None = None  # key of the sweep whose study is shown, or being read
-        self._is_reading = False
-        self._reads_again = False
+        self._reader = LatestReader(window.workers, self, "read sweep")
+        self._reader.read.connect(lambda read: self._on_study(*read))
+        self._reader.failed.connect(window.tell_failure)
         self._read_at = 0.0
         self._pause_s = _LEAST_PAUSE_S
         self._states: object = None
@@ -319,42 +321,26 @@ class SweepSession(QObject):
 
     def _read_study(self) -> None:
         """Reads what the selected sweep has come to; while that goes on, once more after it."""
-        if self._is_reading:
-            self._reads_again = True
-            return
         store, selected = self._window.database.store, self.panel.selected()
         entry = selected[0] if selected else None
         if store is None or entry is None or entry.id is None:
+            self._reader.forget()
             self.panel.page.show_study(None)
             return
-        self._is_reading = True
         key, sweep_id, began = entry.key, entry.id, time.monotonic()
 
-        def read() -> Study:
-            return study_of(stored_table(store, sweep_id))
+        def read(_is_given_up: object) -> tuple[tuple[int, int], Study, float]:
+            return key, study_of(stored_table(store, sweep_id)), time.monotonic() - began
 
-        self._window.workers.start(
-            "read sweep",
-            read,
-            succeeded=lambda study: self._on_study(key, study, time.monotonic() - began),
-            failed=self._on_study_failed,
-        )
+        self._reader.ask(read, is_other=False)
 
     def _on_study(self, key: tuple[int, int], study: Study, took_s: float) -> None:
-        self._is_reading = False
         self._read_at = time.monotonic()
         self._pause_s = max(_LEAST_PAUSE_S, _PAUSE_SHARE * took_s)
         selected = self.panel.selected()
         if selected and selected[0].key == key:
             self._study_of = key
             self.panel.page.show_study(study)
-        if self._reads_again:
-            self._reads_again = False
-            self._read_study()
-
-    def _on_study_failed(self, error: Exception) -> None:
-        self._is_reading = self._reads_again = False
-        self._window.tell_failure(error)
 
     # ---- ends ----
 

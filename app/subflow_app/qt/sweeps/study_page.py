@@ -24,6 +24,7 @@ from subflow_app.core.sweeps.views.choice import VIEWS, Shown, show
 from subflow_app.core.sweeps.views.picture import Hit
 from subflow_app.core.sweeps.views.study import Study
 from subflow_app.core.sweeps.views.view import MAP, PARALLEL, PLOT, TABLE, SweepView, ViewChoice
+from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.sweeps.choosers import Choosers
 from subflow_app.qt.sweeps.study_table import StudyTable
 from subflow_app.qt.theme import Tokens, current_tokens
@@ -45,12 +46,12 @@ class StudyPage(QWidget):
         """Nothing to show yet; ``actions`` become buttons."""
         super().__init__(parent)
         self.setObjectName("study_page")
-        self._workers = workers
+        self._reader = LatestReader(workers, self, "view of a sweep")
+        self._reader.read.connect(self._on_made)
+        self._reader.failed.connect(self._on_failed)
         self._study: Study | None = None
         self.choice = ViewChoice()
         self.shown: Shown | None = None
-        self._is_asking = False
-        self._asks_again = False
         self._run_ids: list[int] = []
         self.patience_ms = _PATIENCE_MS
         self.tabs = QTabBar(self)
@@ -181,28 +182,15 @@ class StudyPage(QWidget):
             self._ask()
 
     def _ask(self) -> None:
-        if self._is_asking:
-            self._asks_again = True
-            return
         study, choice = self._study, self.choice
         if study is None:
+            self._reader.forget()
             self._show_nothing()
             return
-        self._is_asking = True
-        self._workers.start(
-            "view of a sweep",
-            lambda: show(choice, study),
-            succeeded=self._on_made,
-            failed=self._on_failed,
-            patience_ms=self.patience_ms,
-        )
+        self._reader.patience_ms = self.patience_ms
+        self._reader.ask(lambda _is_given_up: show(choice, study), is_other=True)
 
     def _on_made(self, shown: Shown) -> None:
-        self._is_asking = False
-        if self._asks_again:
-            self._asks_again = False
-            self._ask()
-            return
         self.shown = shown
         self.choosers.show_choice(shown.choice, shown.study)
         content = shown.content
@@ -219,7 +207,6 @@ class StudyPage(QWidget):
         self.selection_changed.emit()
 
     def _on_failed(self, error: Exception) -> None:
-        self._is_asking = False
         raise error
 
     def _show_nothing(self) -> None:

@@ -183,15 +183,15 @@ class TrainPage(QWidget):
     def toggle(self) -> None:
         """Pauses or continues the selected trainings, or begins them again, as `toggle_word` says."""
         if self.toggle_word != "&Continue":
-            self.tell("pause" if self.toggle_word == "&Pause" else "resume")
+            self.command("pause" if self.toggle_word == "&Pause" else "resume")
         elif self.desk is not None:
             self._each(self.desk.go_on)
 
-    def tell(self, command: str) -> None:
+    def command(self, word: str) -> None:
         """Tells the selected trainings something, a `Command`."""
         desk = self.desk
         if desk is not None:
-            self._each(lambda training: desk.tell(training, Command(command)))
+            self._each(lambda training: desk.tell(training, Command(word)))
 
     def promote(self) -> Path | None:
         """Asks for a name and puts the best policy of the selected training into the library under it."""

@@ -1,4 +1,4 @@
-"""Computes what the panel shows off the GUI thread: at most twice a second, and never two things at once."""
+"""Computes what a view shows off the GUI thread: what is asked for last is next, and never two things at once."""
 
 from __future__ import annotations
 
@@ -12,8 +12,6 @@ from subflow_app.qt.workers import Workers
 Work = Callable[[Callable[[], bool]], object]
 """Computes; is given what tells whether that is in vain by now."""
 
-_PAUSE_MS = 500
-
 
 class LatestReader(QObject):
     """What is asked for last is computed next; what nobody waits for any more is given up."""
@@ -21,15 +19,24 @@ class LatestReader(QObject):
     read = Signal(object)  # what the work returned
     failed = Signal(object)  # AppError or StoreError
 
-    def __init__(self, workers: Workers, parent: QObject) -> None:
-        """Nothing to compute."""
+    def __init__(self, workers: Workers, parent: QObject, name: str, *, pause_ms: int = 0) -> None:
+        """Nothing to compute.
+
+        Args:
+            workers: compute.
+            parent: owns it.
+            name: of what is computed, in lists of threads.
+            pause_ms: before what has only grown further is computed again.
+        """
         super().__init__(parent)
+        self.patience_ms = 0  # what is computed quicker than this is there at once
         self._workers = workers
+        self._name = name
         self._wanted: Work | None = None
         self._given_up: threading.Event | None = None  # of what is being computed
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
+        self._pause.setInterval(pause_ms)
         self._pause.timeout.connect(self._start)
 
     @property
@@ -78,11 +85,12 @@ class LatestReader(QObject):
             self.failed.emit(error)
 
         self._workers.start(
-            "fairness",
+            self._name,
             lambda: work(given_up.is_set),
             succeeded=on_read,
             failed=on_failed,
             cancel=given_up.set,
+            patience_ms=self.patience_ms,
         )
 
     def _end(self) -> None:
