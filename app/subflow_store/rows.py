@@ -19,6 +19,16 @@ def insert(connection: Connection, table: str, row: Mapping[str, Any]) -> int:
     return cursor.lastrowid
 
 
+def upsert(table: str, keys: str, values: str) -> str:
+    """The statement that stores rows in place of those of the same keys: columns of the keys, then the others."""
+    n = f"{keys}, {values}".count(",") + 1
+    changes = ", ".join(f"{name} = excluded.{name}" for name in values.split(", "))
+    return (
+        f"INSERT INTO {table} ({keys}, {values}) VALUES ({', '.join('?' * n)})"
+        f" ON CONFLICT ({keys}) DO UPDATE SET {changes}"
+    )
+
+
 def update(connection: Connection, table: str, number: int, values: Mapping[str, Any]) -> None:
     """Change columns of the row of a number."""
     changes = ", ".join(f"{name} = ?" for name in values)

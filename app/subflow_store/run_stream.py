@@ -20,7 +20,7 @@ from subflow_store.event_ingest import EventIngest
 from subflow_store.headline import headline
 from subflow_store.ingest import PYRAMID_STEPS, SampleIngest
 from subflow_store.liveness import HEARTBEAT_S
-from subflow_store.rows import insert, now_text, update
+from subflow_store.rows import insert, now_text, update, upsert
 from subflow_store.run_values import RunValue, figure_values, parameter_values
 from subflow_store.streams import STREAMS
 from subflow_store.values import EventTable
@@ -33,21 +33,11 @@ _EAGER_BYTES = 8 << 20  # chunks waiting for a commit that make it happen at onc
 _LONG_RUN_SAMPLES = 64 * PYRAMID_STEPS[2]
 """From here on the coarse level of the pyramid is stored too; below, it is worked out of the fine one in no time."""
 
-_STORE_CHUNK = (
-    "INSERT INTO chunk (series_id, idx, n, data) VALUES (?, ?, ?, ?)"
-    " ON CONFLICT (series_id, idx) DO UPDATE SET n = excluded.n, data = excluded.data"
-)
+_STORE_CHUNK = upsert("chunk", "series_id, idx", "n, data")
 _STORE_STATISTICS = "UPDATE series SET n = ?, vmin = ?, vmax = ?, mean = ? WHERE id = ?"
 _STORE_PYRAMID = "INSERT INTO pyramid (series_id, level, n, codec, data) VALUES (?, ?, ?, ?, ?)"
-_STORE_EVENTS = (
-    "INSERT INTO event_chunk (run_id, stream, idx, field, n, codec, data) VALUES (?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (run_id, stream, idx, field) DO UPDATE SET n = excluded.n, data = excluded.data"
-)
-_STORE_SPAN = (
-    "INSERT INTO event_span (run_id, stream, owner, idx, n, t_first_ns, t_last_ns) VALUES (?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (run_id, stream, owner, idx) DO UPDATE"
-    " SET n = excluded.n, t_first_ns = excluded.t_first_ns, t_last_ns = excluded.t_last_ns"
-)
+_STORE_EVENTS = upsert("event_chunk", "run_id, stream, idx, field", "n, codec, data")
+_STORE_SPAN = upsert("event_span", "run_id, stream, owner, idx", "n, t_first_ns, t_last_ns")
 _STORE_NAME = "INSERT INTO event_name (run_id, stream, field, idx, name) VALUES (?, ?, ?, ?, ?)"
 _STORE_SCENARIO = "UPDATE run_document SET text = ? WHERE run_id = ? AND kind = 'scenario'"
 _STORE_KEY = "INSERT INTO value_key (key) VALUES (?) ON CONFLICT (key) DO NOTHING"

@@ -20,7 +20,7 @@ from subflow_store.codec import codec
 from subflow_store.documents import strict_json
 from subflow_store.processes import ProcessStore, process_columns, read_state, state_columns
 from subflow_store.queries import decode
-from subflow_store.rows import insert, now_text, signed, unsigned, update
+from subflow_store.rows import insert, now_text, signed, unsigned, update, upsert
 from subflow_store.training_values import (
     BestPolicy,
     EvaluationFigure,
@@ -40,16 +40,8 @@ _METRICS = "f8/shuffle/zstd3"
 _FIELDS = TrainingRow._fields[: TrainingRow._fields.index("scenario_text")]
 _START = ("name", "agent", "scenario_name", "folder", "version", "parent_id")
 _SELECT = f"SELECT {', '.join(_FIELDS)}, process_host, process_boot, process_started FROM training"
-_STORE_CHUNK = (
-    "INSERT INTO training_metric (training_id, name, idx, n, codec, data) VALUES (?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (training_id, name, idx) DO UPDATE SET n = excluded.n, data = excluded.data"
-)
-_STORE_FIGURE = (
-    "INSERT INTO training_evaluation (training_id, step, controller, metric, mean, ci95, n)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (training_id, step, controller, metric) DO UPDATE"
-    " SET mean = excluded.mean, ci95 = excluded.ci95, n = excluded.n"
-)
+_STORE_CHUNK = upsert("training_metric", "training_id, name, idx", "n, codec, data")
+_STORE_FIGURE = upsert("training_evaluation", "training_id, step, controller, metric", "mean, ci95, n")
 
 
 class TrainingStore(ProcessStore):

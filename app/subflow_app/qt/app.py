@@ -124,7 +124,7 @@ def window_icon() -> QIcon:
 
 
 class _AfterFirstPaint(QObject):
-    """Lets the window load the rest once it has been painted: plots and database take longer than all before."""
+    """Lets the window load the rest once it has been painted: the plots, and the database in the background."""
 
     def __init__(self, window: MainWindow, *, welcomes: bool) -> None:
         super().__init__(window)
