@@ -55,7 +55,7 @@ class Database:
         self.path: Path | None = None if is_memory else Path(target).expanduser().absolute()
         self.label = IN_MEMORY if self.path is None else str(self.path)
         self.read_only = read_only
-        self.write_lock: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
+        self.write_lock: contextlib.AbstractContextManager[object] = contextlib.nullcontext()  # of one in memory alone
         self._busy_timeout_s = busy_timeout_s
         self._readers: dict[threading.Thread, sqlite3.Connection] = {}
         self._readers_lock = threading.Lock()
@@ -91,7 +91,7 @@ class Database:
         try:
             version = self._version()
         except sqlite3.OperationalError as error:
-            if not _is_unwritable_wal(error):
+            if _primary_code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
                 raise
             # SQLite shares a WAL database through a -shm file. On a medium where it cannot make one, nobody else can
             # change the file either, and it may be read as it stands, unless a crash left changes in the -wal file.
@@ -164,13 +164,9 @@ class Database:
         Raises:
             StoreError: one of its kinds.
         """
-        if self.path is None:
-            with self.write_lock, self.translated():
-                yield self._reader()
-        else:
-            self.check_file()
-            with self.translated():
-                yield self._reader()
+        self.check_file()
+        with self.write_lock, self.translated():
+            yield self._reader()
 
     def check_file(self, *, at_most_every_s: float = _LOOK_INTERVAL_S) -> None:
         """See whether the file is still where it was opened.
@@ -201,7 +197,8 @@ class Database:
         if reader is not None:
             return reader
         with self._readers_lock:
-            self._check_open()
+            if not self._is_open:
+                raise StoreClosed("the store is closed", path=self.label)
             if self.path is None:
                 assert self.write_connection is not None
                 return self.write_connection
@@ -209,10 +206,6 @@ class Database:
                 self._readers.pop(gone).close()
             reader = self._readers[thread] = self._connect(self._reading_uri)
             return reader
-
-    def _check_open(self) -> None:
-        if not self._is_open:
-            raise StoreClosed("the store is closed", path=self.label)
 
     # Closing
 
@@ -365,10 +358,6 @@ def _primary_code(error: Exception) -> int | None:
     """SQLite's primary result code, without the extension in the high bytes."""
     code = getattr(error, "sqlite_errorcode", None)
     return None if code is None else int(code) & 0xFF
-
-
-def _is_unwritable_wal(error: Exception) -> bool:
-    return _primary_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY)
 
 
 def _check_header(path: Path) -> None:
