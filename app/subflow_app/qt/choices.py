@@ -24,7 +24,7 @@ PANELS = {
     "queue": ("Queue", "queue", "Ctrl+6"),
     "fairness": ("Fairness", "fairness", "Ctrl+Shift+9"),
     "events": ("Events", "events", "Ctrl+7"),
-    "compare": ("Compare", "compare", "Ctrl+Shift+6"),
+    "compare": ("Compare", "compare", "Ctrl+Alt+Shift+U"),
     "log": ("Log", "log_panel", "Ctrl+8"),
     "help": ("Help", "help", "Ctrl+9"),
     "sweeps": ("Sweeps", "sweeps", "Ctrl+Shift+8"),
@@ -94,9 +94,9 @@ WORKSPACES = {
         "Parameter study",
         "to vary and weigh: sweeps large, with comparison, fairness and history",
         "sweeps",
-        "Ctrl+Alt+Shift+U",
+        "Ctrl+Shift+4",
     ),
-    "train": ("Agent training", "to train agents: the Train page beside topology and agent", "train", "Ctrl+Shift+4"),
-    "lab": ("Guided lab", "to follow a lab: its steps and the topology beside the plots", "example", "Ctrl+Shift+5"),
+    "train": ("Agent training", "to train agents: the Train page beside topology and agent", "train", "Ctrl+Shift+5"),
+    "lab": ("Guided lab", "to follow a lab: its steps and the topology beside the plots", "example", "Ctrl+Shift+6"),
 }
 DEFAULT_WORKSPACE = "run"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from functools import partial
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -13,6 +13,8 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QLineEdit,
+    QScrollArea,
+    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -30,6 +32,7 @@ from subflow_sim.scenario import Flow, QueueSpec
 from subflow_sim.units import Dimension, format_quantity
 
 _DIRECTIONS = ("both", "forward", "reverse")
+_LEAST_SEEN = 120  # px, of a form that is scrolled
 
 
 class LivePanel(QWidget):
@@ -283,6 +286,34 @@ def beside_inspector(live: LivePanel, inspector: QWidget) -> QWidget:
     layout = QVBoxLayout(both)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.setSpacing(0)
-    layout.addWidget(live, 0, Qt.AlignmentFlag.AlignTop)
+    layout.addWidget(_LiveScroll(live, both))
     layout.addWidget(inspector, 1)
     return both
+
+
+class _LiveScroll(QScrollArea):
+    """As high as the form in it where there is room, never so low that its fields are squeezed."""
+
+    def __init__(self, live: LivePanel, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("live_scroll")
+        self.setFrameShape(QScrollArea.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        self._live = live
+        self.setWidget(live)
+        live.changed.connect(self._follow)
+        self._follow()
+
+    def _follow(self) -> None:
+        self.setVisible(not self._live.isHidden())
+        self.updateGeometry()
+
+    def sizeHint(self) -> QSize:
+        width = self.viewport().width()
+        height = self._live.heightForWidth(width) if self._live.hasHeightForWidth() else -1
+        return QSize(self._live.sizeHint().width(), max(height, self._live.sizeHint().height()))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self._live.minimumSizeHint().width(), min(_LEAST_SEEN, self.sizeHint().height()))

@@ -25,6 +25,8 @@ from subflow_sim.transport_params import effective_transport
 _LABELS: Mapping[str, str] = {
     "at": "Position",
     "gap": "Mean gap",
+    "dsack": "DSACK",
+    "dss_option": "DSS option",
     "ends": "Ends",
     "falling_rtt": "Falling RTT",
     "from": "From",

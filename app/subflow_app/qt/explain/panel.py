@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QProgressBar,
     QPushButton,
+    QScrollArea,
     QStackedWidget,
     QTableView,
     QToolButton,
@@ -140,7 +141,9 @@ class ExplainPanel(QWidget):
         foot.addWidget(self.source, 1)
         foot.addWidget(self.agent)
         foot.addWidget(self.guide)
-        words = QVBoxLayout()
+        text = QWidget(content)
+        words = QVBoxLayout(text)
+        words.setContentsMargins(0, 0, 0, 0)
         words.setSpacing(6)
         for part in (self.change, self.rule, self.worked):
             words.addWidget(part)
@@ -149,7 +152,13 @@ class ExplainPanel(QWidget):
         words.addWidget(self.notice)
         self._body = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._body.setSpacing(8)
-        self._body.addLayout(words, 1)
+        scroll = QScrollArea(content)
+        scroll.setObjectName("explain_words")
+        scroll.setFrameShape(QScrollArea.Shape.NoFrame)
+        scroll.setWidgetResizable(True)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setWidget(text)
+        self._body.addWidget(scroll, 1)
         self._body.addWidget(self.numbers, 1)
         layout = QVBoxLayout(content)
         layout.setContentsMargins(8, 6, 8, 6)

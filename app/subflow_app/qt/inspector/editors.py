@@ -41,6 +41,7 @@ from subflow_app.qt.theme import current_tokens
 _TEXT_MARGIN = 3
 _FRAME = 14  # px around text and suffix
 _CHOICE_INSET, _CHOICE_GAP = 8, 4
+_LEAST_CHOICE = 48  # px, of the choice of an end
 _SUMMARY_ROLE = Qt.ItemDataRole.UserRole + 1
 _SESSIONS = itertools.count(1_000_000)  # apart from those of the canvas
 
@@ -243,6 +244,7 @@ class PairEditor(QWidget):
         layout.addWidget(self._editors[1], 1)
         for number, (editor, name) in enumerate(zip(self._editors, (tr("First end"), tr("Second end")), strict=True)):
             editor.setMinimumContentsLength(3)
+            editor.setMinimumWidth(_LEAST_CHOICE)  # elsewhere the form would be wider than its panel
             editor.setAccessibleName(name)
             editor.setProperty("number", number)
             editor.committed.connect(self._on_committed)
@@ -322,7 +324,8 @@ class FlagEditor(QCheckBox):
         """Show a value, or the default for None."""
         shown = default if value is None else value
         self.setChecked(shown)
-        self.setText((tr("yes") if shown else tr("no")) if value is not None else tr("not set"))
+        word = tr("yes") if shown else tr("no")
+        self.setText(word if value is not None else tr("{value} (default)", value=word))
 
 
 def paint_error_frame(widget: QWidget) -> None:

@@ -70,7 +70,7 @@ class Inspector(QWidget):
         self._key = ""
         self._is_read_only = False
         self._is_following = False
-        self._is_shared_out = False
+        self._is_dragged = False
         self.setObjectName("inspector")
         self.setAccessibleName(tr("Inspector"))
         self._tabs = QTabBar(self)
@@ -245,6 +245,7 @@ class Inspector(QWidget):
         splitter.addWidget(self._form)
         splitter.setStretchFactor(0, 0)
         splitter.setStretchFactor(1, 1)
+        splitter.splitterMoved.connect(self._on_dragged)
         self._splitter = splitter
         tree.setMinimumHeight(40)
         self._pages.addWidget(splitter)
@@ -258,11 +259,14 @@ class Inspector(QWidget):
         layout.addWidget(self._problems)
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Share the height out once it is known: the list takes what it needs, but leaves most to the form."""
+        """Share the height out as soon as it is known."""
         super().showEvent(event)
-        if self._is_shared_out:
+        self._share_out()
+
+    def _share_out(self) -> None:
+        """Until a person drags the border, the list takes what it needs, but leaves most to the form."""
+        if self._is_dragged or not self.isVisible():
             return
-        self._is_shared_out = True
         rows = sum(
             1 + (self._outline.rowCount(index) if self._tree.isExpanded(index) else 0)
             for index in (self._outline.index(row, 0) for row in range(self._outline.rowCount()))
@@ -274,10 +278,15 @@ class Inspector(QWidget):
         listed = min(rows * row, share) + _LIST_PADDING
         self._splitter.setSizes([listed, height - listed])
 
+    def _on_dragged(self) -> None:
+        self._is_dragged = True
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave the problems no more than their share of the height."""
         super().resizeEvent(event)
         self._problems.set_room(self.height())
+        if event.oldSize().height() != event.size().height():
+            self._share_out()
 
     # --- document -> widgets ----------------------------------------------------------------------------------------
 

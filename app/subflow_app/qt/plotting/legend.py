@@ -30,6 +30,7 @@ from PySide6.QtWidgets import (
     QColorDialog,
     QHeaderView,
     QMenu,
+    QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeView,
@@ -149,7 +150,7 @@ class Legend(QWidget):
         self.tree.setStyleSheet(
             f"QHeaderView::section {{ background: {tokens.alternate_base}; color: {tokens.muted_text}; border: none;"
             f" padding: 2px {_HEADER_PADDING - 1}px; }}"
-            "QTreeView { border: none; }"
+            f"QTreeView {{ border: none; }} QAbstractScrollArea::corner {{ background: {tokens.base}; }}"
         )
         self._run.setStyleSheet(f"color: {tokens.text}; background: {tokens.alternate_base};")
         self._time.setStyleSheet(f"color: {tokens.muted_text}; background: {tokens.alternate_base};")
@@ -340,6 +341,8 @@ class _LineDelegate(QStyledItemDelegate):
         style = styled.widget.style()
         area = style.subElementRect(style.SubElement.SE_ItemViewItemDecoration, styled, styled.widget)
         pen = QPen(QColor(line_colour(curve, dark=current_tokens().is_dark)), 2.0)
+        if styled.state & QStyle.StateFlag.State_Selected:
+            painter.fillRect(area.adjusted(-2, 0, 2, 0), styled.palette.base())  # its colour, not that of the selection
         pen.setCapStyle(Qt.PenCapStyle.FlatCap)
         dash = palette.GHOST_DASH if curve.is_ghost else palette.dash(curve.dash)
         if dash:

@@ -129,6 +129,8 @@ class Drawing(QObject):
         elif part == "router":
             self._attempt(lambda: self._edit(tr("Add router"), lambda text: add_node(text, "router", point)))
         else:
+            # One at a time: the next click on empty ground is not for another.
+            self.set_tool(SELECT)
             words = self._dialogs.paragraph(tr("New note"), tr("What it says"), "")
             if words and words.strip():
                 self._attempt(lambda: self._edit(tr("Add note"), lambda text: add_note(text, point, words)))

@@ -87,6 +87,7 @@ class EventStrip(QAbstractScrollArea):
         self._drag: _Drag | None = None
         self._message = ""
         self._most_rows = _MOST_ROWS
+        self._rows_in_sight = 1
         self._is_wanted = True
         self._sessions = itertools.count(1)
         self._nudge_session = 0
@@ -185,9 +186,7 @@ class EventStrip(QAbstractScrollArea):
 
     def sizeHint(self) -> QSize:
         """Rows for what changes, and always one for what is selected, so that selecting moves nothing."""
-        changing = sum(1 for row in self._rows if row.items)
-        count = min(changing + 1, self._most_rows)
-        return QSize(200, count * ROW_HEIGHT + AXIS_HEIGHT + 2)
+        return QSize(200, min(self._rows_in_sight, self._most_rows) * ROW_HEIGHT + AXIS_HEIGHT + 2)
 
     def minimumSizeHint(self) -> QSize:
         """As high as is needed, as narrow as one likes."""
@@ -214,8 +213,18 @@ class EventStrip(QAbstractScrollArea):
         if self.chosen is None:
             self._chosen = None
         self._update_scrolling()
-        self.updateGeometry()
+        if not self.underMouse():
+            self._fit()
         self.viewport().update()
+
+    def leaveEvent(self, event: QEvent) -> None:
+        """Take another height only now: rows do not move under the mouse that made one of them."""
+        super().leaveEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        self._rows_in_sight = sum(1 for row in self._rows if row.items) + 1
+        self.updateGeometry()
 
     def _try(self, edit: Callable[[], None]) -> None:
         try:

@@ -123,7 +123,7 @@ class StripPainter:
         else:
             painter.setFont(self._small)
             painter.setPen(QColor(tokens.muted_text))
-            hint = tr("No timed events. Select a link to let it change during the run.")
+            hint = tr("No events. Select a link to add some.")
             shown = self._metrics.elidedText(hint, Qt.TextElideMode.ElideRight, rows_area.width() - 20)
             painter.drawText(rows_area.adjusted(10, 0, -10, 0), Qt.AlignmentFlag.AlignVCenter, shown)
         for index in range(len(layout.rows)):
