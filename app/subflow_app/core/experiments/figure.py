@@ -17,7 +17,6 @@ from subflow_app.core.paper.panel_plan import (
     Ground,
     Panel,
     PanelFigure,
-    PanelForm,
     PanelSeries,
     Reference,
 )
@@ -33,14 +32,6 @@ if TYPE_CHECKING:
 
 FIGURE_STYLE = replace(DEFAULT_STYLE, width_mm=168.0, plot_height_mm=62.0, has_markers=True)
 """As wide as the text of a page of a report."""
-_FORMS: dict[str, PanelForm] = {
-    "lines": "lines",
-    "bars": "bars",
-    "trace": "trace",
-    "table": "table",
-    "box": "box",
-    "scatter": "scatter",
-}
 
 
 def experiment_figure(results: Results, *, style: PaperStyle = FIGURE_STYLE, ground: Ground = PAPER) -> PanelFigure:
@@ -154,22 +145,11 @@ class _Drawing:
         labels, axis = self._labels, self._recipe.axis
         series = []
         for each in self._series:
-            cells = [self._cell(measure.name, each.name, label) for label in labels]
-            made = self._made(
-                each,
-                np.array([shown_value(measure, cell.mean) for cell in cells]),
-                np.array([shown_value(measure, cell.ci95) for cell in cells]),
-                tuple(np.array([shown_value(measure, value) for value in cell.values]) for cell in cells),
-                self._references([(measure, label) for label in labels], each.name),
-            )
+            made = self._over(each, [(measure, label) for label in labels])
             if self._panel.form == "scatter":
                 other = self._recipe.measures[self._panel.x]
-                across = [self._cell(other.name, each.name, label) for label in labels]
-                made = replace(
-                    made,
-                    x=np.array([shown_value(other, cell.mean) for cell in across]),
-                    x_halves=np.array([shown_value(other, cell.ci95) for cell in across]),
-                )
+                across = self._over(each, [(other, label) for label in labels])
+                made = replace(made, x=across.means, x_halves=across.halves)
             series.append(made)
         numbers = [point.number for point in self._points]
         is_numeric = not self._is_pooled and bool(axis.unit) and all(number is not None for number in numbers)
@@ -181,7 +161,7 @@ class _Drawing:
             # The names below are those of series.
             x_text = f"{axis.label}: {self._points[0].label}"
         return Panel(
-            _FORMS[self._panel.form],
+            self._panel.form,
             self._panel.title,
             "" if self._is_pooled and self._panel.form != "scatter" else x_text,
             measure_text(measure),
@@ -196,24 +176,12 @@ class _Drawing:
     def _beside(self) -> Panel:
         """Several measures of a single point beside each other, as columns of a table or groups of bars."""
         label = self._labels[0]
-        series = []
-        for each in self._series:
-            cells = [self._cell(measure.name, each.name, label) for measure in self._measures]
-            pairs = list(zip(self._measures, cells, strict=True))
-            series.append(
-                self._made(
-                    each,
-                    np.array([shown_value(measure, cell.mean) for measure, cell in pairs]),
-                    np.array([shown_value(measure, cell.ci95) for measure, cell in pairs]),
-                    tuple(np.array([shown_value(measure, value) for value in cell.values]) for measure, cell in pairs),
-                    self._references([(measure, label) for measure in self._measures], each.name),
-                )
-            )
+        series = [self._over(each, [(measure, label) for measure in self._measures]) for each in self._series]
         is_table = self._panel.form == "table"
         names = [measure_text(measure) if is_table else measure.label for measure in self._measures]
         unit = self._measures[0].unit
         return Panel(
-            _FORMS[self._panel.form],
+            self._panel.form,
             self._panel.title,
             "",
             "Mean ± half of the 95 % interval" if is_table else _together_text(self._measures, unit),
@@ -293,23 +261,18 @@ class _Drawing:
         # Panels beside each other show the same measures of another series: these, not it, have the colours.
         return ColourKey(number % (len(HUES) - 1), 0)
 
-    def _made(
-        self,
-        series: Series,
-        means: FloatArray,
-        halves: FloatArray,
-        values: tuple[FloatArray, ...],
-        references: tuple[Reference, ...],
-    ) -> PanelSeries:
+    def _over(self, series: Series, places: Sequence[tuple[Measure, str]]) -> PanelSeries:
+        """What a series came to at these measures and points."""
+        found = [(measure, self._cell(measure.name, series.name, label)) for measure, label in places]
         return PanelSeries(
             series.name,
             self._colours[series.name],
             self._shapes[series.name],
             series.is_ours,
-            means,
-            halves,
-            values,
-            references,
+            np.array([shown_value(measure, cell.mean) for measure, cell in found]),
+            np.array([shown_value(measure, cell.ci95) for measure, cell in found]),
+            tuple(np.array([shown_value(measure, value) for value in cell.values]) for measure, cell in found),
+            self._references(places, series.name),
         )
 
     def _references(self, places: Sequence[tuple[Measure, str]], series: str) -> tuple[Reference, ...]:

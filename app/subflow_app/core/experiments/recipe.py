@@ -73,6 +73,7 @@ from subflow_app.core.scenarios.toml_edit import TomlValue
 
 if TYPE_CHECKING:
     from subflow_app.core.claims import Claim
+    from subflow_app.core.paper.panel_plan import PanelForm
 
 PAPERS: Mapping[str, str] = {
     "drl-cc": "DRL-CC",
@@ -83,7 +84,7 @@ PAPERS: Mapping[str, str] = {
 }
 """What the papers are called, by their ids, in the order in which they are listed."""
 
-FORMS = ("lines", "bars", "trace", "table", "box", "scatter")
+FORMS: tuple[PanelForm, ...] = ("lines", "bars", "trace", "table", "box", "scatter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +126,7 @@ class Panel:
         is_log: whether the y axis is logarithmic.
     """
 
-    form: str
+    form: PanelForm
     measures: tuple[str, ...]
     title: str = ""
     series: tuple[str, ...] = ()

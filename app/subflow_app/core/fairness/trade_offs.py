@@ -20,6 +20,7 @@ import numpy as np
 from subflow_app.core.fairness.analysis import run_analysis
 from subflow_app.core.fairness.measured import end_of
 from subflow_app.core.files import write_csv
+from subflow_app.core.history.run_names import shared_words
 from subflow_app.core.language import translatable
 from subflow_app.core.metrics import METRICS, Metric
 from subflow_app.core.plots.bars import repetitions
@@ -250,12 +251,7 @@ def short_titles(titles: Sequence[str]) -> list[str]:
     >>> short_titles(["Sweep: controller = lia", "Sweep: controller = olia"])
     ['lia', 'olia']
     """
-    words = [title.split(" ") for title in titles]
-    same = 0
-    for beginning in zip(*words, strict=False):
-        if len(set(beginning)) > 1:
-            break
-        same += 1
+    words, same = [title.split(" ") for title in titles], shared_words(titles)
     if len(titles) < 2 or any(len(each) <= same for each in words):
         return list(titles)
     return [" ".join(each[same:]) for each in words]

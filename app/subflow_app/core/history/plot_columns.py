@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from subflow_app.core.history.run_names import shared_words
+
 
 @dataclass(frozen=True, slots=True)
 class PlotColumn:
@@ -52,6 +54,5 @@ def _without_shared_start(titles: Sequence[str]) -> list[str]:
     """Whole words only: of "Two paths: lia" and "Two paths: olia" stay "… lia" and "… olia"."""
     words = [title.split(" ") for title in titles]
     # One word is left of the shortest, so that no column is without a name.
-    most = min((len(each) for each in words), default=1) - 1
-    shared = next((n for n in range(most) if len({each[n] for each in words}) > 1), most)
+    shared = min(shared_words(titles), min(map(len, words), default=1) - 1)
     return [" ".join(["…", *each[shared:]]) for each in words] if shared > 0 and len(titles) > 1 else list(titles)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import takewhile
 
 from subflow_app.core.traces import Traces
 
@@ -40,6 +41,12 @@ def told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
     common, colon, _ = common.rpartition(_PART_END)
     rests = [name.removeprefix(common + colon).strip() for name in names]
     return (common, rests) if colon and all(rests) else ("", list(names))
+
+
+def shared_words(titles: Sequence[str]) -> int:
+    """With how many words all of these begin."""
+    beginnings = zip(*(title.split(" ") for title in titles), strict=False)
+    return sum(1 for _ in takewhile(lambda words: len(set(words)) == 1, beginnings))
 
 
 def _controllers_of_their_own(traces: Traces, alike: Sequence[Traces]) -> list[str]:

@@ -19,7 +19,6 @@ from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, MM_PER_INCH, Pape
 
 FloatArray = NDArray[np.float64]
 PanelForm = Literal["lines", "bars", "trace", "table", "box", "scatter"]
-PANEL_FORMS: tuple[PanelForm, ...] = ("lines", "bars", "trace", "table", "box", "scatter")
 
 # Narrower than this, panels stand above each other.
 _TWO_COLUMNS_MM = 130.0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import Qt
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.files import write_file
@@ -49,23 +48,10 @@ def figure_content(shown: PlotStack, kind: FigureKind, size: FigureSize) -> byte
         raise InputError(tr("there is no figure to export yet: run a scenario or open a stored run first"))
     figure = _paper_copy(shown, size)
     try:
-        return picture_content(_Stack(figure), kind, size)
+        return picture_content(figure, kind, size)
     finally:
         figure.close()
         figure.deleteLater()
-
-
-class _Stack:
-    """Plots as a picture."""
-
-    def __init__(self, figure: PlotStack) -> None:
-        self._figure = figure
-
-    def draw_on(self, painter: QPainter, target: QRectF) -> None:
-        self._figure.render(painter, target, self._figure.viewRect().toRect())
-
-    def set_line_width(self, width: float) -> None:
-        self._figure.set_line_width(width)
 
 
 def _paper_copy(shown: PlotStack, size: FigureSize) -> PlotStack:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, Signal
-from PySide6.QtGui import QFont, QKeyEvent, QShowEvent, QWindow
+from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
+from PySide6.QtGui import QFont, QKeyEvent, QPainter, QShowEvent, QWindow
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.history.plot_columns import PlotColumn
@@ -201,6 +201,10 @@ class PlotStack(FedPlots):
         """Puts the legend of a paper figure above its plots."""
         self._head = head
         self._grid.set_head(head)
+
+    def draw_on(self, painter: QPainter, target: QRectF) -> None:
+        """Draws all of it into an area."""
+        self.render(painter, target, self.viewRect().toRect())
 
     def set_line_width(self, width: float) -> None:
         """Draws everything with wider lines, px, for a picture of more pixels."""

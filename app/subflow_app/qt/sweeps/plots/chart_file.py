@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QPainter
+from PySide6.QtCore import Qt
 
 from subflow_app.core.files import write_file
 from subflow_app.core.paper.figure_plan import figure_kind
@@ -39,28 +38,8 @@ def save_chart(shown: StudyPlot | ParallelChart, path: Path, size: FigureSize = 
     copy.show()
     copy.show_like(shown)
     try:
-        content = picture_content(_Chart(copy), kind, size)
+        content = picture_content(copy, kind, size)
     finally:
         copy.close()
         copy.deleteLater()
     write_file(path, content)
-
-
-class _Chart:
-    """A chart as a picture."""
-
-    def __init__(self, chart: StudyPlot | ParallelChart) -> None:
-        self._chart = chart
-
-    def draw_on(self, painter: QPainter, target: QRectF) -> None:
-        if isinstance(self._chart, ParallelChart):
-            painter.save()
-            painter.translate(target.topLeft())
-            painter.scale(target.width() / self._chart.width(), target.height() / self._chart.height())
-            self._chart.draw(painter, QRectF(self._chart.rect()))
-            painter.restore()
-        else:
-            self._chart.render(painter, target, self._chart.viewRect().toRect())
-
-    def set_line_width(self, width: float) -> None:
-        self._chart.set_line_width(width)

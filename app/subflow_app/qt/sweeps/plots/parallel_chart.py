@@ -145,10 +145,14 @@ class ParallelChart(QWidget):
         self._draw_front(painter)
         painter.end()
 
-    def draw(self, painter: QPainter, area: QRectF) -> None:
-        """Draws all of it into an area, in the coordinates of this widget."""
-        self._draw_ground(painter, area)
+    def draw_on(self, painter: QPainter, target: QRectF) -> None:
+        """Draws all of it into an area."""
+        painter.save()
+        painter.translate(target.topLeft())
+        painter.scale(target.width() / self.width(), target.height() / self.height())
+        self._draw_ground(painter, QRectF(self.rect()))
         self._draw_front(painter)
+        painter.restore()
 
     def _draw_ground(self, painter: QPainter, area: QRectF) -> None:
         painter.fillRect(area, QColor(self._tokens.base))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QFont, QFontInfo, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QColor, QFont, QFontInfo, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QGraphicsLineItem, QGraphicsRectItem, QToolTip, QWidget
 
 from subflow_app.core import palette
@@ -147,6 +147,10 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         """Draws wider lines, for a picture of more pixels."""
         self.line_width = width
         self.redraw()
+
+    def draw_on(self, painter: QPainter, target: QRectF) -> None:
+        """Draws all of it into an area."""
+        self.render(painter, target, self.viewRect().toRect())
 
     def copy_for(self, tokens: Tokens, font: QFont) -> StudyPlot:
         """Another one of its kind in other colours, empty."""
