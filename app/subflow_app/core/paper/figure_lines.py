@@ -15,6 +15,7 @@ from subflow_app.core import palette
 from subflow_app.core.paper.figure_plan import PlotData
 from subflow_app.core.plots import TIME, Curve
 from subflow_app.core.plots.drawing.bins import RAW_S, bin_width_s, in_bins, sample_intervals_s
+from subflow_app.core.plots.drawing.summaries import mean_of_seeds
 from subflow_app.core.traces import LINK
 
 # Up to this many curves of one run each have their line and their legend entry; beyond, instances are grouped.
@@ -101,7 +102,9 @@ def _lines(curves: Sequence[Curve]) -> list[Line]:
             thin[-1] = replace(thin[-1], entry=f"{name} ({len(members)} curves)")
             continue
         label = members[0].label.replace(members[0].owner.partition("/")[0], name, 1)
-        thick.append(Line(_mean(members, base), f"{label} (mean of {len(members)})", 1.33, 1.0))
+        thick.append(
+            Line(replace(mean_of_seeds(members), colour=base, bands=()), f"{label} (mean of {len(members)})", 1.33, 1.0)
+        )
     return thin + thick
 
 
@@ -109,13 +112,3 @@ def _single(curve: Curve) -> Line:
     if curve.is_ghost:
         return Line(curve, curve.label, 0.7, palette.GHOST_OPACITY)
     return Line(curve, curve.label, 0.85 if curve.kind == "total" else 1.0, 1.0)
-
-
-def _mean(members: Sequence[Curve], colour: palette.ColourKey) -> Curve:
-    """The mean of curves sampled at the same times; where some are unknown, of the others."""
-    count = min(len(member.values) for member in members)
-    table = np.array([member.values[:count] for member in members], dtype=np.float64)
-    known = ~np.isnan(table)
-    how_many = known.sum(axis=0)
-    mean = np.where(how_many > 0, np.where(known, table, 0.0).sum(axis=0) / np.maximum(how_many, 1), np.nan)
-    return replace(members[0], colour=colour, time_s=members[0].time_s[:count], values=mean.astype(np.float32))
