@@ -51,35 +51,27 @@ def value_of(doc: ScenarioDoc, key: str) -> float | bool | str | Missing:
 
 def param_of(key: str) -> Param | None:
     """The declaration of a key; None for options of algorithms and what there is not."""
-    path = [str(step) for step in split_key(key)]
-    if not path:
-        return None
-    if path[0] in ("nodes", "links", "flows", "events"):
-        section, rest = SECTION_KINDS[path[0]], path[2:]
-    elif path[0] == "transport":
-        section, rest = "transport", path[1:]
-    else:
-        section, rest = "scenario", path
-    if section == "link" and rest[:1] == ["reverse"]:
-        rest = rest[1:]
-    if len(rest) != 1:
-        return None
-    return next((param for param in SECTIONS[section] if param.key == rest[0]), None)
+    section, rest = _section_and_rest(key)
+    return _declared(section, rest[0]) if len(rest) == 1 else None
 
 
 def is_key(key: str) -> bool:
     """Whether a scenario can say something at that key, by the form of it; names of parts are not looked at."""
-    path = [str(step) for step in split_key(key)]
-    if not path or (path[0] in ("nodes", "links", "flows", "events") and len(path) < 3):
-        return False
-    rest = (
-        path[2:] if path[0] in ("nodes", "links", "flows", "events") else path[1:] if path[0] == "transport" else path
-    )
-    if rest[:1] == ["reverse"]:
-        rest = rest[1:]
+    section, rest = _section_and_rest(key)
     # What is below a key (options of algorithms, queues, losses) is for the scenario reader to know.
-    section = "transport" if path[0] == "transport" else SECTION_KINDS.get(path[0], "scenario")
-    return bool(rest) and any(param.key == rest[0] for param in SECTIONS[section])
+    return bool(rest) and _declared(section, rest[0]) is not None
+
+
+def _section_and_rest(key: str) -> tuple[str, list[str]]:
+    """What declares a key, and what of the key stands below the part of the scenario that it is of."""
+    path = [str(step) for step in split_key(key)]
+    kind = SECTION_KINDS.get(path[0]) if path else None
+    rest = path if kind is None else path[1:] if kind == "transport" else path[2:]
+    return kind or "scenario", rest[1:] if kind == "link" and rest[:1] == ["reverse"] else rest
+
+
+def _declared(section: str, key: str) -> Param | None:
+    return next((param for param in SECTIONS[section] if param.key == key), None)
 
 
 def subflow_count(doc: ScenarioDoc, flow: str) -> int | None:
