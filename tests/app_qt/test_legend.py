@@ -148,7 +148,7 @@ def test_the_values_are_present_ones_while_a_run_goes_on_and_then_means(view: Pl
     newest = PLOTS_BY_ID["cwnd"].curves(made.traces)[0].values[-1]
     assert float(text_of(view, WIFI, "cwnd")) == pytest.approx(float(newest), rel=5e-3)
 
-    made.resume()
+    made.unpause()
     thread.join()
     view.refresh()
     assert label(view, "legend_time") == "Mean, 3–12 s"

@@ -143,7 +143,7 @@ class RunControl(QObject):
         if self._is_paused:
             self._job.pause()
         else:
-            self._job.resume()
+            self._job.unpause()
         self.state_changed.emit()
 
     def run_to(self, until_s: float) -> None:

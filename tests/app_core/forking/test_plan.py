@@ -268,7 +268,7 @@ def test_a_run_that_goes_on_is_forked_with_what_was_changed_in_it(store: Store) 
     assert store.forks.origin_of(result.run_id or 0) == plan.fork()
     assert plan.fork().parent_id == job.run_id
     assert samples(forked.traces, 2.5) == samples(job.traces, 2.5)
-    job.resume()
+    job.unpause()
     worker.join(30.0)
     assert unchanged.signature == store.run(job.run_id or 0).signature
 

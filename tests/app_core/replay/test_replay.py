@@ -239,7 +239,7 @@ class Live:
             threading.Event().wait(0.001)
 
     def finish(self) -> None:
-        self.job.resume()
+        self.job.unpause()
         self._thread.join(DEADLINE_S)
         assert self.result is not None
 

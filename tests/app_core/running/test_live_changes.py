@@ -49,7 +49,7 @@ class Running:
 
     def finish(self) -> RunResult:
         self.job.set_speed_limit(None)
-        self.job.resume()
+        self.job.unpause()
         self._thread.join(DEADLINE_S)
         assert self.result is not None
         return self.result
@@ -68,7 +68,7 @@ def test_the_stored_text_of_a_changed_run_gives_the_same_run(tmp_path: Path) -> 
         running.job.run_to(7.654321)
         running.change(link="lte", direction="forward", loss="3%", queue="10pkt")
         running.job.set_speed_limit(5.0)
-        running.job.resume()  # and from now on while it runs
+        running.job.unpause()  # and from now on while it runs
         running.change(link="wifi", up=False)
         running.change(flow="download", subflow=2, backup=True)
         running.change(link="wifi", up=True)

@@ -107,7 +107,7 @@ def test_a_paused_queue_starts_nothing_and_holds_what_goes_on(queue: RunQueue) -
     queue.add([LONG])
     assert states(queue) == ["running", "waiting"]
     assert queue.progress().state is JobState.PAUSED
-    queue.resume()
+    queue.unpause()
     assert states(queue) == ["running", "running"]
 
 

@@ -381,7 +381,7 @@ def test_paused_run_stands_still_stores_what_it_has_and_goes_on() -> None:
     assert 4.0 <= reached_s < 100.0
     assert stored == len(job.traces.read(job.traces.keys()[0])[1])
 
-    job.resume()
+    job.unpause()
     worker.join(DEADLINE_S)
     assert results[0].status is JobState.FINISHED
     assert job.progress.sim_time_s == 1000.0
@@ -405,7 +405,7 @@ def test_stop_and_pause_reach_into_the_chunk_at_hand() -> None:
         getattr(job, ask)()
         return simulation.interrupts
 
-    assert (interrupts("stop"), interrupts("pause"), interrupts("resume")) == (1, 1, 0)
+    assert (interrupts("stop"), interrupts("pause"), interrupts("unpause")) == (1, 1, 0)
 
 
 class Interrupted(FakeSimulation):

@@ -87,9 +87,7 @@ class TrainingRecorder:
         return None
 
 
-def list_training(
-    store: Store, config: TrainingConfig, *, name: str = "", parent_id: int | None = None, goes_on: bool = False
-) -> int:
+def list_training(store: Store, config: TrainingConfig, *, name: str = "", goes_on: bool = False) -> int:
     """List a training in the store, or find the one of its folder if it goes on there; returns its number.
 
     Raises:
@@ -109,7 +107,6 @@ def list_training(
             seed=config.seed,
             folder=config.folder,
             version=subflow_app.__version__,
-            parent_id=parent_id,
         )
     )
 

@@ -106,14 +106,14 @@ class TrainingService:
                 raise TrainingError(f"there is no training {number} here")
             return self._served[number].job
 
-    def submit(self, config: TrainingConfig, *, name: str = "", parent_id: int | None = None) -> int:
+    def submit(self, config: TrainingConfig, *, name: str = "") -> int:
         """Have a training started as soon as there is room; returns its number.
 
         Raises:
             StoreError: if the store cannot list it; nothing is started then.
             TrainingError: if the service is closed, or looks after a training in that folder already.
         """
-        return self._submit(config, name, parent_id, goes_on=config.resume)
+        return self._submit(config, name, goes_on=config.resume)
 
     def go_on_in(self, folder: str | Path, *, steps: int | None = None, minutes: float | None = None) -> int:
         """Go on with the training of a folder, or attach to it if a process trains there; returns its number.
@@ -133,10 +133,10 @@ class TrainingService:
         if steps is not None or minutes is not None:
             config = replace(config, steps=steps, minutes=minutes)
         if living_process(Path(folder)) is None:
-            return self._submit(config, "", None, goes_on=True)
+            return self._submit(config, "", goes_on=True)
         with self._lock:
             self._check_folder(config.folder)
-            number = self._number(config, "", None, goes_on=True)
+            number = self._number(config, "", goes_on=True)
             self._add(number, "", TrainingJob.attach(folder))
             return number
 
@@ -182,10 +182,10 @@ class TrainingService:
 
     # Inside
 
-    def _submit(self, config: TrainingConfig, name: str, parent_id: int | None, *, goes_on: bool) -> int:
+    def _submit(self, config: TrainingConfig, name: str, *, goes_on: bool) -> int:
         with self._lock:
             self._check_folder(config.folder)
-            number = self._number(config, name, parent_id, goes_on=goes_on)
+            number = self._number(config, name, goes_on=goes_on)
             self._served.pop(number, None)  # it goes on under its old number
             job = TrainingJob(config, trainer=self._trainer)
             self._add(number, name, job)
@@ -198,9 +198,9 @@ class TrainingService:
             if training.job.folder == Path(folder) and not training.job.state.is_over:
                 raise TrainingError(f"training {training.number} is in {folder} already")
 
-    def _number(self, config: TrainingConfig, name: str, parent_id: int | None, *, goes_on: bool) -> int:
+    def _number(self, config: TrainingConfig, name: str, *, goes_on: bool) -> int:
         if self._store is not None:
-            return list_training(self._store, config, name=name, parent_id=parent_id, goes_on=goes_on)
+            return list_training(self._store, config, name=name, goes_on=goes_on)
         self._next_number += 1
         return self._next_number - 1
 

@@ -238,13 +238,13 @@ class RunQueue:
                 if item.job is not None and item.entry.state is JobState.RUNNING:
                     item.job.pause()
 
-    def resume(self) -> None:
+    def unpause(self) -> None:
         """Go on."""
         with self._lock:
             self._is_paused = False
             for item in self._items:
                 if item.job is not None and item.entry.state is JobState.RUNNING:
-                    item.job.resume()
+                    item.job.unpause()
             self._start_next()
 
     def cancel(self, numbers: Collection[int]) -> None:

@@ -323,7 +323,7 @@ class RunJob:
         self._hurry.set()
         self._simulation.interrupt()
 
-    def resume(self) -> None:
+    def unpause(self) -> None:
         """Go on, to the end if nothing is said before."""
         self._until_ns = None
         self._set_going()

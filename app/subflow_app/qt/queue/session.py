@@ -121,7 +121,7 @@ class QueueSession(QObject):
     def toggle(self) -> None:
         """Holds the whole queue, or lets it go on."""
         if self.queue.is_paused:
-            self.queue.resume()
+            self.queue.unpause()
         else:
             self.queue.pause()
         self.refresh()
