@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -13,6 +12,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr
 from subflow_app.core.traces import SUBFLOW, Traces
 from subflow_app.qt.feature import Feature
+from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
@@ -55,10 +55,13 @@ class ExplainFeature(Feature):
         self._progress = 0.0  # of simulating again, 0 to 1
         self._progress_timer = QTimer(self)
         self._progress_timer.setInterval(_PROGRESS_MS)
-        self._progress_timer.timeout.connect(lambda: self.content.set_waiting(self.is_busy, self._progress))
+        self._progress_timer.timeout.connect(self._show_progress)
         self._shown: tuple[int, str] | None = None  # run and owner of the decision that is shown
-        self._given_up: threading.Event | None = None  # of what is being looked for
-        self._wanted: tuple[int, str, _Work] | None = None  # what is looked for next
+        # The next one begins when the one before has ended: a replay is for one thread at a time.
+        self._reader = LatestReader(window.workers, self, "explain")
+        self._reader.patience_ms = _PATIENCE_MS
+        self._reader.read.connect(lambda found: self._show(*found))
+        self._reader.failed.connect(self._on_failed)
 
     @property
     def content(self) -> ExplainPanel:
@@ -72,7 +75,7 @@ class ExplainFeature(Feature):
             self.panel.put_in(content)
             content.agent_wanted.connect(self._show_agent)
             content.guide_wanted.connect(self.guide_wanted)
-            content.given_up.connect(self._give_up)
+            content.given_up.connect(self._reader.forget)
         return self._content
 
     def connect_parts(self) -> None:
@@ -102,12 +105,12 @@ class ExplainFeature(Feature):
 
     def close(self) -> None:
         """Gives up what is being looked for."""
-        self._give_up()
+        self._reader.forget()
 
     @property
     def is_busy(self) -> bool:
         """Whether a decision is being looked for."""
-        return self._given_up is not None
+        return self._reader.is_busy
 
     def explain(self, run: int, owner: str, time_s: float) -> None:
         """Shows the last decision of a subflow, or of a flow's scheduler, at or before a time of one of the runs."""
@@ -222,66 +225,33 @@ class ExplainFeature(Feature):
         return Replay.stored(store, run_id, budget_bytes=budget_bytes)
 
     def _ask(self, run: int, owner: str, work: _Work) -> None:
-        self._wanted = (run, owner, work)
-        if self._given_up is not None:
-            self._given_up.set()  # the next one begins when it has ended: a replay is for one thread at a time
-        else:
-            self._start()
-
-    def _start(self) -> None:
-        if self._wanted is None:
-            return
-        (run, owner, work), self._wanted = self._wanted, None
         self._progress = 0.0
-        given_up = self._given_up = threading.Event()
-
-        def on_found(point: ExplainedPoint) -> None:
-            self._end()
-            if not given_up.is_set():
-                self._show(run, owner, point)
-
-        def on_failed(error: Exception) -> None:
-            from subflow_app.core.replay.replay import ReplayCancelledError
-
-            self._end()
-            if given_up.is_set() or isinstance(error, ReplayCancelledError):
-                return
-            self._shown = None
-            self.content.show_nothing(tr("No decision to explain"), str(error))
-            self.changed.emit()
-
-        self.window.workers.start(
-            "explain",
-            lambda: work(given_up.is_set),
-            succeeded=on_found,
-            failed=on_failed,
-            cancel=given_up.set,
-            patience_ms=_PATIENCE_MS,
-        )
-        self.content.set_waiting(self.is_busy)
+        self._reader.ask(lambda is_given_up: (run, owner, work(is_given_up)), is_other=True)
         if self.is_busy:
             self._progress_timer.start()
+        self._show_progress()
+        self.changed.emit()
+
+    def _show_progress(self) -> None:
+        self.content.set_waiting(self.is_busy, self._progress)
+        if not self.is_busy:
+            self._progress_timer.stop()
+
+    def _on_failed(self, error: Exception) -> None:
+        self._show_progress()
+        self._shown = None
+        self.content.show_nothing(tr("No decision to explain"), str(error))
         self.changed.emit()
 
     def _take_progress(self, share: float) -> None:
         """Called in a worker; the window looks at it now and then."""
         self._progress = share
 
-    def _end(self) -> None:
-        self._given_up = None
-        self._progress_timer.stop()
-        self.content.set_waiting(False)
-        self._start()
-
-    def _give_up(self) -> None:
-        self._wanted = None
-        if self._given_up is not None:
-            self._given_up.set()
-
     def _show(self, run: int, owner: str, point: ExplainedPoint) -> None:
         runs = self.window.plots.runs
         label = runs[run].labels.get(owner, owner)
         self._shown = (run, owner)
+        self._show_progress()
         self.content.show_point(point, f"{label} ({runs[run].title})" if len(runs) > 1 else label)
         self.window.plots.set_pin(point.told.time_s)
         playhead = self.window.features[PlayheadFeature].playhead
@@ -306,7 +276,7 @@ class ExplainFeature(Feature):
 
     def _forget_walks(self) -> None:
         """What was live is stored now, or other runs are shown."""
-        self._give_up()
+        self._reader.forget()
         self._walks = {}
 
 
