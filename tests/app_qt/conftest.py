@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.qt import theme
+from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plot_view import PlotView
 
@@ -58,7 +59,8 @@ def _nothing_left_behind(qapp: QApplication) -> Iterator[None]:
     left = [w for w in qapp.topLevelWidgets() if id(w) not in windows and w.isVisible()]
     assert [f"{type(w).__name__} {w.objectName()}" for w in left] == []
     assert [t.name for t in threading.enumerate() if t not in threads and not t.daemon] == []
-    theme.set_current(theme.LIGHT)
+    if theme.current_tokens() is not theme.LIGHT:
+        Theme(qapp, "light")
 
 
 @pytest.fixture

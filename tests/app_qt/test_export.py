@@ -27,7 +27,7 @@ from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.figure import save_figure
 from subflow_app.qt.plotting.figure_file import FigureSize
-from subflow_app.qt.theme import DARK
+from subflow_app.qt.theme import DARK, set_current
 from subflow_app.qt.workers import Workers
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -83,7 +83,7 @@ def test_figure_has_the_range_that_is_shown(plots: PlotView, tmp_path: Path) -> 
 
 def test_figure_is_light_whatever_the_theme(plots: PlotView, tmp_path: Path) -> None:
     save_figure(plots.stack, tmp_path / "light.svg", FigureSize())
-    plots.apply_tokens(DARK)
+    set_current(DARK)
     save_figure(plots.stack, tmp_path / "dark.svg", FigureSize())
     save_figure(plots.stack, tmp_path / "dark.png", FigureSize(dpi=96))
 

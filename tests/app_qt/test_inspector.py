@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QUndoStack
+from PySide6.QtGui import QColor, QUndoStack
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 from tests.helpers.inspector import DEMO, doc_of, row, show_inspector, text_editor, type_text
 
 from subflow_app.core.scenarios.outline import outline
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.inspector import Inspector
 from subflow_app.qt.inspector.outline_model import KEY_ROLE
 from subflow_app.qt.theme import DARK
@@ -263,12 +264,14 @@ def test_every_field_has_a_name_for_tests_and_screen_readers(inspector: Inspecto
         assert each.label.buddy() is each.editor
 
 
-def test_a_theme_reaches_the_form_that_is_shown(inspector: Inspector) -> None:
+def test_a_theme_reaches_the_form_that_is_shown(inspector: Inspector, qapp: QApplication) -> None:
     inspector.show_key("links.wifi")
 
-    inspector.apply_palette(DARK)
+    Theme(qapp, "dark")
+    qapp.processEvents()
 
-    assert DARK.muted_text in row(inspector, "links.wifi.rate").label.styleSheet()
+    label = row(inspector, "links.wifi.rate").label
+    assert label.palette().color(label.foregroundRole()) == QColor(DARK.muted_text)
 
 
 def test_an_empty_canvas_is_a_beginning_and_nothing_is_wrong_with_it(qtbot: QtBot, stack: QUndoStack) -> None:

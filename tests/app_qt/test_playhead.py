@@ -400,7 +400,7 @@ def test_the_picture_keeps_its_place_while_a_run_is_scrubbed(stage: Stage, qtbot
 @pytest.mark.parametrize("zoom", [0.1, 0.4, 1.0, 3.0])
 def test_packets_of_every_kind_can_be_seen_at_every_zoom(zoom: float, qtbot: QtBot) -> None:
     for kind in (DATA, ACK, DATAGRAM):
-        item = PacketItem("#ffffff", "#000000")
+        item = PacketItem()
         none = np.zeros(1)
         places = PacketPlaces(
             none, none, none, none + 1, np.array([kind], np.uint8), np.array([0], np.int32), none > 0, 0

@@ -17,7 +17,7 @@ from subflow_app.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.xy_plot import XYPlot
-from subflow_app.qt.theme import DARK
+from subflow_app.qt.theme import DARK, set_current
 
 PAIR = make_scenario(make_flow("download"), make_flow("cross", "tcp", ("wifi",)))
 
@@ -164,7 +164,7 @@ def test_others_follow_a_run_that_goes_on(qtbot: QtBot, view: PlotView) -> None:
 
 def test_colours_follow_the_theme(view: PlotView) -> None:
     show(view, "throughput_cdf", "goodput_bars")
-    view.apply_tokens(DARK)
+    set_current(DARK)
 
     assert xy_plot(view).item.getAxis("bottom").textPen().color().name() == DARK.muted_text.lower()
 

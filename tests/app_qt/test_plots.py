@@ -27,7 +27,7 @@ from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.qt.plotting.curve_item import TraceCurve
 from subflow_app.qt.plotting.legend import Legend
 from subflow_app.qt.plotting.legend_model import LegendModel
-from subflow_app.qt.theme import DARK, LIGHT
+from subflow_app.qt.theme import DARK, LIGHT, set_current
 
 WIFI, LTE, TOTAL = (
     CurveId(0, f"download{end}", kind) for end, kind in (("/1", "subflow"), ("/2", "subflow"), ("", "flow"))
@@ -542,12 +542,12 @@ def test_own_menu_instead_of_pyqtgraphs(qtbot: QtBot, view: PlotView) -> None:
 
 def test_theme_reaches_everything_drawn(view: PlotView) -> None:
     show(view)
-    view.apply_tokens(DARK)
+    set_current(DARK)
     total = view.stack.time_plots[0].curves[TOTAL].opts["pen"].color().name().upper()
     assert total == palette.TOTAL_ON_DARK
     assert view.stack.backgroundBrush().color().name() == DARK.base
 
-    view.apply_tokens(LIGHT)
+    set_current(LIGHT)
     assert view.stack.time_plots[0].curves[TOTAL].opts["pen"].color().name() == palette.TOTAL_ON_LIGHT
 
 

@@ -10,7 +10,7 @@ from tests.helpers.fake_runs import finished_traces
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.popped_plot import PoppedPlot
-from subflow_app.qt.theme import DARK
+from subflow_app.qt.theme import DARK, set_current
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def test_popped_plot_follows_runs_legend_and_switches(view: PlotView) -> None:
     view.set_log(True)
     assert window.stack.is_log
     view.set_colour(next(iter(window.stack.curves)), "#123456")
-    view.apply_tokens(DARK)
+    set_current(DARK)
     view.refresh()
     window.grab()
 

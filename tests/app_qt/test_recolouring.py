@@ -20,7 +20,7 @@ from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.legend_model import CURVE_ROLE
-from subflow_app.qt.theme import DARK
+from subflow_app.qt.theme import DARK, set_current
 
 WIFI = CurveId(0, "download/1", "subflow")
 GREEN = palette.OKABE_ITO["green"]
@@ -60,7 +60,7 @@ def test_a_line_has_its_new_colour_in_all_plots_and_runs(view: PlotView) -> None
 
     assert colours(view, "download/1") == {GREEN}
     assert colours(view, "download/2") == before
-    view.apply_tokens(DARK)
+    set_current(DARK)
     assert colours(view, "download/1") == {GREEN}
 
 

@@ -29,7 +29,7 @@ from subflow_app.qt.plotting.plot_grid import LEAST_COLUMN_WIDTH
 from subflow_app.qt.plotting.plot_scroll import PlotScroll
 from subflow_app.qt.plotting.plot_stack import PlotStack
 from subflow_app.qt.plotting.time_plot import TimePlot
-from subflow_app.qt.theme import DARK
+from subflow_app.qt.theme import DARK, set_current
 
 SPECS = ["throughput", "cwnd"]
 
@@ -185,7 +185,7 @@ def test_pin_cursors_marks_and_logarithms_are_in_every_column(view: PlotView) ->
     assert left.view.viewRange()[1][1] == pytest.approx(1.6, abs=0.2)  # 40 packets
     wifi = [CurveId(run, "download/1", SUBFLOW) for run in (0, 1)]
     assert [bool(plot.mark_times(key, "loss")) for plot in (left, right) for key in wifi] == [True, False, False, True]
-    view.apply_tokens(DARK)
+    set_current(DARK)
 
 
 def test_fork_and_its_ghost_stay_in_one_column(view: PlotView, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,7 +226,7 @@ def test_distributions_keep_all_runs_in_one_plot(view: PlotView) -> None:
 
 def test_figure_and_data_have_every_run_once(view: PlotView, tmp_path: Path) -> None:
     show(view, "lia", "olia")
-    over_each_other = PlotStack(view.specs, DARK)
+    over_each_other = PlotStack(view.specs)
     over_each_other.show_runs(view.runs)
     for stack, name in ((view.stack, "columns"), (over_each_other, "overlaid")):
         shown: list[tuple[PlotSpec, list[Curve], list[Bar]]] = [

@@ -9,13 +9,12 @@ from tests.helpers.fake_simulation import make_flow, make_scenario
 from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.qt.plotting.plot_stack import PlotStack
-from subflow_app.qt.theme import LIGHT
 
 
 def test_curves_of_many_flows_are_fed_in_slices_until_all_are_there(qtbot: QtBot) -> None:
     # 110 flows of two subflows: 220 windows.
     traces = finished_traces(make_scenario(make_flow("many", count=110), duration_s=2.0))
-    stack = PlotStack([PLOTS_BY_ID["cwnd"]], LIGHT)
+    stack = PlotStack([PLOTS_BY_ID["cwnd"]])
     qtbot.addWidget(stack)
     stack.set_choices(CurveChoices(crowds_summed_up=False))
     stack.show_runs([traces])

@@ -13,7 +13,7 @@ from subflow_app.core.traces import SUBFLOW
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.models.span_model import COLUMNS
 from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.theme import DARK
+from subflow_app.qt.theme import DARK, set_current
 
 
 @pytest.fixture
@@ -105,7 +105,7 @@ def test_empty_plots_have_no_cursors(view: PlotView) -> None:
     view.place_cursor("A")
     view.place_cursor("B")
     view.show_runs([])
-    view.apply_tokens(DARK)
+    set_current(DARK)
 
     assert not view._span.isVisible()
 

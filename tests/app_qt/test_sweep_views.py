@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
 
 from subflow_app.qt.sweeps.study_page import StudyPage
-from subflow_app.qt.theme import DARK, LIGHT
+from subflow_app.qt.theme import DARK, LIGHT, set_current
 from subflow_app.qt.workers import Workers
 
 
@@ -190,13 +190,13 @@ def test_views_are_recoloured_and_written(page: StudyPage, view: str, tmp_path: 
 
     page.set_view(view)
     light = page.grab().toImage()
-    page.apply_tokens(DARK)
+    set_current(DARK)
     assert page.grab().toImage() != light
     for suffix, head in ((".svg", b"<?xml"), (".pdf", b"%PDF"), (".png", b"\x89PNG")):
         path = tmp_path / f"view{suffix}"
         save_chart(page.chart(view), path)
         assert path.read_bytes().startswith(head)
-    page.apply_tokens(LIGHT)
+    set_current(LIGHT)
 
 
 def test_growing_sweep_keeps_what_was_zoomed_to(page: StudyPage):

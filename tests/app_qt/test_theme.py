@@ -7,7 +7,7 @@ import dataclasses
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPalette
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 
 from subflow_app.qt import app_theme, theme
 from subflow_app.qt.app_theme import Theme
@@ -66,13 +66,18 @@ def test_every_token_is_a_colour(tokens: Tokens) -> None:
 
 def test_switching_reaches_palette_and_listeners(qapp: QApplication) -> None:
     applied = Theme(qapp, "light")
-    heard: list[Tokens] = []
-    applied.changed.connect(heard.append)
+    label, painted = QLabel(), QLabel()
+    theme.set_style(label, lambda t: f"color: {t.error};")
+    theme.muted(painted).show()
+    assert label.styleSheet() == f"color: {LIGHT.error};"
     assert qapp.palette().color(QPalette.ColorRole.Base).name() == LIGHT.base
 
     applied.set_mode("dark")
+    qapp.processEvents()
 
-    assert heard == [DARK]
+    assert label.styleSheet() == f"color: {DARK.error};"
+    assert painted.palette().color(painted.foregroundRole()).name() == DARK.muted_text
+    painted.close()
     assert theme.current_tokens() is DARK
     assert qapp.palette().color(QPalette.ColorRole.Base).name() == DARK.base
     applied.set_mode("light")

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.qt.theme import DARK, LIGHT
+from subflow_app.qt.theme import DARK, LIGHT, set_current
 from subflow_app.qt.topology import TopologyView
 from subflow_app.qt.topology.captions import link_caption
 from subflow_app.qt.topology.geometry import crosses
@@ -77,7 +77,7 @@ def grid(side: int) -> str:
 @pytest.fixture
 def make(qtbot: QtBot, stack: QUndoStack) -> Callable[[str], TopologyView]:
     def build(text: str = DEMO) -> TopologyView:
-        view = TopologyView(ScenarioDoc(text), stack, LIGHT)
+        view = TopologyView(ScenarioDoc(text), stack)
         qtbot.addWidget(view)
         view.resize(1000, 650)
         with qtbot.waitActive(view):
@@ -516,7 +516,7 @@ def test_a_theme_reaches_every_corner(make: Callable[..., TopologyView]) -> None
     view = make()
     assert image(view).pixelColor(3, 3) == QColor(LIGHT.base)
 
-    view.apply_palette(DARK)
+    set_current(DARK)
 
     assert image(view).pixelColor(3, 3) == QColor(DARK.base)
 
@@ -585,7 +585,7 @@ def test_the_space_key_reaches_the_canvas_before_shortcuts(make: Callable[..., T
 
 
 def test_a_view_that_is_gone_is_not_told(stack: QUndoStack) -> None:
-    view = TopologyView(ScenarioDoc(DEMO), stack, LIGHT)
+    view = TopologyView(ScenarioDoc(DEMO), stack)
     view.set_document(ScenarioDoc(DEMO))
     doc = doc_of(view)
 

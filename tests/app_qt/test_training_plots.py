@@ -17,7 +17,7 @@ from subflow_app.core.learning.training_metrics import TRAINING_PLOTS
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.qt.plotting.heat_map import HeatMap
 from subflow_app.qt.plotting.training_plots import MetricPlot, TrainingPlots
-from subflow_app.qt.theme import DARK, LIGHT
+from subflow_app.qt.theme import DARK, set_current
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def desk(tmp_path: Path) -> FakeDesk:
 
 @pytest.fixture
 def plots(qtbot: QtBot) -> Iterator[TrainingPlots]:
-    made = TrainingPlots(TRAINING_PLOTS, LIGHT)
+    made = TrainingPlots(TRAINING_PLOTS)
     qtbot.addWidget(made)
     made.resize(QSize(900, 600))
     made.show()
@@ -148,7 +148,7 @@ def test_a_training_keeps_its_colour_in_both_themes(plots: TrainingPlots, desk: 
     curves = plot_of(plots, "return_mean").curves
     light = [curves[each.id].opts["pen"].color().name() for each in (first, second)]
 
-    plots.apply_tokens(DARK)
+    set_current(DARK)
 
     dark = [curves[each.id].opts["pen"].color().name() for each in (first, second)]
     assert len({*light, *dark}) == 4
@@ -215,7 +215,7 @@ def test_numbers_beside_low_plots_keep_clear_of_each_other(plots: TrainingPlots,
 
 def test_the_picture_of_a_policy_has_its_values_where_they_belong(qtbot: QtBot) -> None:
     surface = policy_surface(FakePolicy(), FEATURES, observations(), 0, 1, resolution=11)
-    picture = HeatMap(LIGHT)
+    picture = HeatMap()
     qtbot.addWidget(picture)
 
     picture.show_surface(surface, "Sending rate", "RTT", "Window change", -1.0, 1.0)
@@ -229,7 +229,7 @@ def test_the_picture_of_a_policy_has_its_values_where_they_belong(qtbot: QtBot) 
 
 def test_a_picture_of_choices_names_them(qtbot: QtBot) -> None:
     surface = policy_surface(FakePolicy(), FEATURES, observations(), 0, 1, resolution=5)
-    picture = HeatMap(LIGHT)
+    picture = HeatMap()
     qtbot.addWidget(picture)
 
     picture.show_surface(surface, "a", "b", "Choice", 0.0, 2.0, ("decrease", "keep", "increase"))

@@ -11,7 +11,6 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.inspector import Inspector
 from subflow_app.qt.inspector.editors import ChoiceEditor, TextEditor
 from subflow_app.qt.inspector.field_row import FieldRow
-from subflow_app.qt.theme import LIGHT
 from subflow_sim.catalog import catalog
 
 DEMO = """\
@@ -45,7 +44,7 @@ up = false
 
 def show_inspector(qtbot: QtBot, stack: QUndoStack, text: str = DEMO) -> Inspector:
     """An active inspector, whose changes go onto this stack."""
-    inspector = Inspector(ScenarioDoc(text), stack, catalog(), LIGHT)
+    inspector = Inspector(ScenarioDoc(text), stack, catalog())
     qtbot.addWidget(inspector)
     inspector.resize(360, 800)
     with qtbot.waitActive(inspector):

@@ -191,7 +191,7 @@ def _packets(view: TopologyView) -> Callable[[int], None]:
     """Moves packets over at most 100 links in both directions, a tenth of them waiting, as the playhead does."""
     links = dict(list(view.scene.link_items().items())[:100])
     tracks = {name: track_of(item) for name, item in links.items()}
-    item = PacketItem("#ffffff", "#000000")
+    item = PacketItem()
     view.scene.addItem(item)
     view.fit()
     instant = _crowd([f"{name}/{direction}" for name in links for direction in ("forward", "reverse")])

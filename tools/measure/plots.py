@@ -20,7 +20,6 @@ from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.core.traces import SUBFLOW, SeriesKey, TraceMark, sample_times
 from subflow_app.qt.plotting.plot_stack import PlotStack
 from subflow_app.qt.plotting.time_plot import TimePlot
-from subflow_app.qt.theme import LIGHT
 from subflow_store.values import EventTable
 
 CURVES = 10
@@ -112,7 +111,7 @@ def measure_plots() -> dict[str, FrameTimes]:
 def _measure(application: QApplication, *, is_plain: bool) -> dict[str, float]:
     run = _MadeRun()
     spec = PlotSpec("bench", "Bench", "Window", "packets", 1.0, ((SUBFLOW, "cwnd_pkts"),), run.curves)
-    stack = PlotStack([spec], LIGHT)
+    stack = PlotStack([spec])
     stack.resize(WIDTH, HEIGHT)
     stack.show()
     if is_plain:

@@ -18,7 +18,6 @@ from subflow_app.qt.choices import SPEEDS, WORKSPACES
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENU_ICONS, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
 from subflow_app.qt.speed_slider import SpeedSlider
-from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
 
@@ -48,6 +47,8 @@ class ActionBar(QObject):
         self._limit: float | None = None
         for spec in ACTIONS:
             self._make(spec)
+        self._style_run()
+        self._style_training()
         # Between the presets none is on.
         self._groups["speed"].setExclusionPolicy(QActionGroup.ExclusionPolicy.ExclusiveOptional)
 
@@ -159,22 +160,13 @@ class ActionBar(QObject):
             else:
                 toolbar.removeAction(self._actions[action_id])
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Redraws all icons in the colours of the theme."""
-        for spec in ACTIONS:
-            self._actions[spec.id].setIcon(icon(spec.icon))
-        self._actions["run.stop"].setIcon(icon("stop", tokens.error))
-        self._style_run()
-        self._style_training()
-        self._update_buttons()
-
     # ---- inside ----
 
     def _make(self, spec: ActionSpec) -> None:
         action = QAction(tr(spec.text), self._window)
         action.setObjectName(spec.id)
         action.setStatusTip(tr(spec.tip))
-        action.setIcon(icon(spec.icon))
+        action.setIcon(icon(spec.icon, "error" if spec.id == "run.stop" else "text"))
         # Portable text in the order of the table: addition would sort, and the first is the one that menus show.
         action.setShortcuts([QKeySequence(text, QKeySequence.SequenceFormat.PortableText) for text in spec.shortcuts])
         if spec.scope is not Scope.WINDOW:
@@ -296,7 +288,7 @@ class ActionBar(QObject):
         action = self._actions["run.toggle"]
         action.setText(tr(self._run_word))
         action.setIconText(_plain(self._run_word))
-        action.setIcon(icon("pause" if self._run_word == "&Pause" else "run", current_tokens().ok))
+        action.setIcon(icon("pause" if self._run_word == "&Pause" else "run", "ok"))
 
     def _style_training(self) -> None:
         action = self._actions["train.toggle"]

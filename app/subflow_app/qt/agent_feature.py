@@ -9,7 +9,6 @@ from PySide6.QtCore import Signal
 from subflow_app.core.language import tr
 from subflow_app.core.learning.agent_series import learning_subflows
 from subflow_app.qt.feature import Feature
-from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 
 if TYPE_CHECKING:
@@ -74,11 +73,6 @@ class AgentFeature(Feature):
         """Shows the decision nearest to a time, as the playhead moves there."""
         if self._content is not None:
             self._content.show_time(time_s)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the panel."""
-        if self._content is not None:
-            self._content.apply_tokens(tokens)
 
     def _on_runs_changed(self) -> None:
         runs = self.window.plots.runs

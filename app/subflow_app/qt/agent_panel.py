@@ -26,7 +26,6 @@ from subflow_app.core.learning.agent_series import Numbers, learning_subflows
 from subflow_app.core.traces import Traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.agent_tables import DecisionList, DecisionNumbers
-from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.agent_steps import AgentDecision
@@ -85,7 +84,6 @@ class AgentPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._pages)
-        self.apply_tokens(current_tokens())
 
     def _content(self, steps: Sequence[QAction]) -> QWidget:
         content = QWidget(self)
@@ -185,12 +183,6 @@ class AgentPanel(QWidget):
         if self.replay is not None and self.replay.count and self.isVisible():
             self.replay.go_to_time(time_s)
             self._show_decision()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self._empty.apply_tokens(tokens)
-        for table in (self.decisions, self.numbers):
-            table.setStyleSheet(table_style(tokens))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Takes over what came while the panel was hidden."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAccessibilityHints, QColor, QGuiApplication, QPalette, QStyleHints
 from PySide6.QtWidgets import QApplication, QToolTip
 
@@ -24,9 +24,7 @@ from subflow_app.qt.theme import (
 
 
 class Theme(QObject):
-    """The application's theme: the chosen mode, the tokens that follow from it, and the signal that they changed."""
-
-    changed = Signal(object)  # Tokens
+    """The application's theme: the chosen mode, and the tokens that follow from it."""
 
     def __init__(self, application: QApplication, mode: ThemeMode = "system", parent: QObject | None = None) -> None:
         """Applies ``mode`` to ``application`` at once and follows the desktop while the mode is ``"system"``."""
@@ -59,7 +57,6 @@ class Theme(QObject):
 
     def _apply(self) -> None:
         tokens = _of_system() if self._mode == "system" else {"dark": DARK, "contrast": CONTRAST}.get(self._mode, LIGHT)
-        set_current(tokens)
         palette = build_palette(tokens)
         self._application.setPalette(palette)
         QToolTip.setPalette(palette)
@@ -70,7 +67,7 @@ class Theme(QObject):
         style = edge_style(tokens) if tokens is CONTRAST else ""
         if self._application.styleSheet() != style:
             self._application.setStyleSheet(style)
-        self.changed.emit(tokens)
+        set_current(tokens)
 
 
 # What has a frame or a box to tick but no ground of its own, so that nothing else shows the colour of the window.

@@ -19,7 +19,7 @@ from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.panel_fold import PanelFold
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import Tokens, set_style
 
 # Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
 LAYOUT_VERSION = 7
@@ -67,7 +67,7 @@ class Docks(QObject):
         self._panels: dict[str, _Panel] = {}
         self.fold: PanelFold | None = None
         # No style sheet yet: while it is set, each panel that comes and each layout that is restored polishes all there
-        # is, and that took a quarter of the time until the window could be used. apply_tokens brings it.
+        # is, and that took a quarter of the time until the window could be used. `colour` brings it.
 
     def set_centre(self, name: str, title: str, widget: QWidget) -> None:
         """Puts ``widget`` in the middle, where it stays: it cannot be closed or moved."""
@@ -215,13 +215,9 @@ class Docks(QObject):
         area = self._manager.findDockWidget(name).dockAreaWidget()
         return str(area.currentDockWidget().objectName())
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours tabs, splitters and their icons."""
-        self._manager.setStyleSheet(_style_sheet(tokens))
-        for panel in self._panels.values():
-            self._draw_icons(panel)
-        if self.fold is not None:
-            self.fold.refresh_icon()
+    def colour(self) -> None:
+        """Gives tabs and splitters their colours, which follow the theme from now on."""
+        set_style(self._manager, _style_sheet)
 
     def _draw_icons(self, panel: _Panel) -> None:
         panel.dock.setIcon(icon(panel.icon_name))

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.qt.theme import Tokens
-
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
 
@@ -43,9 +41,6 @@ class Feature(QObject):
     def possible(self) -> frozenset[str]:
         """Ids of those of its actions that can be done now."""
         return frozenset()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours what does not follow the palette by itself."""
 
     def may_close(self) -> bool:
         """Whether the window may close; asks the person if something would be lost."""

@@ -13,7 +13,6 @@ from subflow_app.core.resources import scenario_names
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.icons import icon
 from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.theme import Tokens
 
 # The titles that `menus` places them with.
 EXAMPLES = "Open &example"
@@ -35,14 +34,10 @@ class FileMenus(QObject):
         """The menus by the titles that ``menus`` places them with."""
         return {EXAMPLES: self._examples, RECENT: self._recent}
 
-    def apply_tokens(self, _tokens: Tokens) -> None:
-        """Recolours the icons."""
-        self._examples.setIcon(icon("example"))
-        self._recent.setIcon(icon("recent"))
-
     def _make(self, title: str, name: str, fill: Callable[[], None], parent: QWidget) -> QMenu:
         menu = QMenu(tr(title), parent)
         menu.setObjectName(f"menu_{name}")
+        menu.setIcon(icon(name))
         menu.aboutToShow.connect(fill)
         return menu
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QTextBrowser, QVBoxLayout, QWidget
 from subflow_app.core.errors import ResourceError
 from subflow_app.core.language import ENGLISH, current_language, tr
 from subflow_app.core.resources import resource_path
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import Tokens, follow_theme
 
 START_PAGE = "help"
 
@@ -24,7 +24,7 @@ class HelpPanel(QWidget):
         """Shows what help there is."""
         super().__init__(parent)
         self.setObjectName("help_panel")
-        self.page = ""
+        self.page = START_PAGE
         self.browser = QTextBrowser(self)
         self.browser.setObjectName("help_text")
         self.browser.setAccessibleName(tr("Help"))
@@ -41,7 +41,7 @@ class HelpPanel(QWidget):
         layout.addWidget(self.browser)
         layout.addWidget(self.more)
         self.setFocusProxy(self.browser)
-        self.show_page(START_PAGE)
+        follow_theme(self._recolour)
 
     def show_page(self, name: str) -> None:
         """Shows the page of a panel; the start page if there is none such."""
@@ -52,9 +52,8 @@ class HelpPanel(QWidget):
         self.page = name
         self.browser.setMarkdown(path.read_text(encoding="utf-8"))
 
-    def apply_tokens(self, _tokens: Tokens) -> None:
-        """Draws links in the colours of the theme."""
-        self.show_page(self.page)
+    def _recolour(self, _tokens: Tokens) -> None:
+        self.show_page(self.page)  # links keep the colour they are read with
 
 
 def _page_path(name: str) -> Path:

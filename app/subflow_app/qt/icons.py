@@ -195,12 +195,12 @@ _FONTS = {
 _GLYPH_SHARE = 0.875
 
 
-def icon(name: str, colour: str | None = None) -> QIcon:
+def icon(name: str, colour: str = "text") -> QIcon:
     """The icon with this meaning.
 
     Args:
         name: a key of :data:`GLYPHS`; of any other the icon is blank, as the log says once.
-        colour: ``#rrggbb``; by default the text colour of the theme that is in force when it is drawn.
+        colour: a field of `Tokens`, those in force when it is drawn; or ``#rrggbb``.
     """
     return QIcon(_GlyphEngine(name, colour))
 
@@ -212,7 +212,7 @@ class _GlyphEngine(QIconEngine):
     fifth of the time until the window could be used, and two of them are enough here.
     """
 
-    def __init__(self, name: str, colour: str | None) -> None:
+    def __init__(self, name: str, colour: str) -> None:
         super().__init__()
         self._name = name
         self._colour = colour
@@ -224,7 +224,7 @@ class _GlyphEngine(QIconEngine):
             return
         family, character = found
         tokens = current_tokens()
-        colour = self._colour or tokens.text
+        colour = self._colour if self._colour.startswith("#") else getattr(tokens, self._colour)
         if mode == QIcon.Mode.Disabled:
             colour = tokens.border
         elif mode == QIcon.Mode.Selected:

@@ -26,7 +26,7 @@ from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.form import FieldOption
 from subflow_app.core.scenarios.form_text import completed
 from subflow_app.qt.inspector.editors import ChoiceEditor
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import muted
 from subflow_sim.params import params_by_key
 from subflow_sim.scenario import Flow, QueueSpec
 from subflow_sim.units import Dimension, format_quantity
@@ -57,10 +57,10 @@ class LivePanel(QWidget):
         font = self._title.font()
         font.setBold(True)
         self._title.setFont(font)
-        self._hint = QLabel(
-            tr("A change happens now and is recorded in this run, which can be repeated. The scenario stays as it is."),
-            self,
+        text = tr(
+            "A change happens now and is recorded in this run, which can be repeated. The scenario stays as it is."
         )
+        self._hint = muted(QLabel(text, self))
         self._hint.setObjectName("live_hint")
         self._hint.setWordWrap(True)
         self._make_link_part()
@@ -73,7 +73,6 @@ class LivePanel(QWidget):
         layout.setSpacing(6)
         for part in (self._title, self._hint, self._link_part, self._flow_part):
             layout.addWidget(part)
-        self.apply_tokens(current_tokens())
         self.hide()
 
     @property
@@ -104,11 +103,6 @@ class LivePanel(QWidget):
                 self._show_link(state)
         else:
             self._show_flow(now_s)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the hint and the frame."""
-        self._hint.setStyleSheet(f"color: {tokens.muted_text};")
-        self._title.setStyleSheet(f"color: {tokens.text};")
 
     # ---- inside ----
 

@@ -14,7 +14,7 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import log_path
 from subflow_app.core.session_log import MOST_KEPT, SESSION_LOG, LogMessage, SessionLog
 from subflow_app.qt.icons import icon
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import Tokens, follow_theme
 
 _LEVELS = {
     logging.INFO: translatable("Everything"),
@@ -47,8 +47,10 @@ class LogPanel(QWidget):
         self.search.setAccessibleName(tr("Search the log"))
         self.search.setPlaceholderText(tr("Search the log…"))
         self.search.setClearButtonEnabled(True)
-        self._copy = self._button(tr("Copy"), tr("Copy the messages that are shown"), self.copy)
-        self._open = self._button(tr("Open file"), tr("Open the log file, which has earlier sessions too"), _open_file)
+        copy = self._button("database_copy", tr("Copy"), tr("Copy the messages that are shown"), self.copy)
+        open_file = self._button(
+            "scenario", tr("Open file"), tr("Open the log file, which has earlier sessions too"), _open_file
+        )
         self.text = QPlainTextEdit(self)
         self.text.setObjectName("log_text")
         self.text.setAccessibleName(tr("Messages"))
@@ -59,7 +61,7 @@ class LogPanel(QWidget):
         self.text.setPlaceholderText(tr("No message yet."))
         bar = QHBoxLayout()
         bar.setContentsMargins(6, 4, 6, 4)
-        for part in (self.level, self.search, self._copy, self._open):
+        for part in (self.level, self.search, copy, open_file):
             bar.addWidget(part)
         bar.setStretchFactor(self.search, 1)
         layout = QVBoxLayout(self)
@@ -73,7 +75,7 @@ class LogPanel(QWidget):
         self._came.connect(self.refresh, Qt.ConnectionType.QueuedConnection)
         self._unsubscribe = log.subscribe(self._came.emit)
         self.destroyed.connect(self._unsubscribe)
-        self.apply_tokens(current_tokens())
+        follow_theme(self._recolour)
 
     @property
     def unseen(self) -> int:
@@ -106,13 +108,6 @@ class LogPanel(QWidget):
         """Hears nothing any more."""
         self._unsubscribe()
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours icons and messages."""
-        self._copy.setIcon(icon("database_copy"))
-        self._open.setIcon(icon("scenario"))
-        self._colours = {logging.INFO: tokens.text, logging.WARNING: tokens.warning, logging.ERROR: tokens.error}
-        self._show_all()
-
     def showEvent(self, event: QShowEvent) -> None:
         """Whoever looks has seen the warnings."""
         super().showEvent(event)
@@ -127,6 +122,10 @@ class LogPanel(QWidget):
         words = self.search.text().lower().split()
         said = f"{message.text} {message.source}".lower()
         return message.level >= self.level.currentData() and all(word in said for word in words)
+
+    def _recolour(self, tokens: Tokens) -> None:
+        self._colours = {logging.INFO: tokens.text, logging.WARNING: tokens.warning, logging.ERROR: tokens.error}
+        self._show_all()
 
     def _show_all(self) -> None:
         self.text.clear()
@@ -149,8 +148,9 @@ class LogPanel(QWidget):
         if was_at_end:
             bar.setValue(bar.maximum())
 
-    def _button(self, text: str, tip: str, press: Callable[[], None]) -> QToolButton:
+    def _button(self, icon_name: str, text: str, tip: str, press: Callable[[], None]) -> QToolButton:
         button = QToolButton(self)
+        button.setIcon(icon(icon_name))
         button.setText(text)
         button.setToolTip(tip)
         button.setAccessibleName(tip)

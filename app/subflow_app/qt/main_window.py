@@ -50,7 +50,7 @@ from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.status_buttons import StatusButtons
 from subflow_app.qt.stepping import Stepping
 from subflow_app.qt.sweeps.feature import SweepFeature
-from subflow_app.qt.theme import ThemeMode, Tokens, bar_style, current_tokens
+from subflow_app.qt.theme import ThemeMode, bar_style, set_style
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.topology_files import TopologyFiles
@@ -115,7 +115,10 @@ class MainWindow(QMainWindow):
         self._place_parts()
         self._connect_parts()
         self._restore_state()
-        self.apply_tokens(current_tokens())
+        # Once all is in its place: whatever comes while a style sheet is set is polished again.
+        self.docks.colour()
+        for bar in (self.menuBar(), self.toolbar, self.statusBar()):
+            set_style(bar, bar_style)
         self._on_document_edited()
 
     # ---- assembly ----
@@ -143,7 +146,7 @@ class MainWindow(QMainWindow):
         )
         self.database = DatabaseControl(self.workers, self.dialogs, self)
         doc = self.documents.doc
-        self.topology = TopologyView(doc, self.document_stack, current_tokens())
+        self.topology = TopologyView(doc, self.document_stack)
         self.drawing = Drawing(self.topology, self.document_stack, self.dialogs, self)
         self.inspector = Inspector(doc, self.document_stack, app_catalog())
         self.plots = PlotView(self.bar["run.toggle"])
@@ -222,7 +225,6 @@ class MainWindow(QMainWindow):
         self.status_buttons = StatusButtons(self.statusBar(), self.run_status)
 
     def _connect_parts(self) -> None:
-        self.theme.changed.connect(self.apply_tokens)
         self.status_buttons.problems_clicked.connect(self.show_first_problem)
         self.status_buttons.database_clicked.connect(lambda: self.bar.trigger("file.open_database"))
         self.documents.replaced.connect(self._on_document_replaced)
@@ -504,30 +506,6 @@ class MainWindow(QMainWindow):
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.bar.fill(menu, entries)
         menu.popup(position)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything that does not follow the palette by itself."""
-        self.docks.apply_tokens(tokens)
-        self.topology.apply_palette(tokens)
-        self.inspector.apply_palette(tokens)
-        for bar in (self.menuBar(), self.toolbar, self.statusBar()):
-            bar.setStyleSheet(bar_style(tokens))
-        for part in (
-            self.bar,
-            self.file_menus,
-            self.plots,
-            self.history,
-            self.training_session,
-            self.live,
-            self.queue,
-            self.log,
-            self.help,
-            self.banners,
-            self.run_status,
-            self.status_buttons,
-            *self.features,
-        ):
-            part.apply_tokens(tokens)
 
     # ---- Qt ----
 

@@ -101,10 +101,6 @@ class PanelFold(QObject):
             self._line.setVisible(can_fold)
         self._say()
 
-    def refresh_icon(self) -> None:
-        """Recolours its button."""
-        self._say()
-
     # ---- inside ----
 
     def _hold(self, area: Any) -> None:

@@ -20,7 +20,7 @@ from subflow_app.qt.plotting.legend_model import LegendModel
 from subflow_app.qt.plotting.legend_values import LegendValues, mean_values, present_values, summed_up, values_at
 from subflow_app.qt.plotting.plot_texts import left_out_text
 from subflow_app.qt.plotting.visible_keys import visible_keys
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.results_strip import ResultsStrip
 from subflow_app.qt.widgets.said_line import SaidLine
@@ -111,7 +111,9 @@ class PlotView(QWidget):
         self._are_results_folded: bool | None = None  # as a person chose; None: by the height that there is
         layout.addWidget(self._results)
         layout.addWidget(self._pages, 1)
-        self._left_out = SaidLine("plots_left_out", self)
+        self._left_out = muted(SaidLine("plots_left_out", self))
+        self._left_out.setBackgroundRole(QPalette.ColorRole.AlternateBase)
+        self._left_out.setAutoFillBackground(True)
         layout.addWidget(self._left_out)
 
     def load(self) -> None:
@@ -124,7 +126,7 @@ class PlotView(QWidget):
         from subflow_app.qt.plotting.plot_scroll import PlotScroll
         from subflow_app.qt.plotting.plot_stack import PlotStack
 
-        stack = PlotStack(self._specs, current_tokens(), self)
+        stack = PlotStack(self._specs, self)
         legend = Legend(self._model, self)
         stack.set_log(self._log)
         stack.set_marks_shown(self._marks_shown)
@@ -391,19 +393,6 @@ class PlotView(QWidget):
         self.load()
         return self._loaded()
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self._empty.apply_tokens(tokens)
-        self._span.apply_tokens(tokens)
-        self._results.apply_tokens(tokens)
-        self._left_out.setStyleSheet(f"color: {tokens.muted_text}; background: {tokens.alternate_base};")
-        if self._legend is not None:
-            for stack in self._stacks:
-                stack.apply_tokens(tokens)
-            self._legend.apply_tokens(tokens)
-        if self._button is not None:
-            self._button.apply_tokens(tokens)
-
     # ---- inside ----
 
     def _have(self, spec: PlotSpec) -> bool:
@@ -459,7 +448,7 @@ class PlotView(QWidget):
         if spec is None or len(stack.plots) < 2:
             self.told.emit(tr("The last plot stays here: switch another one on first."))
             return
-        popped = PoppedPlot(spec, stack, current_tokens(), self)
+        popped = PoppedPlot(spec, stack, self)
         popped.returned.connect(self._on_returned)
         popped.stack.menu_requested.connect(self.menu_requested)
         popped.stack.time_clicked.connect(self.time_clicked)

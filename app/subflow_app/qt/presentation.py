@@ -9,7 +9,7 @@ from PySide6.QtCore import QByteArray, QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.theme import current_tokens, set_current
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -113,7 +113,7 @@ class Presentation(QObject):
         QApplication.setFont(font)
         window.plots.set_type(font, line_scale)
         # The canvas takes its fonts with its colours.
-        window.apply_tokens(current_tokens())
+        set_current(current_tokens())
 
     def _settle(self) -> None:
         window, before = self._window, self._before

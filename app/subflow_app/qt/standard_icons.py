@@ -6,7 +6,6 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QProxyStyle, QStyle, QStyleOption, QWidget
 
 from subflow_app.qt.icons import icon
-from subflow_app.qt.theme import current_tokens
 
 _Standard = QStyle.StandardPixmap
 
@@ -66,6 +65,14 @@ MEANINGS: dict[QStyle.StandardPixmap, str] = {
 }
 
 
+_COLOURS = {
+    _Standard.SP_MessageBoxWarning: "warning",
+    _Standard.SP_MessageBoxCritical: "error",
+    _Standard.SP_MessageBoxInformation: "accent",
+    _Standard.SP_MessageBoxQuestion: "accent",
+}
+
+
 class FusionWithOurIcons(QProxyStyle):
     """Only icons are asked for in Python; everything that is painted goes to Fusion without a detour."""
 
@@ -79,11 +86,4 @@ class FusionWithOurIcons(QProxyStyle):
         """Ours, where there is one."""
         if which not in MEANINGS:
             return super().standardIcon(which, option, widget)
-        tokens = current_tokens()
-        colours = {
-            _Standard.SP_MessageBoxWarning: tokens.warning,
-            _Standard.SP_MessageBoxCritical: tokens.error,
-            _Standard.SP_MessageBoxInformation: tokens.accent,
-            _Standard.SP_MessageBoxQuestion: tokens.accent,
-        }
-        return icon(MEANINGS[which], colours.get(which))
+        return icon(MEANINGS[which], _COLOURS.get(which, "text"))

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QStatusBar, QToolButton, QWidget
 from subflow_app.core.language import tr, trn
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.icons import icon
-from subflow_app.qt.theme import Tokens
 
 
 class StatusButtons(QObject):
@@ -35,6 +34,9 @@ class StatusButtons(QObject):
         self._warnings.setStatusTip(tr("Open the log, which has warnings that nobody has looked at"))
         self._warnings.clicked.connect(self.warnings_clicked)
         self._warnings.hide()
+        self._warnings.setIcon(icon("warning", "warning"))
+        self._problems.setIcon(icon("error", "error"))
+        self._database.setIcon(icon("database", "muted_text"))
         for button in (self._warnings, self._problems, self._database):
             button.setAutoRaise(True)
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
@@ -60,9 +62,3 @@ class StatusButtons(QObject):
         else:
             tip = str(path) if database.can_write else tr("{path} (read-only)", path=path)
         self._database.setToolTip(tip)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the icons."""
-        self._warnings.setIcon(icon("warning", tokens.warning))
-        self._problems.setIcon(icon("error", tokens.error))
-        self._database.setIcon(icon("database", tokens.muted_text))

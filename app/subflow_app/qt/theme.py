@@ -8,10 +8,15 @@ many Linux desktops, and ready-made style sheets take half a second to apply and
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar, get_args
 
+from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QColor, QPalette
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
 
 ThemeMode = Literal["light", "dark", "contrast", "system"]
 MODES: tuple[ThemeMode, ...] = get_args(ThemeMode)
@@ -244,6 +249,29 @@ QMenu::separator {{ background: {t.border}; height: 1px; margin: 4px; }}
 """
 
 
+def call_style(tokens: Tokens) -> str:
+    """Rules for the one button that a person is meant to press next."""
+    t = tokens
+    return f"""
+QToolButton {{ background: {t.accent}; color: {t.accent_text}; border: 1px solid {t.accent}; border-radius: 6px;
+    padding: 6px 15px; }}
+QToolButton:focus {{ border-color: {t.text}; }}
+QToolButton:disabled {{ background: {t.border}; color: {t.muted_text}; border-color: {t.border}; }}
+"""
+
+
+def tab_style(tokens: Tokens) -> str:
+    """Rules for tabs within a panel: the one in front is underlined."""
+    t = tokens
+    return f"""
+QTabWidget::pane {{ border: none; border-top: 1px solid {t.border}; }}
+QTabBar::tab {{ color: {t.muted_text}; padding: 5px 14px 4px; border: none; border-bottom: 2px solid transparent;
+    background: transparent; }}
+QTabBar::tab:selected {{ color: {t.text}; border-bottom-color: {t.accent}; }}
+QTabBar::tab:hover:!selected {{ color: {t.text}; background: {t.button_hover}; }}
+"""
+
+
 CELL_PADDING = 6  # px at 100 %, on both sides of a cell of a table
 
 
@@ -258,7 +286,15 @@ QTableView::item {{ padding: 0 {CELL_PADDING}px; }}
 """
 
 
+class _Switch(QObject):
+    changed = Signal(object)  # Tokens
+
+
+Style: TypeAlias = Callable[[Tokens], str]  # a style sheet in colours of the theme
+W = TypeVar("W", bound="QWidget")
+
 _current: Tokens = LIGHT
+_switch = _Switch()
 
 
 def current_tokens() -> Tokens:
@@ -272,6 +308,39 @@ def set_current(tokens: Tokens) -> None:
     # too.
     global _current
     _current = tokens
+    _switch.changed.emit(tokens)
+
+
+def follow_theme(recolour: Callable[[Tokens], None]) -> None:
+    """Calls a method of a QObject with the tokens in force: now, and at each switch as long as that object lives.
+
+    What is drawn when it is painted asks for `current_tokens` instead, and what has a colour of the palette needs
+    nothing: Qt paints it anew.
+    """
+    recolour(_current)
+    _switch.changed.connect(recolour)
+
+
+class _Styled(QObject):
+    def __init__(self, widget: QWidget, style: Style) -> None:
+        super().__init__(widget)
+        self._style = style
+        follow_theme(self._apply)
+
+    def _apply(self, tokens: Tokens) -> None:
+        # Not kept as an attribute: the two would hold each other.
+        self.parent().setStyleSheet(self._style(tokens))  # type: ignore[union-attr]
+
+
+def set_style(widget: QWidget, style: Style) -> None:
+    """Gives a widget a style sheet that follows the theme; once, for it is not taken away by another."""
+    _Styled(widget, style)
+
+
+def muted(label: W) -> W:
+    """Writes the text of a label in the colour of what is secondary."""
+    label.setForegroundRole(QPalette.ColorRole.PlaceholderText)
+    return label
 
 
 def mixed(first: str, second: str, share: float) -> str:

@@ -15,7 +15,6 @@ from subflow_app.core.language import tr
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.file_drops import TRACE_SUFFIXES
-from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_store import StoreError
 
@@ -214,18 +213,11 @@ class CompareFeature(Feature):
             from subflow_app.qt.comparison.panel import ComparisonView
 
             self._view = ComparisonView(self.window.dialogs)
-            self._view.apply_tokens(current_tokens())
             self._view.choices_changed.connect(self._recompare)
             self._view.align_requested.connect(self._align)
             self._view.shown_requested.connect(self._show_in_plots)
             self.pages.addWidget(self._view)
         return self._view
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the panel."""
-        self._empty.apply_tokens(tokens)
-        if self._view is not None:
-            self._view.apply_tokens(tokens)
 
     # ---- inside ----
 

@@ -31,7 +31,6 @@ from subflow_app.core.measured.quantities import BY_NAME, units_of
 from subflow_app.core.measured.reading import read_trace, told
 from subflow_app.core.tables import Column
 from subflow_app.qt.models.table_model import Index, TableModel
-from subflow_app.qt.theme import current_tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.qt.workers import Workers
@@ -204,7 +203,6 @@ class ImportDialog(QDialog):
             | QTableView.EditTrigger.SelectedClicked
         )
         self.table.setItemDelegate(_Choices(self.table))
-        self.table.setStyleSheet(table_style(current_tokens()))
         self.told = QLabel(self)
         self.told.setObjectName("import_told")
         self.told.setWordWrap(True)

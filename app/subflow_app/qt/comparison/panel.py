@@ -30,7 +30,6 @@ from subflow_app.core.language import tr, trn
 from subflow_app.qt.comparison.figure_model import FILTER_ROLE, FigureModel, SettingModel
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
 from subflow_app.qt.models.table_model import SORT_ROLE, TableModel
-from subflow_app.qt.theme import Tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.qt.widgets.wrap_layout import WrapLayout
@@ -346,11 +345,6 @@ class ComparisonView(QWidget):
     def say(self, text: str) -> None:
         """Says something about the alignment."""
         self.aligned.setText(text)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the tables."""
-        for table in (self.table, self.setting_table, self.error_table):
-            table.setStyleSheet(table_style(tokens))
 
     def _offer_runs(self, runs: Sequence[RunRow]) -> None:
         for combo in (self.ours, self.theirs):

@@ -14,7 +14,6 @@ from subflow_app.core.traces import SUBFLOW, Traces
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.playhead.feature import PlayheadFeature
-from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 
 if TYPE_CHECKING:
@@ -97,11 +96,6 @@ class ExplainFeature(Feature):
             return here
         steps = {"explain.previous": point.has_previous, "explain.next": point.has_next}
         return here | {step for step, is_there in steps.items() if is_there}
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the panel."""
-        if self._content is not None:
-            self._content.apply_tokens(tokens)
 
     def close(self) -> None:
         """Gives up what is being looked for."""

@@ -28,7 +28,7 @@ from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.core.replay.walk import ExplainedPoint
 from subflow_app.core.replay.worked_rules import WorkedRule
 from subflow_app.qt.explain.number_table import NumberTable
-from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.formula_view import FormulaView, Span
 from subflow_app.qt.widgets.tables import set_up_table
@@ -71,7 +71,6 @@ class ExplainPanel(QWidget):
         self.setObjectName("explain_content")
         self._point: ExplainedPoint | None = None
         self._label = ""
-        self._tokens = current_tokens()
         self._empty = EmptyState("explain", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
         self._numbers = NumberTable(self)
         self.where, self.change, self.source, self.notice = (
@@ -98,7 +97,8 @@ class ExplainPanel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._waiting)
         layout.addWidget(self._pages, 1)
-        self.apply_tokens(self._tokens)
+        muted(self.notice)
+        follow_theme(self._recolour)
 
     def _text(self, name: str) -> QLabel:
         label = QLabel(self)
@@ -209,16 +209,11 @@ class ExplainPanel(QWidget):
         self.progress.setTextVisible(is_known)
         self._waiting.setVisible(is_waiting)
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self._tokens = tokens
-        self._empty.apply_tokens(tokens)
-        self.numbers.setStyleSheet(table_style(tokens))
-        self.notice.setStyleSheet(f"color: {tokens.muted_text};")
+    # ---- inside ----
+
+    def _recolour(self, _tokens: Tokens) -> None:
         if self._point is not None:
             self._write()
-
-    # ---- inside ----
 
     def _ask_for_guide(self) -> None:
         if self._point is not None:
@@ -227,7 +222,7 @@ class ExplainPanel(QWidget):
     def _write(self) -> None:
         point = self._point
         assert point is not None
-        told = point.told
+        told, tokens = point.told, current_tokens()
         time = tr("{line} at {time} s", line=html.escape(self._label), time=f"{told.time_s:.6f}")
         cause = html.escape(tr(_CAUSES[told.detection or told.cause]))
         self.where.setText(f"<b>{time}</b><br>{cause}")
@@ -242,14 +237,14 @@ class ExplainPanel(QWidget):
                 for rule in deciding
                 for line in (
                     (Span(f"{tr('Rule')} "), Span(rule.name.replace("_", " "), is_bold=True)),
-                    (Span(rule.formula, self._tokens.muted_text, is_formula=True),),
+                    (Span(rule.formula, tokens.muted_text, is_formula=True),),
                 )
             ]
         )
         self.worked.setVisible(bool(point.worked))
         self.worked.set_lines([self._worked_line(each) for each in point.worked])
         sources = [
-            f'<a href="{html.escape(part.url)}" style="color: {self._tokens.link}">{html.escape(part.text)}</a>'
+            f'<a href="{html.escape(part.url)}" style="color: {tokens.link}">{html.escape(part.text)}</a>'
             if part.url
             else html.escape(part.text)
             for rule in deciding
@@ -264,9 +259,9 @@ class ExplainPanel(QWidget):
     def _worked_line(self, worked: WorkedRule) -> tuple[Span, ...]:
         filled = Span(f"{worked.result} = {worked.filled}", is_formula=True)
         value = Span(amount_text(worked.result, worked.value), is_bold=True)
-        end = Span(" ✓", self._tokens.ok)
+        end = Span(" ✓", current_tokens().ok)
         if not worked.is_same:
-            end = Span(f" ≠ {amount_text(worked.result, worked.recorded)}", self._tokens.error)
+            end = Span(f" ≠ {amount_text(worked.result, worked.recorded)}", current_tokens().error)
         return filled, Span(" = "), value, end
 
 

@@ -14,7 +14,6 @@ from subflow_app.core.language import tr
 from subflow_app.qt.fairness.panel import FairnessPanel
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.playhead.feature import PlayheadFeature
-from subflow_app.qt.theme import Tokens
 
 if TYPE_CHECKING:
     from subflow_app.core.fairness.analysis_view import AnalysisView
@@ -104,13 +103,6 @@ class FairnessFeature(Feature):
             return
         window.preferences.change(window.preferences.settings.with_export_directory(path.parent))
         self.written.emit(path)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the panel."""
-        self.panel.apply_tokens(tokens)
-        if self.shares is not None and self.trade_offs is not None:
-            self.shares.apply_tokens(tokens)
-            self.trade_offs.apply_tokens(tokens)
 
     def close(self) -> None:
         """Gives up what is being computed."""

@@ -7,7 +7,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import set_style, tab_style
 
 
 class FairnessPanel(QWidget):
@@ -33,18 +33,7 @@ class FairnessPanel(QWidget):
             self.tabs.addTab(page, title)
         self._layout.addWidget(self.tabs)
         self.setFocusProxy(self.tabs)
-        self.apply_tokens(current_tokens())
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Gives the tabs the look that all have."""
-        if self.tabs is not None:
-            self.tabs.setStyleSheet(
-                f"QTabWidget::pane {{ border: none; border-top: 1px solid {tokens.border}; }}"
-                f"QTabBar::tab {{ color: {tokens.muted_text}; padding: 5px 14px 4px; border: none;"
-                " border-bottom: 2px solid transparent; }"
-                f"QTabBar::tab:selected {{ color: {tokens.text}; border-bottom-color: {tokens.accent}; }}"
-                f"QTabBar::tab:hover:!selected {{ color: {tokens.text}; background: {tokens.button_hover}; }}"
-            )
+        set_style(self.tabs, tab_style)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Says that there is somebody to compute for."""

@@ -25,7 +25,7 @@ from subflow_app.core.language import tr, translatable, trn
 from subflow_app.qt import format as fmt
 from subflow_app.qt.fairness.drawing import JainCurve, ShareBarDelegate, ShareDelegate
 from subflow_app.qt.fairness.share_model import BAR, COLUMNS, NAME, ShareModel
-from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted, set_style, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 
 SCENARIO = -1
@@ -80,7 +80,8 @@ class SharesPage(QWidget):
         layout.addWidget(self._pages, 1)
         self._analysis: FairnessAnalysis | None = None
         self._has_runs = False
-        self.apply_tokens(current_tokens())
+        muted(self.notices)
+        follow_theme(self._recolour)
 
     def _choices(self) -> QHBoxLayout:
         row = QHBoxLayout()
@@ -107,6 +108,7 @@ class SharesPage(QWidget):
 
     def _set_up_tree(self) -> None:
         tree = self.tree
+        set_style(tree, table_style)
         tree.setObjectName("fairness_table")
         tree.setAccessibleName(tr("Shares of the connections"))
         tree.setModel(self.model)
@@ -178,16 +180,11 @@ class SharesPage(QWidget):
         self.empty.set_text(title or tr(_EMPTY_TITLE), text or tr(_EMPTY_TEXT))
         self._pages.setCurrentIndex(0)
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self.empty.apply_tokens(tokens)
-        self.tree.setStyleSheet(table_style(tokens))
-        self.notices.setStyleSheet(f"color: {tokens.muted_text};")
-        self.curve.update()
+    # ---- inside ----
+
+    def _recolour(self, _tokens: Tokens) -> None:
         if self._analysis is not None:
             self.links.setText(self._links_text(self._analysis))
-
-    # ---- inside ----
 
     def _show_jain(self, view: AnalysisView) -> None:
         analysis = view.analysis

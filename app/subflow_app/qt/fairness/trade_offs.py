@@ -32,7 +32,6 @@ from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.tables import Column
 from subflow_app.qt.fairness.trade_off_plot import TradeOffPlot, interval_text, point_text
 from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table
 
@@ -105,7 +104,6 @@ class TradeOffPage(QWidget):
         layout.addWidget(self._pages, 1)
         self.setFocusProxy(self.table)
         self.show_nothing()
-        self.apply_tokens(current_tokens())
 
     def _content(self) -> QWidget:
         content = QWidget(self)
@@ -169,12 +167,6 @@ class TradeOffPage(QWidget):
             write_points(self.points, self.kind, path)
         else:
             self.plot.write(path)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self.empty.apply_tokens(tokens)
-        self.table.setStyleSheet(table_style(tokens))
-        self.plot.update()
 
     # ---- inside ----
 

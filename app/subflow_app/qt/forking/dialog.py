@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.forking.draft import BOTH, FLOWS, LINKS, ForkDraft, Target
 from subflow_app.core.forking.plan import ForkPlan
 from subflow_app.core.language import tr
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import muted, set_style
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 
 _WIDTH = 460
@@ -48,13 +48,13 @@ class ForkDialog(QDialog):
         font = title.font()
         font.setBold(True)
         title.setFont(font)
-        hint = QLabel(
-            tr("Until then the fork is this run; from then on it has the same luck, and what you change."), self
-        )
+        text = tr("Until then the fork is this run; from then on it has the same luck, and what you change.")
+        hint = muted(QLabel(text, self))
         hint.setObjectName("fork_hint")
         hint.setWordWrap(True)
         self.notice = QLabel(draft.origin.notice, self)
         self.notice.setObjectName("fork_notice")
+        set_style(self.notice, lambda t: f"color: {t.text}; background: {t.warning_fill}; padding: 4px;")
         self.notice.setWordWrap(True)
         self.notice.setVisible(bool(draft.origin.notice))
         self.time = QLineEdit(draft.time_text, self)
@@ -102,8 +102,6 @@ class ForkDialog(QDialog):
         self._problems: dict[str, ProblemLabel] = {}
         self.direction: QComboBox | None = None
         self.controller: QComboBox | None = None
-        self._hint = hint
-        self.apply_tokens(current_tokens())
         self._show_thing()
 
     @property
@@ -114,13 +112,6 @@ class ForkDialog(QDialog):
     def field(self, key: str) -> QLineEdit:
         """The field of a value of the link that is shown."""
         return self._fields[key]
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Colours what is secondary, and what is wrong."""
-        self._hint.setStyleSheet(f"color: {tokens.muted_text};")
-        self.notice.setStyleSheet(f"color: {tokens.text}; background: {tokens.warning_fill}; padding: 4px;")
-        for label in (self._time_problem, *self._problems.values()):
-            label.setStyleSheet(f"color: {tokens.error};")
 
     # ---- inside ----
 
@@ -212,13 +203,12 @@ class ForkDialog(QDialog):
             box.currentIndexChanged.connect(lambda _index: self.options.clear())
             box.currentIndexChanged.connect(lambda _index: self._set_controller())
             self.options.textEdited.connect(lambda _text: self._set_controller())
-            learned = QLabel(
-                tr("Controllers that learned are not in the list: they decide from the beginning of a run to its end."),
-                part,
+            text = tr(
+                "Controllers that learned are not in the list: they decide from the beginning of a run to its end."
             )
+            learned = muted(QLabel(text, part))
             learned.setObjectName("fork_learned")
             learned.setWordWrap(True)
-            learned.setStyleSheet(f"color: {current_tokens().muted_text};")
             form = QFormLayout()
             form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
             form.addRow(self._label(tr("Controller")), box)

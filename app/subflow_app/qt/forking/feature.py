@@ -13,7 +13,6 @@ from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.playhead.playhead import Playhead
-from subflow_app.qt.theme import Tokens
 from subflow_sim.errors import SimError
 
 if TYPE_CHECKING:
@@ -56,11 +55,6 @@ class ForkFeature(Feature):
     def possible(self) -> frozenset[str]:
         """Forking a run that is shown."""
         return frozenset({"fork.new"}) if self.window.plots.runs else frozenset()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the dialog, if it is open."""
-        if self.dialog is not None:
-            self.dialog.apply_tokens(tokens)
 
     def close(self) -> None:
         """Gives up what is being prepared."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QObject, QPersistentModelIndex, QRect, QRectF, QSize, Qt
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPixmap
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem
 
@@ -12,7 +12,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.library.thumbnails import HEIGHT_PX, WIDTH_PX
 from subflow_app.qt.gallery.list_model import COUNTS_ROLE, EXHIBIT_ROLE, PICTURE_ROLE, QUEUED_ROLE
 from subflow_app.qt.gallery.texts import badges, state_text
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import current_tokens
 
 PICTURE_SIZE = QSize(WIDTH_PX, HEIGHT_PX)
 """Of the figure of a card, logical px."""
@@ -23,15 +23,6 @@ _PAD = 5  # beside a word in a frame
 
 class CardDelegate(QStyledItemDelegate):
     """Draws with the colours of the theme; text is elided, never cut."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        """In the present theme."""
-        super().__init__(parent)
-        self._tokens = current_tokens()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Draws in other colours from now on."""
-        self._tokens = tokens
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         """Cards are as high as their figure or their three lines."""
@@ -45,7 +36,7 @@ class CardDelegate(QStyledItemDelegate):
     ) -> None:
         """Draws a row."""
         painter.save()
-        tokens = self._tokens
+        tokens = current_tokens()
         is_selected = bool(option.state & QStyle.StateFlag.State_Selected)
         rect = option.rect
         painter.fillRect(rect, QColor(tokens.highlight if is_selected else tokens.base))
@@ -92,7 +83,7 @@ class CardDelegate(QStyledItemDelegate):
         *,
         is_selected: bool,
     ) -> None:
-        tokens = self._tokens
+        tokens = current_tokens()
         room = rect.adjusted(_MARGIN, _MARGIN, -_MARGIN, -_MARGIN)
         place = QRect(room.topLeft(), PICTURE_SIZE)
         self._draw_picture(
@@ -143,7 +134,7 @@ class CardDelegate(QStyledItemDelegate):
         return width + _GAP
 
     def _draw_picture(self, painter: QPainter, place: QRect, picture: object, font: QFont, otherwise: str) -> None:
-        tokens = self._tokens
+        tokens = current_tokens()
         painter.fillRect(place, QColor(tokens.alternate_base))
         if isinstance(picture, QPixmap) and not picture.isNull():
             painter.drawPixmap(place, picture)
@@ -168,7 +159,8 @@ class CardDelegate(QStyledItemDelegate):
         is_selected: bool,
     ) -> int:
         """At the right of the room; returns how wide they are."""
-        colours = {"✓": self._tokens.ok, "✗": self._tokens.error, "–": self._tokens.muted_text}
+        tokens = current_tokens()
+        colours = {"✓": tokens.ok, "✗": tokens.error, "–": tokens.muted_text}
         right = room.right()
         for sign, text in reversed(badges(index.data(COUNTS_ROLE) or {})):
             width = painter.fontMetrics().horizontalAdvance(text)

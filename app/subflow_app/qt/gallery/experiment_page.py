@@ -27,7 +27,7 @@ from subflow_app.core.language import tr
 from subflow_app.qt.gallery.figure_view import FigureView
 from subflow_app.qt.gallery.text_table import TextTableView
 from subflow_app.qt.gallery.texts import state_text, takes_text, verdict_text
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import muted
 
 _FIGURE_SHARE = (7, 3)
 
@@ -54,7 +54,7 @@ class ExperimentPage(QWidget):
         self.claim.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.state = QLabel(self)
+        self.state = muted(QLabel(self))
         self.state.setObjectName("gallery_state")
         self.state.setWordWrap(True)
         for label in (self.title, self.claim, self.state):
@@ -102,7 +102,6 @@ class ExperimentPage(QWidget):
         layout.addWidget(self.claim)
         layout.addWidget(self.state)
         layout.addWidget(splitter, 1)
-        self.apply_tokens(current_tokens())
 
     @property
     def exhibit(self) -> Exhibit | None:
@@ -148,12 +147,6 @@ class ExperimentPage(QWidget):
         if self._exhibit is not None:
             told = [state_text(self._exhibit, queued), takes_text(self._exhibit)]
             self.state.setText(" · ".join(text for text in told if text))
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything but the picture, which is drawn anew."""
-        self.state.setStyleSheet(f"color: {tokens.muted_text};")
-        for table in (self.verdicts, self.published, self.rulings, self.settings):
-            table.apply_tokens(tokens)
 
     def _will_show(self, exhibit: Exhibit) -> str:
         """What a run would draw."""

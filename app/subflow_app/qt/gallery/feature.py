@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from subflow_app.core.language import tr
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import GALLERY_BUTTONS, GALLERY_MENU, GALLERY_PAGE_BUTTONS
-from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 
 if TYPE_CHECKING:
@@ -52,11 +51,6 @@ class GalleryFeature(Feature):
     def possible(self) -> frozenset[str]:
         """Everything that the selected experiments allow."""
         return frozenset() if self._session is None else self._session.possible()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the panel."""
-        if self._session is not None:
-            self._session.apply_tokens(tokens)
 
     def may_close(self) -> bool:
         """Asks about experiments that go on."""

@@ -27,7 +27,7 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.gallery.card_delegate import CardDelegate
 from subflow_app.qt.gallery.experiment_page import ExperimentPage
 from subflow_app.qt.gallery.list_model import EXHIBIT_ROLE, ExperimentModel
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import muted, set_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 
 _STEPS = 1000
@@ -52,12 +52,12 @@ class GalleryPanel(QWidget):
         super().__init__(parent)
         self.model = ExperimentModel(self)
         self.page = ExperimentPage(page_actions, self)
-        self._delegate = CardDelegate(self)
         self.tree = QTreeView(self)
         self.tree.setObjectName("gallery_list")
         self.tree.setAccessibleName(tr("Experiments by paper"))
         self.tree.setModel(self.model)
-        self.tree.setItemDelegate(self._delegate)
+        self.tree.setItemDelegate(CardDelegate(self))
+        set_style(self.tree, lambda t: f"QTreeView {{ background: {t.base}; border: none; }}")
         self.tree.setHeaderHidden(True)
         self.tree.setIndentation(14)
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
@@ -75,7 +75,7 @@ class GalleryPanel(QWidget):
         self._bar.setRange(0, _STEPS)
         self._bar.setTextVisible(False)
         self._bar.setMaximumHeight(_BAR_HEIGHT)
-        self.text = QLabel(self)
+        self.text = muted(QLabel(self))
         self.text.setObjectName("gallery_text")
         self.text.setContentsMargins(8, 0, 8, 3)
         top = QHBoxLayout()
@@ -114,7 +114,6 @@ class GalleryPanel(QWidget):
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._splitter)
         self.setFocusProxy(self.tree)
-        self.apply_tokens(current_tokens())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Gives the list what it needs, and never more than its share; one who has moved the border is left alone."""
@@ -202,12 +201,3 @@ class GalleryPanel(QWidget):
         if math.isfinite(eta_s) and eta_s > 0:
             told = tr("{done}, {time} left", done=told, time=fmt.duration(eta_s))
         self.text.setText(told)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours what does not follow the palette."""
-        self.text.setStyleSheet(f"color: {tokens.muted_text};")
-        self.tree.setStyleSheet(f"QTreeView {{ background: {tokens.base}; border: none; }}")
-        self._delegate.apply_tokens(tokens)
-        self._nothing.apply_tokens(tokens)
-        self.page.apply_tokens(tokens)
-        self.tree.viewport().update()

@@ -32,7 +32,7 @@ from subflow_app.core.paper.panel_plan import Ground, PanelFigure
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
 from subflow_app.qt.gallery.card_delegate import PICTURE_SIZE
 from subflow_app.qt.gallery.panel import GalleryPanel
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -84,6 +84,7 @@ class GallerySession(QObject):
         panel.selection_changed.connect(self._on_selected)
         panel.page.figure.resized.connect(self._redraw.start)
         window.database.opened.connect(self._on_database_opened)
+        follow_theme(self._recolour)
         # Warm by the time that the first experiment has been read.
         with suppress(ExportError):  # it is tried, and told, when something is drawn
             self._process.start()
@@ -251,9 +252,8 @@ class GallerySession(QObject):
         self._process.close()
         # The library closes itself with its last reader, which may be at it still.
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours, and has the figures drawn in the colours of the theme."""
-        self.panel.apply_tokens(tokens)
+    def _recolour(self, _tokens: Tokens) -> None:
+        """Has the figures drawn in the colours of the theme."""
         self.panel.model.forget_pictures()
         self._to_draw = []
         for exhibit in self._known.values():

@@ -8,7 +8,6 @@ from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from subflow_app.core.tables import TextTable
 from subflow_app.qt.models.text_table_model import TextTableModel
-from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table
 
 
@@ -34,16 +33,11 @@ class TextTableView(QTableView):
         self.setTextElideMode(Qt.TextElideMode.ElideNone)
         self.setVerticalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         self.horizontalHeader().sectionResized.connect(lambda *_sizes: self.resizeRowsToContents())
-        self.apply_tokens(current_tokens())
 
     def show_table(self, table: TextTable) -> None:
         """Shows another one."""
         self.text_model.show_table(table)
         self._share_out()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours."""
-        self.setStyleSheet(table_style(tokens))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Gives columns their share of the new width."""

@@ -15,7 +15,7 @@ from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel.search_field import SearchField, help_html
 from subflow_app.qt.icons import icon
 from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import muted
 
 
 class ListBar(QWidget):
@@ -33,7 +33,7 @@ class ListBar(QWidget):
         self.search = SearchField(self)
         self.saved_menu = QMenu(self)
         self.saved_menu.aboutToShow.connect(self._fill_saved)
-        self._saved = self._button("history_saved", tr("Saved searches"), self.saved_menu)
+        saved = self._button("saved", tr("Saved searches"), "saved_search", self.saved_menu)
         self.grouping = QComboBox(self)
         self.grouping.setObjectName("history_grouping")
         self.grouping.setAccessibleName(tr("Group runs"))
@@ -43,15 +43,15 @@ class ListBar(QWidget):
         self.grouping.currentIndexChanged.connect(lambda _: self.grouping_chosen.emit(self.grouping.currentData()))
         self.columns_menu = QMenu(self)
         self.columns_menu.aboutToShow.connect(self._fill_columns)
-        self._columns_button = self._button("history_columns", tr("Columns"), self.columns_menu)
-        self.count = QLabel(self)
+        columns = self._button("columns", tr("Columns"), "columns", self.columns_menu)
+        self.count = muted(QLabel(self))
         self.count.setObjectName("history_count")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(6, 5, 10, 5)
         layout.setSpacing(6)
         top = Qt.AlignmentFlag.AlignTop
         layout.addWidget(self.search, 1)
-        for widget in (self._saved, self.grouping, self._columns_button):
+        for widget in (saved, self.grouping, columns):
             layout.addWidget(widget, 0, top)
         layout.addSpacing(4)
         self.count.setMinimumHeight(self.search.line.sizeHint().height())
@@ -66,18 +66,12 @@ class ListBar(QWidget):
         with QSignalBlocker(self.grouping):
             self.grouping.setCurrentIndex(max(0, self.grouping.findData(by)))
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self.search.apply_tokens(tokens)
-        self.count.setStyleSheet(f"color: {tokens.muted_text};")
-        self._saved.setIcon(icon("saved_search"))
-        self._columns_button.setIcon(icon("columns"))
-
     # ---- inside ----
 
-    def _button(self, name: str, text: str, menu: QMenu) -> QToolButton:
+    def _button(self, name: str, text: str, icon_name: str, menu: QMenu) -> QToolButton:
         button = QToolButton(self)
-        button.setObjectName(name)
+        button.setObjectName(f"history_{name}")
+        button.setIcon(icon(icon_name))
         button.setText(text)
         button.setAccessibleName(text)
         button.setToolTip(text)

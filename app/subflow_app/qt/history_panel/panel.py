@@ -22,7 +22,6 @@ from subflow_app.qt.history_panel.run_reader import Listing, RunReader
 from subflow_app.qt.history_panel.run_view import RunView
 from subflow_app.qt.models.run_table import DEFAULT_COLUMNS, RunTable
 from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.workers import Workers
 from subflow_store import RunRow, StoreError
@@ -78,7 +77,6 @@ class History(QWidget):
         layout.addWidget(self._pages, 1)
         self._connect()
         self._show_page()
-        self.apply_tokens(current_tokens())
 
     def _connect(self) -> None:
         self._field.asked.connect(self._ask)
@@ -209,13 +207,6 @@ class History(QWidget):
         if by in GROUPINGS:
             self.set_grouping(by)
         self._model.set_opened(opened)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours icons and labels."""
-        self._empty.apply_tokens(tokens)
-        self._bar.apply_tokens(tokens)
-        self.table.setStyleSheet(table_style(tokens))
-        self._model.refresh_icons()
 
     # ---- changes ----
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from PySide6.QtCore import QEvent, QStringListModel, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QKeyEvent
+from PySide6.QtGui import QKeyEvent, QPalette
 from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from subflow_app.core.history.run_query import (
@@ -19,7 +19,7 @@ from subflow_app.core.history.run_query import (
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_store.conditions import Condition
 
 # A search goes to the database when the person stops typing for this long.
@@ -47,11 +47,11 @@ class SearchField(QWidget):
         self.line.setPlaceholderText(tr("Search: words, tag:paper, goodput>5Mbit/s, links.wifi.loss>0…  (Ctrl+F)"))
         self.line.setToolTip(help_html())
         self.line.setClearButtonEnabled(True)
-        self._magnifier = QAction(self)
-        self.line.addAction(self._magnifier, QLineEdit.ActionPosition.LeadingPosition)
+        self.line.addAction(icon("search", "muted_text"), QLineEdit.ActionPosition.LeadingPosition)
         self.error = QLabel(self)
         self.error.setObjectName("history_search_error")
         self.error.setWordWrap(True)
+        self.error.setForegroundRole(QPalette.ColorRole.BrightText)
         self.error.hide()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -67,12 +67,12 @@ class SearchField(QWidget):
         self._search_timer = self._timer(_SEARCH_DELAY_MS, self._search)
         self._error_timer = self._timer(_ERROR_DELAY_MS, self._show_error)
         self._problem: QueryError | None = None
-        self._tokens: Tokens | None = None
         self.line.textChanged.connect(self._on_text_changed)
         self.line.textEdited.connect(self._complete)
         self.line.returnPressed.connect(self._on_return)
         self.line.installEventFilter(self)
         self.setFocusProxy(self.line)
+        follow_theme(self._recolour)
 
     @property
     def text(self) -> str:
@@ -100,18 +100,6 @@ class SearchField(QWidget):
         """Puts the cursor here."""
         self.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.line.selectAll()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self._tokens = tokens
-        self._magnifier.setIcon(icon("search", tokens.muted_text))
-        self.error.setStyleSheet(f"color: {tokens.error};")
-        border = tokens.border if self.error.isHidden() else tokens.error
-        self.line.setStyleSheet(
-            f"#history_search {{ border: 1px solid {border}; border-radius: 5px; padding: 3px 4px;"
-            f" background: {tokens.base}; }} #history_search:focus {{ border-color:"
-            f" {tokens.accent if self.error.isHidden() else tokens.error}; }}"
-        )
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
         """Down leaves for the list; Escape empties the field."""
@@ -158,8 +146,14 @@ class SearchField(QWidget):
         self.error.setVisible(problem is not None)
         # What assistive technology reads on the field itself.
         self.line.setAccessibleDescription(told)
-        if self._tokens is not None:
-            self.apply_tokens(self._tokens)
+        self._recolour(current_tokens())
+
+    def _recolour(self, tokens: Tokens) -> None:
+        border, focused = (tokens.border, tokens.accent) if self.error.isHidden() else (tokens.error, tokens.error)
+        self.line.setStyleSheet(
+            f"#history_search {{ border: 1px solid {border}; border-radius: 5px; padding: 3px 4px;"
+            f" background: {tokens.base}; }} #history_search:focus {{ border-color: {focused}; }}"
+        )
 
     def _complete(self, text: str) -> None:
         cursor = self.line.cursorPosition()

@@ -6,7 +6,7 @@ import re
 from typing import TypeAlias
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QIcon, QPalette
 from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QWidget
 
 from subflow_app.core.language import tr
@@ -17,7 +17,8 @@ from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.editors import ChoiceEditor, FlagEditor, PairEditor, TextEditor
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.icon_label import IconLabel
 from subflow_app.qt.widgets.steady import when_released
 from subflow_sim.params import Dimension
 
@@ -39,17 +40,16 @@ class FieldRow(QObject):
     committed = Signal(str, object, int)  # key, TOML value or None, session
     focused = Signal(str)  # key
 
-    def __init__(self, doc: Previewer, field: FormField, tokens: Tokens, parent: QWidget) -> None:
+    def __init__(self, doc: Previewer, field: FormField, parent: QWidget) -> None:
         super().__init__(parent)
         self._doc = doc
         self._field = field
-        self._tokens = tokens
         self._is_read_only = False
-        self.label = QLabel(field.label, parent)
+        self.label = muted(QLabel(field.label, parent))
         self.editor = self._make_editor(field, parent)
         self.reset = QToolButton(parent)
         self.message = QLabel(parent)
-        self._message_icon = QLabel(parent)
+        self._message_icon = IconLabel("error", "error", 14, parent)
         self._set_up()
         self.show_field(field)
 
@@ -109,15 +109,6 @@ class FieldRow(QObject):
         else:
             self.editor.setEnabled(not read_only)
         self.show_field(self._field)
-
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Show in the colours of another theme."""
-        self._tokens = tokens
-        self.label.setStyleSheet(f"color: {tokens.muted_text};")
-        self.message.setStyleSheet(f"color: {tokens.error};")
-        self._show_message_icon()
-        self._show_reset()
-        self.editor.update()
 
     def commit(self) -> None:
         """Make what is typed count, as if the focus had left."""
@@ -192,6 +183,7 @@ class FieldRow(QObject):
             stop.installEventFilter(self)
         self.message.setObjectName(f"message_{name}")
         self.message.setWordWrap(True)
+        self.message.setForegroundRole(QPalette.ColorRole.BrightText)
         self.message.hide()
         self._message_icon.hide()
         self.reset.setObjectName(f"reset_{name}")
@@ -201,7 +193,7 @@ class FieldRow(QObject):
         self.reset.setToolTip(tr("Back to the default"))
         self.reset.setAccessibleName(tr("Reset {field}", field=field.label))
         self.reset.clicked.connect(self._on_reset)
-        self.apply_palette(self._tokens)
+        self._show_reset()
 
     def _check(self, text: str) -> None:
         """Say while it is typed whether the text will do."""
@@ -247,16 +239,10 @@ class FieldRow(QObject):
         self.message.setText(text)
         self.message.setVisible(bool(text))
         self._message_icon.setVisible(bool(text))
-        self._show_message_icon()
-
-    def _show_message_icon(self) -> None:
-        # Drawn when it is needed: most fields never have a problem.
-        if not self._message_icon.isHidden():
-            self._message_icon.setPixmap(icon("error", self._tokens.error).pixmap(QSize(14, 14)))
 
     def _show_reset(self) -> None:
         # The button keeps its room when there is nothing to reset, so that editors line up.
-        self.reset.setIcon(icon("reset_value", self._tokens.muted_text) if self.reset.isEnabled() else QIcon())
+        self.reset.setIcon(icon("reset_value", "muted_text") if self.reset.isEnabled() else QIcon())
 
     def _on_typed(self, text: str) -> None:
         completed = self._field.completed(text)

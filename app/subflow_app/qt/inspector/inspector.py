@@ -30,7 +30,7 @@ from subflow_app.qt.inspector.outline_model import KEY_ROLE, OutlineModel
 from subflow_app.qt.inspector.param_form import ParamForm
 from subflow_app.qt.inspector.problem_list import ProblemList
 from subflow_app.qt.inspector.source_editor import SourceEditor
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import Tokens, set_style
 from subflow_sim.errors import Problem
 from subflow_sim.params import AlgorithmCatalog
 
@@ -48,7 +48,6 @@ class Inspector(QWidget):
         doc: what is edited.
         undo_stack: where edits go.
         catalog: the controllers and schedulers that can be chosen.
-        tokens: colours; those in force by default.
     """
 
     key_changed = Signal(str)  # dotted key of what is shown now: "links.wifi", "" for the scenario
@@ -59,14 +58,12 @@ class Inspector(QWidget):
         doc: ScenarioDoc,
         undo_stack: QUndoStack,
         catalog: AlgorithmCatalog,
-        tokens: Tokens | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._doc = doc
         self._undo_stack = undo_stack
         self._catalog = catalog
-        self._tokens = tokens or current_tokens()
         self._key = ""
         self._is_read_only = False
         self._is_following = False
@@ -77,15 +74,14 @@ class Inspector(QWidget):
         self._banner = QLabel(self)
         self._pages = QStackedWidget(self)
         self._tree = QTreeView(self)
-        self._outline = OutlineModel(doc, self._tokens, self)
-        self._form = ParamForm(self._tokens, self)
-        self._source = SourceEditor(self._tokens, self)
-        self._problems = ProblemList(self._tokens, self)
+        self._outline = OutlineModel(doc, self)
+        self._form = ParamForm(self)
+        self._source = SourceEditor(self)
+        self._problems = ProblemList(self)
         self._set_up()
         self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
         # Not the function itself: by then it may be another document's.
         self.destroyed.connect(lambda: self._unsubscribe())
-        self.apply_palette(self._tokens)
         self._show_document()
         self._expand()
 
@@ -182,33 +178,23 @@ class Inspector(QWidget):
         self._banner.setText(reason)
         self._banner.setVisible(bool(read_only and reason))
 
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Show in the colours of another theme."""
-        self._tokens = tokens
-        self._outline.apply_palette(tokens)
-        self._form.apply_palette(tokens)
-        self._source.apply_palette(tokens)
-        self._problems.apply_palette(tokens)
-        self._banner.setStyleSheet(
-            f"color: {tokens.text}; background: {tokens.info_fill}; border-bottom: 1px solid {tokens.border};"
-            "padding: 6px 14px;"
-        )
-        self._tree.setStyleSheet(
-            f"QTreeView {{ border: none; border-bottom: 1px solid {tokens.border}; padding: 4px 0; }}"
-            "QTreeView::item { padding: 3px 8px 3px 0; }"
-        )
-        self._tabs.setStyleSheet(
-            f"QTabBar {{ background: {tokens.window}; border-bottom: 1px solid {tokens.border}; }}"
-            f"QTabBar::tab {{ color: {tokens.muted_text}; padding: 7px 14px 6px; border: none;"
-            " border-bottom: 2px solid transparent; }"
-            f"QTabBar::tab:selected {{ color: {tokens.text}; border-bottom-color: {tokens.accent}; }}"
-            f"QTabBar::tab:hover:!selected {{ color: {tokens.text}; background: {tokens.button_hover}; }}"
-            f"QTabBar::tab:focus {{ border-bottom-color: {tokens.accent}; }}"
-        )
-
     # --- set up -----------------------------------------------------------------------------------------------------
 
     def _set_up(self) -> None:
+        set_style(
+            self._banner,
+            lambda t: (
+                f"color: {t.text}; background: {t.info_fill}; border-bottom: 1px solid {t.border}; padding: 6px 14px;"
+            ),
+        )
+        set_style(
+            self._tree,
+            lambda t: (
+                f"QTreeView {{ border: none; border-bottom: 1px solid {t.border}; padding: 4px 0; }}"
+                "QTreeView::item { padding: 3px 8px 3px 0; }"
+            ),
+        )
+        set_style(self._tabs, _tab_style)
         self._tabs.setObjectName("inspectorTabs")
         self._tabs.addTab(tr("Properties"))
         self._tabs.addTab(tr("Text"))
@@ -395,3 +381,14 @@ class Inspector(QWidget):
             self._show_document()
             return False
         return True
+
+
+def _tab_style(t: Tokens) -> str:
+    return (
+        f"QTabBar {{ background: {t.window}; border-bottom: 1px solid {t.border}; }}"
+        f"QTabBar::tab {{ color: {t.muted_text}; padding: 7px 14px 6px; border: none;"
+        " border-bottom: 2px solid transparent; }"
+        f"QTabBar::tab:selected {{ color: {t.text}; border-bottom-color: {t.accent}; }}"
+        f"QTabBar::tab:hover:!selected {{ color: {t.text}; background: {t.button_hover}; }}"
+        f"QTabBar::tab:focus {{ border-bottom-color: {t.accent}; }}"
+    )

@@ -12,7 +12,7 @@ from subflow_app.core.language import trn
 from subflow_app.core.scenarios.outline import OutlineEntry, outline
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.icons import icon
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import current_tokens
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
 _Index = QModelIndex | QPersistentModelIndex
@@ -29,9 +29,8 @@ class _Row:
 class OutlineModel(QAbstractItemModel):
     """Two columns: what a part is called, and a few words about it. Roles: `KEY_ROLE` is the dotted key."""
 
-    def __init__(self, doc: ScenarioDoc, tokens: Tokens, parent: QObject | None = None) -> None:
+    def __init__(self, doc: ScenarioDoc, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._tokens = tokens
         self._rows: list[_Row] = []
         self.show(doc)
 
@@ -57,11 +56,6 @@ class OutlineModel(QAbstractItemModel):
             self._rows.append(row)
         self.endResetModel()
         return True
-
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Show in the colours of another theme."""
-        self._tokens = tokens
-        self.layoutChanged.emit()
 
     def index_of(self, key: str) -> QModelIndex:
         """Return where a key stands; an invalid index if nowhere."""
@@ -128,9 +122,9 @@ class OutlineModel(QAbstractItemModel):
                     str(len(entry.children)) if entry.key in ("nodes", "links", "flows", "events") else ""
                 )
             case Qt.ItemDataRole.ForegroundRole:
-                return QColor(self._tokens.error if entry.problem_count else self._tokens.muted_text)
+                return QColor(current_tokens().error if entry.problem_count else current_tokens().muted_text)
             case Qt.ItemDataRole.DecorationRole if entry.problem_count:
-                return icon("error", self._tokens.error)
+                return icon("error", "error")
             case Qt.ItemDataRole.ToolTipRole:
                 return entry.detail or None
         return None

@@ -14,7 +14,7 @@ from subflow_app.core.scenarios.form_text import Previewer
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.field_row import FieldRow
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 
 
@@ -26,12 +26,10 @@ class ParamForm(QScrollArea):
     add_event_wanted = Signal()
     remove_event_wanted = Signal(int)
 
-    def __init__(self, tokens: Tokens, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._tokens = tokens
         self._form: Form | None = None
         self._rows: list[FieldRow] = []
-        self._headings: list[QLabel] = []
         self._hints: list[QLabel] = []
         self._is_read_only = False
         self._before: QWidget | None = None
@@ -84,15 +82,6 @@ class ParamForm(QScrollArea):
         for button in self.findChildren(QToolButton, "headerAction"):
             button.setEnabled(not read_only)
 
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Show in the colours of another theme."""
-        if tokens == self._tokens:
-            return
-        self._tokens = tokens
-        for row in self._rows:
-            row.apply_palette(tokens)
-        self._colour()
-
     def set_tab_before(self, widget: QWidget) -> None:
         """Let Tab come to the fields of all further forms from this widget; else they come last in the window."""
         self._before = widget
@@ -110,7 +99,7 @@ class ParamForm(QScrollArea):
         for row in self._rows:
             # Going away takes the focus from an editor, which must not commit to the document we change over to.
             row.blockSignals(True)
-        self._rows, self._headings, self._hints = [], [], []
+        self._rows, self._hints = [], []
         content = QWidget()
         content.setObjectName("paramFormContent")
         layout = QVBoxLayout(content)
@@ -127,7 +116,6 @@ class ParamForm(QScrollArea):
             old.deleteLater()
         self.setWidget(content)
         self._order_fields()
-        self._colour()
         self._show_header()
         if self._is_read_only:
             self.set_read_only(True)
@@ -160,7 +148,7 @@ class ParamForm(QScrollArea):
         self._action.clicked.connect(self._on_action)
         line.addWidget(self._title, 1)
         line.addWidget(self._action, 0, Qt.AlignmentFlag.AlignTop)
-        self._subtitle = QLabel()
+        self._subtitle = muted(QLabel())
         self._subtitle.setObjectName("formSubtitle")
         self._subtitle.setTextFormat(Qt.TextFormat.PlainText)
         self._subtitle.setWordWrap(True)
@@ -178,11 +166,10 @@ class ParamForm(QScrollArea):
             font.setWeight(font.Weight.DemiBold)
             heading.setFont(font)
             heading.setIndent(0)
-            self._headings.append(heading)
             layout.addSpacing(16)
             layout.addWidget(heading)
         if group.hint:
-            hint = QLabel(group.hint)
+            hint = muted(QLabel(group.hint))
             hint.setWordWrap(True)
             self._hints.append(hint)
             layout.addWidget(hint)
@@ -194,7 +181,7 @@ class ParamForm(QScrollArea):
         grid.setColumnStretch(2, 1)
         next_row = 0
         for field in group.fields:
-            row = FieldRow(doc, field, self._tokens, self.viewport())
+            row = FieldRow(doc, field, self.viewport())
             row.committed.connect(self.committed)
             row.focused.connect(self._on_focused)
             next_row = row.add_to(grid, next_row)
@@ -219,18 +206,6 @@ class ParamForm(QScrollArea):
         self._action.setText(tr("Add event") if key == "events" else tr("Remove"))
         self._action.setIcon(icon("add" if key == "events" else "delete"))
         self._action.setToolTip(tr("Add a timed change of a link") if key == "events" else tr("Remove this event"))
-
-    def _colour(self) -> None:
-        if self._form is None and not self._rows:
-            return
-        tokens = self._tokens
-        self._subtitle.setStyleSheet(f"color: {tokens.muted_text};")
-        self._own_problem.setStyleSheet(f"color: {tokens.error};")
-        for hint in self._hints:
-            hint.setStyleSheet(f"color: {tokens.muted_text};")
-        for heading in self._headings:
-            heading.setStyleSheet(f"color: {tokens.text};")
-        self._show_header()
 
     def _on_focused(self, key: str) -> None:
         row = self.row(key)

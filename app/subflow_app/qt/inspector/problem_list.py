@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QLabel, QListView, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.scenarios.problem_texts import problem_text
-from subflow_app.qt.icons import icon
 from subflow_app.qt.models.table_model import ListModel
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
+from subflow_app.qt.widgets.icon_label import IconLabel
 from subflow_sim.errors import Problem
 
 _MOST_ROWS = 4
@@ -37,12 +37,12 @@ class ProblemList(QFrame):
 
     activated = Signal(object)  # Problem
 
-    def __init__(self, tokens: Tokens, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("problemPanel")
         self._model = ProblemModel(_text, self, tip=str)
         self._most_rows = _MOST_ROWS
-        self._icon = QLabel(self)
+        self._icon = IconLabel("error", "error", 15, self)
         self._title = QLabel(self)
         self._title.setObjectName("problemCount")
         font = self._title.font()
@@ -69,7 +69,7 @@ class ProblemList(QFrame):
         layout.setSpacing(3)
         layout.addLayout(line)
         layout.addWidget(self._view)
-        self.apply_palette(tokens)
+        follow_theme(self._recolour)
         self.hide()
 
     @property
@@ -91,7 +91,8 @@ class ProblemList(QFrame):
         if bool(next_step) != self._is_hint:
             self._is_hint = bool(next_step)
             self._view.setVisible(not next_step)
-            self.apply_palette(self._tokens)
+            self._icon.setVisible(not next_step)
+            self._recolour(current_tokens())
         self._take_height()
         self.setVisible(count > 0)
 
@@ -109,11 +110,7 @@ class ProblemList(QFrame):
         height = self._view.sizeHintForRow(0) if count else 0
         self._view.setFixedHeight(rows * max(height, self.fontMetrics().height() + 2) + 4)
 
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Show in the colours of another theme."""
-        self._tokens = tokens
-        self._icon.setVisible(not self._is_hint)
-        self._icon.setPixmap(icon("error", tokens.error).pixmap(QSize(15, 15)))
+    def _recolour(self, tokens: Tokens) -> None:
         fill, edge, text = (
             (tokens.base, tokens.border, tokens.text)
             if self._is_hint

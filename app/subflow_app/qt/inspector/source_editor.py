@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QToolTip, QWidg
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 
 _PAUSE_MS = 300
 _SESSIONS = itertools.count(2_000_000)  # apart from those of fields and canvas
@@ -37,9 +37,8 @@ class SourceEditor(QPlainTextEdit):
 
     committed = Signal(str, int)  # text, session
 
-    def __init__(self, tokens: Tokens, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._tokens = tokens
         self._problem_lines: dict[int, str] = {}
         self._shown = ""
         self._newline = "\n"
@@ -53,7 +52,7 @@ class SourceEditor(QPlainTextEdit):
         # Undo is the document's: one history for forms, canvas and text.
         self.setUndoRedoEnabled(False)
         self._gutter = _Gutter(self)
-        self._highlighter = _TomlHighlighter(self.document(), tokens)
+        self._highlighter = _TomlHighlighter(self.document())
         self._pause = QTimer(self)
         self._pause.setSingleShot(True)
         self._pause.setInterval(_PAUSE_MS)
@@ -62,7 +61,7 @@ class SourceEditor(QPlainTextEdit):
         self.blockCountChanged.connect(self._make_room)
         self.updateRequest.connect(self._on_update_request)
         self.cursorPositionChanged.connect(self._mark_lines)
-        self.apply_palette(tokens)
+        follow_theme(self._recolour)
         self._make_room()
 
     def show_document(self, doc: ScenarioDoc) -> None:
@@ -119,13 +118,6 @@ class SourceEditor(QPlainTextEdit):
             self._shown = text
             self.committed.emit(text, self._session)
 
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Show in the colours of another theme."""
-        self._tokens = tokens
-        self._highlighter.apply_palette(tokens)
-        self._mark_lines()
-        self._gutter.update()
-
     # --- Qt ---------------------------------------------------------------------------------------------------------
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -168,7 +160,8 @@ class SourceEditor(QPlainTextEdit):
         """Draw line numbers, and a dot before lines with problems."""
         painter = QPainter(self._gutter)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.fillRect(event.rect(), QColor(self._tokens.alternate_base))
+        tokens = current_tokens()
+        painter.fillRect(event.rect(), QColor(tokens.alternate_base))
         painter.setFont(self.font())
         block = self.firstVisibleBlock()
         top = self.blockBoundingGeometry(block).translated(self.contentOffset()).top()
@@ -176,12 +169,12 @@ class SourceEditor(QPlainTextEdit):
             height = self.blockBoundingRect(block).height()
             number = block.blockNumber() + 1
             is_wrong = number in self._problem_lines
-            painter.setPen(QColor(self._tokens.error if is_wrong else self._tokens.muted_text))
+            painter.setPen(QColor(tokens.error if is_wrong else tokens.muted_text))
             rect = QRect(0, round(top), self._gutter.width() - 8, round(height))
             painter.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(number))
             if is_wrong:
                 painter.setPen(Qt.PenStyle.NoPen)
-                painter.setBrush(QColor(self._tokens.error))
+                painter.setBrush(QColor(tokens.error))
                 painter.drawEllipse(4, round(top + height / 2 - 3), 6, 6)
             block = block.next()
             top += height
@@ -215,12 +208,16 @@ class SourceEditor(QPlainTextEdit):
         cursor.setPosition(block.position() + min(column, max(block.length() - 1, 0)))
         self.setTextCursor(cursor)
 
+    def _recolour(self, tokens: Tokens) -> None:
+        self._highlighter.recolour(tokens)
+        self._mark_lines()
+
     def _mark_lines(self) -> None:
         """Shade the line of the cursor and the lines with problems."""
         selections = []
-        current = self.textCursor().blockNumber()
-        for line, colour in [(current, self._tokens.alternate_base)] + [
-            (number - 1, self._tokens.error_fill) for number in self._problem_lines
+        current, tokens = self.textCursor().blockNumber(), current_tokens()
+        for line, colour in [(current, tokens.alternate_base)] + [
+            (number - 1, tokens.error_fill) for number in self._problem_lines
         ]:
             block = self.document().findBlockByNumber(line)
             if not block.isValid():
@@ -264,12 +261,11 @@ class _TomlHighlighter(QSyntaxHighlighter):
         re.VERBOSE,
     )
 
-    def __init__(self, document: QTextDocument, tokens: Tokens) -> None:
+    def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
         self._formats: dict[str, QTextCharFormat] = {}
-        self.apply_palette(tokens)
 
-    def apply_palette(self, tokens: Tokens) -> None:
+    def recolour(self, tokens: Tokens) -> None:
         colours = {"comment": tokens.muted_text, "header": tokens.accent, "string": tokens.ok, "value": tokens.warning}
         for kind, colour in colours.items():
             text_format = QTextCharFormat()

@@ -15,7 +15,7 @@ from subflow_app.core.paths import file_stem, labs_directory
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.labs.panel import LabPanel
 from subflow_app.qt.sweeps.feature import SweepFeature
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
@@ -80,12 +80,6 @@ class LabFeature(Feature):
         if step.hints and page.hint.isEnabled():
             found.add("study.lab_hint")
         return frozenset(found)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the panel."""
-        self.panel.apply_tokens(tokens)
-        if self.session is not None and self._step is not None:
-            self._show_step()
 
     def close(self) -> None:
         """Keeps how the lab's document is."""
@@ -233,7 +227,11 @@ class LabFeature(Feature):
         reader.read.connect(self._on_judged)
         reader.failed.connect(self._on_failed)
         self._read_labs()
-        self.panel.apply_tokens(current_tokens())
+        follow_theme(self._recolour)
+
+    def _recolour(self, _tokens: Tokens) -> None:
+        if self.session is not None and self._step is not None:
+            self._show_step()
 
     def _on_shown(self) -> None:
         self._wake()

@@ -167,11 +167,6 @@ class PredictionForm(AskForm):
         colour = tokens.muted_text if made.came is None else self._colour(made, tokens)
         self.say(prediction_text(prediction, made), colour)
 
-    def apply_tokens(self, _tokens: Tokens) -> None:
-        """Redraws what is drawn."""
-        if self.canvas is not None:
-            self.canvas.update()
-
     def _colour(self, made: Predicted, tokens: Tokens) -> str:
         return {True: tokens.ok, False: tokens.warning, None: tokens.text}[made.is_right]
 

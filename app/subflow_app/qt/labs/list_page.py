@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QItemSelection, Qt, Signal
+from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -21,7 +22,6 @@ from subflow_app.core.labs.lab import Lab
 from subflow_app.core.language import tr
 from subflow_app.qt.labs.list_model import COLUMNS, LEVELS, ListedLab
 from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.tables import set_column_widths, set_up_table
 
 
@@ -36,7 +36,7 @@ class LabListPage(QWidget):
         self.setObjectName("lab_list_page")
         self.model: TableModel[ListedLab] = TableModel(COLUMNS, self, tip=lambda listed: "\n".join(listed.lab.goals))
         self.table = QTableView(self)
-        set_up_table(self.table, "lab_table", tr("Labs"))
+        set_up_table(self.table, "lab_table", tr("Labs"), style=None)
         self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.table.setModel(self.model)
         set_column_widths(self.table, COLUMNS)
@@ -59,6 +59,7 @@ class LabListPage(QWidget):
         area.setWidget(self.about)
         self.notice = QLabel(self)
         self.notice.setObjectName("lab_list_notice")
+        self.notice.setForegroundRole(QPalette.ColorRole.BrightText)
         self.notice.setWordWrap(True)
         self.notice.hide()
         self.begin = QPushButton(tr("Begin"), self)
@@ -105,10 +106,6 @@ class LabListPage(QWidget):
         """Tells something that has to do with all labs, or with the one that was to begin; empty: nothing."""
         self.notice.setText(text)
         self.notice.setVisible(bool(text))
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours it."""
-        self.notice.setStyleSheet(f"color: {tokens.error};")
 
     def _on_selected(self, _selected: QItemSelection, _deselected: QItemSelection) -> None:
         self.say("")

@@ -9,7 +9,6 @@ from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.qt.theme import Tokens
 
 if TYPE_CHECKING:
     from subflow_app.qt.labs.list_page import LabListPage
@@ -41,12 +40,6 @@ class LabPanel(QWidget):
         self.list, self.step = labs, step
         self.pages.addWidget(labs)
         self.pages.addWidget(step)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the pages."""
-        if self.list is not None and self.step is not None:
-            self.list.apply_tokens(tokens)
-            self.step.apply_tokens(tokens)
 
     def minimumSizeHint(self) -> QSize:
         """What a step needs, whether there is one yet or not: docks share out the width before."""

@@ -23,7 +23,7 @@ from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.labs.forms import PredictionForm, QuestionForm
 from subflow_app.qt.labs.step_text import StepText
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import current_tokens, muted, set_style
 
 
 class StepPage(QWidget):
@@ -45,14 +45,16 @@ class StepPage(QWidget):
         self.setObjectName("lab_step_page")
         self.to_list = QToolButton(self)
         self.to_list.setObjectName("lab_to_list")
+        self.to_list.setIcon(icon("example"))
         self.to_list.setAutoRaise(True)
         self.to_list.setText(tr("All labs"))
         self.to_list.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.to_list.setToolTip(tr("Back to the list of labs; this one goes on where it is"))
         self.to_list.clicked.connect(self.list_wanted)
-        self.lab_title = QLabel(self)
+        self.lab_title = muted(QLabel(self))
         self.lab_title.setObjectName("lab_title")
-        self.place = QLabel(self)
+        self.place = muted(QLabel(self))
+        self.place.setContentsMargins(0, 0, 10, 0)
         self.place.setObjectName("lab_place")
         self.bar = QProgressBar(self)
         self.bar.setObjectName("lab_progress")
@@ -128,7 +130,7 @@ class StepPage(QWidget):
         self.questions: tuple[QuestionForm, ...] = ()
         self._shown: Step | None = None
         self.say_reopen(is_wanted=False)
-        self.apply_tokens(current_tokens())
+        self._style()
 
     @property
     def shown(self) -> Step | None:
@@ -194,22 +196,22 @@ class StepPage(QWidget):
         """Offers the lab's scenario while another one is open."""
         self.reopen.setVisible(is_wanted)
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours it."""
-        self.to_list.setIcon(icon("example"))
-        self.lab_title.setStyleSheet(f"color: {tokens.muted_text};")
-        self.place.setStyleSheet(f"color: {tokens.muted_text}; padding-right: 10px;")
-        self.bar.setStyleSheet(
-            f"QProgressBar {{ border: none; background: {tokens.grid}; }}"
-            f"QProgressBar::chunk {{ background: {tokens.accent}; }}"
+    def _style(self) -> None:
+        set_style(
+            self.bar,
+            lambda t: (
+                f"QProgressBar {{ border: none; background: {t.grid}; }}"
+                f"QProgressBar::chunk {{ background: {t.accent}; }}"
+            ),
         )
-        self.content.setStyleSheet(
-            f"#lab_content {{ background: {tokens.base}; }}"
-            f"PredictionForm, QuestionForm {{ border: 1px solid {tokens.border}; border-radius: 5px; }}"
+        set_style(
+            self.content,
+            lambda t: (
+                f"#lab_content {{ background: {t.base}; }}"
+                f"PredictionForm, QuestionForm {{ border: 1px solid {t.border}; border-radius: 5px; }}"
+            ),
         )
-        self.hints.setStyleSheet(f"background: {tokens.info_fill}; padding: 6px;")
-        if self.prediction is not None:
-            self.prediction.apply_tokens(tokens)
+        set_style(self.hints, lambda t: f"background: {t.info_fill}; padding: 6px;")
 
     def _make_forms(self, step: Step) -> None:
         old: Sequence[QWidget] = [*([self.prediction] if self.prediction is not None else []), *self.questions]

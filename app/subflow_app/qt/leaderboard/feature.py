@@ -15,7 +15,6 @@ from subflow_app.core.number_text import duration_text
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.menus import LEADERBOARD_BUTTONS
-from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 
 if TYPE_CHECKING:
@@ -86,11 +85,6 @@ class LeaderboardFeature(Feature):
         if self._content is not None and self._content.rows:
             found.add(EXPORT)
         return frozenset(found)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the panel."""
-        if self._content is not None:
-            self._content.apply_tokens(tokens)
 
     def close(self) -> None:
         """Ends the runs that go on; what has ended is kept, and the next time goes on from there."""

@@ -30,7 +30,7 @@ from subflow_app.core.leaderboard.table import Standing, standings
 from subflow_app.qt.leaderboard.board_model import NAME, BarDelegate, BoardModel
 from subflow_app.qt.leaderboard.charts import MOST_SHOWN, BoardChart, Mark, RadarChart, ScatterChart, Shape
 from subflow_app.qt.models.table_model import SORT_ROLE
-from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.theme import muted, set_style, tab_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
 
@@ -73,7 +73,7 @@ class LeaderboardPanel(QWidget):
         self.bar.setAccessibleName(tr("Progress of the leaderboard"))
         self.bar.setRange(0, 1000)
         self.bar.hide()
-        self.words = QLabel(self)
+        self.words = muted(QLabel(self))
         self.words.setObjectName("leaderboard_words")
         self.words.setWordWrap(True)
         self.words.setContentsMargins(8, 0, 8, 4)
@@ -109,6 +109,7 @@ class LeaderboardPanel(QWidget):
         self.tabs.setObjectName("leaderboard_tabs")
         self.tabs.setAccessibleName(tr("Views of the leaderboard"))
         self.tabs.setDocumentMode(True)
+        set_style(self.tabs, tab_style)
         self.tabs.addTab(self.table, tr("Table"))
         self.tabs.addTab(self.radar, tr("Radar"))
         self.tabs.addTab(scatter_page, tr("Scatter"))
@@ -140,7 +141,6 @@ class LeaderboardPanel(QWidget):
         self.table.selectionModel().selectionChanged.connect(lambda _new, _old: self._draw_radar())
         for box in (self.along, self.up):
             box.currentIndexChanged.connect(lambda _: self._draw_scatter())
-        self.apply_tokens(current_tokens())
 
     @property
     def contest(self) -> str:
@@ -206,20 +206,6 @@ class LeaderboardPanel(QWidget):
     def hide_progress(self) -> None:
         """Nothing goes on."""
         self.bar.hide()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours table, tabs and pictures."""
-        self.table.setStyleSheet(table_style(tokens))
-        self.words.setStyleSheet(f"color: {tokens.muted_text};")
-        self.tabs.setStyleSheet(
-            f"QTabWidget::pane {{ border: none; border-top: 1px solid {tokens.border}; }}"
-            f"QTabBar::tab {{ color: {tokens.muted_text}; padding: 5px 14px 4px; border: none;"
-            " border-bottom: 2px solid transparent; }"
-            f"QTabBar::tab:selected {{ color: {tokens.text}; border-bottom-color: {tokens.accent}; }}"
-        )
-        self.empty.apply_tokens(tokens)
-        self.radar.update()
-        self.scatter.update()
 
     def _axis(self, text: str, first: str) -> QComboBox:
         box = QComboBox(self)

@@ -38,7 +38,6 @@ from subflow_app.core.number_text import NOTHING
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.models.table_model import LEFT, RIGHT, Index, bold
-from subflow_app.qt.theme import current_tokens
 from subflow_store.values import RunRow
 
 RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # RunRow; None for the heading of a group
@@ -219,11 +218,6 @@ class RunTable(QAbstractTableModel):
         """Whether notes can be written in their cells."""
         self._can_write = can_write
 
-    def refresh_icons(self) -> None:
-        """Has the icons drawn again, in the colours of another theme."""
-        self._icons.clear()
-        self._say_changed(0, len(self._columns) - 1)
-
     # ---- QAbstractTableModel ----
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
@@ -322,7 +316,7 @@ class RunTable(QAbstractTableModel):
                 return count
             return self._mean(group, shown) if shown.is_metric else ""
         if role == Qt.ItemDataRole.DecorationRole and shown.key == NAME:
-            return self._icon("folded" if self.is_folded(group.key) else "unfolded", current_tokens().muted_text)
+            return self._icon("folded" if self.is_folded(group.key) else "unfolded", "muted_text")
         if role == Qt.ItemDataRole.ToolTipRole:
             if self._grouping == SWEEP:
                 told = tr("Means of the runs of this sweep.")
@@ -388,15 +382,12 @@ class RunTable(QAbstractTableModel):
         return shown.text(self._value(row, shown))
 
     def _icon_of(self, row: RunRow, shown: RunColumn) -> QIcon | None:
-        tokens = current_tokens()
         if shown.key == STATUS:
-            colours = {"finished": tokens.ok, "running": tokens.accent, "failed": tokens.error}
-            return self._icon(_STATUS_ICONS[row.status], colours.get(row.status, tokens.muted_text))
+            colours = {"finished": "ok", "running": "accent", "failed": "error"}
+            return self._icon(_STATUS_ICONS[row.status], colours.get(row.status, "muted_text"))
         if shown.key == NAME:
             # A fork is told from its original, whose name begins as its own does.
-            return self._icon(
-                "plots" if row.fork is None else "fork", tokens.accent if row.id in self._shown else tokens.border
-            )
+            return self._icon("plots" if row.fork is None else "fork", "accent" if row.id in self._shown else "border")
         return None
 
     def _icon(self, name: str, colour: str) -> QIcon:

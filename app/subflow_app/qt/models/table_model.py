@@ -138,10 +138,6 @@ class FollowedTable(TableModel[RowT]):
             if changed:
                 self.dataChanged.emit(self.index(number, changed[0]), self.index(number, changed[-1]))
 
-    def refresh_icons(self) -> None:
-        """Has the icons drawn again, in the colours of another theme."""
-        self.say_changed(roles=[Qt.ItemDataRole.DecorationRole])
-
 
 class ListModel(TableModel[RowT]):
     """A list: a text of each row."""

@@ -17,7 +17,7 @@ from subflow_app.qt.playhead.gauges import Gauge, Gauges
 from subflow_app.qt.playhead.packet_item import PacketItem
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.playhead.tracks import track_of
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_app.qt.topology.view import TopologyView
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class CanvasShow(QObject):
 
     def __init__(self, playhead: Playhead, view: TopologyView, plots: PlotView) -> None:
         """Draws the time that somebody has gone to or, as long as nobody has, nothing."""
-        super().__init__(playhead)
+        super().__init__(view)
         self._playhead = playhead
         self._view = view
         self._plots = plots
@@ -53,6 +53,7 @@ class CanvasShow(QObject):
         playhead.arrived.connect(self._on_arrived)
         playhead.left.connect(self._clear)
         playhead.events_changed.connect(self._forget_run)
+        follow_theme(self._recolour)
         if playhead.time_s is not None:
             self._on_moved(playhead.time_s)
 
@@ -83,12 +84,9 @@ class CanvasShow(QObject):
             links=", ".join(missing[:5]) + ("…" if len(missing) > 5 else ""),
         )
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours what is drawn."""
+    def _recolour(self, _tokens: Tokens) -> None:
         self._colours = None
-        self._gauges.apply_tokens(tokens)
         if self._item is not None:
-            self._item.set_colours(tokens.base, tokens.text)
             self._draw()
 
     # ---- drawing ----
@@ -142,8 +140,7 @@ class CanvasShow(QObject):
             return
         scene = self._view.scene
         if self._item is None:
-            tokens = current_tokens()
-            self._item = PacketItem(tokens.base, tokens.text)
+            self._item = PacketItem()
             scene.addItem(self._item)
         matched = self._matched(run.traces)
         if self._tracks is None:

@@ -19,7 +19,7 @@ from subflow_app.core.language import tr, trn
 from subflow_app.core.replay.run_events import DEFAULT_KINDS, GROUPS, KINDS
 from subflow_app.qt.models.event_list import COLUMNS, EventList
 from subflow_app.qt.playhead.playhead import Playhead
-from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_column_widths, set_up_table
 
@@ -48,7 +48,7 @@ class EventsPanel(QWidget):
         self.kinds.activated.connect(self._on_filtered)
         self.owners = _combo("event_owners", tr("Whose events"))
         self.owners.activated.connect(self._on_filtered)
-        self._count = QLabel(self)
+        self._count = muted(QLabel(self))
         self._count.setObjectName("event_count")
         self.table = QTableView(self)
         set_up_table(self.table, "event_table", tr("Events of the run"))
@@ -76,16 +76,9 @@ class EventsPanel(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self._pages)
-        self.apply_tokens(current_tokens())
         playhead.events_changed.connect(self._on_events_changed)
         playhead.moved.connect(lambda _time_s: self._follow())
         playhead.left.connect(self._follow)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours it."""
-        self._empty.apply_tokens(tokens)
-        self.table.setStyleSheet(table_style(tokens))
-        self._count.setStyleSheet(f"color: {tokens.muted_text};")
 
     def showEvent(self, event: QShowEvent) -> None:
         """Takes over what came while it was hidden."""

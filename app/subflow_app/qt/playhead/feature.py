@@ -11,7 +11,6 @@ from subflow_app.qt.feature import Feature
 from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
 from subflow_app.qt.playhead.plots_show import PlotsShow
 from subflow_app.qt.playhead.strip import BUTTONS, TransportStrip
-from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.banner import Way
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 
@@ -105,14 +104,6 @@ class PlayheadFeature(Feature):
         if transport.time_s is not None:
             names.add("leave")
         return frozenset(f"playhead.{name}" for name in names)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours strip, list and picture."""
-        self.strip.apply_tokens(tokens)
-        if self._content is not None:
-            self._content.apply_tokens(tokens)
-        if self._canvas is not None:
-            self._canvas.apply_tokens(tokens)
 
     def close(self) -> None:
         """Ends seeks and playing."""

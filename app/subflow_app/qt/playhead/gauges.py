@@ -14,7 +14,7 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.palette import split_owner
 from subflow_app.core.replay.run_samples import SubflowGauge
 from subflow_app.qt import format as fmt
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import current_tokens
 
 _LEAST_WIDTH, _MOST_ROWS, _TOP = 300, 4, 3
 _LEAST_BAR, _GAP = 40, 8
@@ -48,7 +48,6 @@ class Gauges(QWidget):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._gauges: tuple[Gauge, ...] = ()
         self._full_pkts = 1.0
-        self._tokens = current_tokens()
 
     @property
     def gauges(self) -> tuple[Gauge, ...]:
@@ -63,11 +62,6 @@ class Gauges(QWidget):
         self.setAccessibleDescription("\n".join(f"{each.label}: {_words(each.window)}" for each in gauges[:20]))
         if len(gauges) != had:
             self.updateGeometry()
-        self.update()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours them."""
-        self._tokens = tokens
         self.update()
 
     # ---- where they are ----
@@ -122,12 +116,12 @@ class Gauges(QWidget):
             self._paint_gauge(painter, area, gauge)
         if len(shown) < len(self._gauges):
             area = QRect((columns - 1) * width + 8, (_MOST_ROWS - 1) * self._row_height + _TOP, width, self._row_height)
-            painter.setPen(QColor(self._tokens.muted_text))
+            painter.setPen(QColor(current_tokens().muted_text))
             more = tr("and {count} more", count=len(self._gauges) - len(shown))
             painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, more)
 
     def _paint_gauge(self, painter: QPainter, area: QRect, gauge: Gauge) -> None:
-        tokens, window, metrics = self._tokens, gauge.window, self.fontMetrics()
+        tokens, window, metrics = current_tokens(), gauge.window, self.fontMetrics()
         name_width, text_width = self._widths(area.width())
         painter.setPen(QColor(tokens.text))
         name = metrics.elidedText(gauge.label, Qt.TextElideMode.ElideMiddle, name_width - 6)

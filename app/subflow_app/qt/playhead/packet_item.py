@@ -13,6 +13,7 @@ from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QPixmap
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.core.replay.packet_places import Floats, PacketPlaces
+from subflow_app.qt.theme import current_tokens
 
 DATA, ACK, DATAGRAM = 0, 1, 2  # as in `Instant`, which is not loaded before there is one
 _Z = 12.0  # over links, under nodes
@@ -47,10 +48,9 @@ class _Group:
 class PacketItem(QGraphicsItem):
     """Data as round dots, ACKs as ticks across their way, datagrams as squares, in the colours of the plots."""
 
-    def __init__(self, ground: str, text: str) -> None:
-        """Shows none; ``ground`` is the colour around dots, ``text`` that of numbers, ``#rrggbb``."""
+    def __init__(self) -> None:
+        """Shows none."""
         super().__init__()
-        self._ground, self._text = QColor(ground), QColor(text)
         self._groups: tuple[_Group, ...] = ()
         self._counts: tuple[tuple[QPointF, str], ...] = ()
         self._bounds = QRectF()
@@ -58,11 +58,6 @@ class PacketItem(QGraphicsItem):
         self._tick_lines: dict[int, list[QLineF]] = {}  # by group
         self.places: PacketPlaces | None = None
         self.setZValue(_Z)
-
-    def set_colours(self, ground: str, text: str) -> None:
-        """Draws on another ground."""
-        self._ground, self._text = QColor(ground), QColor(text)
-        self.update()
 
     def show_places(self, places: PacketPlaces | None, colours: Mapping[int, str]) -> None:
         """Shows these packets; None shows none.
@@ -103,7 +98,7 @@ class PacketItem(QGraphicsItem):
                 painter.drawLines(self._ticks(number, max(_TICK, _LEAST_TICK_PX / zoom)))
         self._paint_dots(painter, zoom, grown)
         if zoom >= _TEXT_ZOOM:
-            painter.setPen(self._text)
+            painter.setPen(QColor(current_tokens().text))
             font = painter.font()
             size = max(_TEXT, _LEAST_TEXT_PX / zoom)
             font.setPixelSize(round(size))
@@ -128,7 +123,7 @@ class PacketItem(QGraphicsItem):
         ratio = painter.device().devicePixelRatioF()
         # Edges tell neighbours apart; where packets are so dense that they overlap, edges would cover them.
         is_sparse = self.places is not None and len(self.places) <= _MOST_WITH_EDGES
-        ground = self._ground.rgba() if is_sparse else 0
+        ground = QColor(current_tokens().base).rgba() if is_sparse else 0
         painter.save()
         painter.resetTransform()
         for group in self._groups:

@@ -15,7 +15,7 @@ from subflow_app.core.replay.transport import SPEEDS, speed_label
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.playhead.playhead import Playhead
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import current_tokens, muted, set_style
 
 _ICON = 16
 _TRACK_HEIGHT = 26
@@ -38,7 +38,6 @@ class TransportStrip(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._playhead = playhead
         self._actions = actions
-        self._tokens = current_tokens()
         self._is_built = False
         self._said: set[str] = set()
         self._picture_says = self._notice = ""
@@ -81,23 +80,6 @@ class TransportStrip(QWidget):
             self.field.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.field.selectAll()
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours it."""
-        self._tokens = tokens
-        if not self._is_built:
-            return
-        self.setStyleSheet(
-            f"#transport_strip {{ background: {tokens.window}; border-top: 1px solid {tokens.border}; }}"
-            f"QToolButton:checked {{ background: {tokens.info_fill}; border-radius: 4px; }}"
-        )
-        self.track.apply_tokens(tokens)
-        for label in (self._end, self._left_out):
-            label.setStyleSheet(f"color: {tokens.muted_text};")
-        self._close.setIcon(icon("close", tokens.muted_text))
-        for name, button in self.buttons.items():
-            button.setIcon(self._actions[name].icon())
-        self._show_playing()
-
     # ---- building ----
 
     def _build(self) -> None:
@@ -121,9 +103,9 @@ class TransportStrip(QWidget):
         self.field.returnPressed.connect(self._on_typed)
         self.field.textEdited.connect(lambda _text: self._complain(""))
         self.field.editingFinished.connect(self._show_time)
-        self._end = QLabel(self)
+        self._end = muted(QLabel(self))
         self._end.setObjectName("playhead_end")
-        self._left_out = QLabel(self)
+        self._left_out = muted(QLabel(self))
         self._left_out.setObjectName("playhead_left_out")
         # Its room is kept: the track beside it is under the mouse while the count changes.
         self._left_out.setMinimumWidth(self._left_out.fontMetrics().horizontalAdvance("+99999"))
@@ -146,6 +128,7 @@ class TransportStrip(QWidget):
         self.live.setIconSize(QSize(_ICON, _ICON))
         self._close = QToolButton(self)
         self._close.setObjectName("playhead_leave")
+        self._close.setIcon(icon("close", "muted_text"))
         self._close.setAutoRaise(True)
         self._close.setToolTip(self._actions["leave"].toolTip())
         self._close.setAccessibleName(self._actions["leave"].text().replace("&", ""))
@@ -164,7 +147,14 @@ class TransportStrip(QWidget):
         row.addWidget(self.live)
         row.addWidget(self.speed)
         row.addWidget(self._close)
-        self.apply_tokens(self._tokens)
+        set_style(
+            self,
+            lambda t: (
+                f"#transport_strip {{ background: {t.window}; border-top: 1px solid {t.border}; }}"
+                f"QToolButton:checked {{ background: {t.info_fill}; border-radius: 4px; }}"
+            ),
+        )
+        self._show_playing()
         self._show_ticks()
 
     def _row_height(self) -> int:
@@ -181,6 +171,7 @@ class TransportStrip(QWidget):
         button.setObjectName(f"playhead_{name}")
         button.setAutoRaise(True)
         button.setIconSize(QSize(_ICON, _ICON))
+        button.setIcon(action.icon())
         button.setToolTip(action.toolTip())
         button.setAccessibleName(action.text().replace("&", ""))
         button.setEnabled(action.isEnabled())
@@ -263,7 +254,7 @@ class TransportStrip(QWidget):
     def _complain(self, text: str) -> None:
         self._failure = text
         self.field.setProperty("invalid", bool(text))
-        self.field.setStyleSheet(f"border: 1px solid {self._tokens.error};" if text else "")
+        self.field.setStyleSheet(f"border: 1px solid {current_tokens().error};" if text else "")
         self.field.setAccessibleDescription(text)
         self._show_message()
 

@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import current_tokens
 
 _STEPS = 100_000  # of the value that screen readers are told
 _MARGIN, _GROOVE, _KNOB = 8, 4.0, 6.5
@@ -50,7 +50,6 @@ class TimeTrack(QSlider):
         self._time_s = 0.0
         self._prepared = 1.0
         self._ticks: Mapping[str, NDArray[np.float64]] = {}
-        self._tokens = current_tokens()
 
     # ---- what is shown ----
 
@@ -81,11 +80,6 @@ class TimeTrack(QSlider):
         if share != self._prepared:
             self._prepared = share
             self.update()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours it."""
-        self._tokens = tokens
-        self.update()
 
     def tick_columns(self, kind: str) -> list[int]:
         """Where ticks of a kind are drawn, px, each once: there may be far more of them than pixels."""
@@ -165,7 +159,7 @@ class TimeTrack(QSlider):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draws groove, ticks and knob."""
-        tokens = self._tokens
+        tokens = current_tokens()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         middle = self.height() / 2

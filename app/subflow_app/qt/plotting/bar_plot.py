@@ -22,7 +22,6 @@ from subflow_app.qt.plotting.plot_item import show_bottom_axis
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.plotting.view_box import PlotViewBox
-from subflow_app.qt.theme import Tokens
 
 # Room for the numbers above the bars: beside the height of their letters, px, and at most so much of the plot.
 _GAP_ABOVE, _MOST_ABOVE = 10.0, 0.4
@@ -76,9 +75,9 @@ class BarPlot(StackedPlot):
             xRange=(-0.5, max(categories, 1) - 0.5), yRange=(0.0, top / (1.0 - above) if top > 0 else 1.0), padding=0
         )
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        super().apply_tokens(tokens)
+    def recolour(self) -> None:
+        """Draws everything in the colours of the theme."""
+        super().recolour()
         self._draw()
 
     def _draw(self) -> None:
@@ -96,7 +95,7 @@ class BarPlot(StackedPlot):
         self.fit_values()
 
     def _draw_bar(self, bar: Bar, middle: float, width: float, number: int) -> None:
-        text = QColor(self._tokens.text if self._tokens is not None else "#000000")
+        text = QColor(self._tokens.text)
         if math.isnan(bar.mean):
             note = pg.TextItem(tr(bar.note), color=text, anchor=(0.0, 0.5), angle=90)
             note.setFont(self._font)
@@ -144,8 +143,6 @@ class BarPlot(StackedPlot):
 
     def _words(self, shown: Sequence[Bar]) -> list[Span]:
         """What the error bars are, and which fill is of which experiment."""
-        if self._tokens is None:
-            return []
         least, most = run_count(shown)
         if most == 0:
             text = tr("nothing to show yet")

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QToolButton
 
 from subflow_app.core.language import tr
 from subflow_app.qt.plotting.plot_texts import bins_text
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import Tokens, set_style
 
 _TOP = 1  # px; beside the title of the first plot
 
@@ -29,8 +29,8 @@ class CurvesButton(QToolButton):
         self.fit_font(self.font())
         self._plots = plots
         plots.viewport().installEventFilter(self)
+        set_style(self, _style)
         self.show_bins(bin_s)
-        self.apply_tokens(current_tokens())
 
     def fit_font(self, font: QFont) -> None:
         """Writes a little smaller than this."""
@@ -44,15 +44,6 @@ class CurvesButton(QToolButton):
         self.setAccessibleName(bins_text(bin_s))
         self._place()
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours it; long titles pass below."""
-        self.setStyleSheet(
-            f"QToolButton {{ background: {tokens.base}; color: {tokens.muted_text}; border: none; padding: 1px 4px; }}"
-            f"QToolButton:hover {{ background: {tokens.alternate_base}; color: {tokens.text}; }}"
-            "QToolButton::menu-indicator { image: none; }"
-        )
-        self._place()
-
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Keeps to the corner."""
         if event.type() == QEvent.Type.Resize:
@@ -64,3 +55,11 @@ class CurvesButton(QToolButton):
         area = self._plots.viewport().geometry()
         self.move(area.right() - self.width() + 1, area.top() + _TOP)
         self.raise_()
+
+
+def _style(t: Tokens) -> str:
+    return (
+        f"QToolButton {{ background: {t.base}; color: {t.muted_text}; border: none; padding: 1px 4px; }}"
+        f"QToolButton:hover {{ background: {t.alternate_base}; color: {t.text}; }}"
+        "QToolButton::menu-indicator { image: none; }"
+    )

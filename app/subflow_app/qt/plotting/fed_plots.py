@@ -22,7 +22,6 @@ from subflow_app.qt.plotting.sliced_feed import END_OF_SLICE, SlicedFeed
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.plotting.xy_plot import XYPlot
-from subflow_app.qt.theme import Tokens
 
 _MOST_SAMPLES_OF_WIDE_LINES = 100_000
 # In view; wide ones take longer.
@@ -39,7 +38,6 @@ class FedPlots(ScrolledPlots):
     """The curves in a stack of plots."""
 
     plots: list[StackedPlot]
-    _tokens: Tokens
 
     curves_changed = Signal()  # other lines than before, not only more samples
     time_range_changed = Signal(float, float)  # first and last time in view, s
@@ -91,8 +89,8 @@ class FedPlots(ScrolledPlots):
         """The runs shown."""
         return self._runs
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
+    def recolour(self) -> None:
+        """Draws everything in the colours of the theme."""
         raise NotImplementedError
 
     def set_line_width(self, width: float) -> None:
@@ -103,7 +101,7 @@ class FedPlots(ScrolledPlots):
         """Draws lines in colours that a person chose, ``#RRGGBB``; others in theirs."""
         self._looks.colours = dict(chosen)
         self._feed()
-        self.apply_tokens(self._tokens)
+        self.recolour()
         self.curves_changed.emit()
 
     @property

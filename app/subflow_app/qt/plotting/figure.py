@@ -55,7 +55,7 @@ def figure_content(shown: PlotStack, kind: FigureKind, size: FigureSize) -> byte
 
 
 def _paper_copy(shown: PlotStack, size: FigureSize) -> PlotStack:
-    figure = PlotStack(shown.specs, LIGHT, paper=True, font=paper_font())
+    figure = PlotStack(shown.specs, paper=True, font=paper_font())
     width, height = size.layout_size().toTuple()
     # Laid out like a widget on screen, without ever being one.
     figure.setAttribute(Qt.WidgetAttribute.WA_DontShowOnScreen)

@@ -10,7 +10,7 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from subflow_app.core.forking.ghosts import Ghost
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.time_plot import TimePlot
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import LIGHT, Tokens
 
 _DASH = (3.0, 3.0)
 # Where the words of the first fork stand, as a share of the height of the plot; those of the next below.
@@ -30,7 +30,7 @@ class ForkLines:
         # Made once and hidden when there is nothing to show: Qt crashes when a line goes that a label hangs on.
         self._lines: list[list[Any]] = []  # of each fork, one in every plot
         self._labels: list[list[Any]] = []  # of each fork, in the plot at the top; side by side in each column
-        self._tokens: Tokens | None = None
+        self._tokens = LIGHT
 
     @property
     def texts(self) -> list[tuple[float, str]]:
@@ -49,7 +49,7 @@ class ForkLines:
         self._ghosts = tuple(ghosts)
         self._draw()
 
-    def apply_tokens(self, tokens: Tokens) -> None:
+    def recolour(self, tokens: Tokens) -> None:
         """Recolours the lines."""
         self._tokens = tokens
         for lines in self._lines:
@@ -87,8 +87,7 @@ class ForkLines:
             lines.append(line)
         self._lines.append(lines)
         self._labels.append(labels)
-        if self._tokens is not None:
-            self.apply_tokens(self._tokens)
+        self.recolour(self._tokens)
 
 
 def _text(ghost: Ghost) -> str:

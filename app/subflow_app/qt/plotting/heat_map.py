@@ -17,7 +17,7 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.axis import Axis
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.view_box import TimeViewBox
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import Tokens, follow_theme
 
 # Uniform to the eye and safe for the colour-blind: one with a neutral middle for actions that go both ways, else one
 # from dark to light.
@@ -30,7 +30,7 @@ _DOT_ALPHA = 150
 class HeatMap(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is untyped
     """One picture with its colour bar."""
 
-    def __init__(self, tokens: Tokens, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         """An empty picture."""
         super().__init__(parent)
         self.setObjectName("heat_map")
@@ -68,7 +68,7 @@ class HeatMap(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is unt
         self.addItem(self._plot)
         self.ci.layout.setContentsMargins(4, 8, 8, 4)
         view.reset_requested.connect(self.fit)
-        self.apply_tokens(tokens)
+        follow_theme(self._recolour)
 
     def show_surface(
         self,
@@ -129,8 +129,8 @@ class HeatMap(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is unt
         levels = self._bar.axis._tickLevels
         return [text for _value, text in levels[0]] if levels else []
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything but the picture."""
+    def _recolour(self, tokens: Tokens) -> None:
+        """Everything but the picture."""
         self.setBackground(tokens.base)
         for axis in (*(self._plot.getAxis(name) for name in _SIDES), self._bar.axis):
             axis.setPen(make_pen(tokens.border))

@@ -23,6 +23,7 @@ from PySide6.QtGui import (
     QIcon,
     QMouseEvent,
     QPainter,
+    QPalette,
     QPen,
     QPixmap,
 )
@@ -44,7 +45,7 @@ from subflow_app.core.plots import Curve
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.legend_model import CURVE_ROLE, GOODPUT_ROLE, RATE_ROLE, LegendModel, line_colour
 from subflow_app.qt.plotting.legend_values import LegendValues
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import current_tokens, muted, set_style
 from subflow_app.qt.widgets.elided_label import ElidedLabel
 
 _SAMPLE_WIDTH = 22
@@ -81,14 +82,14 @@ class Legend(QWidget):
         super().__init__(parent)
         self.setObjectName("legend")
         self._model = model
-        self._run = ElidedLabel(self)
+        self._run = _head(ElidedLabel(self))
         self._run.setObjectName("legend_run")
         self._run.setContentsMargins(_MARGIN, 6, _MARGIN, 0)
         bold = self._run.font()
         bold.setBold(True)
         self._run.setFont(bold)
         self._run.hide()
-        self._time = ElidedLabel(self)
+        self._time = muted(_head(ElidedLabel(self)))
         self._time.setObjectName("legend_time")
         self._time.setContentsMargins(_MARGIN, 4, _MARGIN, 2)
         self._runs: tuple[str, ...] = ()
@@ -121,7 +122,14 @@ class Legend(QWidget):
         layout.addWidget(self._run)
         layout.addWidget(self._time)
         layout.addWidget(self.tree)
-        self.apply_tokens(current_tokens())
+        set_style(
+            self.tree,
+            lambda t: (
+                f"QHeaderView::section {{ background: {t.alternate_base}; color: {t.muted_text}; border: none;"
+                f" padding: 2px {_HEADER_PADDING - 1}px; }}"
+                f"QTreeView {{ border: none; }} QAbstractScrollArea::corner {{ background: {t.base}; }}"
+            ),
+        )
 
     @property
     def current(self) -> CurveId | None:
@@ -144,16 +152,6 @@ class Legend(QWidget):
         self._model.set_values(values.columns, values.decimals, values.goodputs, are_means=values.are_means)
         self._time.setText(values.heading)
         self._fit_columns()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the time; the tree follows the palette."""
-        self.tree.setStyleSheet(
-            f"QHeaderView::section {{ background: {tokens.alternate_base}; color: {tokens.muted_text}; border: none;"
-            f" padding: 2px {_HEADER_PADDING - 1}px; }}"
-            f"QTreeView {{ border: none; }} QAbstractScrollArea::corner {{ background: {tokens.base}; }}"
-        )
-        self._run.setStyleSheet(f"color: {tokens.text}; background: {tokens.alternate_base};")
-        self._time.setStyleSheet(f"color: {tokens.muted_text}; background: {tokens.alternate_base};")
 
     def fit_font(self, font: QFont) -> None:
         """Writes headings a little smaller than this, and gives columns the room that their values need."""
@@ -357,3 +355,10 @@ class _LineDelegate(QStyledItemDelegate):
         y = area.center().y() + 1
         painter.drawLine(area.left(), y, area.right(), y)
         painter.restore()
+
+
+def _head(label: ElidedLabel) -> ElidedLabel:
+    """On the ground of the headings below it."""
+    label.setBackgroundRole(QPalette.ColorRole.AlternateBase)
+    label.setAutoFillBackground(True)
+    return label

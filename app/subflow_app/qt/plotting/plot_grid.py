@@ -117,7 +117,7 @@ class PlotGrid:
             layout.setRowFixedHeight(_title_row(row) + 1, height + (axis if row in with_axis else 0.0))
         self._share_width()
 
-    def apply_tokens(self, tokens: Tokens) -> None:
+    def recolour(self, tokens: Tokens) -> None:
         """Recolours the titles of the columns."""
         for title in self.column_titles:
             title.set_colour(tokens.text)

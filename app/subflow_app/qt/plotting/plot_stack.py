@@ -27,7 +27,7 @@ from subflow_app.qt.plotting.span_table import span_rows
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.time_plot import TimePlot, plot_row
 from subflow_app.qt.plotting.xy_plot import XYPlot
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import LIGHT, Tokens, current_tokens, follow_theme
 
 _ZOOM_STEP = 1.25
 _HIT_PX = 8.0  # how far from a curve a click still means it
@@ -45,7 +45,6 @@ class PlotStack(FedPlots):
     def __init__(
         self,
         specs: Sequence[PlotSpec],
-        tokens: Tokens,
         parent: QWidget | None = None,
         *,
         paper: bool = False,
@@ -55,9 +54,8 @@ class PlotStack(FedPlots):
 
         Args:
             specs: from top to bottom.
-            tokens: colours.
             parent: Qt parent.
-            paper: for print: axis titles, no window furniture.
+            paper: for print: axis titles, no window furniture, and light in any theme.
             font: that of the application if left out.
         """
         super().__init__(parent, paper=paper)
@@ -68,7 +66,6 @@ class PlotStack(FedPlots):
         self._plot_font = font or QFont(self.font())
         self._head: LegendStrip | None = None
         self._grid = PlotGrid(self, self._plot_font, paper=paper)
-        self._tokens = tokens
         self._is_side_by_side = False  # in columns
         self._columns: list[PlotColumn] = []  # none: runs are laid over each other
         self.forks = ForkLines()
@@ -80,6 +77,8 @@ class PlotStack(FedPlots):
         self._handle: QWindow | None = None
         self._specs: tuple[PlotSpec, ...] = ()
         self.cursors = SpanCursors(self)
+        if not paper:
+            follow_theme(self._on_theme)
         self.set_specs(specs)
         self.sigDeviceRangeChanged.connect(self._share_height)
         self.scene().sigMouseMoved.connect(self._on_mouse_moved)
@@ -148,7 +147,7 @@ class PlotStack(FedPlots):
         if self.time_plots:
             self.time_plots[0].view.sigXRangeChanged.connect(self._on_time_range_changed)
         self._share_height()
-        self.apply_tokens(self._tokens)
+        self.recolour()
 
     def show_runs(self, runs: Sequence[Traces]) -> None:
         """Shows these runs and nothing else; hidden lines that exist again stay hidden."""
@@ -210,6 +209,7 @@ class PlotStack(FedPlots):
         """Draws everything with wider lines, px, for a picture of more pixels."""
         for plot in self.plots:
             plot.set_line_width(width)
+        self.recolour()
         if self._head is not None:
             self._head.set_line_width(width * PAPER_WIDTH)
 
@@ -464,13 +464,20 @@ class PlotStack(FedPlots):
 
     # ---- colours ----
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self._tokens = tokens
+    def recolour(self) -> None:
+        """Draws everything in the colours of the theme."""
+        tokens = self._tokens
         self.setBackground(tokens.base)
         for plot in self.plots:
-            plot.apply_tokens(tokens)
-        self._grid.apply_tokens(tokens)
-        self.cursors.apply_tokens(tokens)
-        self.forks.apply_tokens(tokens)
+            plot.recolour()
+        self._grid.recolour(tokens)
+        self.cursors.recolour(tokens)
+        self.forks.recolour(tokens)
         self._draw_cursor()
+
+    def _on_theme(self, _tokens: Tokens) -> None:
+        self.recolour()
+
+    @property
+    def _tokens(self) -> Tokens:
+        return LIGHT if self._paper else current_tokens()

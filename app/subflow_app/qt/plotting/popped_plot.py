@@ -10,7 +10,6 @@ from subflow_app.core.language import tr
 from subflow_app.core.plots import PlotSpec
 from subflow_app.qt.plotting.plot_scroll import PlotScroll
 from subflow_app.qt.plotting.plot_stack import PlotStack
-from subflow_app.qt.theme import Tokens
 
 _SIZE = QSize(760, 420)
 
@@ -20,14 +19,14 @@ class PoppedPlot(QWidget):
 
     returned = Signal(str)  # id of the plot
 
-    def __init__(self, spec: PlotSpec, origin: PlotStack, tokens: Tokens, parent: QWidget) -> None:
+    def __init__(self, spec: PlotSpec, origin: PlotStack, parent: QWidget) -> None:
         """Shows ``spec`` as ``origin`` would; the time in view and the crosshair are shared from then on."""
         super().__init__(parent, Qt.WindowType.Window)
         self.setObjectName(f"popped_{spec.id}")
         self.setWindowTitle(tr("{plot} plot — Subflow", plot=tr(spec.title)))
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.spec = spec
-        self.stack = PlotStack([spec], tokens, self)
+        self.stack = PlotStack([spec], self)
         self.stack.setAccessibleName(tr("{plot} plot", plot=tr(spec.title)))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -29,7 +29,6 @@ class SpanCursors(QObject):
         super().__init__(parent)
         self._times: dict[str, float] = {}
         self._lines: dict[str, list[Any]] = {name: [] for name in NAMES}
-        self._tokens: Tokens | None = None
         self._end_s = 1.0
 
     @property
@@ -83,12 +82,9 @@ class SpanCursors(QObject):
                 plot.item.addItem(line, ignoreBounds=True)
                 self._lines[name].append(line)
         self._draw()
-        if self._tokens is not None:
-            self.apply_tokens(self._tokens)
 
-    def apply_tokens(self, tokens: Tokens) -> None:
+    def recolour(self, tokens: Tokens) -> None:
         """Recolours the lines."""
-        self._tokens = tokens
         for name, lines in self._lines.items():
             for line in lines:
                 line.setPen(make_pen(tokens.accent, _DASH[name]))

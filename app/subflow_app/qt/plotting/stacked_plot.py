@@ -19,7 +19,7 @@ from subflow_app.qt.plotting.plot_item import PAPER_WIDTH, bottom_axis_height, c
 from subflow_app.qt.plotting.plot_texts import axis_of, title_of
 from subflow_app.qt.plotting.title_item import Span, TitleItem
 from subflow_app.qt.plotting.view_box import PlotViewBox
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import LIGHT, Tokens, current_tokens
 
 
 class StackedPlot:
@@ -43,7 +43,6 @@ class StackedPlot:
         self._font = QFont(font)
         self._paper = paper
         self._line_width = PAPER_WIDTH if paper else 1.0
-        self._tokens: Tokens | None = None
         self._hidden: frozenset[CurveId] = frozenset()
         self._readout: tuple[Span, ...] = ()
         self.time_axis_height = bottom_axis_height(font)
@@ -128,30 +127,27 @@ class StackedPlot:
 
     # ---- colours ----
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self._tokens = tokens
-        colour_axes(self.item, tokens, line_width=self._line_width, paper=self._paper)
+    def recolour(self) -> None:
+        """Draws everything in the colours of the theme, and in lines of the width that is set."""
+        colour_axes(self.item, self._tokens, line_width=self._line_width, paper=self._paper)
         self._update_title()
 
     def set_line_width(self, width: float) -> None:
-        """Draws everything with wider lines, px."""
+        """Draws with wider lines, px, from the next `recolour` on."""
         self._line_width = width * (PAPER_WIDTH if self._paper else 1.0)
-        if self._tokens is not None:
-            self.apply_tokens(self._tokens)
 
     @property
-    def _is_dark(self) -> bool:
-        return self._tokens is not None and self._tokens.is_dark
+    def _tokens(self) -> Tokens:
+        return LIGHT if self._paper else current_tokens()
 
     def _pen_of(self, curve: Curve) -> QPen:
-        return curve_pen(curve, dark=self._is_dark, width=self._line_width)
+        return curve_pen(curve, dark=self._tokens.is_dark, width=self._line_width)
 
     def _hex(self, colour: palette.ColourKey) -> QColor:
-        return QColor(palette.hex_colour(colour, dark=self._is_dark))
+        return QColor(palette.hex_colour(colour, dark=self._tokens.is_dark))
 
     def _update_title(self) -> None:
-        if self._tokens is not None and not self._paper:
+        if not self._paper:
             name = Span(title_of(self.spec), self._tokens.text, bold=True)
             # Over time the title is the quantity; another title says what is drawn, and the axis has to be named.
             has_unit = self.spec.kind == TIME and bool(self.spec.unit)

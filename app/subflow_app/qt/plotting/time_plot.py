@@ -25,7 +25,6 @@ from subflow_app.qt.plotting.plot_texts import x_axis_of
 from subflow_app.qt.plotting.stacked_plot import StackedPlot, make_crosshair
 from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.plotting.view_box import TimeViewBox
-from subflow_app.qt.theme import Tokens
 
 # Losses are ticked where they act: a loss halves the window, the other plots only show what follows.
 _TICKED_PLOT = "cwnd"
@@ -98,8 +97,7 @@ class TimePlot(StackedPlot):
             if item is None:
                 item = self.curves[key] = self._spare_curves.pop() if self._spare_curves else self._make_curve()
                 item.setVisible(key not in self._hidden)
-                if self._tokens is not None:
-                    self._set_pen(item, curve)
+                self._set_pen(item, curve)
                 # Totals lie under their parts: they cover more area and matter less where both meet.
                 item.setZValue(-1 if curve.is_ghost else 0 if curve.kind == "total" else 1)
                 item.set_log(self._log)
@@ -124,8 +122,6 @@ class TimePlot(StackedPlot):
 
     def _notes(self) -> list[Span]:
         """What the lines and areas are where they are not the samples, and which flow the mouse is near."""
-        if self._tokens is None:
-            return []
         curves = list(self._latest.values())
         notes = []
         bin_s = next((curve.bin_s for curve in curves if curve.bin_s), 0.0)
@@ -161,7 +157,7 @@ class TimePlot(StackedPlot):
             self.item.addItem(self._pointed, ignoreBounds=True)
         self._pointed.forget()
         if curve is not None:
-            self._pointed.setPen(make_pen(self._tokens.text if self._tokens else "#000000", width=self._line_width))
+            self._pointed.setPen(make_pen(self._tokens.text, width=self._line_width))
             self._pointed.set_log(self._log)
             self._pointed.feed(curve)
             self._pointed.show()
@@ -357,7 +353,7 @@ class TimePlot(StackedPlot):
         return make_pen(shown.name(QColor.NameFormat.HexArgb), width=self._line_width)
 
     def _line_pen(self) -> Any:
-        return make_pen(self._tokens.muted_text if self._tokens else "#777777", (2.0, 4.0), self._line_width)
+        return make_pen(self._tokens.muted_text, (2.0, 4.0), self._line_width)
 
     # ---- crosshair ----
 
@@ -396,9 +392,9 @@ class TimePlot(StackedPlot):
 
     # ---- colours ----
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        super().apply_tokens(tokens)
+    def recolour(self) -> None:
+        """Draws everything in the colours of the theme."""
+        super().recolour()
         for key, curve in self._latest.items():
             self._set_pen(self.curves[key], curve)
             if key in self._bands:
@@ -408,8 +404,8 @@ class TimePlot(StackedPlot):
                 ticks.set_pen(self._tick_pen(self._latest[key].colour))
         for line in self._lines:
             line.setPen(self._line_pen())
-        self._crosshair.setPen(make_pen(tokens.muted_text))
-        self._pin.setPen(make_pen(tokens.accent))
+        self._crosshair.setPen(make_pen(self._tokens.muted_text))
+        self._pin.setPen(make_pen(self._tokens.accent))
 
 
 def plot_row(spec: PlotSpec, runs: Sequence[frozenset[int]], font: QFont, *, paper: bool) -> list[TimePlot]:

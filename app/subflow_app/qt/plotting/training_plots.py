@@ -30,7 +30,7 @@ from subflow_app.qt.plotting.plot_item import (
 from subflow_app.qt.plotting.scrolled_plots import ScrolledPlots
 from subflow_app.qt.plotting.title_item import Span, TitleItem
 from subflow_app.qt.plotting.view_box import TimeViewBox
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_sim.stats import Estimate
 
 # What plots may go over: metric -> (title of the axis, factor to its unit).
@@ -53,14 +53,13 @@ _MOST_POINTS = 4000
 class TrainingPlots(ScrolledPlots):
     """The plots of the trainings that are selected, each in its colour; the first one's classics are the bands."""
 
-    def __init__(self, specs: Sequence[TrainingPlot], tokens: Tokens, parent: QWidget | None = None) -> None:
+    def __init__(self, specs: Sequence[TrainingPlot], parent: QWidget | None = None) -> None:
         """Makes empty plots of ``specs``."""
         super().__init__(parent)
         self.setObjectName("training_plots")
         self.setAccessibleName(tr("Curves of the selected trainings"))
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self._tokens = tokens
         self._font = QFont(self.font())
         self._x = "step"
         self._is_zoomed = False
@@ -74,7 +73,7 @@ class TrainingPlots(ScrolledPlots):
         self.ci.layout.setSpacing(_SPACING)
         self.ci.layout.setContentsMargins(_MARGIN, _MARGIN, _RIGHT_MARGIN, _MARGIN)
         self._lay_out()
-        self.apply_tokens(tokens)
+        follow_theme(self._recolour)
 
     @property
     def x(self) -> str:
@@ -98,7 +97,7 @@ class TrainingPlots(ScrolledPlots):
         if tuple(specs) != self._specs:
             self._specs = tuple(specs)
             self._lay_out()
-            self.apply_tokens(self._tokens)
+            self._recolour(current_tokens())
             self.refresh()
 
     def show_trainings(self, trainings: Sequence[tuple[Training, int]]) -> None:
@@ -126,12 +125,10 @@ class TrainingPlots(ScrolledPlots):
         """What the legend says."""
         return [entry.text for entry in self._entries()]
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self._tokens = tokens
+    def _recolour(self, tokens: Tokens) -> None:
         self.setBackground(tokens.base)
         for plot in self.plots:
-            plot.apply_tokens(tokens)
+            plot.recolour(tokens)
         self._legend_key = None
         self._show_legend()
 
@@ -224,12 +221,12 @@ class TrainingPlots(ScrolledPlots):
         self._legend_key = key
         if self._legend is not None:
             self.removeItem(self._legend)
-        self._legend = LegendStrip(entries, self._font, self.width() - 3.0 * _RIGHT_MARGIN, self._tokens.text)
+        self._legend = LegendStrip(entries, self._font, self.width() - 3.0 * _RIGHT_MARGIN, current_tokens().text)
         self.addItem(self._legend, row=0, col=0, colspan=self._columns)
         self._share_height()
 
     def _entries(self) -> list[Entry]:
-        dark = self._tokens.is_dark
+        dark = current_tokens().is_dark
         entries = [Entry(training.name, _training_pen(hue, dark=dark, width=2.0)) for training, hue in self._shown]
         newest = self._shown[0][0].comparison if self._shown else None
         for number, (name, estimate) in enumerate(newest.classics.items() if newest else ()):
@@ -255,7 +252,6 @@ class MetricPlot:
         self._hues: dict[str, int] = {}
         self._latest: list[tuple[int, float]] = []
         self._drawn: object = None
-        self._tokens: Tokens | None = None
         self._x_title = ""
         self._has_x_axis = True
         self._font = QFont(font)
@@ -321,9 +317,8 @@ class MetricPlot:
         else:
             self.view.enableAutoRange(y=True)
 
-    def apply_tokens(self, tokens: Tokens) -> None:
+    def recolour(self, tokens: Tokens) -> None:
         """Recolours everything."""
-        self._tokens = tokens
         colour_axes(self.item, tokens)
         for owner, curve in self.curves.items():
             curve.setPen(_training_pen(self._hues[owner], dark=tokens.is_dark))
@@ -358,7 +353,7 @@ class MetricPlot:
             curve = self.curves[owner] = pg.PlotDataItem(autoDownsampleFactor=1.0)
             curve.opts["autoDownsampleFactor"] = 1.0
             self._hues[owner] = hue
-            curve.setPen(_training_pen(hue, dark=self._tokens is not None and self._tokens.is_dark))
+            curve.setPen(_training_pen(hue, dark=current_tokens().is_dark))
             self.item.addItem(curve)
         return curve
 
@@ -366,7 +361,7 @@ class MetricPlot:
         """Evaluations as dots with their confidence intervals."""
         pair = self._dots.get(training.id)
         if pair is None:
-            colour = _training_colour(hue, dark=self._tokens is not None and self._tokens.is_dark)
+            colour = _training_colour(hue, dark=current_tokens().is_dark)
             bars = pg.ErrorBarItem(pen=make_pen(colour))
             dots = pg.ScatterPlotItem(size=_DOT, pxMode=True, pen=None, brush=QColor(colour))
             for item in (bars, dots):
@@ -391,14 +386,11 @@ class MetricPlot:
         for number, (name, estimate) in enumerate(classics.items()):
             if name not in self.bands:
                 self.bands[name] = _Band(self.item)
-                if self._tokens is not None:
-                    self.bands[name].colour(number, self._tokens)
+                self.bands[name].colour(number, current_tokens())
             self.bands[name].move(estimate, end, self.spec.metric.scale)
 
     def _update_title(self) -> None:
-        if self._tokens is None:
-            return
-        tokens = self._tokens
+        tokens = current_tokens()
         spans = [
             Span(tr(self.spec.metric.title), tokens.text, bold=True),
             Span(f"  {tr(self.spec.metric.unit)}", tokens.muted_text),

@@ -21,7 +21,6 @@ from subflow_app.qt.plotting.plot_texts import x_axis_of
 from subflow_app.qt.plotting.stacked_plot import StackedPlot, make_crosshair
 from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.plotting.view_box import PlotViewBox
-from subflow_app.qt.theme import Tokens
 
 
 class XYPlot(StackedPlot):
@@ -143,7 +142,7 @@ class XYPlot(StackedPlot):
         is_shown = at is not None and any(len(curve.time_s) == 0 for curve in self.shown_curves())
         self._line.setVisible(is_shown)
         self._dots.setData(spots=[])
-        if at is None or not is_shown or self._tokens is None:
+        if at is None or not is_shown:
             self.set_readout(())
             return
         self._line.setValue(x)
@@ -172,9 +171,9 @@ class XYPlot(StackedPlot):
 
     # ---- colours ----
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        super().apply_tokens(tokens)
+    def recolour(self) -> None:
+        """Draws everything in the colours of the theme."""
+        super().recolour()
         for key, curve in self._latest.items():
             self.curves[key].setPen(self._pen_of(curve))
-        self._line.setPen(make_pen(tokens.muted_text))
+        self._line.setPen(make_pen(self._tokens.muted_text))

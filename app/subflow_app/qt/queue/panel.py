@@ -25,7 +25,7 @@ from subflow_app.core.running.run_queue import QueueEntry
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import ROW_ROLE
 from subflow_app.qt.queue.table_model import COLUMNS, QueueTable
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import select_rows, set_column_widths, set_up_table
 
@@ -54,7 +54,7 @@ class QueuePanel(QWidget):
         self._model = QueueTable(self)
         self.table = QTableView(self)
         self.table.setModel(self._model)
-        set_up_table(self.table, "queue_table", tr("Queued runs"))
+        set_up_table(self.table, "queue_table", tr("Queued runs"), style=None)
         set_column_widths(self.table, COLUMNS)
         self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.table.customContextMenuRequested.connect(
@@ -66,7 +66,7 @@ class QueuePanel(QWidget):
         self._bar.setAccessibleName(tr("Progress of the queue"))
         self._bar.setRange(0, _STEPS)
         self._bar.setTextVisible(False)
-        self._text = QLabel(self)
+        self._text = muted(QLabel(self))
         self._text.setObjectName("queue_text")
         self.parallel = QSpinBox(self)
         self.parallel.setObjectName("queue_parallel")
@@ -101,7 +101,6 @@ class QueuePanel(QWidget):
         layout.setSpacing(0)
         layout.addLayout(top)
         layout.addLayout(self._stack, 1)
-        self.apply_tokens(current_tokens())
 
     def update_rows(self, entries: Sequence[QueueEntry], progress: JobProgress) -> None:
         """Shows the queue as it is now; what is selected stays selected."""
@@ -126,12 +125,6 @@ class QueuePanel(QWidget):
     def select_all(self) -> None:
         """Selects every run."""
         self.table.selectAll()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Redraws icons and muted texts in the colours of the theme."""
-        self._text.setStyleSheet(f"color: {tokens.muted_text};")
-        self._empty.apply_tokens(tokens)
-        self._model.refresh_icons()
 
     @staticmethod
     def _progress_text(progress: JobProgress) -> str:

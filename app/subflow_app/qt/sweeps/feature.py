@@ -13,7 +13,6 @@ from subflow_app.core.paths import file_stem
 from subflow_app.qt.dialogs import CSV_FILTER
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import SWEEP_BUTTONS, SWEEP_MENU, SWEEP_VIEW_BUTTONS
-from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 
 if TYPE_CHECKING:
@@ -64,11 +63,6 @@ class SweepFeature(Feature):
     def possible(self) -> frozenset[str]:
         """Everything that the selected sweep and its view allow."""
         return frozenset() if self._session is None else self._session.possible()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the panel."""
-        if self._session is not None:
-            self._session.panel.apply_tokens(tokens)
 
     def may_close(self) -> bool:
         """Asks about sweeps that go on."""

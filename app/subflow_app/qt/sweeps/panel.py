@@ -26,7 +26,7 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import ROW_ROLE
 from subflow_app.qt.sweeps.list_model import COLUMNS, SweepTableModel, done_text
 from subflow_app.qt.sweeps.study_page import StudyPage
-from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import select_rows, set_column_widths, set_up_table
 from subflow_app.qt.workers import Workers
@@ -78,7 +78,7 @@ class SweepPanel(QWidget):
         self._bar.setRange(0, _STEPS)
         self._bar.setTextVisible(False)
         self._bar.setMaximumHeight(_BAR_HEIGHT)
-        self._text = QLabel(self)
+        self._text = muted(QLabel(self))
         self._text.setObjectName("sweeps_text")
         top = QHBoxLayout()
         top.setContentsMargins(6, 4, 6, 4)
@@ -112,7 +112,6 @@ class SweepPanel(QWidget):
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self._splitter)
-        self.apply_tokens(current_tokens())
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Gives the list what it needs, and never more than its share; one who has moved the border is left alone."""
@@ -146,14 +145,6 @@ class SweepPanel(QWidget):
         """The selected sweeps, from top to bottom."""
         rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
         return [self._model.rows[row] for row in rows]
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours what does not follow the palette."""
-        self._text.setStyleSheet(f"color: {tokens.muted_text};")
-        self.table.setStyleSheet(table_style(tokens))
-        self._empty.apply_tokens(tokens)
-        self._model.refresh_icons()
-        self.page.apply_tokens(tokens)
 
     def _on_selected(self) -> None:
         self._show_progress()

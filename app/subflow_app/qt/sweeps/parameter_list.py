@@ -46,7 +46,7 @@ class ParameterList(QWidget):
         self.search.setClearButtonEnabled(True)
         self.table = _TakingTable(self)
         self.table.setModel(self.model)
-        set_up_table(self.table, "sweep_parameters", tr("Parameters of the scenario"))
+        set_up_table(self.table, "sweep_parameters", tr("Parameters of the scenario"), style=None)
         self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
         set_column_widths(self.table, COLUMNS)
         layout = QVBoxLayout(self)

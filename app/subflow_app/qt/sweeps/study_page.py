@@ -27,7 +27,7 @@ from subflow_app.core.sweeps.views.view import MAP, PARALLEL, PLOT, TABLE, Sweep
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.sweeps.choosers import Choosers
 from subflow_app.qt.sweeps.study_table import StudyTable
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import current_tokens, follow_theme, muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.workers import Workers
 
@@ -78,9 +78,9 @@ class StudyPage(QWidget):
         self.pages.addWidget(self._empty)
         self.pages.addWidget(self.table)
         self._charts: dict[str, Any] = {}
-        self.note = QLabel(self)
+        self.note = muted(QLabel(self))
         self.note.setObjectName("sweep_note")
-        self.words = QLabel(self)
+        self.words = muted(QLabel(self))
         self.words.setObjectName("sweep_words")
         for label in (self.note, self.words):
             label.setTextFormat(Qt.TextFormat.PlainText)
@@ -110,7 +110,6 @@ class StudyPage(QWidget):
         self.choosers.changed.connect(self._choose)
         self.table.chosen.connect(self._on_points)
         self.table.opened.connect(self._on_points_opened)
-        self.apply_tokens(current_tokens())
         self.show_study(None)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -157,6 +156,7 @@ class StudyPage(QWidget):
         """The picture of a view, made when it is first asked for; the table is none."""
         if view not in self._charts:
             chart = self._charts[view] = _make_chart(VIEWS[view], self)
+            follow_theme(chart.recolour)
             chart.hovered.connect(self._show_words)
             chart.chosen.connect(self._on_hit)
             chart.opened.connect(self._on_hit_opened)
@@ -164,15 +164,6 @@ class StudyPage(QWidget):
                 chart.order_changed.connect(lambda order: self.choose(order=order))
             self.pages.addWidget(chart)
         return self._charts[view]
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self._empty.apply_tokens(tokens)
-        self.table.apply_tokens(tokens)
-        for label in (self.note, self.words):
-            label.setStyleSheet(f"color: {tokens.muted_text};")
-        for chart in self._charts.values():
-            chart.apply_tokens(tokens)
 
     # ---- inside ----
 

@@ -15,7 +15,6 @@ from subflow_app.core.sweeps.views.study import short_key
 from subflow_app.core.sweeps.views.table import VIEW, StudyRow, TableContent, study_columns
 from subflow_app.core.tables import TextTable
 from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.theme import Tokens, current_tokens, table_style
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
 
 _WIDEST = "00.00 ± 00.00"
@@ -89,7 +88,6 @@ class StudyTable(QTableView):
         self.doubleClicked.connect(lambda _index: self.opened.emit(self.selected_points()))
         self._titles: list[str] = []
         self._needed: list[int] = []  # widths of the columns that their texts ask for
-        self.apply_tokens(current_tokens())
 
     def show_content(self, content: TableContent) -> None:
         """Shows other rows; what is selected stays selected."""
@@ -140,7 +138,3 @@ class StudyTable(QTableView):
             self.opened.emit(self.selected_points())
             return
         super().keyPressEvent(event)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the header."""
-        self.setStyleSheet(table_style(tokens))

@@ -39,7 +39,7 @@ from subflow_app.core.scenarios.form_text import check_text, completed
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.scenarios.toml_edit import TomlEditError
 from subflow_app.qt import format as fmt
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import current_tokens, set_style
 from subflow_app.qt.topology.strip_edits import FIRST_VALUES, StripEdits, dotted
 from subflow_app.qt.topology.strip_layout import ROW_HEIGHT, Hit, StripLayout
 from subflow_app.qt.topology.strip_painter import AXIS_HEIGHT, Preview, StripPainter, describe_item
@@ -72,12 +72,11 @@ class EventStrip(QAbstractScrollArea):
     activated = Signal(str)  # key whose properties are wanted: "events.3"
     failed = Signal(str)  # an edit was refused: why
 
-    def __init__(self, doc: ScenarioDoc, undo_stack: QUndoStack, tokens: Tokens, parent: QWidget | None = None) -> None:
+    def __init__(self, doc: ScenarioDoc, undo_stack: QUndoStack, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._doc = doc
         self._undo_stack = undo_stack
         self._edits = StripEdits(doc, undo_stack)
-        self._tokens = tokens
         self._selected = ""
         self._rows: tuple[StripRow, ...] = ()
         self._duration_s = 1.0
@@ -99,6 +98,7 @@ class EventStrip(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.viewport().setMouseTracking(True)
+        set_style(self, lambda t: f"#eventStrip {{ background: {t.base}; border-top: 1px solid {t.border}; }}")
         self.verticalScrollBar().setSingleStep(ROW_HEIGHT)
         self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
         self.destroyed.connect(lambda: self._unsubscribe())
@@ -170,12 +170,6 @@ class EventStrip(QAbstractScrollArea):
         self._most_rows = min(max(rows, 1), _MOST_ROWS)
         self.setVisible(self._is_wanted and height >= _LEAST_PANEL)
         self.updateGeometry()
-
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Draw in other colours."""
-        self._tokens = tokens
-        self.setStyleSheet(f"#eventStrip {{ background: {tokens.base}; border-top: 1px solid {tokens.border}; }}")
-        self.viewport().update()
 
     def choose(self, item: StripItem | None) -> None:
         """Make keys act on a bar or mark."""
@@ -577,7 +571,7 @@ class EventStrip(QAbstractScrollArea):
         area = QRectF(self.viewport().rect())
         preview = self._drag.preview if self._drag is not None and self._drag.has_moved else None
         StripPainter(
-            painter, area, self.strip_layout, self._tokens, self.font(), self._chosen, preview, self.hasFocus()
+            painter, area, self.strip_layout, current_tokens(), self.font(), self._chosen, preview, self.hasFocus()
         ).paint(self._selected, self._position_s, self._message)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QPalette
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.flow_draft import KINDS, FlowDraft
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.path_list import PathList
 from subflow_sim.scenario_model import MAX_COPIES
 
@@ -31,17 +31,15 @@ class FlowDialog(QDialog):
 
     Args:
         draft: what it changes.
-        tokens: colours.
         parent: the window.
     """
 
     draft_changed = Signal()  # paths or what is being put together: the canvas shows it
     picking_changed = Signal(bool)  # links are to be clicked on the canvas, or not any more
 
-    def __init__(self, draft: FlowDraft, tokens: Tokens, parent: QWidget) -> None:
+    def __init__(self, draft: FlowDraft, parent: QWidget) -> None:
         super().__init__(parent)
         self._draft = draft
-        self._tokens = tokens
         is_new = not draft.flow
         self.setObjectName("flow_dialog")
         ends = tr("{source} to {destination}", source=draft.source, destination=draft.destination)
@@ -64,7 +62,7 @@ class FlowDialog(QDialog):
         title = QLabel(tr("Paths, one subflow each") if not draft.has_one_path else tr("Path"), self)
         self._title = title
         layout.addWidget(title)
-        self.paths = PathList(draft, self, is_dark=tokens.is_dark)
+        self.paths = PathList(draft, self, is_dark=current_tokens().is_dark)
         self.list = QListView(self)
         self.list.setObjectName("flow_paths")
         self.list.setAccessibleName(tr("Paths"))
@@ -184,5 +182,5 @@ class FlowDialog(QDialog):
 
     def _tell(self, text: str, *, is_problem: bool = False) -> None:
         self.told.setText(text)
-        colour = self._tokens.error if is_problem else self._tokens.text
-        self.told.setStyleSheet(f"color: {colour};")
+        role = QPalette.ColorRole.BrightText if is_problem else QPalette.ColorRole.WindowText
+        self.told.setForegroundRole(role)

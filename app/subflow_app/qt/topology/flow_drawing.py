@@ -15,7 +15,6 @@ from subflow_app.core.scenarios.scenario_doc import Change
 from subflow_app.core.scenarios.scenario_edits import add_flow, check_flow_ends, set_paths
 from subflow_app.core.scenarios.topology import hops_of
 from subflow_app.qt import commands
-from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.flow_dialog import FlowDialog
 from subflow_app.qt.topology.path_list import path_colour
 from subflow_app.qt.topology.preview import Ribbon
@@ -75,7 +74,7 @@ class FlowDrawing(QObject):
         if scenario is None:
             return
         draft = FlowDraft(scenario, source, destination, app_catalog(), flow)
-        dialog = FlowDialog(draft, current_tokens(), self._view.window())
+        dialog = FlowDialog(draft, self._view.window())
         dialog.accepted.connect(self._carry_out)
         dialog.finished.connect(self._end)
         dialog.draft_changed.connect(self._show_preview)

@@ -22,7 +22,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.look import paint_clock
 
 _SWATCH = 18
@@ -50,9 +50,8 @@ class Legend(QWidget):
     chosen = Signal(str)  # key of a flow
     menu_wanted = Signal(str, QPoint)  # key of a flow, global position
 
-    def __init__(self, tokens: Tokens, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._tokens = tokens
         self._entries: tuple[LegendEntry, ...] = ()
         self._rects: list[QRect] = []
         self._chosen_key = ""
@@ -81,11 +80,6 @@ class Legend(QWidget):
     def set_chosen(self, key: str) -> None:
         """Mark the entries of a flow."""
         self._chosen_key = key
-        self.update()
-
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Draw in other colours."""
-        self._tokens = tokens
         self.update()
 
     def hasHeightForWidth(self) -> bool:
@@ -118,7 +112,7 @@ class Legend(QWidget):
             self._paint_entry(painter, index, entry, rect)
 
     def _paint_entry(self, painter: QPainter, index: int, entry: LegendEntry, rect: QRect) -> None:
-        tokens = self._tokens
+        tokens = current_tokens()
         is_chosen = entry.key == self._chosen_key
         if is_chosen or index == self._hovered:
             painter.setPen(Qt.PenStyle.NoPen)

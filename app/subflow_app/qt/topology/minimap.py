@@ -7,7 +7,7 @@ from PySide6.QtGui import QColor, QKeyEvent, QMouseEvent, QPainter, QPaintEvent,
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.topology.scene import TopologyScene
 
 _SIZE = QSize(150, 104)
@@ -20,13 +20,13 @@ _STEP = 0.25  # of the view, for arrow keys
 class Minimap(QWidget):
     """Shown while the picture is larger than the view; a click or drag moves the view there."""
 
-    def __init__(self, view: QGraphicsView, scene: TopologyScene, tokens: Tokens) -> None:
+    def __init__(self, view: QGraphicsView, scene: TopologyScene) -> None:
         super().__init__(view)
         self._view = view
         self._scene = scene
-        self._tokens = tokens
         self._is_wanted = True
         self._picture: QPixmap | None = None
+        self._drawn_in: Tokens | None = None
         self._content = QRectF()
         self.setObjectName("topologyMinimap")
         self.setAccessibleName(tr("Overview of the whole picture"))
@@ -43,11 +43,6 @@ class Minimap(QWidget):
         """Switch it on or off."""
         self._is_wanted = wanted
         self.refresh()
-
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Draw in other colours."""
-        self._tokens = tokens
-        self._on_laid_out()
 
     def refresh(self) -> None:
         """Stand in the corner, if there is something out of view and room to stand."""
@@ -115,10 +110,10 @@ class Minimap(QWidget):
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draw the picture, which is kept, and the frame over it."""
-        tokens = self._tokens
+        tokens = current_tokens()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.drawPixmap(0, 0, self._drawn())
+        painter.drawPixmap(0, 0, self._drawn(tokens))
         shown = self._shown_rect()
         frame = QRectF(self._to_map(shown.topLeft()), self._to_map(shown.bottomRight()))
         fill = QColor(tokens.accent)
@@ -127,10 +122,11 @@ class Minimap(QWidget):
         painter.setPen(QPen(QColor(tokens.accent), 1.4))
         painter.drawRect(frame.intersected(QRectF(self.rect()).adjusted(1, 1, -1, -1)))
 
-    def _drawn(self) -> QPixmap:
-        if self._picture is not None and self._picture.devicePixelRatio() == self.devicePixelRatio():
+    def _drawn(self, tokens: Tokens) -> QPixmap:
+        is_sharp = self._picture is not None and self._picture.devicePixelRatio() == self.devicePixelRatio()
+        if self._picture is not None and is_sharp and self._drawn_in is tokens:
             return self._picture
-        tokens = self._tokens
+        self._drawn_in = tokens
         picture = QPixmap(self.size() * self.devicePixelRatio())
         picture.setDevicePixelRatio(self.devicePixelRatio())
         picture.fill(QColor(tokens.window))

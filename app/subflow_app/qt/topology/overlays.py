@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, set_style
 
 NoticeKind: TypeAlias = Literal["empty", "hint", "banner"]
 
@@ -25,6 +25,7 @@ class Notice(QLabel):
         self.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.setWordWrap(True)
         self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        follow_theme(self._recolour)
         self.hide()
 
     @property
@@ -37,11 +38,10 @@ class Notice(QLabel):
         self.setText(text)
         self._kind = kind
         self.setVisible(bool(text))
-        self.apply_palette(current_tokens())
+        self._recolour(current_tokens())
         self.place()
 
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Draw in other colours."""
+    def _recolour(self, tokens: Tokens) -> None:
         if self._kind == "hint":
             style = (
                 f"color: {tokens.text}; background: {tokens.base}; border: 1px solid {tokens.border};"
@@ -93,9 +93,11 @@ class ZoomBar(QFrame):
         self._lock = self._button(
             "lock", tr("Nodes are locked: click to let them be moved"), "unlockButton", self.unlock_wanted
         )
+        self._lock.setIcon(icon("lock", "warning"))
         self._lock.hide()
         for button in (self._lock, self._out, self._reset, self._in, self._fit):
             layout.addWidget(button)
+        set_style(self, _zoom_style)
         self.show_zoom(1.0)
 
     def _button(self, icon_name: str, tip: str, name: str, wanted: SignalInstance) -> QToolButton:
@@ -107,7 +109,8 @@ class ZoomBar(QFrame):
         button.setIconSize(QSize(16, 16))
         # The canvas has a key for each: Tab should not stop here on the way.
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        button.setProperty("iconName", icon_name)
+        if icon_name:
+            button.setIcon(icon(icon_name, "muted_text"))
         button.clicked.connect(wanted)
         return button
 
@@ -119,13 +122,10 @@ class ZoomBar(QFrame):
         """Say whether nodes are locked."""
         self._lock.setVisible(locked)
 
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Draw in other colours."""
-        self._lock.setIcon(icon("lock", tokens.warning))
-        self.setStyleSheet(
-            "#topologyZoomBar { background: transparent; border: none; }"
-            f"QToolButton {{ color: {tokens.muted_text}; border: none; border-radius: 4px; padding: 3px; }}"
-            f"QToolButton:hover {{ background: {tokens.button_hover}; color: {tokens.text}; }}"
-        )
-        for button in (self._out, self._in, self._fit):
-            button.setIcon(icon(button.property("iconName"), tokens.muted_text))
+
+def _zoom_style(t: Tokens) -> str:
+    return (
+        "#topologyZoomBar { background: transparent; border: none; }"
+        f"QToolButton {{ color: {t.muted_text}; border: none; border-radius: 4px; padding: 3px; }}"
+        f"QToolButton:hover {{ background: {t.button_hover}; color: {t.text}; }}"
+    )

@@ -9,7 +9,7 @@ from PySide6.QtGui import QAction, QDrag, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QToolButton, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.qt.theme import Tokens
+from subflow_app.qt.theme import Tokens, set_style
 
 PART_MIME = "application/x-subflow-part"
 """What is dragged from the palette: the name of its tool as data."""
@@ -35,6 +35,7 @@ class ToolStrip(QFrame):
         self._layout.setSizeConstraint(QGridLayout.SizeConstraint.SetNoConstraint)
         self._buttons: list[QToolButton] = []
         self._rows = 0
+        set_style(self, _style)
         self.hide()
 
     def set_actions(self, actions: Sequence[QAction]) -> None:
@@ -94,14 +95,14 @@ class ToolStrip(QFrame):
             rows * (height + gap) - gap + margins.top() + margins.bottom(),
         )
 
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Draw in the colours of another theme."""
-        self.setStyleSheet(
-            f"#topologyTools {{ background: {tokens.base}; border: none; border-right: 1px solid {tokens.border}; }}"
-            "QToolButton { border: 1px solid transparent; border-radius: 4px; padding: 4px; }"
-            f"QToolButton:hover {{ background: {tokens.button_hover}; }}"
-            f"QToolButton:checked {{ background: {tokens.button_hover}; border-color: {tokens.accent}; }}"
-        )
+
+def _style(t: Tokens) -> str:
+    return (
+        f"#topologyTools {{ background: {t.base}; border: none; border-right: 1px solid {t.border}; }}"
+        "QToolButton { border: 1px solid transparent; border-radius: 4px; padding: 4px; }"
+        f"QToolButton:hover {{ background: {t.button_hover}; }}"
+        f"QToolButton:checked {{ background: {t.button_hover}; border-color: {t.accent}; }}"
+    )
 
 
 class PaletteButton(QToolButton):

@@ -14,7 +14,7 @@ from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.scenarios.sketch import missing_part
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.qt import commands
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, set_style
 from subflow_app.qt.topology.arranging import Arranging
 from subflow_app.qt.topology.canvas import TopologyCanvas
 from subflow_app.qt.topology.captions import copies_text, describe_link, describe_path
@@ -33,7 +33,6 @@ class TopologyView(QWidget):
     Args:
         doc: what is shown and, by moving nodes, edited.
         undo_stack: where edits go.
-        tokens: colours; those in force by default.
     """
 
     selection_changed = Signal(str)  # dotted key: "links.wifi", "nodes.client", "flows.download"; "" is the scenario
@@ -49,13 +48,11 @@ class TopologyView(QWidget):
         self,
         doc: ScenarioDoc,
         undo_stack: QUndoStack,
-        tokens: Tokens | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
         self._doc = doc
         self._undo_stack = undo_stack
-        self._tokens = tokens or current_tokens()
         self._selected = ""
         self._is_selecting = False
         self._is_read_only = False
@@ -63,14 +60,18 @@ class TopologyView(QWidget):
         self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
         self.setObjectName("topologyView")
         self.setAccessibleName(tr("Topology panel"))
-        self._scene = TopologyScene(Look.of(self._tokens, self.font()), self)
+        self._scene = TopologyScene(Look.of(current_tokens(), self.font()), self)
         self._canvas = TopologyCanvas(self._scene, self)
-        self._minimap = Minimap(self._canvas, self._scene, self._tokens)
+        self._minimap = Minimap(self._canvas, self._scene)
         self.arranging = Arranging(self._canvas, self._scene, lambda: self._doc, undo_stack, self)
-        self._legend = Legend(self._tokens, self)
+        self._legend = Legend(self)
         self._notice = Notice(self._canvas)
         self._footer = QFrame(self)
         self._footer.setObjectName("topologyFooter")
+        set_style(
+            self._footer,
+            lambda t: f"#topologyFooter {{ background: {t.base}; border: none; border-top: 1px solid {t.border}; }}",
+        )
         self._zoom_bar = ZoomBar(self._footer)
         footer = QHBoxLayout(self._footer)
         footer.setContentsMargins(0, 0, 0, 0)
@@ -80,7 +81,7 @@ class TopologyView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
-        self._strip = EventStrip(doc, undo_stack, self._tokens, self)
+        self._strip = EventStrip(doc, undo_stack, self)
         self._tools = ToolStrip(self)
         upper = QHBoxLayout()
         upper.setSpacing(0)
@@ -110,7 +111,7 @@ class TopologyView(QWidget):
         self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
         # Not the function itself: by then it may be another document's.
         self.destroyed.connect(lambda: self._unsubscribe())
-        self.apply_palette(self._tokens)
+        follow_theme(self._recolour)
         self._show_document()
 
     # --- what the window uses ---------------------------------------------------------------------------------------
@@ -272,19 +273,8 @@ class TopologyView(QWidget):
         """Show the links as they are when nothing runs."""
         self._scene.clear_link_states()
 
-    def apply_palette(self, tokens: Tokens) -> None:
-        """Draw in the colours of another theme."""
-        self._tokens = tokens
+    def _recolour(self, tokens: Tokens) -> None:
         self._scene.set_look(Look.of(tokens, self.font()))
-        self._legend.apply_palette(tokens)
-        self._notice.apply_palette(tokens)
-        self._zoom_bar.apply_palette(tokens)
-        self._tools.apply_palette(tokens)
-        self._strip.apply_palette(tokens)
-        self._minimap.apply_palette(tokens)
-        self._footer.setStyleSheet(
-            f"#topologyFooter {{ background: {tokens.base}; border: none; border-top: 1px solid {tokens.border}; }}"
-        )
         self._show_legend()
 
     # --- document -> picture ----------------------------------------------------------------------------------------
@@ -347,7 +337,7 @@ class TopologyView(QWidget):
                 LegendEntry(
                     f"flows.{path.flow}",
                     (path.route if is_only_flow else path.label) + copies_text(path),
-                    hex_colour(path.colour, dark=self._tokens.is_dark),
+                    hex_colour(path.colour, dark=current_tokens().is_dark),
                     describe_path(path),
                     path.sends_datagrams,
                     bool(path.events),
@@ -460,7 +450,7 @@ class TopologyView(QWidget):
         """Follow the desktop's font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._scene.set_look(Look.of(self._tokens, self.font()))
+            self._scene.set_look(Look.of(current_tokens(), self.font()))
 
     def minimumSizeHint(self) -> QSize:
         """Room for tools and footer: a low panel does without the timeline."""

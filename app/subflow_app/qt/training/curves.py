@@ -12,7 +12,6 @@ from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QToolButton, Q
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.training_metrics import DEFAULT_TRAINING_PLOTS, TRAINING_PLOTS, TrainingPlot
 from subflow_app.core.learning.training_progress import Training
-from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.empty_state import EmptyState
 
 if TYPE_CHECKING:
@@ -105,12 +104,6 @@ class TrainingCurves(QWidget):
         if self._plots is not None:
             self._plots.set_specs(self.specs)
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self._empty.apply_tokens(tokens)
-        if self._plots is not None:
-            self._plots.apply_tokens(tokens)
-
     # ---- inside ----
 
     def _load(self) -> TrainingPlots:
@@ -118,7 +111,7 @@ class TrainingCurves(QWidget):
             from subflow_app.qt.plotting.plot_scroll import PlotScroll
             from subflow_app.qt.plotting.training_plots import TrainingPlots
 
-            self._plots = TrainingPlots(self.specs, current_tokens(), self)
+            self._plots = TrainingPlots(self.specs, self)
             self._plots.set_x(self._x)
             self._pages.addWidget(PlotScroll(self._plots))
         return self._plots

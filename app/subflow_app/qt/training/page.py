@@ -36,7 +36,7 @@ from subflow_app.core.learning.training_progress import CLASSICS, TOGGLE_WORDS, 
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.qt.models.table_model import ROW_ROLE
-from subflow_app.qt.theme import Tokens, current_tokens, table_style
+from subflow_app.qt.theme import muted, set_style, tab_style
 from subflow_app.qt.training.curves import TrainingCurves
 from subflow_app.qt.training.policy_view import PolicyView
 from subflow_app.qt.training.start_form import StartForm
@@ -98,7 +98,7 @@ class TrainPage(QWidget):
         self.curves = TrainingCurves(self)
         self.policy = PolicyView(workers, self._observe, self)
         self.rival = QComboBox(self)
-        self._form_waits = QLabel(self)
+        self._form_waits = muted(QLabel(self))
         self._form_pages = QStackedWidget(self)
         self._table_empty = EmptyState(
             "train", tr("Nothing trained yet"), tr("Choose what to learn and on what, then start.")
@@ -106,7 +106,6 @@ class TrainPage(QWidget):
         self._table_pages = QStackedWidget(self)
         self._place_parts()
         self._set_up_table()
-        self.apply_tokens(current_tokens())
 
     # ---- what the window uses ----
 
@@ -202,23 +201,6 @@ class TrainPage(QWidget):
 
         answer = self.dialogs.ask(partial(PromoteDialog, selected[0], desk.policy_names()))
         return desk.promote(selected[0], answer.name, answer.note) if answer is not None else None
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self._form_waits.setStyleSheet(f"color: {tokens.muted_text};")
-        for part in (self.curves, self.policy, self._table_empty):
-            part.apply_tokens(tokens)
-        if self.form is not None:
-            self.form.apply_tokens(tokens)
-        self.table.setStyleSheet(table_style(tokens))
-        self._model.refresh_icons()
-        self.tabs.setStyleSheet(
-            f"QTabWidget::pane {{ border: none; border-top: 1px solid {tokens.border}; }}"
-            f"QTabBar::tab {{ color: {tokens.muted_text}; padding: 5px 14px 4px; border: none;"
-            " border-bottom: 2px solid transparent; background: transparent; }"
-            f"QTabBar::tab:selected {{ color: {tokens.text}; border-bottom-color: {tokens.accent}; }}"
-            f"QTabBar::tab:hover:!selected {{ color: {tokens.text}; background: {tokens.button_hover}; }}"
-        )
 
     # ---- facts ----
 
@@ -343,6 +325,7 @@ class TrainPage(QWidget):
         self.tabs.setObjectName("training_tabs")
         self.tabs.setAccessibleName(tr("Curves and policy of the selected trainings"))
         self.tabs.setDocumentMode(True)
+        set_style(self.tabs, tab_style)
         self.tabs.addTab(self.curves, tr("Curves"))
         self.tabs.addTab(self.policy, tr("Policy"))
         self.tabs.currentChanged.connect(lambda _index: self._on_changed())

@@ -14,7 +14,7 @@ from subflow_app.core.learning.policy_surface import SeenPolicy, Surface, policy
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt import format as fmt
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.workers import Workers
 
@@ -47,7 +47,7 @@ class PolicyView(QWidget):
         self.across = self._chooser("policy_x", tr("Feature along the picture"))
         self.up = self._chooser("policy_y", tr("Feature up the picture"))
         self.output = self._chooser("policy_output", tr("Action that the colour shows"))
-        self.status = QLabel(self)
+        self.status = muted(QLabel(self))
         self.status.setObjectName("policy_status")
         self._empty = EmptyState("policy", tr(_NO_TITLE), tr(_NO_TEXT))
         self._pages = QStackedWidget(self)
@@ -73,7 +73,6 @@ class PolicyView(QWidget):
         self.status.setTextFormat(Qt.TextFormat.PlainText)
         self.status.setWordWrap(True)
         self._show_nothing(tr(_NO_TITLE), tr(_NO_TEXT))
-        self.apply_tokens(current_tokens())
 
     @property
     def picture(self) -> HeatMap | None:
@@ -95,13 +94,6 @@ class PolicyView(QWidget):
             return
         if (training.id, training.policy_version) not in (self._seen_key, self._asking):
             self._ask()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self._empty.apply_tokens(tokens)
-        self.status.setStyleSheet(f"color: {tokens.muted_text};")
-        if self._map is not None:
-            self._map.apply_tokens(tokens)
 
     # ---- inside ----
 
@@ -203,7 +195,7 @@ class PolicyView(QWidget):
         if self._map is None:
             from subflow_app.qt.plotting.heat_map import HeatMap
 
-            self._map = HeatMap(current_tokens(), self)
+            self._map = HeatMap(self)
             self._pages.addWidget(self._map)
         return self._map
 

@@ -16,7 +16,6 @@ from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.run_session import RunSession
-from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.workers import Workers
 
@@ -113,11 +112,6 @@ class TrainingSession(QObject):
     def possible(self) -> frozenset[str]:
         """What can be done with the selected trainings."""
         return self._page.possible() if self._page is not None else frozenset()
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the panel."""
-        if self._page is not None:
-            self._page.apply_tokens(tokens)
 
     def start(self) -> None:
         """Begins what the form says."""

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 from subflow_app.core.language import tr
 from subflow_app.core.learning.training_draft import FROM_FILE, TrainingDraft
 from subflow_app.qt.inspector.param_form import ParamForm
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import call_style, set_style
 
 
 class StartForm(QWidget):
@@ -26,7 +26,7 @@ class StartForm(QWidget):
         self._draft = draft
         self._document = ""
         self._draws = False
-        self.form = ParamForm(current_tokens(), self)
+        self.form = ParamForm(self)
         self.form.setObjectName("training_form")
         self.form.committed.connect(self._on_committed)
         self.button = QToolButton(self)
@@ -34,6 +34,10 @@ class StartForm(QWidget):
         self.button.setDefaultAction(start)
         self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        font = self.button.font()
+        font.setWeight(font.Weight.DemiBold)
+        self.button.setFont(font)
+        set_style(self.button, call_style)
         self.button.setSizePolicy(self.button.sizePolicy().Policy.Expanding, self.button.sizePolicy().Policy.Fixed)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -45,7 +49,6 @@ class StartForm(QWidget):
         layout.addLayout(foot)
         self.setFocusProxy(self.form)
         self.show_draft()
-        self.apply_tokens(current_tokens())
 
     @property
     def draft(self) -> TrainingDraft:
@@ -85,17 +88,6 @@ class StartForm(QWidget):
     def show_draft(self) -> None:
         """Shows the draft as it is now."""
         self.form.show_form(self._draft, self._draft.form(self._document, draws=self._draws))
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self.form.apply_palette(tokens)
-        self.button.setStyleSheet(
-            f"QToolButton {{ background: {tokens.accent}; color: {tokens.accent_text};"
-            f" border: 1px solid {tokens.accent}; border-radius: 6px; padding: 6px 16px; font-weight: 600; }}"
-            f"QToolButton:focus {{ border-color: {tokens.text}; }}"
-            f"QToolButton:disabled {{ background: {tokens.border}; color: {tokens.muted_text};"
-            f" border-color: {tokens.border}; }}"
-        )
 
     def _on_committed(self, key: str, value: object, _session: int) -> None:
         if key.endswith(".scenario") and value == FROM_FILE:

@@ -122,19 +122,18 @@ class TrainingTable(FollowedTable[Training]):
         """The colour of its curves, and the sign of where it stands."""
         if role != Qt.ItemDataRole.DecorationRole:
             return None
-        tokens = current_tokens()
         if column == NAME_COLUMN:
             key = palette.ColourKey(self.hue(row.id), 0)
-            return _swatch(palette.hex_colour(key, dark=tokens.is_dark))
+            return _swatch(palette.hex_colour(key, dark=current_tokens().is_dark))
         if column != STATE_COLUMN:
             return None
         colours = {
-            JobState.RUNNING: tokens.ok,
-            JobState.FINISHED: tokens.ok,
-            JobState.FAILED: tokens.error,
-            JobState.INTERRUPTED: tokens.warning,
+            JobState.RUNNING: "ok",
+            JobState.FINISHED: "ok",
+            JobState.FAILED: "error",
+            JobState.INTERRUPTED: "warning",
         }
-        return icon(_STATE_ICONS[row.state], colours.get(row.state, tokens.muted_text))
+        return icon(_STATE_ICONS[row.state], colours.get(row.state, "muted_text"))
 
 
 def _tip(training: Training) -> str:

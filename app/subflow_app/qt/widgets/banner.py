@@ -11,10 +11,13 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolBut
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import set_style
+from subflow_app.qt.widgets.icon_label import IconLabel
 
 Kind = Literal["info", "warning", "error"]
 
+# Colours of ground and edge.
+_COLOURS = {"info": ("info_fill", "accent"), "warning": ("warning_fill", "warning"), "error": ("error_fill", "error")}
 # Long enough to read a sentence and reach for "Undo".
 INFO_SHOWN_MS = 10_000
 
@@ -94,11 +97,6 @@ class Banners(QWidget):
         """
         self._shown[topic].buttons[way_text].click()
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours all banners."""
-        for banner in self._shown.values():
-            banner.apply_tokens(tokens)
-
     def event(self, event: QEvent) -> bool:
         """Takes the height that banners need now."""
         done = super().event(event)
@@ -129,10 +127,16 @@ class _Banner(QFrame):
         self.setObjectName(f"banner_{topic}")
         self.setAccessibleName(text)
         self.text = text
-        self._kind = kind
         self._topic = topic
         self._owner = owner
-        self._icon = QLabel(self)
+        fill, edge = _COLOURS[kind]
+        set_style(
+            self,
+            lambda t: (
+                f"#banner_{topic} {{ background: {getattr(t, fill)}; border-left: 4px solid {getattr(t, edge)};"
+                f" border-bottom: 1px solid {t.border}; }}"
+            ),
+        )
         label = QLabel(text, self)
         label.setWordWrap(True)
         label.setTextFormat(Qt.TextFormat.PlainText)
@@ -141,39 +145,26 @@ class _Banner(QFrame):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(12, 6, 8, 6)
         layout.setSpacing(8)
-        layout.addWidget(self._icon)
+        layout.addWidget(IconLabel(kind, edge, 18, self))
         layout.addWidget(label, 1)
         for way in ways:
             button = QPushButton(way.text, self)
             button.clicked.connect(lambda _checked=False, way=way: self._take(way))
             self.buttons[way.text] = button
             layout.addWidget(button)
-        self._close = QToolButton(self)
-        self._close.setAccessibleName(tr("Dismiss"))
-        self._close.setToolTip(tr("Dismiss"))
-        self._close.setAutoRaise(True)
-        self._close.setIconSize(QSize(14, 14))
-        self._close.clicked.connect(self._dismiss)
-        layout.addWidget(self._close)
-        self.apply_tokens(current_tokens())
+        close = QToolButton(self)
+        close.setIcon(icon("close"))
+        close.setAccessibleName(tr("Dismiss"))
+        close.setToolTip(tr("Dismiss"))
+        close.setAutoRaise(True)
+        close.setIconSize(QSize(14, 14))
+        close.clicked.connect(self._dismiss)
+        layout.addWidget(close)
         if kind == "info":
             timer = QTimer(self)
             timer.setSingleShot(True)
             timer.timeout.connect(self._dismiss)
             timer.start(INFO_SHOWN_MS)
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        fill, edge = {
-            "info": (tokens.info_fill, tokens.accent),
-            "warning": (tokens.warning_fill, tokens.warning),
-            "error": (tokens.error_fill, tokens.error),
-        }[self._kind]
-        self.setStyleSheet(
-            f"#{self.objectName()} {{ background: {fill}; border-left: 4px solid {edge};"
-            f" border-bottom: 1px solid {tokens.border}; }}"
-        )
-        self._icon.setPixmap(icon(self._kind, edge).pixmap(18, 18))
-        self._close.setIcon(icon("close"))
 
     def _take(self, way: Way) -> None:
         self._dismiss()

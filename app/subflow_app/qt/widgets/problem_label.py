@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt
+from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QLabel, QWidget
 
-from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.steady import when_released
 
 
@@ -24,7 +24,7 @@ class ProblemLabel(QLabel):
         self.setObjectName(name)
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
-        self.setStyleSheet(f"color: {current_tokens().error};")
+        self.setForegroundRole(QPalette.ColorRole.BrightText)
         self._least_width = least_width
         self._problem = ""
         self.hide()

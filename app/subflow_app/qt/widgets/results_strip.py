@@ -36,7 +36,7 @@ class ResultsStrip(QWidget):
         self._line = ElidedLabel(self, Qt.TextElideMode.ElideRight)
         self._line.setObjectName("results_line")
         self.table = QTableView(self)
-        set_up_table(self.table, "results_table", tr("Results of the runs shown"))
+        set_up_table(self.table, "results_table", tr("Results of the runs shown"), _style)
         self.table.setModel(self.model)
         self.table.setFrameShape(QTableView.Shape.NoFrame)
         self.table.setAlternatingRowColors(False)
@@ -98,11 +98,6 @@ class ResultsStrip(QWidget):
         """Puts the table on the clipboard."""
         QGuiApplication.clipboard().setText(self.model.table.tab_separated)
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours everything."""
-        self.table.setStyleSheet(table_style(tokens).replace("padding: 4px 8px", "padding: 1px 6px"))
-        self._line.setStyleSheet(f"color: {tokens.text};")
-
     def _say(self) -> None:
         self._line.setText(" · ".join(filter(None, (self._note, self._sentence))))
         self.setVisible(bool(self.text))
@@ -125,3 +120,7 @@ class ResultsStrip(QWidget):
     def minimumSizeHint(self) -> QSize:
         """Of any width: what has no room is scrolled or left out."""
         return QSize(0, super().minimumSizeHint().height())
+
+
+def _style(tokens: Tokens) -> str:
+    return table_style(tokens).replace("padding: 4px 8px", "padding: 1px 6px")

@@ -11,7 +11,7 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
 from subflow_app.core.running.runs import RunProgress
 from subflow_app.qt import format as fmt
-from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.theme import muted
 
 _STEPS = 1000
 
@@ -38,7 +38,6 @@ class RunStatus(QWidget):
         layout.addWidget(self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
         for label in (self._time, self._speed, self._left):
             layout.addWidget(label)
-        self.apply_tokens(current_tokens())
         self.hide()
 
     def show_progress(self, progress: RunProgress) -> None:
@@ -58,13 +57,8 @@ class RunStatus(QWidget):
         """What the labels say."""
         return " · ".join(label.text() for label in (self._time, self._speed, self._left) if label.text())
 
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the text."""
-        for label in (self._time, self._speed, self._left):
-            label.setStyleSheet(f"color: {tokens.muted_text};")
-
     def _label(self, name: str, widest: str) -> QLabel:
-        label = QLabel(self)
+        label = muted(QLabel(self))
         label.setObjectName(name)
         # Numbers count up: a width of their own for each keeps the ones beside from dancing.
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTableView, QVBo
 from subflow_app.core.language import tr
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.span_model import COLUMNS, SpanModel, SpanRow
-from subflow_app.qt.theme import Tokens, table_style
+from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.tables import set_column_widths, set_up_table
 
 
@@ -25,7 +25,7 @@ class SpanPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("span_panel")
         self.model = SpanModel(self)
-        self._about = QLabel(self)
+        self._about = muted(QLabel(self))
         self._about.setObjectName("span_about")
         self.table = QTableView(self)
         set_up_table(self.table, "span_table", tr("Curves between the cursors A and B"))
@@ -75,8 +75,3 @@ class SpanPanel(QWidget):
     def copy(self) -> None:
         """Puts the table on the clipboard."""
         QGuiApplication.clipboard().setText(self.model.text())
-
-    def apply_tokens(self, tokens: Tokens) -> None:
-        """Recolours the table."""
-        self.table.setStyleSheet(table_style(tokens))
-        self._about.setStyleSheet(f"color: {tokens.muted_text};")

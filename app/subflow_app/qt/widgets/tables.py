@@ -10,13 +10,16 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from subflow_app.core.language import tr
 from subflow_app.core.tables import Column
+from subflow_app.qt.theme import Style, set_style, table_style
 
 # What a header needs besides its text, px: margins and the sort arrow.
 _CELL_PADDING = 24
 
 
-def set_up_table(table: QTableView, name: str, text: str) -> None:
+def set_up_table(table: QTableView, name: str, text: str, style: Style | None = table_style) -> None:
     """Gives a table its object name, its accessible name and its ways; how many rows can be selected is its owner's."""
+    if style is not None:
+        set_style(table, style)
     table.setObjectName(name)
     table.setAccessibleName(text)
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)

@@ -104,7 +104,7 @@ class ParallelChart(QWidget):
         """The lines that pass all brushes, in the order of the keys."""
         return [self._hit(point) for point in self.passing()]
 
-    def apply_tokens(self, tokens: Tokens) -> None:
+    def recolour(self, tokens: Tokens) -> None:
         """Recolours everything."""
         self._tokens = tokens
         self.update()

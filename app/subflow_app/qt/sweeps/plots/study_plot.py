@@ -138,7 +138,7 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         """What can be pointed at, in the order of the keys."""
         return list(self._hits)
 
-    def apply_tokens(self, tokens: Tokens) -> None:
+    def recolour(self, tokens: Tokens) -> None:
         """Recolours everything."""
         self._tokens = tokens
         self.redraw()
