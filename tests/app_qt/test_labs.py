@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -26,10 +27,13 @@ from subflow_app.core.scenarios.form import form_for
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.qt.labs.feature import LabFeature
-from subflow_app.qt.labs.places import PREDICTION, place_of, reveal
+from subflow_app.qt.labs.places import PREDICTION, place_of, place_of_widget, reveal
 from subflow_app.qt.labs.sketch import SketchCanvas, round_ticks
 from subflow_app.qt.labs.step_page import StepPage
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.plotting.plot_scroll import PlotScroll
+from subflow_app.qt.sweeps.feature import SweepFeature
+from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
 
 LAB = "01-small"
 
@@ -77,6 +81,7 @@ def test_a_lab_is_done_in_the_window(
     dialogs: ScriptedDialogs,
     tmp_path: Path,
 ) -> None:
+    window.set_plot_shown("cwnd", False)
     # The first step: text, what it points at, a hint, and what is missing.
     assert "One flow, one bottleneck." in page.text.text()
     assert labs.spotlight is not None
@@ -97,6 +102,9 @@ def test_a_lab_is_done_in_the_window(
     # Questions: wrong twice shows what is right.
     _say(page, 0, "8")
     qtbot.waitUntil(lambda: "Tries left: 1" in page.questions[0].outcome.text())
+    qtbot.waitUntil(lambda: place_of_widget(window, page.questions[0].outcome) is not None)
+    _say(page, 0, "8")  # the same again costs nothing
+    qtbot.wait(50)
     _say(page, 0, "9")
     qtbot.waitUntil(lambda: "Right is: 83.33 pkt" in page.questions[0].outcome.text())
     _say(page, 1, "The queue")
@@ -116,6 +124,7 @@ def test_a_lab_is_done_in_the_window(
     page.prediction.choices.buttons()[0].setChecked(True)
     page.prediction.button.click()
     qtbot.waitUntil(lambda: "Change only the queue" in page.verdict.text())
+    assert "Kept. Change only the queue" in page.prediction.outcome.text()
     assert page.shown is not None
     assert spotlight.targets == page.shown.shows
     window.documents.doc.set_value("links.bottleneck.queue", "17pkt")
@@ -152,6 +161,77 @@ def test_a_lab_is_done_in_the_window(
     qtbot.waitUntil(lambda: (tmp_path / "ada.json").exists())
     document = json.loads((tmp_path / "ada.json").read_text())
     assert (document["student"], document["passed"], len(document["runs"])) == ("Ada", 5, 3)
+
+    # It was the only lab. What it switched on goes with it, and its scenario is kept without a question.
+    assert "cwnd" in [spec.id for spec in window.plots.wanted]
+    assert (page.next.text(), page.next.isEnabled()) == ("All labs", True)
+    page.next.click()
+    assert labs.panel.pages.currentWidget() is labs.panel.list
+    assert "cwnd" not in [spec.id for spec in window.plots.wanted]
+    window.document_stack.resetClean()
+    assert window.documents.is_modified
+    assert window.documents.new()
+    assert 'controller = "cubic"' in labs.session.progress.document
+
+
+def test_from_the_last_step_one_goes_on_to_the_next_lab(labs: LabFeature, page: StepPage, qtbot: QtBot) -> None:
+    session = labs.session
+    assert session is not None
+    labs._labs["02-next"] = replace(session.lab, name="02-next", number=2, title="The next")
+    for step in session.lab.steps:
+        session._set(step, replace(session.step_progress(step), passed_at="2026-01-01T00:00:00+00:00"))
+    labs._step = session.lab.steps[-1]
+    labs._show_step()
+    assert page.next.text() == "Next lab"
+    page.next.click()
+    qtbot.waitUntil(lambda: labs.session is not session)
+    assert page.lab_title.text() == "Lab 2: The next"
+
+
+def test_a_plot_below_the_fold_is_scrolled_into_sight_and_framed_there(
+    window: MainWindow, run_once: Callable[[], int], qtbot: QtBot
+) -> None:
+    window.resize(1358, 732)
+    for plot_id in ("cwnd", "rtt", "queue", "utilisation", "goodput"):
+        window.set_plot_shown(plot_id, True)
+    run_once()
+    scroll = window.plots.findChild(PlotScroll)
+    assert scroll is not None
+    qtbot.waitUntil(lambda: scroll.verticalScrollBar().maximum() > 150)
+    scroll.verticalScrollBar().setValue(0)
+    target = Target("plot", "utilisation")
+    reveal(window, target)
+    qtbot.waitUntil(lambda: scroll.verticalScrollBar().value() > 0)
+    place = place_of(window, target)
+    seen = place_of_widget(window, scroll.viewport())
+    assert place is not None
+    assert seen is not None
+    assert seen.contains(place)
+    assert place.height() > 60
+    scroll.verticalScrollBar().setValue(0)
+    place = place_of(window, target)
+    assert place is None or seen.contains(place)
+
+
+def test_a_new_sweep_of_a_lab_has_the_seeds_that_the_step_asks_for(labs: LabFeature, page: StepPage) -> None:
+    session = labs.session
+    assert session is not None
+    sweeps = labs.window.features[SweepFeature]
+    assert sweeps.suggests() is None
+    labs._step = replace(session.lab.steps[0], do=("sweep links.bottleneck.queue=8pkt,17pkt seeds=1..1",))
+    assert sweeps.suggests() == SweepSuggestion("1", compares_controllers=False)
+    labs.window.documents.new()
+    assert sweeps.suggests() is None
+
+
+def test_help_is_of_the_lab_where_it_is_under_the_mouse(
+    labs: LabFeature, page: StepPage, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What takes no keys, as the text of a step, does not get them from who reads it.
+    monkeypatch.setattr(QApplication, "focusWidget", lambda: window.toolbar)
+    monkeypatch.setattr(QApplication, "widgetAt", lambda _position: page.step_title)
+    window.bar.trigger("help.panel")
+    assert window.help.page == "lab"
 
 
 def test_a_small_window_shows_sixteen_lines_of_the_text(page: StepPage, window: MainWindow, qtbot: QtBot) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import QObject, Qt
@@ -14,7 +15,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.sweeps.sweep_draft import estimate_draft
 from subflow_app.core.sweeps.sweep_parameters import sweep_parameters, swept_controllers
-from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject
+from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
 from subflow_app.qt.workers import Workers
 
 CONTROLLER = "flows.download.controller"
@@ -58,6 +59,14 @@ def test_suggests_the_controllers_with_five_seeds(dialog: NewSweepDialog, qtbot:
     # The name says what varies.
     assert dialog.answer.plan.name == dialog.name.placeholderText() == "Two paths by controller"
     assert dialog.estimate_text.text().startswith("10 runs, about ")
+
+
+def test_begins_with_what_is_suggested(dialog: NewSweepDialog, qtbot: QtBot):
+    subject = replace(dialog._subject, suggestion=SweepSuggestion("1", compares_controllers=False))
+    made = NewSweepDialog(subject, dialog._workers)
+    qtbot.addWidget(made)
+    assert (made.flow.currentIndex(), made.seeds.text()) == (0, "1")
+    assert made.draft.axes == ()
 
 
 def test_parameter_is_searched_taken_and_given_values(dialog: NewSweepDialog, qtbot: QtBot):

@@ -252,7 +252,7 @@ def test_what_is_missing_in_a_step_is_told(subflow: Subflow, begun: Path) -> Non
     assert subflow("labs", "next", begun).out == f"Not yet: a prediction: `subflow labs predict {begun} VALUE`\n"
     assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=17pkt").code == 0
     assert "Not yet: You ran before you predicted" in subflow("labs", "next", begun).out
-    assert subflow("labs", "predict", begun, "2").out == "Kept. Now run it, and see.\n"
+    assert subflow("labs", "predict", begun, "2").out == "Kept. Change only the queue, to 17 packets, and run.\n"
     early = "Not yet: You ran before you predicted: run again, now that your prediction stands.\n"
     assert subflow("labs", "next", begun).out == early
     assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=17pkt").code == 0

@@ -369,7 +369,7 @@ def _told(session: LabSession, step: Step | None, answered: Question | None) -> 
         is_done = session.is_answered(step, answered)
         told.append(answer_text(answered, made.answers[answered.id], is_done=is_done))
     if step.prediction is not None and made.prediction is not None and (made.is_passed or answered is None):
-        told.append(prediction_text(step.prediction, made.prediction))
+        told.append(prediction_text(step, made.prediction))
     return told
 
 
@@ -415,7 +415,7 @@ def _print_said(session: LabSession, step: Step) -> None:
     made = session.step_progress(step)
     if step.prediction is not None and made.prediction is not None:
         print_line()
-        print_line(f"Predicted. {prediction_text(step.prediction, made.prediction)}")
+        print_line(f"Predicted. {prediction_text(step, made.prediction)}")
     for question in step.questions:
         if given := made.answers.get(question.id):
             done = session.is_answered(step, question)

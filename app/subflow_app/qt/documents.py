@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
@@ -36,6 +37,8 @@ class Documents(QObject):
         self._undo_stack = undo_stack
         self._preferences = preferences
         self.dialogs = dialogs
+        self.keeps: Callable[[], bool] = lambda: False
+        """Whether somebody else keeps the document, with its changes, when it is replaced."""
         self._doc = ScenarioDoc.new()
         self._name = _UNTITLED
         # A document that was never saved and never edited has nothing to lose, an edited one has.
@@ -158,7 +161,7 @@ class Documents(QObject):
     def may_discard(self) -> bool:
         """Asks what to do with unsaved changes, if there are any; False means: leave everything as it is."""
         self.settling.emit()
-        if not self.is_modified:
+        if not self.is_modified or self.keeps():
             return True
         answer = self.dialogs.ask_save_changes(self.name)
         return answer == "discard" or (answer == "save" and self.save())

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.plotting.curve_id import CurveId
     from subflow_app.qt.plotting.curves_button import CurvesButton
     from subflow_app.qt.plotting.legend import Legend
+    from subflow_app.qt.plotting.plot_scroll import PlotScroll
     from subflow_app.qt.plotting.plot_stack import PlotStack
     from subflow_app.qt.plotting.popped_plot import PoppedPlot
 
@@ -61,6 +62,7 @@ class PlotView(QWidget):
         self.curves_menu = QMenu(self)  # of the button above the plots, for whoever has the actions
         self.curves_menu.setObjectName("curves_menu")
         self._button: CurvesButton | None = None
+        self._scroll: PlotScroll | None = None
         self._model = LegendModel(self)
         self._model.hidden_changed.connect(self._on_hidden_changed)
         self._runs: tuple[Traces, ...] = ()
@@ -149,7 +151,7 @@ class PlotView(QWidget):
         plots = QSplitter(Qt.Orientation.Vertical)
         plots.setObjectName("span_splitter")
         plots.setChildrenCollapsible(False)
-        scroll = PlotScroll(stack)
+        scroll = self._scroll = PlotScroll(stack)
         self._button = CurvesButton(scroll, self.curves_menu, self.choices.bin_s)
         plots.addWidget(scroll)
         plots.addWidget(self._span)
@@ -256,6 +258,20 @@ class PlotView(QWidget):
         if wanted:
             self._wanted = wanted
             self._choose_specs()
+
+    def scroll_to(self, plot_id: str) -> None:
+        """Brings a plot into sight where the plots need more height than there is, once they have their places."""
+        QTimer.singleShot(0, self, lambda: self._scroll_to(plot_id))
+
+    def _scroll_to(self, plot_id: str) -> None:
+        stack = self._stack
+        if stack is None or self._scroll is None:
+            return
+        for spec, plots in stack.plots_by_spec():
+            if spec.id == plot_id and plots:
+                area = stack.mapFromScene(plots[0].item.sceneBoundingRect()).boundingRect()
+                middle, half = area.center(), area.height() // 2
+                self._scroll.ensureVisible(self._scroll.horizontalScrollBar().value(), middle.y(), 0, half)
 
     def set_number(self, plot_id: str, name: str) -> None:
         """Has a plot of one of several numbers show another; the first again with other runs."""

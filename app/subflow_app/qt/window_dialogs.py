@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QApplication, QDialog
+from PySide6.QtGui import QCursor
+from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.resources import DEMO_SCENARIO
@@ -100,13 +101,20 @@ class WindowDialogs(QObject):
             window.workspaces.show("design")
 
     def show_help(self) -> None:
-        """Shows help on the panel that has the keyboard."""
+        """Shows help on the panel at hand: that has the keyboard, or else is under the mouse."""
         window = self._window
-        focused = QApplication.focusWidget()
-        names = [name for name in PANELS if focused is not None and window.docks.contains(name, focused)]
-        on_plots = focused is not None and window.plots.isAncestorOf(focused)
-        window.help.show_page(names[0] if names else "plots" if on_plots else START_PAGE)
+        at_hand = (QApplication.focusWidget(), QApplication.widgetAt(QCursor.pos()))
+        pages = (self._page_of(widget) for widget in at_hand if widget is not None)
+        window.help.show_page(next(filter(None, pages), START_PAGE))
         window.docks.set_open("help", True)
+
+    def _page_of(self, widget: QWidget) -> str:
+        """The page of the panel that a widget is part of, or of whose place it is the tab; empty: none has it."""
+        window = self._window
+        for name in PANELS:
+            if window.docks.contains(name, widget) or window.docks.tab(name) in (widget, widget.parentWidget()):
+                return name
+        return "plots" if window.plots.isAncestorOf(widget) else ""
 
 
 def _open(dialog: QDialog) -> None:

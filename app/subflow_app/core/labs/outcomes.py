@@ -9,10 +9,12 @@ from subflow_app.core.labs.session import ATTEMPTS, Judgement
 from subflow_app.core.language import tr
 
 
-def prediction_text(prediction: Prediction, made: Predicted) -> str:
-    """What came of a prediction, and why; before anything came of it, that it is kept."""
+def prediction_text(step: Step, made: Predicted) -> str:
+    """What came of the prediction of a step, and why; before anything came of it, that it is kept, and what is next."""
+    prediction = step.prediction
+    assert prediction is not None
     if made.came is None:
-        return tr("Kept. Now run it, and see.")
+        return f"{tr('Kept.')} {step.not_yet or tr('Now run it, and see.')}"
     return f"{_gap_text(prediction, made, made.came)} {prediction.why}".strip()
 
 
@@ -56,7 +58,7 @@ def _gap_text(prediction: Prediction, made: Predicted, came: str | float) -> str
     said = numbers_text(made.value, prediction.unit)
     if not came:
         return tr("You said {said}; it was {came}.", said=said, came=came_text)
-    share = f"{(made.value - came) / came:+.0%}".replace("%", " %")
+    share = f"{(made.value - came) / came:+.0%}".replace("%", " %").replace("-", "−")
     return tr("You said {said}; it was {came}: you were off by {share}.", said=said, came=came_text, share=share)
 
 

@@ -229,7 +229,7 @@ class LabSession:
         if step is None or judgement.step != step.id:
             return False
         made = self._progress.step(step.id)
-        if judgement.came is not None and made.prediction is not None and judgement.passes:
+        if judgement.came is not None and made.prediction is not None:
             came = replace(made.prediction, came=judgement.came.value, is_right=judgement.came.is_right)
             made = replace(made, prediction=came)
         if judgement.passes:
@@ -263,7 +263,7 @@ class LabSession:
         self._set(step, replace(made, prediction=Predicted(value, now(), last_run)))
 
     def answer(self, step: Step, question: Question, answered: Answered) -> None:
-        """Keep an answer that was judged.
+        """Keep an answer that was judged; a wrong one that was given before is not counted again.
 
         Raises:
             InputError: if the question needs none.
@@ -272,8 +272,9 @@ class LabSession:
         if self.is_answered(step, question):
             raise InputError(tr("this question is answered"))
         made = self._progress.step(step.id)
-        given = (*made.answers.get(question.id, ()), answered)
-        self._set(step, replace(made, answers={**made.answers, question.id: given}))
+        given = made.answers.get(question.id, ())
+        if all(each.value != answered.value for each in given):
+            self._set(step, replace(made, answers={**made.answers, question.id: (*given, answered)}))
 
     def hint(self, step: Step) -> str | None:
         """Show another hint; None: there are no more.

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.labs.spotlight import Spotlight
     from subflow_app.qt.latest_reader import LatestReader
     from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
     from subflow_store import Store
 
 T = TypeVar("T")
@@ -53,6 +54,7 @@ class LabFeature(Feature):
         self._evidence: EvidenceReader | None = None
         self._doc: ScenarioDoc | None = None  # that of the lab
         self._step: Step | None = None  # that is looked at
+        self._switched_on: set[str] = set()  # plots that were off before a step spoke of them
 
     def connect_parts(self) -> None:
         """Follows runs, sweeps, trainings and the document."""
@@ -63,9 +65,13 @@ class LabFeature(Feature):
         window.session.stored.connect(self.look)
         window.queue_session.stored.connect(self.look)
         window.features[SweepFeature].changed.connect(self.look)
+        window.features[SweepFeature].suggests = self._suggested_sweep
         window.training_session.ended.connect(lambda _training: self.look())
         window.documents.edited.connect(self.look)
         window.documents.replaced.connect(lambda _doc: self.look())
+        window.documents.settling.connect(self._keep_document)
+        window.plots.runs_changed.connect(self._scroll_to_plot)
+        window.documents.keeps = self._is_kept
         window.database.opened.connect(lambda _store: self._on_database_opened())
 
     def possible(self) -> frozenset[str]:
@@ -131,9 +137,15 @@ class LabFeature(Feature):
         self._work(lambda: (lab.scenario_text(), Begin.of(store)), lambda made: self._begun(lab, *made))
 
     def go_on(self) -> None:
-        """Goes on to the next step, or ends the lab."""
+        """Goes on to the next step; when all are passed, to the next lab, or after the last lab to the list."""
         session, step = self.session, self._step
         if session is None or step is None:
+            return
+        if session.is_finished and step is session.lab.steps[-1]:
+            following = self._following(session.lab)
+            self.to_list()
+            if following is not None:
+                self.begin(following.name)
             return
         if step.is_read_only and session.active is step:
             self._keeping(lambda: session.go_on(step))
@@ -158,7 +170,7 @@ class LabFeature(Feature):
         session, reader, window = self.session, self._evidence, self.window
         if session is None or reader is None:
             return
-        student = window.dialogs.line(tr("Result of the lab"), tr("Your name, as your lecturer knows it:"), "")
+        student = window.dialogs.line(tr("Your name"), tr("Your name, as your lecturer knows it:"), "")
         if not student or not student.strip():
             return
         from subflow_app.core.labs.result_file import result_document, write_result
@@ -193,8 +205,9 @@ class LabFeature(Feature):
         reader.ask(lambda _is_cancelled: session.judge(evidence, text), is_other=True)
 
     def to_list(self) -> None:
-        """Back to the list; the lab stays where it is."""
+        """Back to the list; the lab stays where it is, and the window gets back what it had."""
         self._keep_document()
+        self._give_back()
         assert self.panel.list is not None
         self.panel.pages.setCurrentWidget(self.panel.list)
         self._list_labs()
@@ -297,6 +310,7 @@ class LabFeature(Feature):
 
     def _take(self, session: LabSession, store: Store) -> None:
         assert self.panel.step is not None
+        self._give_back()
         self.session, self._doc = session, self.window.documents.doc
         self._evidence = session.reader(store)
         self._step = session.active or session.lab.steps[-1]
@@ -320,7 +334,7 @@ class LabFeature(Feature):
         assert session is not None
         assert step is not None
         assert page is not None
-        page.show_step(session, step)
+        page.show_step(session, step, has_following=self._following(session.lab) is not None)
         self._show_curve(step)
         self._point()
         self.changed.emit()
@@ -366,8 +380,44 @@ class LabFeature(Feature):
 
             # What is named first is in front of what is named later.
             for target in reversed(step.shows):
-                reveal(self.window, target)
+                if reveal(self.window, target):
+                    self._switched_on.add(target.name)
         self.spotlight.point_at(step.shows)
+
+    def _scroll_to_plot(self) -> None:
+        """The plot that the step speaks of first comes into sight with the runs that it shows."""
+        spoken = [] if self.spotlight is None else [each.name for each in self.spotlight.targets if each.kind == "plot"]
+        if spoken:
+            self.window.plots.scroll_to(spoken[0])
+
+    def _give_back(self) -> None:
+        """Switches off the plots that steps switched on."""
+        for plot_id in self._switched_on:
+            self.window.set_plot_shown(plot_id, False)
+        self._switched_on.clear()
+
+    def _following(self, lab: Lab) -> Lab | None:
+        """The next lab that can be done here."""
+        return next((each for each in self._labs.values() if each.number > lab.number and not each.missing), None)
+
+    def _suggested_sweep(self) -> SweepSuggestion | None:
+        """As many seeds as the step asks for, and controllers only if these are what it varies."""
+        if self._step is None or not self._is_kept():
+            return None
+        from subflow_app.core.labs.solution import parse_order
+        from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
+
+        for order in map(parse_order, self._step.do):
+            if order.verb == "sweep":
+                values = dict(order.values)
+                seeds = values.pop("seeds", "1")
+                is_of_controllers = any(key.endswith(".controller") for key in values)
+                return SweepSuggestion("1" if seeds == "1..1" else seeds, is_of_controllers)
+        return None
+
+    def _is_kept(self) -> bool:
+        """Whether the document is that of the lab, which is kept with the progress."""
+        return self._doc is not None and self._doc.path is None and self.window.documents.doc is self._doc
 
     def _place(self, target: Target) -> QRect | None:
         from subflow_app.qt.labs.places import PREDICTION, place_of, place_of_widget
@@ -402,6 +452,8 @@ class LabFeature(Feature):
         def keep(answered: Answered) -> None:
             self._keeping(lambda: session.answer(step, question, answered))
             self._show_step()
+            assert self.panel.step is not None
+            self.panel.step.show_outcome(question_id)
             self.look()
 
         self._work(lambda: session.judge_answer(evidence, text, step, question, said), keep)
@@ -410,9 +462,11 @@ class LabFeature(Feature):
         session, step, page = self.session, self._step, self.panel.step
         if judgement is None or session is None or step is None or page is None or judgement.step != step.id:
             return
-        was_active = session.active is step
+        was_active, before = session.active is step, session.step_progress(step).prediction
         self._keep_document()
         self._keeping(lambda: session.take(judgement))
+        if page.prediction is not None and session.step_progress(step).prediction != before:
+            page.prediction.show_prediction(session.step_progress(step).prediction)
         if session.step_progress(step).is_passed:
             if was_active:
                 self._show_step()
@@ -453,10 +507,9 @@ class LabFeature(Feature):
             self.window.docks.set_open("help", True)
 
     def _keep_document(self) -> None:
-        session = self.session
-        if session is not None and self._doc is not None and self.window.documents.doc is self._doc:
-            text = self._doc.text
-            self._keeping(lambda: session.keep_document(text))
+        session, doc = self.session, self._doc
+        if session is not None and doc is not None and self._is_kept():
+            self._keeping(lambda: session.keep_document(doc.text))
 
     def _keeping(self, change: Callable[[], object]) -> None:
         """Does it; a progress that cannot be kept is told, and the lab goes on all the same."""

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.expressions import numbers_text
-from subflow_app.core.labs.lab import NUMBER, SKETCH, Prediction, Question
+from subflow_app.core.labs.lab import NUMBER, SKETCH, Question, Step
 from subflow_app.core.labs.outcomes import answer_text, prediction_text
 from subflow_app.core.labs.progress import Answered, Predicted, PredictionValue
 from subflow_app.core.labs.session import quantity
@@ -140,9 +140,11 @@ class PredictionForm(AskForm):
 
     predicted = Signal(object)  # PredictionValue
 
-    def __init__(self, prediction: Prediction) -> None:
+    def __init__(self, step: Step) -> None:
         """Not said yet."""
-        self.prediction = prediction
+        assert step.prediction is not None
+        self.step = step
+        self.prediction = prediction = step.prediction
         title = tr("Before you run: what do you expect?")
         unit = prediction.unit if prediction.kind == NUMBER else None
         name, button = "lab_prediction", tr("That is my prediction")
@@ -165,7 +167,7 @@ class PredictionForm(AskForm):
             assert not isinstance(made.value, tuple)
             self.close_answer(_said_text(made.value, prediction.unit))
         colour = tokens.muted_text if made.came is None else self._colour(made, tokens)
-        self.say(prediction_text(prediction, made), colour)
+        self.say(prediction_text(self.step, made), colour)
 
     def _colour(self, made: Predicted, tokens: Tokens) -> str:
         return {True: tokens.ok, False: tokens.warning, None: tokens.text}[made.is_right]

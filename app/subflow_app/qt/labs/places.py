@@ -37,8 +37,13 @@ def place_of(window: MainWindow, target: Target) -> QRect | None:
             return _field(window, target.name)
 
 
-def reveal(window: MainWindow, target: Target) -> None:
-    """Brings it where it can be seen, so that it can be pointed at: opens its panel, or switches its plot on."""
+def reveal(window: MainWindow, target: Target) -> bool:
+    """Brings it where it can be seen, so that it can be pointed at: opens its panel, or switches its plot on.
+
+    Returns:
+        Whether a plot was switched on by it.
+    """
+    switches = target.name in PLOTS_BY_ID and not any(spec.id == target.name for spec in window.plots.wanted)
     match target.kind:
         case "panel" if target.name in PANELS:
             _bring(window, target.name)
@@ -46,11 +51,13 @@ def reveal(window: MainWindow, target: Target) -> None:
             window.docks.raise_panel("plots")
             if target.name in PLOTS_BY_ID:
                 window.set_plot_shown(target.name, True)
+                window.plots.scroll_to(target.name)
         case "node" | "link" | "flow":
             _bring(window, "topology")
         case "field":
             _bring(window, "inspector")
             _show_field(window, target.name)
+    return target.kind == "plot" and switches
 
 
 def _bring(window: MainWindow, panel: str) -> None:
@@ -170,7 +177,8 @@ def place_of_widget(window: MainWindow, widget: QWidget) -> QRect | None:
 
 def _in_view(window: MainWindow, view: QGraphicsView, area: QRect) -> QRect | None:
     viewport = view.viewport()
-    shown = area.intersected(viewport.rect())
-    if shown.isEmpty() or not viewport.isVisible() or viewport.visibleRegion().isEmpty():
+    # Not more than what areas around it leave to be seen.
+    shown = area.intersected(viewport.visibleRegion().boundingRect())
+    if shown.isEmpty() or not viewport.isVisible():
         return None
     return shown.translated(viewport.mapTo(window, QPoint()))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -137,8 +137,14 @@ class StepPage(QWidget):
         """The step on it."""
         return self._shown
 
-    def show_step(self, session: LabSession, step: Step) -> None:
-        """Shows a step as it is now; its forms stay if it is the one that was shown."""
+    def show_step(self, session: LabSession, step: Step, *, has_following: bool = False) -> None:
+        """Shows a step as it is now; its forms stay if it is the one that was shown.
+
+        Args:
+            session: of the lab.
+            step: of the lab.
+            has_following: whether another lab comes after this one.
+        """
         lab, steps = session.lab, session.lab.steps
         number = steps.index(step)
         passed = session.progress.passed(lab)
@@ -174,11 +180,14 @@ class StepPage(QWidget):
         self.back.setEnabled(number > 0)
         is_last = number + 1 == len(steps)
         is_passed = state is StepState.PASSED
-        self.next.setText(tr("Finish") if is_last else tr("Next"))
-        self.next.setEnabled((is_passed and not is_last) or (state is StepState.ACTIVE and step.is_read_only))
+        is_over = session.is_finished and is_last
+        self.next.setText(tr("Next lab") if is_over and has_following else tr("All labs") if is_over else tr("Next"))
+        self.next.setEnabled(
+            (is_passed and not is_last) or is_over or (state is StepState.ACTIVE and step.is_read_only)
+        )
         self.result.setVisible(session.is_finished)
         if is_passed:
-            done = tr("The lab is done.") if session.is_finished and is_last else tr("Done.")
+            done = tr("The lab is done.") if is_over else tr("Done.")
             self.say(f"✓ {done}", current_tokens().ok)
 
     def say(self, text: str, colour: str = "") -> None:
@@ -186,6 +195,13 @@ class StepPage(QWidget):
         self.verdict.setText(text)
         self.verdict.setVisible(bool(text))
         self.verdict.setStyleSheet(f"color: {colour or current_tokens().text};")
+
+    def show_outcome(self, question_id: str) -> None:
+        """Scrolls to what is said to the answer of a question, once it has its place."""
+        form = next((form for form in self.questions if form.question.id == question_id), None)
+        if form is not None:
+            self._inside.activate()
+            QTimer.singleShot(0, form.outcome, lambda: self.scrolled.ensureWidgetVisible(form.outcome, 0, 12))
 
     def show_prediction_form(self) -> None:
         """Scrolls to what is to be predicted."""
@@ -219,7 +235,7 @@ class StepPage(QWidget):
             self._forms.removeWidget(form)
             form.hide()
             form.deleteLater()
-        self.prediction = None if step.prediction is None else PredictionForm(step.prediction)
+        self.prediction = None if step.prediction is None else PredictionForm(step)
         self.questions = tuple(map(QuestionForm, step.questions))
         if self.prediction is not None:
             self.prediction.predicted.connect(self.predicted)

@@ -16,7 +16,10 @@ from subflow_app.qt.menus import SWEEP_BUTTONS, SWEEP_MENU, SWEEP_VIEW_BUTTONS
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from subflow_app.qt.main_window import MainWindow
+    from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
     from subflow_app.qt.sweeps.session import SweepSession
 
 _FIGURES = translatable("Pictures (*.svg *.pdf *.png)")
@@ -33,6 +36,8 @@ class SweepFeature(Feature):
         super().__init__(window)
         self.panel: LazyPanel = LazyPanel("sweep_panel", tr("Sweeps"))
         self._session: SweepSession | None = None
+        self.suggests: Callable[[], SweepSuggestion | None] = lambda: None
+        """What somebody who teaches suggests for a new sweep; None: nothing."""
 
     @property
     def session(self) -> SweepSession:
@@ -77,7 +82,7 @@ class SweepFeature(Feature):
 
     def new(self) -> None:
         """Asks for a new sweep; its panel comes to the front."""
-        self.session.new()
+        self.session.new(self.suggests())
         if self.session.is_busy:
             self.window.workspaces.go_to("sweeps")
 

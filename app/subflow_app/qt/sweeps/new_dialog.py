@@ -54,7 +54,6 @@ KIND_TEXTS: Mapping[str, str] = {
 _PATIENCE_MS = 350
 _MOST_JOBS = 256
 _MOST_DRAWS = 1_000_000
-_SUGGESTED_SEEDS = "1..5"
 _MOST_ROWS = 4  # that are seen at once
 
 
@@ -72,6 +71,19 @@ class SweepWish:
 
 
 @dataclass(frozen=True, slots=True)
+class SweepSuggestion:
+    """What the dialog begins with.
+
+    Attributes:
+        seeds: as they are typed.
+        compares_controllers: whether controllers of the first flow are ticked.
+    """
+
+    seeds: str = "1..5"
+    compares_controllers: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class SweepSubject:
     """What a sweep is put together from.
 
@@ -83,6 +95,7 @@ class SweepSubject:
         jobs: how many runs go on at once, as a suggestion.
         sample_interval_s: of the traces.
         estimate: what a draft would take; called in a worker thread.
+        suggestion: that the dialog begins with.
     """
 
     title: str
@@ -92,13 +105,14 @@ class SweepSubject:
     jobs: int
     sample_interval_s: float
     estimate: Callable[[SweepDraft], DraftEstimate]
+    suggestion: SweepSuggestion = SweepSuggestion()
 
 
 class NewSweepDialog(QDialog):
     """The dialog; its answer is there once it was accepted."""
 
     def __init__(self, subject: SweepSubject, workers: Workers, parent: QWidget | None = None) -> None:
-        """Suggests the controllers of the first flow with five seeds."""
+        """Begins with what is suggested, or else with controllers of the first flow and five seeds."""
         super().__init__(parent)
         self.setObjectName("new_sweep_dialog")
         self.setWindowTitle(tr("New sweep"))
@@ -232,7 +246,7 @@ class NewSweepDialog(QDialog):
         for kind in KINDS:
             self.kind.addItem(tr(KIND_TEXTS[kind]))
         self.draws = self._number("sweep_draws", 100, _MOST_DRAWS)
-        self.seeds = QLineEdit(_SUGGESTED_SEEDS, self)
+        self.seeds = QLineEdit(self._subject.suggestion.seeds, self)
         self.seeds.setObjectName("sweep_seeds")
         self.seeds.setToolTip(tr("Each combination runs with each of these: 1..5, or 1, 2, 7..9"))
         self.seeds_problem = ProblemLabel("sweep_seeds_problem", parent=self)
@@ -339,7 +353,7 @@ class NewSweepDialog(QDialog):
 
     def _suggest(self) -> None:
         self._on_kind_changed()
-        if self._subject.flows:
+        if self._subject.flows and self._subject.suggestion.compares_controllers:
             self.flow.setCurrentIndex(1)
             flow = next(iter(self._subject.flows))
             present = self._subject.flows[flow]

@@ -25,7 +25,7 @@ from subflow_app.core.sweeps.sweep_results import stored_table
 from subflow_app.core.sweeps.views.from_table import study_of
 from subflow_app.core.sweeps.views.study import Study
 from subflow_app.qt.latest_reader import LatestReader
-from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject
+from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
 from subflow_app.qt.sweeps.panel import SweepPanel
 from subflow_app.qt.widgets.banner import Way
 
@@ -95,8 +95,11 @@ class SweepSession(QObject):
         """All sweeps, newest first."""
         return sweep_entries(self._records, self._here)
 
-    def new(self) -> None:
+    def new(self, suggestion: SweepSuggestion | None = None) -> None:
         """Asks for a sweep over the scenario, and starts it.
+
+        Args:
+            suggestion: that the dialog begins with; None: the usual one.
 
         Raises:
             InputError: if there is nothing to keep it in.
@@ -125,6 +128,7 @@ class SweepSession(QObject):
             jobs_beside_window(),
             interval_s,
             estimate,
+            suggestion or SweepSuggestion(),
         )
         wish = window.dialogs.ask(partial(NewSweepDialog, subject, window.workers))
         if wish is not None:
