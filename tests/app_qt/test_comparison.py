@@ -75,7 +75,8 @@ def test_groups_are_compared_with_the_first_and_with_any_other(qtbot: QtBot, com
         view.reference.activated.emit(1)
     assert headings(compared)[1:] == ["A: lia", "A − B", "A: significance", "B: olia"]
     turned = cells(compared)[2]
-    assert float(turned.split()[0]) == pytest.approx(-float(difference.split()[0]))
+    assert turned.startswith("−")
+    assert float(turned.split()[0].replace("−", "-")) == pytest.approx(-float(difference.split()[0]))
 
 
 def test_the_test_can_be_chosen(qtbot: QtBot, compared: CompareFeature) -> None:
@@ -212,6 +213,8 @@ def kernel(monkeypatch: pytest.MonkeyPatch) -> FakeWorker:
 def test_the_kernel_runs_the_scenario_beside_a_simulation(qtbot: QtBot, window: MainWindow, kernel: FakeWorker) -> None:
     window.documents.open_text(ONE_PATH, "one-path")
     feature = window.features[CompareFeature]
+    assert isinstance(window.dialogs, ScriptedDialogs)
+    window.dialogs.answer("confirm", True)
     window.bar.trigger("study.kernel")
     qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1 and feature.view.traces is not None, timeout=20_000)
     assert len(kernel.jobs) == 1
@@ -228,10 +231,22 @@ def test_the_kernel_runs_the_scenario_beside_a_simulation(qtbot: QtBot, window: 
 def test_what_the_kernel_cannot_run_is_said(qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(kernel_probe, "probe_machine", lambda: Machine("6.1", (), {"namespace": "no namespaces here"}))
     window.documents.open_text(ONE_PATH, "one-path")
+    assert isinstance(window.dialogs, ScriptedDialogs)
+    window.dialogs.answer("confirm", True)
     window.bar.trigger("study.kernel")
     qtbot.waitUntil(lambda: "kernel" in window.banners.topics(), timeout=20_000)
     assert "no namespaces here" in window.banners.text("kernel")
     assert window.history.runs() == []
+
+
+def test_the_kernel_runs_nothing_before_one_agreed(window: MainWindow, kernel: FakeWorker) -> None:
+    window.documents.open_text(ONE_PATH, "one-path")
+    assert isinstance(window.dialogs, ScriptedDialogs)
+    window.dialogs.answer("confirm", False)
+    window.bar.trigger("study.kernel")
+    ((_, texts),) = window.dialogs.asked
+    assert "takes" in texts[2]
+    assert (kernel.jobs, window.bar["study.kernel"].isEnabled()) == ([], True)
 
 
 def test_the_kernels_run_can_be_stopped(qtbot: QtBot, window: MainWindow, kernel: FakeWorker, monkeypatch) -> None:
@@ -245,6 +260,8 @@ def test_the_kernels_run_can_be_stopped(qtbot: QtBot, window: MainWindow, kernel
 
     monkeypatch.setattr(kernel_compare, "ask_worker", patient)
     window.documents.open_text(ONE_PATH, "one-path")
+    assert isinstance(window.dialogs, ScriptedDialogs)
+    window.dialogs.answer("confirm", True)
     window.bar.trigger("study.kernel")
     assert begun.wait(20)
     assert not window.bar["study.kernel"].isEnabled()

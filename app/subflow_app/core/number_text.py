@@ -7,6 +7,8 @@ from collections.abc import Callable
 
 NOTHING = "–"
 """What stands where there is no number."""
+MINUS = "\N{MINUS SIGN}"
+"""What people read in place of a hyphen."""
 
 
 def mbit_text(rate_bps: object) -> str:

@@ -85,10 +85,10 @@ class PlotView(QWidget):
         self._log = False
         self._empty = EmptyState(
             "plots",
-            tr("No run yet"),
+            tr("No run shown"),
             tr(
-                "Run the scenario to see throughput, congestion window and round-trip time grow here, or open a stored "
-                "run from the history."
+                "Run the scenario to see throughput, congestion window and round-trip time grow here, or choose a "
+                "stored run in the history."
             ),
             run_action,
         )

@@ -193,4 +193,4 @@ def test_forks_are_named_by_what_was_changed() -> None:
         made(k, "lia", 1, 4e6, scenario_text=f"# {k}", fork=RunFork(1, "Demo", 12.5, "", changes) if k > 1 else None)
         for k in (1, 2)
     ]
-    assert [group.label for group in group_runs(runs).groups] == ["not forked", "from 12.5 s: wifi loss 2 % → 5 %"]
+    assert [group.label for group in group_runs(runs).groups] == ["Original", "Fork from 12.5 s: wifi loss 2 % → 5 %"]

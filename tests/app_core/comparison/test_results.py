@@ -198,7 +198,11 @@ def test_a_race_says_who_won_and_at_which_price() -> None:
 
 @pytest.mark.parametrize(
     ("second_bps", "said"),
-    [(9.95e6, "a and b got the same (10.000 against 9.950 Mbit/s)"), (0.0, "a won: b got nothing")],
+    [
+        (9.95e6, "a got about the same as b: +0.5 % (10.000 against 9.950 Mbit/s)"),
+        (10e6, "a and b got the same (10"),
+        (0.0, "a won: b got nothing"),
+    ],
 )
 def test_what_is_equal_or_nothing_is_called_so(second_bps: float, said: str) -> None:
     racers = racers_of({"flows": [flow("a", "a", 10e6), flow("b", "b", second_bps)]})

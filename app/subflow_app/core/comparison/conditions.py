@@ -186,8 +186,8 @@ def _told(run: RunRow, firsts: Sequence[RunRow]) -> str:
 def _fork_told(run: RunRow) -> str:
     """Of a run among forks, what makes it another one; events of their scenarios say the same, but to nobody."""
     if run.fork is None:
-        return tr("not forked")
-    return fork_text(run.fork.forked_at_s, run.fork.changes)
+        return tr("Original")
+    return tr("Fork {changes}", changes=fork_text(run.fork.forked_at_s, run.fork.changes))
 
 
 def _first_told(run: RunRow) -> tuple[object, ...]:

@@ -13,7 +13,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import RunColumn, column
 from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.number_text import finite
+from subflow_app.core.number_text import MINUS, finite
 from subflow_app.core.tables import Column, NumberColumn, csv_number, csv_text
 from subflow_sim.stats import (
     NO_TEST,
@@ -241,7 +241,7 @@ def figure_columns(table: GroupTable, place: int) -> tuple[Column[FigureRow], ..
         mean,
         NumberColumn(
             f"{group.letter} − {table.groups[reference].letter}",
-            lambda row: difference_text(row, place, reference),
+            lambda row: difference_text(row, place, reference).replace("-", MINUS),
             # Figures of all units side by side: by how much of the reference they differ.
             sort=lambda row: row.relative(place, reference),
             tip=tr("Difference of the means, and as a share of the reference"),

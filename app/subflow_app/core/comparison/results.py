@@ -23,7 +23,7 @@ from subflow_app.core.comparison.group_table import (
 from subflow_app.core.history.run_columns import RunColumn, Value
 from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.core.language import tr
-from subflow_app.core.number_text import NOTHING, mbit_text, milliseconds_text, percent_text
+from subflow_app.core.number_text import MINUS, NOTHING, mbit_text, milliseconds_text, percent_text
 from subflow_app.core.tables import Column, NumberColumn, TextColumn, TextTable
 from subflow_app.core.traces import Traces
 from subflow_sim.stats import Estimate, stars, welch
@@ -34,7 +34,6 @@ _OF_ONLY_FLOW = ("loss_ratio",)
 _OF_EACH_FLOW = ("goodput_bps", "loss_ratio")
 # Of more flows the figures of each would hide those of the run, and racers are told by controller.
 _MOST_FLOWS = 4
-_MINUS = "\N{MINUS SIGN}"
 # Two that differ by less have shared equally, whichever is ahead.
 _EQUAL = 1.01
 
@@ -143,7 +142,11 @@ def race_line(racers: Sequence[Racer], *, is_by_chance: bool = False) -> str:
     """
     first, last = racers[0], racers[-1]
     if first.goodput_bps <= last.goodput_bps * _EQUAL:
-        won = tr("{first} and {last} got the same", first=first.name, last=last.name)
+        share = f"{first.goodput_bps / last.goodput_bps - 1.0:+.1%}".replace("%", " %") if last.goodput_bps else ""
+        if share in ("", "+0.0 %"):
+            won = tr("{first} and {last} got the same", first=first.name, last=last.name)
+        else:
+            won = tr("{first} got about the same as {last}: {share}", first=first.name, last=last.name, share=share)
     elif is_by_chance:
         won = tr("{first} and {last} differ no more than seeds do", first=first.name, last=last.name)
     elif last.goodput_bps > 0:
@@ -230,14 +233,14 @@ def _difference_cell(row: FigureRow, place: int) -> str:
         text = tr("{number} pp", number=text)
     if not difference.is_tested:
         return text or NOTHING
-    low, high = (_end_text(row.column, end).replace("-", _MINUS) for end in (difference.low, difference.high))
+    low, high = (_end_text(row.column, end).replace("-", MINUS) for end in (difference.low, difference.high))
     interval = f"[{low}, {high}]"
     return " ".join(part for part in (text, interval, stars(difference.p)) if part)
 
 
 def _difference_text(row: FigureRow, place: int) -> str:
     """The difference to the reference; of what is a percentage itself without its share in percent."""
-    text = difference_text(row, place, 0).replace("-", _MINUS)
+    text = difference_text(row, place, 0).replace("-", MINUS)
     return text.partition(" ")[0] if row.column.unit == "%" else text
 
 

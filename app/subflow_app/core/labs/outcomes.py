@@ -7,6 +7,7 @@ from subflow_app.core.labs.lab import Prediction, Question, Step
 from subflow_app.core.labs.progress import Answered, Predicted
 from subflow_app.core.labs.session import ATTEMPTS, Judgement
 from subflow_app.core.language import tr
+from subflow_app.core.number_text import MINUS
 
 
 def prediction_text(step: Step, made: Predicted) -> str:
@@ -58,7 +59,7 @@ def _gap_text(prediction: Prediction, made: Predicted, came: str | float) -> str
     said = numbers_text(made.value, prediction.unit)
     if not came:
         return tr("You said {said}; it was {came}.", said=said, came=came_text)
-    share = f"{(made.value - came) / came:+.0%}".replace("%", " %").replace("-", "−")
+    share = f"{(made.value - came) / came:+.0%}".replace("%", " %").replace("-", MINUS)
     return tr("You said {said}; it was {came}: you were off by {share}.", said=said, came=came_text, share=share)
 
 

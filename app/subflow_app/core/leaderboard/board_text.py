@@ -28,11 +28,16 @@ VALUE_COLUMNS = ("contest", "controller", "metric", "unit", "n", "mean", "ci95",
 STANDING_COLUMNS = ("rank", "controller", "metric", "score", "ci95", "contests", "weight", "quick")
 
 
+FEWEST_CONTESTS = 5
+"""With fewer of them a score is told without an interval."""
+
+
 def score_text(score: Estimate | None) -> str:
-    """A score with its interval: "0.87 ± 0.05"."""
+    """A score with its interval, "0.87 ± 0.05"; of a few contests without, which would say nothing of so few."""
     if score is None or math.isnan(score.mean):
         return NOTHING
-    return f"{score.mean:.2f}" if math.isnan(score.ci95) else f"{score.mean:.2f} ± {score.ci95:.2f}"
+    has_interval = not math.isnan(score.ci95) and score.n >= FEWEST_CONTESTS
+    return f"{score.mean:.2f} ± {score.ci95:.2f}" if has_interval else f"{score.mean:.2f}"
 
 
 def value_text(metric: BoardMetric, cell: Estimate | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -265,7 +265,7 @@ def run_start(
         sample_interval_s=sample_interval_s,
         mss_bytes=scenario.mss_bytes,
         profile=scenario.profile,
-        controllers=controllers_text(scenario),
+        controllers=controllers_text(scenario, () if fork is None else fork.changes),
         version=subflow_app.__version__,
         started_at_utc=datetime.now(UTC),
         fork=fork,
@@ -309,7 +309,13 @@ def finished_row(
     )
 
 
-def controllers_text(scenario: Scenario) -> str:
-    """The controllers of a scenario for lists, each once: ``"lia, newreno"``; a constant-rate flow has none."""
-    names = (flow.controller.name for flow in scenario.flows.values())
+def controllers_text(scenario: Scenario, changes: Iterable[Mapping[str, Any]] = ()) -> str:
+    """The controllers of a scenario for lists, each once: ``"lia, newreno"``; a constant-rate flow has none.
+
+    Args:
+        scenario: of the run.
+        changes: of a fork, which may go on with other controllers.
+    """
+    names = [flow.controller.name for flow in scenario.flows.values()]
+    names += [str(change.get("controller", "")) for change in changes]
     return ", ".join(dict.fromkeys(name for name in names if name))

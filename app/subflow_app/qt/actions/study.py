@@ -58,7 +58,7 @@ def rows() -> Iterator[ActionSpec]:
     )
     yield ActionSpec(
         "study.kernel",
-        "Compare with the &kernel",
+        "Compare with the &kernel…",
         "Run the scenario on this machine's own TCP and MPTCP, in real time, and lay that over a simulation of it",
         "kernel",
         ("Ctrl+Alt+Q",),

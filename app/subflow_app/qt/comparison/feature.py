@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
+from subflow_app.qt import format as fmt
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.file_drops import TRACE_SUFFIXES
 from subflow_app.qt.widgets.empty_state import EmptyState
@@ -133,6 +134,18 @@ class CompareFeature(Feature):
             return
         if doc.scenario is None:
             window.notices.scenario_refused(tr("The scenario has problems: the inspector lists them."))
+            return
+        if not window.dialogs.confirm(
+            tr("Compare with the kernel"),
+            tr("Run {name} on the TCP and MPTCP of this machine, too?", name=window.documents.shown_name),
+            tr(
+                "It is simulated first, then its packets go through a link emulator of Subflow in real time, which "
+                "takes {time}. That needs Linux with user namespaces, or root; the settings of this machine stay as "
+                "they are.",
+                time=fmt.duration(doc.scenario.duration_s),
+            ),
+            tr("Run it"),
+        ):
             return
         study = self._study = KernelStudy(ScenarioSource(doc.scenario, with_traces(doc.text, doc.scenario)), store)
         window.workspaces.go_to(self.panel_name)

@@ -107,7 +107,7 @@ class EventsPanel(QWidget):
         self.setFocusProxy(self.table if has_any else None)  # type: ignore[arg-type] # as in PlotView
         if self._playhead.run is None:
             self._empty.set_text(
-                tr("No run yet"),
+                tr("No run shown"),
                 tr(
                     "Run the scenario, or open a run from the history: losses, timeouts, changes of links and whatever "
                     "else happens is listed here. A click on an event goes to its time."

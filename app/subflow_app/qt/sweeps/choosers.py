@@ -65,13 +65,15 @@ class Choosers(QWidget):
             "other": figures,
             "x": parameters,
             "y": [*parameters, *none],
-            "series": [*parameters, *none],
+            # What lies along a view does not tell its lines apart.
+            "series": [each for each in parameters if "x" not in wanted or each[0] != choice.x] + none,
         }
         for name, field in self._fields.items():
             field.setVisible(name in wanted)
             if name in wanted:
                 field.set_title(tr(wanted[name]))
-            field.fill(entries[name], str(getattr(choice, name) or ""))
+            chosen = str(getattr(choice, name) or "")
+            field.fill(entries[name], chosen if chosen in dict(entries[name]) else "")
         self.figures.setVisible("figures" in wanted)
         if is_other or not self._menu.actions():
             self._fill_menu(study)

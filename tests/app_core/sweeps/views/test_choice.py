@@ -78,6 +78,15 @@ def random_study() -> Study:
     return Study("Random", (make_parameter("links.lte.delay", texts),), (make_figure("mean_rtt_s"),), points)
 
 
+def test_seeds_that_repeat_a_run_are_told():
+    runs = tuple(StudyRun(seed, seed, {"goodput_bps": 21e6}) for seed in (1, 2))
+    points = tuple(StudyPoint((place,), runs) for place in (0, 1))
+    study = Study("", (make_parameter(CONTROLLER, ("lia", "olia")),), (make_figure("goodput_bps"),), points)
+    told = show(ViewChoice(view="table"), study)
+    assert told.note.startswith("Other seeds repeat the same run")
+    assert "Other seeds" not in show(ViewChoice(view="table"), small_study()).note
+
+
 def test_many_drawn_numbers_are_put_into_classes():
     study, keys = in_classes(random_study(), "links.lte.delay")
     assert keys == ("links.lte.delay",)

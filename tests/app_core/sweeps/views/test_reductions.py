@@ -96,6 +96,28 @@ def test_lines_run_over_the_numbers_of_a_parameter():
     assert not line_plot(small_study(), "goodput_bps", CONTROLLER).x.is_log
 
 
+def test_names_have_points_beside_each_other_and_no_line_between_them():
+    content = line_plot(small_study(), "goodput_bps", CONTROLLER, LOSS)
+    low, high = content.marks
+    assert low.x == pytest.approx([-0.06, 0.94])
+    assert high.x == pytest.approx([0.06])
+    # Marks with intervals of their own, whose mean width of 2 * 12.706 / 3 the axis reaches over.
+    assert list(low.x_halves) == [0.0, 0.0]
+    assert content.y.least == pytest.approx(2 * 12.706 / 3, rel=1e-3)
+
+
+def test_axis_of_lines_reaches_over_a_tenth_of_the_values():
+    content = line_plot(one_parameter([21.0e6], ("5ms", "9ms")), "goodput_bps", "links.lte.delay")
+    assert content.y.least == pytest.approx(2.1)
+    assert not len(content.marks[0].x_halves)
+
+
+def test_seeds_that_repeat_a_run_have_no_interval():
+    content = line_plot(one_parameter([21.0e6] * 5, ("5ms", "9ms")), "goodput_bps", "links.lte.delay")
+    assert np.isnan(content.marks[0].y_halves).all()
+    assert "±" not in content.hits[0].text
+
+
 def test_scatter_knows_which_way_is_better():
     content = scatter(small_study(), "mean_rtt_s", "goodput_bps", CONTROLLER)
     assert (content.x.is_reversed, content.y.is_reversed, content.has_better_corner) == (True, False, True)

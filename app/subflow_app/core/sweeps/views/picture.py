@@ -47,6 +47,7 @@ class PictureAxis:
         names_can_be_cut: whether a part of one says something still.
         is_log: whether it is logarithmic.
         is_reversed: whether values grow to the left, or downwards.
+        least: what it reaches over at least, so that what hardly differs does not look far apart.
     """
 
     title: str
@@ -54,6 +55,7 @@ class PictureAxis:
     names_can_be_cut: bool = False
     is_log: bool = False
     is_reversed: bool = False
+    least: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -148,10 +148,19 @@ class Study:
     figures: tuple[StudyFigure, ...]
     points: tuple[StudyPoint, ...]
     _ranks: dict[str, int] = field(init=False, default_factory=dict)
+    _repeats: list[bool] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         """Notes where each parameter stands."""
         self._ranks.update({parameter.key: rank for rank, parameter in enumerate(self.parameters)})
+
+    @property
+    def repeats(self) -> bool:
+        """Whether other seeds give the same run, wherever there are several: nothing in the scenario is random."""
+        if not self._repeats:
+            several = [[run.figures for run in point.runs] for point in self.points if len(point.runs) > 1]
+            self._repeats.append(bool(several) and all(each == runs[0] for runs in several for each in runs[1:]))
+        return self._repeats[0]
 
     def parameter(self, key: str) -> Parameter:
         """The parameter of this key.
@@ -209,10 +218,11 @@ class Study:
         """Mean of a figure over all runs of these points.
 
         The interval is that of repetitions with other seeds: over several points, whose runs differ by more than luck,
-        there is none.
+        there is none, nor where other seeds repeat the same run.
         """
         found = Estimate.of(self.values(points, figure))
-        return found if len(points) == 1 else Estimate(found.mean, n=found.n, values=found.values)
+        has_interval = len(points) == 1 and not self.repeats
+        return found if has_interval else Estimate(found.mean, n=found.n, values=found.values)
 
     def run_ids(self, points: Iterable[int]) -> list[int]:
         """Numbers of the stored runs of these points."""

@@ -117,6 +117,10 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         """Shows all of it."""
         self._is_zoomed = False
         self.view.autoRange(padding=0.06)
+        low, high = self.view.viewRange()[1]
+        if self.content is not None and high - low < self.content.y.least:
+            middle, half = (low + high) / 2, self.content.y.least / 2
+            self.view.setYRange(middle - half, middle + half, padding=0.0)
         if self.content is not None and self.content.boxes:
             self.view.setXRange(-0.6, len(self.content.x.names) - 0.4, padding=0.0)
 
