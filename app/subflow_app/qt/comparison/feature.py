@@ -10,17 +10,16 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.file_drops import TRACE_SUFFIXES
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
+    from subflow_app.core.jobs.job import JobOutcome
     from subflow_app.kernel.study import KernelStudy
     from subflow_app.qt.comparison.kernel_strip import KernelStrip
     from subflow_app.qt.comparison.panel import ComparisonView
@@ -124,7 +123,7 @@ class CompareFeature(Feature):
 
     def run_kernel(self) -> None:
         """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
-        from subflow_app.kernel.study import KernelStoppedError, KernelStudy
+        from subflow_app.kernel.study import KernelStudy
         from subflow_app.qt.comparison.kernel_strip import KernelStrip
 
         window, doc = self.window, self.window.documents.doc
@@ -162,19 +161,19 @@ class CompareFeature(Feature):
             strip.follow(None)
             self.changed.emit()
 
-        def succeeded(kept: tuple[int, int]) -> None:
+        def succeeded(outcome: JobOutcome) -> None:
             ended()
-            window.history.reload()
-            self.compare_runs(kept, pair=kept)
+            if study.run_ids is not None:
+                window.history.reload()
+                self.compare_runs(study.run_ids, pair=study.run_ids)
+            elif outcome.error is not None:
+                failed(outcome.error)
+            else:
+                window.banners.show_banner("kernel", "info", tr("The comparison with the kernel was stopped."))
 
         def failed(error: Exception) -> None:
             ended()
-            if isinstance(error, KernelStoppedError):
-                window.banners.show_banner("kernel", "info", tr("The comparison with the kernel was stopped."))
-            elif isinstance(error, AppError | StoreError):
-                window.banners.show_banner("kernel", "error", str(error))
-            else:
-                raise error
+            window.banners.show_banner("kernel", "error", str(error))
 
         window.workers.start("kernel", study.run, succeeded=succeeded, failed=failed, cancel=study.stop)
 

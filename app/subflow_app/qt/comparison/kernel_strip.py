@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from PySide6.QtCore import QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
 
@@ -57,7 +59,8 @@ class KernelStrip(QWidget):
     def _draw(self) -> None:
         if self._study is None:
             return
-        elapsed_s, total_s = self._study.times_s
-        self.bar.setValue(round(_STEPS * elapsed_s / total_s) if total_s else 0)
-        left = tr("{time} to go", time=fmt.duration(max(0.0, total_s - elapsed_s))) if total_s else tr("starting")
+        progress = self._study.progress
+        self.bar.setValue(round(_STEPS * progress.fraction))
+        has_begun = math.isfinite(progress.eta_s)
+        left = tr("{time} to go", time=fmt.duration(progress.eta_s)) if has_begun else tr("starting")
         self.text.setText(tr("{scenario} on the kernel, in real time: {left}", scenario=self._study.name, left=left))
