@@ -158,6 +158,8 @@ class ExplainPanel(QWidget):
         scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(text)
+        text.setAutoFillBackground(False)  # on the ground of the panel
+        scroll.viewport().setAutoFillBackground(False)
         self._body.addWidget(scroll, 1)
         self._body.addWidget(self.numbers, 1)
         layout = QVBoxLayout(content)
