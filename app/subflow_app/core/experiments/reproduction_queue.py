@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.experiments.recipe import Recipe
-from subflow_app.core.experiments.reproduction import Reproduction, expected_s
-from subflow_app.core.jobs.executors import Shared, executor_maker
+from subflow_app.core.experiments.reproduction import Reproduction, Reproductions, expected_s
 from subflow_app.core.jobs.progress import JobState
 
 if TYPE_CHECKING:
@@ -56,8 +55,8 @@ def queued_state(job: Reproduction) -> QueuedState:
     return QueuedState(job.state, job.is_quick, done, eta_s, "\n".join(job.problems))
 
 
-class ReproductionQueue:
-    """`run` blocks and belongs into a worker thread; everything else is safe to call from any thread.
+class ReproductionQueue(Reproductions):
+    """Experiments that come one by one.
 
     Args:
         store: where runs are kept.
@@ -67,13 +66,10 @@ class ReproductionQueue:
     """
 
     def __init__(self, store: Store, *, jobs: int, take_over: Callable[[Recipe, Store], object] | None = None) -> None:
+        super().__init__((), store, jobs=jobs)
         self._store = store
-        # The same processes for all: starting them takes longer than many a quick run.
-        self._shared = Shared(executor_maker(jobs))
         self._take_over = take_over
         self._lock = threading.Lock()
-        self._queued: dict[str, Reproduction] = {}
-        self._has_ended = threading.Event()
 
     def add(self, recipes: Iterable[Recipe], *, is_quick: bool) -> list[str]:
         """Put experiments at the end; those that wait or go on already stay where they are.
@@ -84,56 +80,38 @@ class ReproductionQueue:
         added = []
         with self._lock:
             for recipe in recipes:
-                known = self._queued.get(recipe.name)
-                if known is not None and not known.state.is_over:
+                if any(job.name == recipe.name and not job.state.is_over for job in self.each):
                     continue
-                # At the end, also if it was there before.
-                self._queued.pop(recipe.name, None)
-                self._queued[recipe.name] = Reproduction(
+                job = Reproduction(
                     recipe,
                     self._store,
                     is_quick=is_quick,
                     executor=self._shared,
                     before=partial(self._copy_what_is_there, recipe),
                 )
+                # At the end, also if it was there before.
+                self.each = (*(other for other in self.each if other.name != recipe.name), job)
                 added.append(recipe.name)
         return added
 
     def states(self) -> dict[str, QueuedState]:
         """Where each stands that was ever added."""
-        with self._lock:
-            return {name: queued_state(job) for name, job in self._queued.items()}
+        return {job.name: queued_state(job) for job in self.each}
 
     @property
     def is_busy(self) -> bool:
         """Whether something waits or goes on."""
-        return any(not state.is_over for state in self.states().values())
+        return any(not job.state.is_over for job in self.each)
 
     def stop(self, names: Iterable[str] | None = None) -> None:
         """End these soon, or all; runs that have ended are kept, and a later call makes what is missing."""
-        with self._lock:
-            chosen = list(self._queued.values() if names is None else map(self._queued.get, names))
-            for job in chosen:
-                if job is not None and not job.state.is_over:
-                    job.stop()
-
-    def wait(self) -> None:
-        """Until `run`, which has been called, has returned and writes no more."""
-        self._has_ended.wait()
-
-    def run(self) -> None:
-        """Carry out everything that waits, until nothing does."""
-        self._has_ended.clear()
-        try:
-            while (job := self._next()) is not None:
-                job.run()
-        finally:
-            self._shared.close()
-            self._has_ended.set()
-
-    def _next(self) -> Reproduction | None:
-        with self._lock:
-            return next((job for job in self._queued.values() if job.state is JobState.WAITING), None)
+        if names is None:
+            super().stop()
+            return
+        chosen = set(names)
+        for job in self.each:
+            if job.name in chosen:
+                job.stop()
 
     def _copy_what_is_there(self, recipe: Recipe) -> None:
         if self._take_over is None:

@@ -116,6 +116,7 @@ class Job(ABC):
         """
         error: Exception | None = None
         state = JobState.FAILED
+        self._ended.clear()
         try:
             if not self.state.is_over:
                 self._tell(state=JobState.RUNNING)
@@ -330,11 +331,13 @@ class Series(Job, Generic[J]):
         """What a job is expected to take, s."""
         return float(max(job.progress.runs, 1))
 
+    def _next(self) -> J | None:
+        """The first that waits for its turn."""
+        return next((job for job in self.each if job.state is JobState.WAITING), None)
+
     def _work(self) -> None:
         self._began = time.monotonic()
-        for job in self.each:
-            if self.is_stopped:
-                return
+        while not self.is_stopped and (job := self._next()) is not None:
             outcome = job.run()
             self._problems += [f"{job.name}: {text}" if job.name else text for text in outcome.problems]
             self.outcomes = (*self.outcomes, outcome)

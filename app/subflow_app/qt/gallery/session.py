@@ -373,7 +373,7 @@ class GallerySession(QObject):
         store = self._window.database.store
         if store is None or not self._window.database.can_write:
             raise InputError(tr("Experiments need a database that can be written: open one first."))
-        if self._queue is None or not self._queue_runs:
+        if self._queue is None or not self._queue.is_busy:
             take_over = None if self._library is None else partial(take_to_go_on, self._library)
             self._queue = ReproductionQueue(store, jobs=jobs_beside_window(), take_over=take_over)
         for exhibit in exhibits:
