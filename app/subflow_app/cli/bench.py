@@ -9,6 +9,7 @@ import typer
 
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_note, print_rows
+from subflow_app.core.errors import InputError
 from subflow_app.core.number_text import count_text, fixed
 from subflow_app.core.tables import Column, NumberColumn
 
@@ -39,7 +40,6 @@ def bench(
 
     Besides the simulator's: `store` is the database, `start` how the window starts.
     """
-    from subflow_app.core.errors import InputError
     from subflow_sim.bench import WORKLOADS
     from subflow_sim.bench_batch import BATCH
     from subflow_sim.bench_instructions import has_valgrind

@@ -10,6 +10,7 @@ import typer
 
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_rows
+from subflow_app.core.errors import InputError
 from subflow_app.core.number_text import NOTHING
 from subflow_app.core.tables import Column
 
@@ -70,8 +71,6 @@ def _show_algorithms(noun: str, algorithms: Sequence[Algorithm], name: str | Non
         return
     chosen = next((algorithm for algorithm in algorithms if algorithm.name == name), None)
     if chosen is None:
-        from subflow_app.core.errors import InputError
-
         raise InputError(f'there is no {noun} "{name}"; allowed are {", ".join(each.name for each in algorithms)}')
     if as_json:
         print_json(_algorithm_document(chosen))

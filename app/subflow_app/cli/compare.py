@@ -10,6 +10,7 @@ import typer
 
 from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_tables
+from subflow_app.core.errors import InputError
 from subflow_app.core.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
@@ -105,7 +106,6 @@ def _compare_traces(
         match_series,
         series_errors,
     )
-    from subflow_app.core.errors import InputError
     from subflow_app.core.traces import StoredTraces
 
     ways: dict[str, Method] = {"correlation": CORRELATION, "first-data": FIRST_DATA, "manual": MANUAL}
@@ -150,7 +150,6 @@ def _errors_table(errors: Sequence[SeriesError]) -> TextTable:
 
 def _way(by: str) -> By:
     from subflow_app.core.comparison.conditions import WAYS
-    from subflow_app.core.errors import InputError
 
     for way in WAYS:
         if way == by:
@@ -165,8 +164,6 @@ def _runs(store: Store, texts: list[str]) -> list[RunRow]:
         InputError: if a text is neither, or there are fewer than two runs.
         RunNotFound: if there is no such run.
     """
-    from subflow_app.core.errors import InputError
-
     numbers: list[int] = []
     listed = [row.id for row in store.runs()] if any("-" in text for text in texts) else []
     for text in texts:

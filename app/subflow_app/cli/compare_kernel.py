@@ -12,6 +12,8 @@ import typer
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.progress import progress_bar
 from subflow_app.cli.terminal import print_json, print_line, print_tables
+from subflow_app.core.errors import InputError
+from subflow_app.core.number_text import duration_text
 
 if TYPE_CHECKING:
     from subflow_app.core.scenarios.scenario_source import ScenarioSource
@@ -65,8 +67,6 @@ def compare_kernel(
     the database, the kernel's with the tag "kernel", so that the window overlays them. Exit code: 0 when both sides
     ran, 1 when this machine cannot run the kernel's side or a run failed, 2 for bad input.
     """
-    from subflow_app.core.errors import InputError
-
     if grid == (scenario is not None):
         raise InputError("give either a scenario or --grid")
     if only is not None and not grid:
@@ -129,7 +129,6 @@ def _compare_grid(
     as_json: bool,
     out: Path | None,
 ) -> None:
-    from subflow_app.core.errors import InputError
     from subflow_app.kernel.compare import Case, run_comparisons
     from subflow_app.kernel.comparison_text import grid_table, grid_verdict
     from subflow_app.kernel.grid import grid_scenarios
@@ -165,7 +164,6 @@ def _about(comparison: Comparison) -> dict[str, Any]:
 
 
 def _socket_buffer_bytes(text: str) -> int:
-    from subflow_app.core.errors import InputError
     from subflow_sim.errors import ParamError
     from subflow_sim.units import Dimension, parse_quantity
 
@@ -181,8 +179,6 @@ def _socket_buffer_bytes(text: str) -> int:
 @contextmanager
 def _progress(name: str) -> Iterator[Callable[[float, float], None]]:
     """A bar with the time to go; none if stderr is not a terminal."""
-    from subflow_app.core.number_text import duration_text
-
     with progress_bar(f"{name[:25]} on the kernel") as bar:
 
         def show(elapsed_s: float, total_s: float) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from subflow_app.cli.options import Database, Json, RunId, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_note
+from subflow_app.core.errors import InputError
 
 
 def explain(
@@ -40,7 +41,6 @@ def explain(
     said on stderr, and as `is_resimulated` and `notice` in the JSON document. With --agent it tells what a learning
     agent saw, did and earned; every run keeps that.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.explanations import explanation_document, explanation_lines
     from subflow_app.core.learning.agent_explanations import (
         agent_behind,

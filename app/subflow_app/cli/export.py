@@ -12,6 +12,7 @@ from typer.core import TyperCommand
 from subflow_app.cli.history import shown_document
 from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_note
+from subflow_app.core.errors import InputError
 
 if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import RunExport
@@ -198,7 +199,6 @@ def figure_look(
     Raises:
         InputError: if a style or place does not exist, or no figure is that large.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.paper.figure_plan import FigureLook
     from subflow_app.core.paper.paper_styles import LEGENDS, checked_dpi, style_named
 
@@ -211,7 +211,6 @@ def figure_look(
 
 def named_figures(text: str) -> tuple[PlotSpec, ...]:
     """The plots of a list; behind the name of one of an agent's numbers may stand which: agent_observation:rtt."""
-    from subflow_app.core.errors import InputError
     from subflow_app.core.plots import PLOTS, PLOTS_BY_ID
 
     figures: list[PlotSpec] = []
@@ -232,8 +231,6 @@ def named_figures(text: str) -> tuple[PlotSpec, ...]:
 
 def _listed(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]:
     """The words of a comma-separated list, each once, in the order given."""
-    from subflow_app.core.errors import InputError
-
     words = tuple(dict.fromkeys(word.strip().lower() for word in text.split(",")))
     for word in words:
         if word not in allowed:

@@ -9,6 +9,7 @@ import typer
 
 from subflow_app.cli.options import Database, Json, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_tables
+from subflow_app.core.errors import InputError
 
 if TYPE_CHECKING:
     from subflow_app.core.fairness.analysis import FairnessAnalysis
@@ -59,7 +60,6 @@ def fairness(
     All rates are payload; capacities are those of the links at the time, less headers and flows of datagrams. Where
     links or flows change within the window, shares are means over it.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.fairness.analysis import analysis_document, run_analysis, scenario_analysis
     from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_app.core.traces import StoredTraces
@@ -101,7 +101,6 @@ def fairness(
 
 
 def _weigh(runs: list[str], name: str, csv_file: Path | None, database: Path | None, *, as_json: bool) -> None:
-    from subflow_app.core.errors import InputError
     from subflow_app.core.fairness.trade_offs import TradeOffKind, points_document, trade_off_points, write_points
     from subflow_app.core.fairness.trade_offs_text import point_table
     from subflow_app.core.traces import StoredTraces

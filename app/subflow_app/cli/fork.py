@@ -9,6 +9,7 @@ import typer
 from subflow_app.cli.options import Database, Json, RunId, opened_store, run_number, tag_text, time_option
 from subflow_app.cli.run import carry_out_and_tell
 from subflow_app.cli.terminal import print_line, print_note, print_tables
+from subflow_app.core.errors import InputError
 
 if TYPE_CHECKING:
     from subflow_store.values import RunFork
@@ -47,7 +48,6 @@ def fork(
     (links.wifi.loss=5%, or of one direction links.wifi.reverse.loss=5%), and open, backup and controller of a flow
     (flows.download/2.open=false is its second subflow). Exit codes are those of `run`.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.forking.figures import figures_document, figures_table, fork_figures
     from subflow_app.core.forking.keys import read_settings
     from subflow_app.core.forking.origin import ForkOrigin

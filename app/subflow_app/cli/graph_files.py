@@ -10,6 +10,7 @@ import typer
 
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line
+from subflow_app.core.errors import InputError
 
 
 def import_topology(
@@ -26,7 +27,6 @@ def import_topology(
     distance of coordinates at 2/3 of the speed of light. What is guessed is said, here and in the scenario. Flows are
     not invented: add one before you run it.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.scenarios.graph_import import import_graph
     from subflow_sim.whole_file import write_whole
 

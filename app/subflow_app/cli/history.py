@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from subflow_app.cli.fork import fork_document
 from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_tables
+from subflow_app.core.errors import InputError
 from subflow_app.core.number_text import counted, mbit_text, milliseconds_text
 from subflow_app.core.tables import Column, NumberColumn
 
@@ -318,7 +319,6 @@ def _short_time(row: RunRow) -> str:
 
 
 def _check_status(status: str | None) -> None:
-    from subflow_app.core.errors import InputError
     from subflow_store.values import FINAL_STATUSES
 
     allowed = ("running", *FINAL_STATUSES)

@@ -9,6 +9,7 @@ import typer
 
 from subflow_app.cli.options import Database, Json, opened_store, positive_time_option
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
+from subflow_app.core.errors import InputError
 from subflow_app.core.number_text import counted
 from subflow_app.core.tables import Column, NumberColumn
 
@@ -54,7 +55,6 @@ def import_trace(
     Meanings and units of columns are guessed from their headings; --preview tells how, --map and --unit change it.
     Give measured connections the names of the scenario's flows (--flow download) to lay them over simulated ones.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.measured.measured_run import keep_run, make_run
     from subflow_app.core.measured.measured_table import CLOCKS, ReadingOptions
     from subflow_app.core.measured.reading import read_trace
@@ -131,8 +131,6 @@ def _unit(column: RawColumn) -> str:
 
 def _pairs(option: str, texts: list[str] | None) -> dict[str, str]:
     """``NAME=VALUE`` texts as a dictionary; a name may hold "=" itself."""
-    from subflow_app.core.errors import InputError
-
     pairs = {}
     for text in texts or ():
         name, equals, value = text.rpartition("=")

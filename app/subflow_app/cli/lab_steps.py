@@ -15,6 +15,7 @@ import typer
 
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_json, print_line, print_note
+from subflow_app.core.errors import InputError
 from subflow_app.core.number_text import counted
 
 if TYPE_CHECKING:
@@ -84,7 +85,6 @@ def begin(
     Run the scenario with `subflow run`, changed by --set or in the file: the lab looks at the runs that are made from
     now on. `subflow labs predict` and `subflow labs answer` say what you think, `subflow labs next` goes on.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.labs.lab_file import load_lab
     from subflow_app.core.labs.session import LabSession
     from subflow_sim.whole_file import write_whole
@@ -176,8 +176,6 @@ def answer(
 
     A question has two tries; then the right answer is told.
     """
-    from subflow_app.core.errors import InputError
-
     with _begun(lab, database) as work:
         session = work.session
         step = _active(work)
@@ -277,7 +275,6 @@ def _folder() -> Any:
 
 @contextmanager
 def _begun(called: str, database: Path | None) -> Iterator[_Work]:
-    from subflow_app.core.errors import InputError
     from subflow_app.core.labs.lab_file import load_lab
     from subflow_app.core.labs.session import LabSession
 
@@ -304,8 +301,6 @@ def runs_of(progress: Progress, database: Path | None) -> Path | None:
 
 
 def _active(work: _Work) -> Step:
-    from subflow_app.core.errors import InputError
-
     step = work.session.active
     if step is None:
         raise InputError(f"all steps of the lab {work.session.lab.name} are done")
@@ -314,8 +309,6 @@ def _active(work: _Work) -> Step:
 
 def _chosen(said: str, options: tuple[str, ...]) -> str:
     """The option that is meant by its text or its number."""
-    from subflow_app.core.errors import InputError
-
     if not options or said in options:
         return said
     if said.isdecimal() and 1 <= int(said) <= len(options):

@@ -11,6 +11,7 @@ from subflow_app.cli import lab_steps
 from subflow_app.cli.lab_steps import LabName
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note
+from subflow_app.core.errors import InputError
 from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -112,7 +113,6 @@ def result(
     It holds your answers, predictions and times, and the scenario, seed and signature of each run. The database is the
     one that the lab was begun with, unless --db names another.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.labs.lab_file import load_lab
     from subflow_app.core.labs.progress import ProgressFolder
     from subflow_app.core.labs.result_file import result_document, write_result

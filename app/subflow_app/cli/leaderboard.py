@@ -14,6 +14,7 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.reproduce import exit_code, seeds_option
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
+from subflow_app.core.errors import InputError
 from subflow_app.core.number_text import count_text, counted
 from subflow_app.core.tables import Column, NumberColumn
 
@@ -70,7 +71,6 @@ def leaderboard(
     Exit code: 0 when all was run; 1 when some runs could not be made, 2 for a contest or a name that is wrong, 130
     after Ctrl-C, 143 after SIGTERM.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.leaderboard.board import LeaderboardJob, entry, stored_board
     from subflow_app.core.leaderboard.metrics import BOARD_METRICS, default_weights, read_weights
     from subflow_app.core.leaderboard.table import standings

@@ -13,6 +13,7 @@ from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows
+from subflow_app.core.errors import LibraryError
 from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -244,7 +245,6 @@ def _opened(file: Path | None) -> Iterator[Store]:
     Raises:
         LibraryError: if it cannot be used, or none was shipped.
     """
-    from subflow_app.core.errors import LibraryError
     from subflow_app.core.library.shipped import open_library
 
     store = open_library(file)

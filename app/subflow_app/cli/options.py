@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from subflow_app.core.errors import InputError
+
 if TYPE_CHECKING:
     from subflow_store import Store
 
@@ -89,8 +91,6 @@ def listed_number(text: str, what: str, listing: str, newest: int | None, first:
     Raises:
         InputError: if it is neither a number nor ``last``, or there are none yet.
     """
-    from subflow_app.core.errors import InputError
-
     if text == "last":
         if newest is None:
             raise InputError(f"there are no {what}s yet: `{first}` makes one")
@@ -107,8 +107,6 @@ def tag_text(text: str) -> str:
     Raises:
         InputError: if it is blank.
     """
-    from subflow_app.core.errors import InputError
-
     if not text.strip():
         raise InputError("a tag must not be blank")
     return text.strip()
@@ -120,7 +118,6 @@ def time_option(option: str, text: str) -> float:
     Raises:
         InputError: if it is none.
     """
-    from subflow_app.core.errors import InputError
     from subflow_sim.errors import ParamError
     from subflow_sim.units import Dimension, parse_quantity
 
@@ -136,8 +133,6 @@ def positive_time_option(option: str, text: str, example: str) -> float:
     Raises:
         InputError: if it is none; the example shows one.
     """
-    from subflow_app.core.errors import InputError
-
     time_s = time_option(option, text)
     if not time_s > 0:
         raise InputError(f'{option} = "{text}": must be greater than 0, e.g. {example}')

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from subflow_app.cli.terminal import stderr_console
 from subflow_app.core.jobs.tasks import Stoppable
+from subflow_app.core.number_text import count_text, duration_text, speed_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -82,8 +83,6 @@ def in_background(job: Runnable[T], name: str, text: Callable[[], str] | None = 
 
 def progress_text(told: JobProgress) -> str:
     """How far a job is, and the one of its parts that goes on."""
-    from subflow_app.core.number_text import count_text, duration_text
-
     if told.state == "checking":
         return f"reading point {count_text(told.checked)}"
     part = told.part or told
@@ -101,8 +100,6 @@ def progress_text(told: JobProgress) -> str:
 
 def run_text(progress: RunProgress) -> str:
     """How far a run is."""
-    from subflow_app.core.number_text import duration_text, speed_text
-
     return (
         f"{progress.sim_time_s:.1f} of {progress.duration_s:g} s · {speed_text(progress.speed)} · "
         f"{duration_text(progress.eta_s)} to go"

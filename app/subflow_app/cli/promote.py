@@ -9,6 +9,7 @@ import typer
 
 from subflow_app.cli.options import Database, opened_store
 from subflow_app.cli.terminal import print_line
+from subflow_app.core.errors import InputError
 
 
 def promote(
@@ -29,7 +30,6 @@ def promote(
     It is the one that was best in the evaluations, or the latest where nothing was evaluated. Scenarios then use it by
     its name: controller = { name = "drl-cc", policy = "NAME" }.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.learning.promotion import promote as copy_to_library
     from subflow_sim.errors import PolicyError
     from subflow_sim.policy import Policy
@@ -53,7 +53,6 @@ def _source(training: str, database: Path | None) -> tuple[Path, str]:
         RunNotFound: if there is no such training.
     """
     from subflow_app.cli.trainings import training_number
-    from subflow_app.core.errors import InputError
     from subflow_app.core.learning.training_folder import best_policy
     from subflow_app.core.paths import file_stem
 

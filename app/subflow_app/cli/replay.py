@@ -8,6 +8,7 @@ import typer
 
 from subflow_app.cli.options import Database, Json, RunId, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
+from subflow_app.core.errors import InputError
 
 
 def replay(
@@ -27,7 +28,6 @@ def replay(
     Nothing needs to have been recorded: the run is simulated again up to that time. If another version made it, and
     this one does not repeat it bit for bit, that is said on stderr, and as `notice` in the JSON document.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.replay.instant_text import instant_document, instant_tables
     from subflow_app.core.replay.replay import Replay
     from subflow_app.core.settings import load_settings

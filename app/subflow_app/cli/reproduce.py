@@ -16,6 +16,7 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.retraining import retrain
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
+from subflow_app.core.errors import InputError
 from subflow_app.core.number_text import count_text, counted, duration_text
 from subflow_app.core.tables import Column, NumberColumn, TextTable, text_columns
 
@@ -74,13 +75,13 @@ def reproduce(
     from subflow_app.core.experiments.recipe_files import chosen_recipes
 
     if retrain_steps is not None and not is_retrained:
-        raise _input_error("--retrain-steps goes with --retrain")
+        raise InputError("--retrain-steps goes with --retrain")
     if not names and not list_only:
-        raise _input_error("which experiment? `subflow reproduce --list` lists them; a paper and `all` are names, too")
+        raise InputError("which experiment? `subflow reproduce --list` lists them; a paper and `all` are names, too")
     n_jobs = job_count(jobs)
     for option, folder in (("--out", out), ("--docs", pages)):
         if folder is not None and folder.exists() and not folder.is_dir():
-            raise _input_error(f"{option} {folder}: this is a file, not a folder")
+            raise InputError(f"{option} {folder}: this is a file, not a folder")
     chosen_seeds = None if seeds is None else seeds_option(seeds)
     recipes: Sequence[Recipe] = chosen_recipes(names or ())
     if list_only:
@@ -150,12 +151,12 @@ def seeds_option(text: str) -> Sequence[int]:
 
     if text.isascii() and text.isdecimal() and len(text) < 10:
         if int(text) < 1:
-            raise _input_error(f"--seeds {text}: at least 1")
+            raise InputError(f"--seeds {text}: at least 1")
         return range(1, int(text) + 1)
     try:
         return read_seeds(text)
     except ParamError as error:
-        raise _input_error(f"--seeds {text}: {error}") from error
+        raise InputError(f"--seeds {text}: {error}") from error
 
 
 def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
@@ -313,9 +314,3 @@ def _write(every: Sequence[Results], out: Path | None, pages: Path | None) -> No
         from subflow_app.core.experiments.report_markdown import write_pages
 
         print_note(f"page: {write_pages(every, pages)[0]}")
-
-
-def _input_error(text: str) -> Exception:
-    from subflow_app.core.errors import InputError
-
-    return InputError(text)

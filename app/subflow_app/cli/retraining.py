@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from subflow_app.cli.terminal import print_error, print_note
+from subflow_app.core.errors import TrainingError
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
@@ -31,7 +32,6 @@ def retrain(
         TrainingError: if training is not possible here, or does not come to its end.
     """
     from subflow_app.cli.progress import in_background, progress_text
-    from subflow_app.core.errors import TrainingError
     from subflow_app.core.experiments.retraining import Retraining
     from subflow_app.core.learning.training_service import default_limit
 

@@ -14,6 +14,7 @@ import typer
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store, positive_time_option, tag_text
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
+from subflow_app.core.errors import ExportError, InputError
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob, RunResult
@@ -78,7 +79,6 @@ def run(
     A run that would take more than the limits allow is refused before it starts. SUBFLOW_MAX_MEMORY and
     SUBFLOW_MAX_EVENTS in the environment stand for the two options, also for the window.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.running.runs import RunJob, decision_limits
     from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_sim.errors import SimError
@@ -189,7 +189,6 @@ def _print_summary(summary: dict[str, Any]) -> None:
 
 
 def _rescue(job: RunJob, result: RunResult) -> Path | None:
-    from subflow_app.core.errors import ExportError
     from subflow_app.core.exports import save_rescue_copy
 
     try:
@@ -201,7 +200,6 @@ def _rescue(job: RunJob, result: RunResult) -> Path | None:
 
 def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -> bool:
     """Write data and figures; whether that went well. The run itself is safe by now."""
-    from subflow_app.core.errors import ExportError
     from subflow_app.core.exports import ExportPlan, export_run
 
     plan = ExportPlan(figure_formats=("svg", "png"))
@@ -218,7 +216,6 @@ def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -
 
 def _print_estimate(scenario: Scenario, interval_s: float, decisions: DecisionLimits | None, *, as_json: bool) -> None:
 
-    from subflow_app.core.errors import InputError
     from subflow_app.core.summary_text import estimate_lines
     from subflow_sim.errors import SimError
     from subflow_sim.limits import estimate
@@ -236,8 +233,6 @@ def _print_estimate(scenario: Scenario, interval_s: float, decisions: DecisionLi
 
 def _decision_window(is_wanted: bool, window: str | None, *, is_kept: bool) -> float | None:
     """How much of the end of the run the decisions are kept of, s; None if all or none of them are."""
-    from subflow_app.core.errors import InputError
-
     window_s = None if window is None else positive_time_option("--decision-window", window, "10s")
     if (is_wanted or window_s is not None) and not is_kept:
         raise InputError("--no-store would keep no decisions: leave it out, or write them with --export DIR")
@@ -246,7 +241,6 @@ def _decision_window(is_wanted: bool, window: str | None, *, is_kept: bool) -> f
 
 def _limits(memory: str | None, events: str | None) -> Limits | None:
     """What the options say, and where one is left out the environment; None without options."""
-    from subflow_app.core.errors import InputError
     from subflow_sim.errors import ParamError
     from subflow_sim.limits import MAX_CROSSINGS_VARIABLE, MAX_MEMORY_VARIABLE, Limits
 

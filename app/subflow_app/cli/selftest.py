@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.cli import exit_codes
 from subflow_app.cli.terminal import print_line, print_note
+from subflow_app.core.errors import InputError
 
 if TYPE_CHECKING:
     from subflow_app.selftest.outcome import Outcome
@@ -19,8 +20,6 @@ def check_options(*, is_selftest: bool, out: Path | None, command: str | None) -
     Raises:
         InputError: if something does not.
     """
-    from subflow_app.core.errors import InputError
-
     if not is_selftest:
         raise InputError(f"--out {out} goes with --selftest alone; what commands write is named behind the command")
     if command is not None:

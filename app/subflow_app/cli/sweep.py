@@ -12,7 +12,9 @@ import typer
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store, positive_time_option
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
+from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.json_document import json_text
+from subflow_app.core.number_text import count_text, duration_text
 
 if TYPE_CHECKING:
     from subflow_app.core.jobs.job import JobOutcome
@@ -177,7 +179,6 @@ def job_count(text: str) -> int:
     Raises:
         InputError: if it is neither a number nor ``all``.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.jobs.executors import core_count
 
     if text == "all":
@@ -193,8 +194,6 @@ def check_out(out: Path | None) -> None:
     Raises:
         InputError: if its name ends otherwise, or its folder is not there.
     """
-    from subflow_app.core.errors import InputError
-
     if out is None:
         return
     if out.suffix.lower() not in (".csv", ".json"):
@@ -209,7 +208,6 @@ def write_out(table: SweepTable, out: Path, *, is_long: bool) -> None:
     Raises:
         ExportError: if the file cannot be written.
     """
-    from subflow_app.core.errors import ExportError
     from subflow_app.core.sweeps.sweep_results import long_csv, table_document, wide_csv
 
     is_json = out.suffix.lower() == ".json"
@@ -247,8 +245,6 @@ def _document(job: SweepJob, result: JobOutcome, table: SweepTable) -> dict[str,
 
 
 def _line(job: SweepJob, result: JobOutcome) -> str:
-    from subflow_app.core.number_text import count_text, duration_text
-
     progress = result.progress
     made = progress.finished - progress.reused
     parts = [f"sweep {job.sweep_id}", f"{count_text(progress.finished)} of {count_text(progress.runs)} runs"]

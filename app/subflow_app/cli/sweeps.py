@@ -9,6 +9,7 @@ import typer
 from subflow_app.cli.options import Database, Json, listed_number, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, Long, Out, carry_out, check_out, job_count, write_out
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_note, print_tables
+from subflow_app.core.errors import InputError
 from subflow_app.core.number_text import count_text
 from subflow_app.core.tables import Column, NumberColumn
 
@@ -59,7 +60,6 @@ def show(
 
     Tells means over the seeds with 95 % confidence intervals.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.sweeps.sweep_results import (
         long_csv,
         stored_table,

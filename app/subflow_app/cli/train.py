@@ -15,6 +15,8 @@ from typer.core import TyperCommand
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, opened_store, positive_time_option
 from subflow_app.cli.terminal import print_error, print_line, print_note, print_tables
+from subflow_app.core.errors import InputError
+from subflow_app.core.number_text import duration_text
 
 if TYPE_CHECKING:
     from subflow_agents import TrainingConfig
@@ -111,7 +113,6 @@ def train(
     A run takes the policy as a controller: `subflow run FILE --set flows.x.controller.policy=DIR/best.safetensors`, or
     by its name after `subflow agents promote`.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.learning.training_setup import check_torch
 
     if resume is not None:
@@ -182,11 +183,9 @@ def _config(
         InputError: if they do not say enough, or contradict each other.
     """
     from subflow_agents import agent as agent_of_name
-    from subflow_app.core.errors import InputError
     from subflow_app.core.learning.recipes import load_recipe
     from subflow_app.core.learning.training_folder import has_checkpoint
     from subflow_app.core.learning.training_setup import TrainingRequest, prepare, request_of, with_changes
-    from subflow_app.core.number_text import duration_text
     from subflow_app.core.paths import new_training_directory
 
     if agent is None and recipe is None:
@@ -227,7 +226,6 @@ def _folder(resume: str, out: Path | None, store: Store | None) -> Path:
     Raises:
         InputError: if there is none.
     """
-    from subflow_app.core.errors import InputError
     from subflow_app.core.learning.training_folder import is_training_folder
 
     if resume != LATEST:

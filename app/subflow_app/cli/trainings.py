@@ -12,6 +12,8 @@ import typer
 
 from subflow_app.cli.options import Database, Json, listed_number, opened_store
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_note, print_tables
+from subflow_app.core.errors import InputError, TrainingError
+from subflow_app.core.number_text import duration_text
 
 if TYPE_CHECKING:
     from subflow_store import Store, TrainingRow
@@ -42,7 +44,6 @@ def trainings(
     if context.invoked_subcommand is not None:
         context.obj = database
         return
-    from subflow_app.core.errors import InputError
     from subflow_app.core.learning.training_text import TRAINING_COLUMNS
     from subflow_store import TRAINING_STATES
 
@@ -59,7 +60,6 @@ def show(context: typer.Context, training: Number, database: Database = None, as
     """Show a training and its last evaluation."""
     from subflow_app.core.learning.training_folder import BEST_POLICY
     from subflow_app.core.learning.training_text import metric_rows, stored_evaluation_table
-    from subflow_app.core.number_text import duration_text
 
     with _synced_store(database or context.obj) as store:
         row = store.trainings.get(training_number(store, training))
@@ -152,7 +152,6 @@ def delete(
     database: Database = None,
 ) -> None:
     """Remove trainings from the list, for good."""
-    from subflow_app.core.errors import InputError, TrainingError
     from subflow_app.core.learning.training_folder import is_training_folder, living_process
 
     with opened_store(database or context.obj) as store:
@@ -235,7 +234,6 @@ def _synced_store(database: Path | None) -> Iterator[Store]:
 def _tell(database: Path | None, training: str, command: str, expected: str) -> None:
     """Tell a training something, and wait until it obeys."""
     from subflow_agents import Command, ReportKind
-    from subflow_app.core.errors import InputError, TrainingError
     from subflow_app.core.learning.training import TrainingJob
     from subflow_app.core.learning.training_folder import living_process
 
