@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QAbstractItemModel, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -70,11 +70,9 @@ class AgentPanel(QWidget):
         self._about.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._list = DecisionList(self)
         self._numbers = DecisionNumbers(self)
-        self.decisions = _table("agent_decisions", tr("Decisions of the agent"))
-        self.decisions.setModel(self._list)
+        self.decisions = _table("agent_decisions", tr("Decisions of the agent"), self._list)
         self.decisions.selectionModel().currentRowChanged.connect(self._on_row_chosen)
-        self.numbers = _table("agent_numbers", tr("What the agent saw and did"))
-        self.numbers.setModel(self._numbers)
+        self.numbers = _table("agent_numbers", tr("What the agent saw and did"), self._numbers)
         self.numbers.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.numbers.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._empty = EmptyState("agent", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
@@ -318,8 +316,7 @@ def _combo(name: str, text: str) -> QComboBox:
     return combo
 
 
-def _table(name: str, text: str) -> QTableView:
+def _table(name: str, text: str, model: QAbstractItemModel) -> QTableView:
     table = QTableView()
-    set_up_table(table, name, text)
-    table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    set_up_table(table, name, text, model, is_single=True)
     return table

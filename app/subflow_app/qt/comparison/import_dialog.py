@@ -195,8 +195,7 @@ class ImportDialog(QDialog):
         fields.addLayout(right, 1)
         self.model = ColumnModel(self)
         self.table = QTableView(self)
-        set_up_table(self.table, "import_columns", tr("Columns of the file and what they become"))
-        self.table.setModel(self.model)
+        set_up_table(self.table, "import_columns", tr("Columns of the file and what they become"), self.model)
         self.table.setEditTriggers(
             QTableView.EditTrigger.DoubleClicked
             | QTableView.EditTrigger.EditKeyPressed

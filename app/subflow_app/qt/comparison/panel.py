@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import QSortFilterProxyModel, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -109,13 +109,10 @@ class ComparisonView(QWidget):
         self.sorted.setFilterRole(FILTER_ROLE)
         self.sorted.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.table = QTableView(page)
-        set_up_table(self.table, "comparison_figures", tr("Figures of the groups with their differences"))
-        self.table.setModel(self.sorted)
+        words = tr("Figures of the groups with their differences")
+        set_up_table(self.table, "comparison_figures", words, self.sorted, copy=self.copy)
         self.table.setSortingEnabled(True)
         self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.table, self.copy).setContext(
-            Qt.ShortcutContext.WidgetShortcut
-        )
         self.told = QLabel(page)
         self.told.setObjectName("comparison_method")
         self.told.setWordWrap(True)
@@ -197,8 +194,8 @@ class ComparisonView(QWidget):
         page = QWidget(self)
         self.settings = SettingModel(self)
         self.setting_table = QTableView(page)
-        set_up_table(self.setting_table, "comparison_settings", tr("Settings of the runs, those that differ first"))
-        self.setting_table.setModel(self.settings)
+        words = tr("Settings of the runs, those that differ first")
+        set_up_table(self.setting_table, "comparison_settings", words, self.settings, copy=self.copy_settings)
         self.equal = QCheckBox(tr("Also what is e&qual"), page)
         self.equal.setObjectName("comparison_equal")
         self.settings_told = QLabel(page)
@@ -213,9 +210,6 @@ class ComparisonView(QWidget):
         layout.setContentsMargins(6, 6, 6, 4)
         layout.addLayout(line)
         layout.addWidget(self.setting_table, 1)
-        QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.setting_table, self.copy_settings).setContext(
-            Qt.ShortcutContext.WidgetShortcut
-        )
         self.equal.toggled.connect(self.settings.show_equal)
         self.settings.modelReset.connect(self._on_settings_shown)
         copy.clicked.connect(self.copy_settings)
@@ -279,8 +273,8 @@ class ComparisonView(QWidget):
         self.sorted_errors.setSourceModel(self.errors)
         self.sorted_errors.setSortRole(SORT_ROLE)
         self.error_table = QTableView(page)
-        set_up_table(self.error_table, "comparison_errors", tr("Errors of the traces that both runs have"))
-        self.error_table.setModel(self.sorted_errors)
+        words = tr("Errors of the traces that both runs have")
+        set_up_table(self.error_table, "comparison_errors", words, self.sorted_errors)
         self.error_table.setSortingEnabled(True)
         self.error_table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.aligned = QLabel(tr("Choose two runs, and align them: the errors of their traces stand here."), page)

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QObject, Qt
 
 from subflow_app.core.fairness.analysis import ConnectionShare, FairnessAnalysis
 from subflow_app.core.fairness.analysis_view import ShareGroup, grouped
 from subflow_app.core.language import tr, translatable, trn
 from subflow_app.qt import format as fmt
-
-Index = QModelIndex | QPersistentModelIndex
+from subflow_app.qt.models.table_model import RIGHT, Index
+from subflow_app.qt.models.tree_model import TreeModel
 
 BAR_ROLE = Qt.ItemDataRole.UserRole + 1  # ShareBar, of the column with the bars
 SORT_ROLE = Qt.ItemDataRole.UserRole + 2  # what rows are ordered by
@@ -83,7 +83,7 @@ _FIGURES: dict[int, Callable[[ConnectionShare], float]] = {
 }
 
 
-class ShareModel(QAbstractItemModel):
+class ShareModel(TreeModel):
     """The tree; sorted by one of its columns, or as the scenario has it."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -122,25 +122,11 @@ class ShareModel(QAbstractItemModel):
 
     # ---- Qt ----
 
-    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        """Of a flow (0) or of a copy (1 more than the row of its flow)."""
-        if not self.hasIndex(row, column, parent):
-            return QModelIndex()
-        return self.createIndex(row, column, parent.row() + 1 if parent.isValid() else 0)
-
-    def parent(self, index: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]  # noqa: B008
-        """The flow of a copy."""
-        of = index.internalId() if index.isValid() else 0
-        return self.createIndex(of - 1, 0, 0) if of else QModelIndex()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Flows, or copies of one."""
-        if not parent.isValid():
+    def count(self, above: int | None) -> int:
+        """Flows, or the copies of one that has several."""
+        if above is None:
             return len(self._groups)
-        if parent.internalId() or parent.column() > 0:
-            return 0
-        group = self._groups[parent.row()]
-        return len(group.shares) if group.has_copies else 0
+        return len(self._groups[above].shares) if self._groups[above].has_copies else 0
 
     def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008
         """The same for all rows."""
@@ -170,7 +156,7 @@ class ShareModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._sentence(group, share) if column == BAR else self._text(group, share, column)
         if role == Qt.ItemDataRole.TextAlignmentRole and GOODPUT <= column <= POOLING:
-            return int(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+            return RIGHT
         return None
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:

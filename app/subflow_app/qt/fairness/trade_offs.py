@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QHBoxLayout,
     QLabel,
@@ -83,9 +82,7 @@ class TradeOffPage(QWidget):
         )
         self.model.translates = False
         self.table = QTableView(self)
-        set_up_table(self.table, "trade_off_table", tr("Experiments and their figures"))
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setModel(self.model)
+        set_up_table(self.table, "trade_off_table", tr("Experiments and their figures"), self.model, is_single=True)
         self.table.selectionModel().currentRowChanged.connect(self._on_row_chosen)
         self.words = QLabel(self)
         self.words.setObjectName("trade_off_meaning")

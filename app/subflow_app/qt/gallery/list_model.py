@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtGui import QPixmap
 
 from subflow_app.core.experiments.exhibits import Exhibit, paper_order, summed_counts
@@ -12,8 +12,8 @@ from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.experiments.reproduction_queue import QueuedState
 from subflow_app.core.language import tr, trn
 from subflow_app.qt.gallery.texts import counts_text, spoken, takes_text
-
-Index = QModelIndex | QPersistentModelIndex
+from subflow_app.qt.models.table_model import Index
+from subflow_app.qt.models.tree_model import TreeModel
 
 EXHIBIT_ROLE = Qt.ItemDataRole.UserRole + 1
 """The experiment of a row; None for a paper."""
@@ -25,7 +25,7 @@ COUNTS_ROLE = Qt.ItemDataRole.UserRole + 4
 """How often each verdict came out, of an experiment or a paper."""
 
 
-class ExperimentModel(QAbstractItemModel):
+class ExperimentModel(TreeModel):
     """Papers are rows, experiments their children; an experiment that changes is drawn again, and nothing else."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -102,23 +102,9 @@ class ExperimentModel(QAbstractItemModel):
 
     # ---- QAbstractItemModel ----
 
-    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008 - Qt's own default
-        """The id is 0 for papers, else one more than the row of the paper."""
-        if column != 0 or not 0 <= row < self.rowCount(parent):
-            return QModelIndex()
-        return self.createIndex(row, 0, parent.row() + 1 if parent.isValid() else 0)
-
-    def parent(self, index: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override] # noqa: B008
-        """The paper of an experiment."""
-        if not index.isValid() or not index.internalId():
-            return QModelIndex()
-        return self.createIndex(index.internalId() - 1, 0, 0)
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Number of papers, or of experiments of one."""
-        if not parent.isValid():
-            return len(self._papers)
-        return 0 if parent.internalId() else len(self._members[parent.row()])
+    def count(self, above: int | None) -> int:
+        """Papers, or the experiments of one."""
+        return len(self._papers) if above is None else len(self._members[above])
 
     def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """One."""

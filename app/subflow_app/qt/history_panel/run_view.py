@@ -81,10 +81,8 @@ class RunView(QTableView):
         """Shows ``model``."""
         super().__init__(parent)
         self._runs = model
-        set_up_table(self, "history_table", tr("Stored runs"))
-        self.setModel(model)
+        set_up_table(self, "history_table", tr("Stored runs"), model)
         self.setItemDelegateForColumn(0, _Names(self))
-        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setFrameShape(QTableView.Shape.NoFrame)
         self.setIconSize(QSize(14, 14))
         self.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.Fixed)

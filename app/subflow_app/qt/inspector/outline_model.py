@@ -2,101 +2,71 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor, QFont
 
 from subflow_app.core.language import trn
 from subflow_app.core.scenarios.outline import OutlineEntry, outline
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.icons import icon
+from subflow_app.qt.models.table_model import Index
+from subflow_app.qt.models.tree_model import TreeModel
 from subflow_app.qt.theme import current_tokens
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
-_Index = QModelIndex | QPersistentModelIndex
 
 
-@dataclass(slots=True)
-class _Row:
-    entry: OutlineEntry
-    number: int
-    parent: _Row | None = None
-    children: list[_Row] = field(default_factory=list)
-
-
-class OutlineModel(QAbstractItemModel):
+class OutlineModel(TreeModel):
     """Two columns: what a part is called, and a few words about it. Roles: `KEY_ROLE` is the dotted key."""
 
     def __init__(self, doc: ScenarioDoc, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._rows: list[_Row] = []
+        self._entries: Sequence[OutlineEntry] = ()
         self.show(doc)
 
     def show(self, doc: ScenarioDoc) -> bool:
         """Follow the document; returns whether rows came or went, which forgets what is expanded and current."""
         entries = outline(doc)
-        if self._shape(entries) == self._shape([row.entry for row in self._rows]):
-            for row, entry in zip(self._rows, entries, strict=True):
-                row.entry = entry
-                for child, child_entry in zip(row.children, entry.children, strict=True):
-                    child.entry = child_entry
-                if row.children:
-                    parent = self.createIndex(row.number, 0, row)
-                    last = self.index(len(row.children) - 1, 1, parent)
-                    self.dataChanged.emit(self.index(0, 0, parent), last)
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._rows) - 1, 1))
+        if self._shape(entries) == self._shape(self._entries):
+            self._entries = entries
+            for number, entry in enumerate(entries):
+                if entry.children:
+                    parent = self.index(number, 0)
+                    self.dataChanged.emit(self.index(0, 0, parent), self.index(len(entry.children) - 1, 1, parent))
+            self.dataChanged.emit(self.index(0, 0), self.index(len(entries) - 1, 1))
             return False
         self.beginResetModel()
-        self._rows = []
-        for number, entry in enumerate(entries):
-            row = _Row(entry, number)
-            row.children = [_Row(child, index, row) for index, child in enumerate(entry.children)]
-            self._rows.append(row)
+        self._entries = entries
         self.endResetModel()
         return True
 
     def index_of(self, key: str) -> QModelIndex:
         """Return where a key stands; an invalid index if nowhere."""
-        for row in self._rows:
-            if row.entry.key == key:
-                return self.createIndex(row.number, 0, row)
-            for child in row.children:
-                if child.entry.key == key:
-                    return self.createIndex(child.number, 0, child)
+        for row, entry in enumerate(self._entries):
+            if entry.key == key:
+                return self.index(row, 0)
+            for place, child in enumerate(entry.children):
+                if child.key == key:
+                    return self.index(place, 0, self.index(row, 0))
         return QModelIndex()
 
-    def index(self, row: int, column: int, parent: _Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        """Return the index of a cell."""
-        siblings = parent.internalPointer().children if parent.isValid() else self._rows
-        if not (0 <= row < len(siblings) and 0 <= column < 2):
-            return QModelIndex()
-        return self.createIndex(row, column, siblings[row])
-
-    def parent(self, index: _Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]  # noqa: B008
-        """Return the section that a part belongs to."""
-        row = index.internalPointer() if index.isValid() else None
-        if row is None or row.parent is None:
-            return QModelIndex()
-        return self.createIndex(row.parent.number, 0, row.parent)
-
-    def rowCount(self, parent: _Index = QModelIndex()) -> int:  # noqa: B008
+    def count(self, above: int | None) -> int:
         """Return how many parts there are."""
-        if parent.column() > 0:
-            return 0
-        return len(parent.internalPointer().children) if parent.isValid() else len(self._rows)
+        return len(self._entries if above is None else self._entries[above].children)
 
-    def columnCount(self, _parent: _Index = QModelIndex()) -> int:  # noqa: B008
+    def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008
         """Return two: name and detail."""
         return 2
 
-    def data(self, index: _Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return what a cell says and how it looks."""
         if not index.isValid():
             return None
-        row: _Row = index.internalPointer()
-        entry = row.entry
+        above = index.internalId()
+        entry = self._entries[above - 1].children[index.row()] if above else self._entries[index.row()]
         if role == KEY_ROLE:
             return entry.key
         if index.column() == 1:
@@ -104,7 +74,7 @@ class OutlineModel(QAbstractItemModel):
         match role:
             case Qt.ItemDataRole.DisplayRole:
                 return entry.title
-            case Qt.ItemDataRole.FontRole if row.parent is None:
+            case Qt.ItemDataRole.FontRole if not above:
                 font = QFont()
                 font.setWeight(QFont.Weight.DemiBold)
                 return font

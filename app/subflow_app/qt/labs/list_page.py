@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QItemSelection, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -22,7 +21,7 @@ from subflow_app.core.labs.lab import Lab
 from subflow_app.core.language import tr
 from subflow_app.qt.labs.list_model import COLUMNS, LEVELS, ListedLab
 from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.widgets.tables import set_column_widths, set_up_table
+from subflow_app.qt.widgets.tables import set_up_table
 
 
 class LabListPage(QWidget):
@@ -36,10 +35,7 @@ class LabListPage(QWidget):
         self.setObjectName("lab_list_page")
         self.model: TableModel[ListedLab] = TableModel(COLUMNS, self, tip=lambda listed: "\n".join(listed.lab.goals))
         self.table = QTableView(self)
-        set_up_table(self.table, "lab_table", tr("Labs"), style=None)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setModel(self.model)
-        set_column_widths(self.table, COLUMNS)
+        set_up_table(self.table, "lab_table", tr("Labs"), self.model, style=None, is_single=True)
         header = self.table.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSignalBlocker, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QCheckBox,
     QComboBox,
     QHBoxLayout,
@@ -83,9 +82,8 @@ class LeaderboardPanel(QWidget):
         self._sorted.setSourceModel(self.model)
         self._sorted.setSortRole(SORT_ROLE)
         self.table = QTableView(self)
-        self.table.setModel(self._sorted)
-        set_up_table(self.table, "leaderboard_table", tr("Controllers with their scores or values"))
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        words = tr("Controllers with their scores or values")
+        set_up_table(self.table, "leaderboard_table", words, self._sorted)
         self.table.setItemDelegate(BarDelegate(self.table))
         self.table.setSortingEnabled(True)
         self.table.horizontalHeader().setSortIndicator(0, Qt.SortOrder.AscendingOrder)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QHBoxLayout,
     QLabel,
@@ -17,11 +16,11 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.replay.run_events import DEFAULT_KINDS, GROUPS, KINDS
-from subflow_app.qt.models.event_list import COLUMNS, EventList
+from subflow_app.qt.models.event_list import EventList
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.tables import set_column_widths, set_up_table
+from subflow_app.qt.widgets.tables import set_up_table
 
 _COMBO_LETTERS = 18  # longer names are cut; the list that opens is wider
 _MOST_OWNERS = 500  # a list of more is no choice
@@ -51,10 +50,7 @@ class EventsPanel(QWidget):
         self._count = muted(QLabel(self))
         self._count.setObjectName("event_count")
         self.table = QTableView(self)
-        set_up_table(self.table, "event_table", tr("Events of the run"))
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        self.table.setModel(self.model)
-        set_column_widths(self.table, COLUMNS)
+        set_up_table(self.table, "event_table", tr("Events of the run"), self.model, is_single=True)
         self.table.clicked.connect(self._on_chosen)
         self.table.activated.connect(self._on_chosen)
         self.table.selectionModel().currentRowChanged.connect(self._on_row)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QItemSelection, QPoint, Qt, Signal
+from PySide6.QtCore import QItemSelection, QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -24,10 +24,10 @@ from subflow_app.core.language import tr
 from subflow_app.core.running.run_queue import QueueEntry
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import ROW_ROLE
-from subflow_app.qt.queue.table_model import COLUMNS, QueueTable
+from subflow_app.qt.queue.table_model import QueueTable
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.tables import select_rows, set_column_widths, set_up_table
+from subflow_app.qt.widgets.tables import select_rows, set_up_table
 
 _STEPS = 1000
 _MOST_PARALLEL = 64
@@ -53,12 +53,8 @@ class QueuePanel(QWidget):
         self.setObjectName("queue_panel")
         self._model = QueueTable(self)
         self.table = QTableView(self)
-        self.table.setModel(self._model)
-        set_up_table(self.table, "queue_table", tr("Queued runs"), style=None)
-        set_column_widths(self.table, COLUMNS)
-        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.table.customContextMenuRequested.connect(
-            lambda at: self.menu_requested.emit(self.table.viewport().mapToGlobal(at))
+        set_up_table(
+            self.table, "queue_table", tr("Queued runs"), self._model, style=None, menu=self.menu_requested.emit
         )
         self.table.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self._bar = QProgressBar(self)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QHBoxLayout,
     QLabel,
     QProgressBar,
@@ -24,11 +23,11 @@ from subflow_app.core.language import tr
 from subflow_app.core.sweeps.sweep_list import SweepEntry
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import ROW_ROLE
-from subflow_app.qt.sweeps.list_model import COLUMNS, SweepTableModel, done_text
+from subflow_app.qt.sweeps.list_model import SweepTableModel, done_text
 from subflow_app.qt.sweeps.study_page import StudyPage
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.tables import select_rows, set_column_widths, set_up_table
+from subflow_app.qt.widgets.tables import select_rows, set_up_table
 from subflow_app.qt.workers import Workers
 
 _STEPS = 1000
@@ -63,14 +62,7 @@ class SweepPanel(QWidget):
         self.page = StudyPage(workers, view_actions, self)
         self._model = SweepTableModel(self)
         self.table = QTableView(self)
-        self.table.setModel(self._model)
-        set_up_table(self.table, "sweeps_table", tr("Sweeps"))
-        set_column_widths(self.table, COLUMNS)
-        self.table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.table.customContextMenuRequested.connect(
-            lambda at: self.menu_requested.emit(self.table.viewport().mapToGlobal(at))
-        )
+        set_up_table(self.table, "sweeps_table", tr("Sweeps"), self._model, menu=self.menu_requested.emit)
         self.table.selectionModel().selectionChanged.connect(lambda _new, _old: self._on_selected())
         self._bar = QProgressBar(self)
         self._bar.setObjectName("sweeps_progress")

@@ -13,7 +13,7 @@ from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.sweeps.sweep_parameters import SweepParameter
 from subflow_app.core.tables import Column
 from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.widgets.tables import set_column_widths, set_up_table
+from subflow_app.qt.widgets.tables import set_up_table
 
 COLUMNS: tuple[Column[SweepParameter], ...] = (
     Column(translatable("Parameter"), lambda parameter: parameter.key, widest="flows.download.controller"),
@@ -45,10 +45,8 @@ class ParameterList(QWidget):
         self.search.setPlaceholderText(tr("Search, e.g. wifi loss"))
         self.search.setClearButtonEnabled(True)
         self.table = _TakingTable(self)
-        self.table.setModel(self.model)
-        set_up_table(self.table, "sweep_parameters", tr("Parameters of the scenario"), style=None)
-        self.table.setSelectionMode(QTableView.SelectionMode.SingleSelection)
-        set_column_widths(self.table, COLUMNS)
+        words = tr("Parameters of the scenario")
+        set_up_table(self.table, "sweep_parameters", words, self.model, style=None, is_single=True)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(self.search)

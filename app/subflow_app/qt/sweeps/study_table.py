@@ -78,8 +78,7 @@ class StudyTable(QTableView):
         """An empty table."""
         super().__init__(parent)
         self.study_model = StudyTableModel(self)
-        self.setModel(self.study_model)
-        set_up_table(self, "sweep_table", tr(VIEW.words))
+        set_up_table(self, "sweep_table", tr(VIEW.words), self.study_model)
         self.setSortingEnabled(True)
         self.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.horizontalHeader().setSortIndicatorClearable(True)

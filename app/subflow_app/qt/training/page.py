@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QComboBox,
     QHBoxLayout,
     QLabel,
@@ -40,9 +39,9 @@ from subflow_app.qt.theme import muted, set_style, tab_style
 from subflow_app.qt.training.curves import TrainingCurves
 from subflow_app.qt.training.policy_view import PolicyView
 from subflow_app.qt.training.start_form import StartForm
-from subflow_app.qt.training.table_model import COLUMNS, TrainingTable
+from subflow_app.qt.training.table_model import TrainingTable
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.tables import select_rows, set_column_widths, set_up_table
+from subflow_app.qt.widgets.tables import select_rows, set_up_table
 from subflow_app.qt.workers import Workers
 
 if TYPE_CHECKING:
@@ -308,9 +307,6 @@ class TrainPage(QWidget):
             raise AppError(tr("the trainings are closed"))
         return desk.observe(training)
 
-    def _on_menu_wanted(self, position: QPoint) -> None:
-        self.menu_requested.emit(self.table.viewport().mapToGlobal(position))
-
     # ---- assembly ----
 
     def _place_parts(self) -> None:
@@ -392,12 +388,7 @@ class TrainPage(QWidget):
 
     def _set_up_table(self) -> None:
         table = self.table
-        set_up_table(table, "training_table", tr("Trainings"))
-        table.setModel(self._model)
-        table.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        set_up_table(table, "training_table", tr("Trainings"), self._model, menu=self.menu_requested.emit)
         table.setFrameShape(QTableView.Shape.NoFrame)
-        set_column_widths(table, COLUMNS)
-        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        table.customContextMenuRequested.connect(self._on_menu_wanted)
         table.selectionModel().selectionChanged.connect(lambda *_: self._on_selection_changed())
         self._model.modelReset.connect(self._on_selection_changed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QTableView, QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
@@ -36,17 +36,13 @@ class ResultsStrip(QWidget):
         self._line = ElidedLabel(self, Qt.TextElideMode.ElideRight)
         self._line.setObjectName("results_line")
         self.table = QTableView(self)
-        set_up_table(self.table, "results_table", tr("Results of the runs shown"), _style)
-        self.table.setModel(self.model)
+        words = tr("Results of the runs shown")
+        set_up_table(self.table, "results_table", words, self.model, style=_style, copy=self.copy)
         self.table.setFrameShape(QTableView.Shape.NoFrame)
         self.table.setAlternatingRowColors(False)
         self.table.verticalHeader().setMinimumSectionSize(1)
         self.table.verticalHeader().setDefaultSectionSize(self.table.fontMetrics().height() + 3)
         self.table.horizontalHeader().setStretchLastSection(False)
-        # Of the table alone: the window has its own copying.
-        shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.table)
-        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-        shortcut.activated.connect(self.copy)
         bar = QHBoxLayout()
         bar.setContentsMargins(4, 1, 8, 1)
         bar.setSpacing(10)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTableView, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt import format as fmt
-from subflow_app.qt.models.span_model import COLUMNS, SpanModel, SpanRow
+from subflow_app.qt.models.span_model import SpanModel, SpanRow
 from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.tables import set_column_widths, set_up_table
+from subflow_app.qt.widgets.tables import set_up_table
 
 
 class SpanPanel(QWidget):
@@ -28,10 +28,9 @@ class SpanPanel(QWidget):
         self._about = muted(QLabel(self))
         self._about.setObjectName("span_about")
         self.table = QTableView(self)
-        set_up_table(self.table, "span_table", tr("Curves between the cursors A and B"))
+        words = tr("Curves between the cursors A and B")
+        set_up_table(self.table, "span_table", words, self.model, copy=self.copy)
         self.table.setFrameShape(QTableView.Shape.NoFrame)
-        self.table.setModel(self.model)
-        set_column_widths(self.table, COLUMNS)
         copy = QPushButton(tr("&Copy table"), self)
         copy.setObjectName("span_copy")
         copy.setToolTip(tr("Copy the table with tabs between its cells, for a spreadsheet"))
@@ -39,10 +38,6 @@ class SpanPanel(QWidget):
         clear = QPushButton(tr("Remove cursors"), self)
         clear.setObjectName("span_clear")
         clear.clicked.connect(self.cleared)
-        # Of the table alone: the window has its own copying.
-        shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), self.table)
-        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
-        shortcut.activated.connect(self.copy)
         bar = QHBoxLayout()
         bar.setContentsMargins(8, 4, 8, 4)
         bar.addWidget(self._about, 1)

@@ -3,21 +3,44 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, Qt
+from PySide6.QtCore import QAbstractItemModel, QItemSelectionModel, QModelIndex, QPoint, Qt
+from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from subflow_app.core.language import tr
-from subflow_app.core.tables import Column
+from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.theme import Style, set_style, table_style
 
 # What a header needs besides its text, px: margins and the sort arrow.
 _CELL_PADDING = 24
 
 
-def set_up_table(table: QTableView, name: str, text: str, style: Style | None = table_style) -> None:
-    """Gives a table its object name, its accessible name and its ways; how many rows can be selected is its owner's."""
+def set_up_table(
+    table: QTableView,
+    name: str,
+    text: str,
+    model: QAbstractItemModel | None = None,
+    *,
+    style: Style | None = table_style,
+    is_single: bool = False,
+    copy: Callable[[], None] | None = None,
+    menu: Callable[[QPoint], None] | None = None,
+) -> None:
+    """Gives a table its object name, its accessible name, its model and its ways.
+
+    Columns that say what they hold at most get the widths for it.
+
+    Args:
+        table: what is set up.
+        name: of the object.
+        text: what it is, for screen readers.
+        model: what it shows; None: it has one, or gets one later.
+        style: its style sheet; None: that of the application.
+        is_single: whether one row can be selected alone.
+        copy: what its keys for copying do; the window has its own copying.
+        menu: shows the menu of the rows at a place of the screen.
+    """
     if style is not None:
         set_style(table, style)
     table.setObjectName(name)
@@ -36,6 +59,19 @@ def set_up_table(table: QTableView, name: str, text: str, style: Style | None = 
     header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
     header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
     header.setStretchLastSection(True)
+    if model is not None:
+        table.setModel(model)
+    if isinstance(model, TableModel) and any(column.widest for column in model.columns):
+        set_widths(table, ((tr(column.title), column.widest) for column in model.columns))
+    if is_single:
+        table.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+    if copy is not None:
+        shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), table)
+        shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+        shortcut.activated.connect(copy)
+    if menu is not None:
+        table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        table.customContextMenuRequested.connect(lambda at: menu(table.viewport().mapToGlobal(at)))
 
 
 def set_widths(table: QTableView, columns: Iterable[tuple[str, str]]) -> None:
@@ -44,11 +80,6 @@ def set_widths(table: QTableView, columns: Iterable[tuple[str, str]]) -> None:
     for number, texts in enumerate(columns):
         width = max(map(metrics.horizontalAdvance, texts))
         table.horizontalHeader().resizeSection(number, width + _CELL_PADDING)
-
-
-def set_column_widths(table: QTableView, columns: Iterable[Column[Any]]) -> None:
-    """The same of columns that say themselves what they hold at most."""
-    set_widths(table, ((tr(column.title), column.widest) for column in columns))
 
 
 def select_rows(table: QTableView, is_wanted: Callable[[QModelIndex], bool]) -> None:
