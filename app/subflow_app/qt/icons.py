@@ -18,6 +18,21 @@ from subflow_app.qt.theme import current_tokens
 
 _log = logging.getLogger(__name__)
 
+# Of where a job stands, and of how a run ended.
+STATE_ICONS: dict[str, str] = {
+    "waiting": "recent",
+    "checking": "recent",
+    "starting": "recent",
+    "running": "run",
+    "paused": "pause",
+    "stopping": "stop",
+    "finished": "ok",
+    "stopped": "stop",
+    "failed": "error",
+    "cancelled": "stop",
+    "interrupted": "warning",
+}
+
 # Meaning -> glyph of Phosphor ("ph") or Material Design ("mdi6") in qtawesome.
 GLYPHS: dict[str, str] = {
     "new": "ph.file-plus",

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import (
-    QAbstractItemView,
     QBoxLayout,
     QHBoxLayout,
     QLabel,
@@ -27,12 +26,13 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.core.replay.walk import ExplainedPoint
 from subflow_app.core.replay.worked_rules import WorkedRule
-from subflow_app.qt.explain.number_table import NumberTable
+from subflow_app.qt.explain.number_table import COLUMNS, meaning_of
+from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.formula_view import FormulaView, Span
 from subflow_app.qt.widgets.tables import set_up_table
-from subflow_sim.decisions import Explanation
+from subflow_sim.decisions import Explanation, Number
 
 _EMPTY_TITLE = translatable("Click a curve")
 _EMPTY_TEXT = translatable(
@@ -72,7 +72,8 @@ class ExplainPanel(QWidget):
         self._point: ExplainedPoint | None = None
         self._label = ""
         self._empty = EmptyState("explain", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
-        self._numbers = NumberTable(self)
+        self._numbers: TableModel[Number] = TableModel(COLUMNS, self, tip=lambda number: meaning_of(number) or None)
+        self._numbers.aligns_headings = False
         self.where, self.change, self.source, self.notice = (
             self._text(name) for name in ("explain_where", "explain_change", "explain_source", "notice")
         )
@@ -80,9 +81,8 @@ class ExplainPanel(QWidget):
         self.source.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.source.linkActivated.connect(lambda url: QDesktopServices.openUrl(QUrl(url)))
         self.numbers = QTableView()
-        set_up_table(self.numbers, "explain_numbers", tr("Numbers that went into the decision"))
-        self.numbers.setModel(self._numbers)
-        self.numbers.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        words = tr("Numbers that went into the decision")
+        set_up_table(self.numbers, "explain_numbers", words, self._numbers, is_single=True)
         self.agent = QPushButton(tr("What the agent saw and did"), self)
         self.agent.setObjectName("explain_agent")
         self.agent.clicked.connect(self.agent_wanted)
@@ -187,7 +187,8 @@ class ExplainPanel(QWidget):
         self._point, self._label = point, label
         # A sender that only carries out what the controller decided has no numbers of its own.
         has_own = bool(point.told.numbers) or point.reduced_by is None
-        self._numbers.set_decision(point.told if has_own else point.reduced_by)
+        told = point.told if has_own else point.reduced_by
+        self._numbers.show_rows(() if told is None else told.numbers)
         self.numbers.resizeColumnsToContents()
         self.numbers.setVisible(self._numbers.rowCount() > 0)
         self.agent.setVisible(point.agent is not None)

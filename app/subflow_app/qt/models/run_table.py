@@ -36,7 +36,7 @@ from subflow_app.core.history.run_groups import (
 from subflow_app.core.language import tr, trn
 from subflow_app.core.number_text import NOTHING
 from subflow_app.qt import format as fmt
-from subflow_app.qt.icons import icon
+from subflow_app.qt.icons import STATE_ICONS, icon
 from subflow_app.qt.models.table_model import LEFT, RIGHT, Index, bold
 from subflow_store.values import RunRow
 
@@ -48,8 +48,6 @@ DEFAULT_COLUMNS = tuple(each.key for each in COLUMNS)
 NEWEST_FIRST = (STARTED, True)
 _LOOKED_AT = 20  # rows above and below
 _SORTED_BY = 3  # columns that are remembered: clicked one after the other, the last one decides
-
-_STATUS_ICONS = {"finished": "ok", "running": "run", "stopped": "stop", "failed": "error", "interrupted": "warning"}
 
 
 class RunTable(QAbstractTableModel):
@@ -384,7 +382,7 @@ class RunTable(QAbstractTableModel):
     def _icon_of(self, row: RunRow, shown: RunColumn) -> QIcon | None:
         if shown.key == STATUS:
             colours = {"finished": "ok", "running": "accent", "failed": "error"}
-            return self._icon(_STATUS_ICONS[row.status], colours.get(row.status, "muted_text"))
+            return self._icon(STATE_ICONS[row.status], colours.get(row.status, "muted_text"))
         if shown.key == NAME:
             # A fork is told from its original, whose name begins as its own does.
             return self._icon("plots" if row.fork is None else "fork", "accent" if row.id in self._shown else "border")

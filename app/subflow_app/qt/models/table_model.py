@@ -10,6 +10,7 @@ from PySide6.QtGui import QFont
 
 from subflow_app.core.language import tr
 from subflow_app.core.tables import Column, RowT
+from subflow_app.qt.icons import STATE_ICONS, icon
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -63,11 +64,10 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
     def other_data(self, row: RowT, column: int, role: int) -> object | None:
         """What a cell has besides text, alignment and the tool tip of its row."""
 
-    def say_changed(self, first_column: int = 0, roles: Sequence[int] = ()) -> None:
-        """Has the cells drawn again from a column on."""
+    def say_changed(self) -> None:
+        """Has all cells drawn again."""
         if self.rowCount() and self.columns:
-            last = self.index(self.rowCount() - 1, len(self.columns) - 1)
-            self.dataChanged.emit(self.index(0, first_column), last, list(roles))
+            self.dataChanged.emit(self.index(0, 0), self.index(self.rowCount() - 1, len(self.columns) - 1))
 
     # ---- QAbstractTableModel ----
 
@@ -111,7 +111,10 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
 
 
 class FollowedTable(TableModel[RowT]):
-    """Things that go on: told what they are again and again, it draws only the cells that changed."""
+    """Things that go on: told what they are again and again, it draws only the cells that changed.
+
+    In a column of marks there is the sign of where a thing stands.
+    """
 
     def __init__(
         self,
@@ -120,10 +123,12 @@ class FollowedTable(TableModel[RowT]):
         parent: QObject | None = None,
         *,
         tip: Callable[[RowT], str | None] | None = None,
+        state: Callable[[RowT], str] | None = None,
     ) -> None:
-        """An empty table; rows with the same ``key`` are the same."""
+        """An empty table; rows with the same ``key`` are the same, and ``state`` tells where one stands."""
         super().__init__(columns, parent, tip=tip)
         self._key = key
+        self._state = state
         self._texts: list[list[str]] = []
 
     def update_rows(self, rows: Sequence[RowT]) -> None:
@@ -137,6 +142,12 @@ class FollowedTable(TableModel[RowT]):
             changed = [column for column in range(len(self.columns)) if old[column] != new[column]]
             if changed:
                 self.dataChanged.emit(self.index(number, changed[0]), self.index(number, changed[-1]))
+
+    def other_data(self, row: RowT, column: int, role: int) -> object | None:
+        """The sign of where a thing stands."""
+        if role != Qt.ItemDataRole.DecorationRole or self._state is None or not self.columns[column].is_mark:
+            return None
+        return icon(STATE_ICONS[self._state(row)])
 
 
 class ListModel(TableModel[RowT]):

@@ -5,20 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
-from PySide6.QtGui import QFont
+from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
 from subflow_app.core import palette
 from subflow_app.core.history.run_names import told_apart
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.plots import Curve, PlotSpec
 from subflow_app.qt import format as fmt
+from subflow_app.qt.models.table_model import RIGHT, Index, bold
+from subflow_app.qt.models.tree_model import TreeModel
 from subflow_app.qt.plotting.curve_id import CurveId, run_names
 from subflow_app.qt.plotting.plot_texts import axis_of, title_of
-
-Index = QModelIndex | QPersistentModelIndex
 
 CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line, None of a group
 GOODPUT_ROLE = Qt.ItemDataRole.UserRole + 2  # text behind the name of a flow; empty where there is none
@@ -30,7 +28,6 @@ _LINKS = translatable("Links")
 class _Line:
     id: CurveId
     curve: Curve
-    group: _Group
 
 
 @dataclass(slots=True, eq=False)
@@ -39,11 +36,10 @@ class _Group:
     run: int
     flow: str
     run_title: str
-    row: int = 0
     lines: list[_Line] = field(default_factory=list)
 
 
-class LegendModel(QAbstractItemModel):
+class LegendModel(TreeModel):
     """Lines grouped by run and flow; the first column names them, each further one holds the values of one plot."""
 
     hidden_changed = Signal(object)  # frozenset[CurveId]: lines switched off
@@ -91,10 +87,8 @@ class LegendModel(QAbstractItemModel):
             title = ": ".join(parts)
             # Links come last: a reader looks for the flows, and the queues are of the same run.
             group = groups.setdefault((key.run, name), _Group(title, key.run, name, runs[key.run]))
-            group.lines.append(_Line(key, curve, group))
+            group.lines.append(_Line(key, curve))
         self._groups = sorted(groups.values(), key=lambda group: group.lines[0].curve.run)
-        for row, group in enumerate(self._groups):
-            group.row = row
         self._specs = tuple(specs)
         self._values, self._goodputs = (), {}
         self.endResetModel()
@@ -123,13 +117,10 @@ class LegendModel(QAbstractItemModel):
         last = len(self._specs)
         if last == 0:
             return
-        for group in self._groups:
-            lines = group.lines
-            self.dataChanged.emit(
-                self.createIndex(0, 1, lines[0]),
-                self.createIndex(len(lines) - 1, last, lines[-1]),
-                [Qt.ItemDataRole.DisplayRole],
-            )
+        for row, group in enumerate(self._groups):
+            parent = self.index(row, 0)
+            ends = self.index(0, 1, parent), self.index(len(group.lines) - 1, last, parent)
+            self.dataChanged.emit(*ends, [Qt.ItemDataRole.DisplayRole])
 
     def value_text(self, key: CurveId, place: int) -> str:
         """The value of a line in the column of the plot at this place; empty where there is none."""
@@ -173,7 +164,7 @@ class LegendModel(QAbstractItemModel):
 
     def id_at(self, index: Index) -> CurveId | None:
         """The line of an entry; None of a group."""
-        item = index.internalPointer() if index.isValid() else None
+        item = self._at(index)
         return item.id if isinstance(item, _Line) else None
 
     def index_of(self, curve: CurveId) -> QModelIndex:
@@ -186,31 +177,13 @@ class LegendModel(QAbstractItemModel):
 
     # ---- QAbstractItemModel ----
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
-        """Groups, or the lines of a group."""
-        if not parent.isValid():
-            return len(self._groups)
-        item = parent.internalPointer()
-        return len(item.lines) if isinstance(item, _Group) and parent.column() == 0 else 0
+    def count(self, above: int | None) -> int:
+        """Groups, or the lines of one."""
+        return len(self._groups if above is None else self._groups[above].lines)
 
     def columnCount(self, _parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """The name, and a column per plot."""
         return 1 + len(self._specs)
-
-    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        """Index of a group or a line."""
-        if not self.hasIndex(row, column, parent):
-            return QModelIndex()
-        if not parent.isValid():
-            return self.createIndex(row, column, self._groups[row])
-        return self.createIndex(row, column, parent.internalPointer().lines[row])
-
-    def parent(self, index: Index = QModelIndex()) -> Any:  # noqa: B008
-        """The group of a line."""
-        item = index.internalPointer() if index.isValid() else None
-        if not isinstance(item, _Line):
-            return QModelIndex()
-        return self.createIndex(item.group.row, 0, item.group)
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Every entry can be chosen and checked."""
@@ -246,12 +219,12 @@ class LegendModel(QAbstractItemModel):
                 )
             return tr("{quantity}: mean over time after the warm-up, as the history has it", quantity=axis_of(spec))
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            return RIGHT
         return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object | None:
         """Text, check state and tool tip of an entry."""
-        item = index.internalPointer() if index.isValid() else None
+        item = self._at(index)
         if isinstance(item, _Group):
             return self._group_data(item, index.column(), role)
         if isinstance(item, _Line):
@@ -267,8 +240,14 @@ class LegendModel(QAbstractItemModel):
 
     # ---- inside ----
 
+    def _at(self, index: Index) -> _Group | _Line | None:
+        if not index.isValid():
+            return None
+        above = index.internalId()
+        return self._groups[above - 1].lines[index.row()] if above else self._groups[index.row()]
+
     def _lines_at(self, index: Index) -> list[_Line]:
-        item = index.internalPointer() if index.isValid() else None
+        item = self._at(index)
         if isinstance(item, _Group):
             return item.lines
         return [item] if isinstance(item, _Line) else []
@@ -289,9 +268,7 @@ class LegendModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return "\n".join(text for text in (group.flow, told, group.run_title) if text)
         if role == Qt.ItemDataRole.FontRole:
-            font = QFont()
-            font.setBold(True)
-            return font
+            return bold()
         if role == Qt.ItemDataRole.CheckStateRole:
             shown = sum(line.id not in self._hidden for line in group.lines)
             if shown == 0:
@@ -314,7 +291,7 @@ class LegendModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return self.value_text(line.id, column - 1)
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            return RIGHT
         return None
 
 

@@ -23,8 +23,8 @@ from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.language import tr
 from subflow_app.core.running.run_queue import QueueEntry
 from subflow_app.qt import format as fmt
-from subflow_app.qt.models.table_model import ROW_ROLE
-from subflow_app.qt.queue.table_model import QueueTable
+from subflow_app.qt.models.table_model import ROW_ROLE, FollowedTable
+from subflow_app.qt.queue.table_model import COLUMNS
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
@@ -51,7 +51,9 @@ class QueuePanel(QWidget):
         """
         super().__init__(parent)
         self.setObjectName("queue_panel")
-        self._model = QueueTable(self)
+        self._model = FollowedTable(
+            COLUMNS, lambda e: e.number, self, tip=lambda e: e.note or None, state=lambda e: e.state
+        )
         self.table = QTableView(self)
         set_up_table(
             self.table, "queue_table", tr("Queued runs"), self._model, style=None, menu=self.menu_requested.emit

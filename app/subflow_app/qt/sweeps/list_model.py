@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QIcon
-
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.sweeps.sweep_list import SweepEntry
 from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.qt import format as fmt
-from subflow_app.qt.icons import icon
-from subflow_app.qt.models.table_model import FollowedTable
-
-_ICONS = {
-    "waiting": "recent",
-    "checking": "recent",
-    "running": "run",
-    "paused": "pause",
-    "finished": "ok",
-    "stopped": "stop",
-    "failed": "error",
-    "interrupted": "warning",
-}
 
 
 def done_text(entry: SweepEntry) -> str:
@@ -35,27 +19,13 @@ def done_text(entry: SweepEntry) -> str:
 COLUMNS: tuple[Column[SweepEntry], ...] = (
     Column(translatable("Sweep"), lambda e: e.name, widest="Two disjoint paths"),
     NumberColumn(translatable("Runs"), done_text, widest="100 of 100"),
-    Column(translatable("State"), lambda e: tr(e.state), widest="      interrupted"),
+    Column(translatable("State"), lambda e: tr(e.state), is_mark=True, widest="      interrupted"),
     NumberColumn(translatable("Time left"), lambda e: fmt.duration(e.eta_s) if e.goes_on else "", widest="00 min 00 s"),
     Column(translatable("Started"), lambda e: fmt.moment(e.created_at), widest="28 Nov 2026 09:12"),
 )
-_STATE_COLUMN = 2
 
 
-class SweepTableModel(FollowedTable[SweepEntry]):
-    """Rows are sweeps, newest first."""
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        """An empty table."""
-        super().__init__(COLUMNS, lambda entry: entry.key, parent, tip=_tip)
-
-    def other_data(self, row: SweepEntry, column: int, role: int) -> QIcon | None:
-        """The sign of where it stands."""
-        is_sign = role == Qt.ItemDataRole.DecorationRole and column == _STATE_COLUMN
-        return icon(_ICONS[row.state]) if is_sign else None
-
-
-def _tip(entry: SweepEntry) -> str | None:
+def tip_of(entry: SweepEntry) -> str | None:
     """Why it failed, or that it can be taken up again."""
     if entry.message:
         return entry.message

@@ -22,8 +22,8 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr
 from subflow_app.core.sweeps.sweep_list import SweepEntry
 from subflow_app.qt import format as fmt
-from subflow_app.qt.models.table_model import ROW_ROLE
-from subflow_app.qt.sweeps.list_model import SweepTableModel, done_text
+from subflow_app.qt.models.table_model import ROW_ROLE, FollowedTable
+from subflow_app.qt.sweeps.list_model import COLUMNS, done_text, tip_of
 from subflow_app.qt.sweeps.study_page import StudyPage
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
@@ -60,7 +60,7 @@ class SweepPanel(QWidget):
         """
         super().__init__(parent)
         self.page = StudyPage(workers, view_actions, self)
-        self._model = SweepTableModel(self)
+        self._model = FollowedTable(COLUMNS, lambda e: e.key, self, tip=tip_of, state=lambda e: e.state)
         self.table = QTableView(self)
         set_up_table(self.table, "sweeps_table", tr("Sweeps"), self._model, menu=self.menu_requested.emit)
         self.table.selectionModel().selectionChanged.connect(lambda _new, _old: self._on_selected())

@@ -16,22 +16,11 @@ from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.qt import format as fmt
-from subflow_app.qt.icons import icon
+from subflow_app.qt.icons import STATE_ICONS, icon
 from subflow_app.qt.models.table_model import FollowedTable
 from subflow_app.qt.theme import current_tokens
 
 _SWATCH = 12
-_STATE_ICONS = {
-    JobState.WAITING: "recent",
-    JobState.STARTING: "recent",
-    JobState.RUNNING: "run",
-    JobState.PAUSED: "pause",
-    JobState.STOPPING: "stop",
-    JobState.FINISHED: "ok",
-    JobState.STOPPED: "stop",
-    JobState.FAILED: "error",
-    JobState.INTERRUPTED: "warning",
-}
 
 
 def _latest(training: Training, metric: str) -> float:
@@ -133,7 +122,7 @@ class TrainingTable(FollowedTable[Training]):
             JobState.FAILED: "error",
             JobState.INTERRUPTED: "warning",
         }
-        return icon(_STATE_ICONS[row.state], colours.get(row.state, "muted_text"))
+        return icon(STATE_ICONS[row.state], colours.get(row.state, "muted_text"))
 
 
 def _tip(training: Training) -> str:
