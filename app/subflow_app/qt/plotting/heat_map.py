@@ -8,21 +8,20 @@ from typing import Any
 import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from PySide6.QtCore import QRectF, Qt
-from PySide6.QtGui import QColor, QFont, QFontInfo, QFontMetricsF
+from PySide6.QtGui import QColor, QFont, QFontMetricsF
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.learning.policy_surface import Surface
 from subflow_app.qt import format as fmt
-from subflow_app.qt.plotting.axis import Axis
 from subflow_app.qt.plotting.curve_item import make_pen
+from subflow_app.qt.plotting.plot_item import SIDES, colour_axis, label_style, make_plot_item
 from subflow_app.qt.plotting.view_box import TimeViewBox
 from subflow_app.qt.theme import Tokens, follow_theme
 
 # Uniform to the eye and safe for the colour-blind: one with a neutral middle for actions that go both ways, else one
 # from dark to light.
 _BOTH_WAYS, _ONE_WAY = "CET-D1A", "viridis"
-_SIDES = ("left", "bottom", "top", "right")
 _DOT = 4
 _DOT_ALPHA = 150
 
@@ -41,17 +40,11 @@ class HeatMap(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is unt
         self._area = QRectF()
         font = QFont(self.font())
         metrics = QFontMetricsF(font)
-        self._label_style = {"font-size": f"{QFontInfo(font).pixelSize()}px"}
+        self._label_style = label_style(font)
         view = TimeViewBox()
-        self._plot: Any = pg.PlotItem(viewBox=view, axisItems={side: Axis(side) for side in _SIDES})
-        self._plot.hideButtons()
+        self._plot: Any = make_plot_item(view, font, over_time=False)
         self._plot.setMenuEnabled(False)
-        self._plot.showAxes(True, showValues=(True, False, False, True))
-        for name in _SIDES:
-            axis = self._plot.getAxis(name)
-            axis.setTickFont(font)
-            axis.enableAutoSIPrefix(False)
-            axis.setStyle(tickLength=4 if name in ("left", "bottom") else 0, maxTickLevel=1, autoExpandTextSpace=False)
+        self._plot.getAxis("bottom").setStyle(showValues=True)
         self._plot.getAxis("left").setWidth(metrics.horizontalAdvance("-0.000") + metrics.height() + 16)
         self._plot.getAxis("bottom").setHeight(2 * metrics.height() + 14)
         self._image: Any = pg.ImageItem(axisOrder="row-major")
@@ -132,10 +125,8 @@ class HeatMap(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is unt
     def _recolour(self, tokens: Tokens) -> None:
         """Everything but the picture."""
         self.setBackground(tokens.base)
-        for axis in (*(self._plot.getAxis(name) for name in _SIDES), self._bar.axis):
-            axis.setPen(make_pen(tokens.border))
-            axis.setTickPen(make_pen(tokens.muted_text))
-            axis.setTextPen(tokens.muted_text)
+        for axis in (*(self._plot.getAxis(name) for name in SIDES), self._bar.axis):
+            colour_axis(axis, tokens)
         dot = QColor(tokens.text)
         dot.setAlpha(_DOT_ALPHA)
         rim = QColor(tokens.base)

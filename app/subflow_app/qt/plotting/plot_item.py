@@ -71,9 +71,14 @@ def colour_axes(item: Any, tokens: Tokens, *, line_width: float = 1.0, paper: bo
     """Frame, ticks, numbers and grid in these colours; on paper all of them are as dark as the curves."""
     for name in SIDES:
         axis = item.getAxis(name)
-        frame_width = line_width / PAPER_WIDTH if paper else line_width
-        axis.setPen(make_pen(tokens.muted_text if paper else tokens.border, width=frame_width))
-        axis.setTickPen(make_pen(tokens.muted_text, width=line_width))
-        axis.setTextPen(tokens.text if paper else tokens.muted_text)
+        colour_axis(axis, tokens, line_width=line_width, paper=paper)
         if name in ("left", "bottom"):
             axis.setGrid(_GRID_ALPHA["dark" if tokens.is_dark else "light"])
+
+
+def colour_axis(axis: Any, tokens: Tokens, *, line_width: float = 1.0, paper: bool = False) -> None:
+    """Frame, ticks and numbers of one axis, as that of a colour bar."""
+    frame_width = line_width / PAPER_WIDTH if paper else line_width
+    axis.setPen(make_pen(tokens.muted_text if paper else tokens.border, width=frame_width))
+    axis.setTickPen(make_pen(tokens.muted_text, width=line_width))
+    axis.setTextPen(tokens.text if paper else tokens.muted_text)

@@ -16,7 +16,7 @@ from subflow_app.core.sweeps.views.picture import Cells, Hit, Picture
 from subflow_app.core.sweeps.views.span import shade, spread_texts
 from subflow_app.core.sweeps.views.view import SweepView
 from subflow_app.qt.plotting.curve_item import make_pen
-from subflow_app.qt.plotting.plot_item import label_style
+from subflow_app.qt.plotting.plot_item import colour_axis, label_style
 from subflow_app.qt.sweeps.plots.study_plot import StudyPlot
 from subflow_app.qt.theme import Tokens, contrast_ratio
 
@@ -105,9 +105,7 @@ class HeatPlot(StudyPlot):
         self.item.getAxis("left").setWidth(widest + metrics.height() + 18)
         bar = self._bar.axis
         bar.setLabel(cells.title, **label_style(self._font))
-        bar.setPen(make_pen(self._tokens.border))
-        bar.setTickPen(make_pen(self._tokens.muted_text))
-        bar.setTextPen(self._tokens.muted_text)
+        colour_axis(bar, self._tokens)
         ends = spread_texts((low, (low + high) / 2, high))
         bar.setWidth(max(map(metrics.horizontalAdvance, ends)) + metrics.height() + 30)
         self._write_numbers(cells)
