@@ -192,7 +192,7 @@ def test_routers_and_unconnected_hosts_are_refused_with_the_reason(network: Main
 
 def test_the_dialog_goes_when_the_network_changes_or_is_replaced(network: MainWindow) -> None:
     network.drawing.flows.ask_new("a", "b")
-    doc_of(network).move_node("a", (-210, 0))
+    doc_of(network).move_nodes({"a": (-210, 0)})
     assert network.drawing.flows.dialog is not None
     network.topology.scene.choose(["links.top-b"])
     network.bar.trigger("topology.delete")

@@ -224,7 +224,7 @@ def test_nothing_can_be_edited_while_a_run_goes(inspector: Inspector, stack: QUn
 def test_what_is_being_typed_survives_an_edit_elsewhere(inspector: Inspector) -> None:
     editor = type_text(inspector, "links.wifi.rate", "9Mb", enter=False)
 
-    doc_of(inspector).move_node("client", (1, 2))
+    doc_of(inspector).move_nodes({"client": (1, 2)})
 
     assert editor.text() == "9Mb"
     assert editor.hasFocus()

@@ -428,7 +428,7 @@ def test_a_problem_leaves_the_last_picture_and_says_so(make: Callable[..., Topol
     assert view.notice == "1 problem: affected parts are drawn in their last valid state"
     assert set(items(view, LinkItem)) == {"wifi", "lte"}
     # Moving still works, and shows, while something else is wrong.
-    doc.move_node("client", (-50, 0))
+    doc.move_nodes({"client": (-50, 0)})
     assert view.scene.node_positions()["client"] == QPointF(-50, 0)
 
     doc.set_value("links.wifi.loss", "12%")
@@ -590,6 +590,6 @@ def test_a_view_that_is_gone_is_not_told(stack: QUndoStack) -> None:
     doc = doc_of(view)
 
     shiboken6.delete(view)
-    doc.move_node("client", (1, 1))
+    doc.move_nodes({"client": (1, 1)})
 
     assert doc.positions()["client"] == (1.0, 1.0)

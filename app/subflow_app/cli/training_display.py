@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from subflow_app.cli.terminal import stderr_console
 from subflow_app.core.json_document import plain
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from subflow_app.core.learning.training import TrainingJob
-
-
-class Display(Protocol):
-    """Shows a training while it goes on."""
-
-    def show(self, reports: list[Mapping[str, Any]]) -> None:
-        """What has come since the last call; also called when nothing has."""
-
-    def close(self) -> None:
-        """The training is over, or nobody looks any more."""
 
 
 class JsonLines:

@@ -92,10 +92,6 @@ class Settings:
         """The settings with this theme, one of `THEMES`."""
         return replace(self, theme=theme)
 
-    def with_language(self, language: str) -> Settings:
-        """The settings with this language, one of `LANGUAGE_CHOICES`."""
-        return replace(self, language=language)
-
     def with_welcome(self) -> Settings:
         """The settings of somebody who has seen the welcome."""
         return replace(self, is_welcomed=True)

@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from subflow_app.core.scenarios.arrange import EDGES, Edge, aligned, distributed, laid_out, on_grid, snapped_shift
+from subflow_app.core.scenarios.arrange import EDGES, Edge, aligned, distributed, laid_out, snapped_shift
 
 PLACES = {"a": (0.0, 10.0), "b": (100.0, 50.0), "c": (40.0, 90.0)}
 
@@ -30,10 +30,6 @@ def test_distribution_keeps_the_ends_and_the_order() -> None:
     assert distributed(PLACES, "x") == {"a": (0, 10.0), "c": (50, 90.0), "b": (100, 50.0)}
     assert distributed(PLACES, "y") == PLACES
     assert distributed({"a": (0.0, 0.0), "b": (7.0, 0.0)}, "x") == {"a": (0.0, 0.0), "b": (7.0, 0.0)}
-
-
-def test_snapping_goes_to_the_nearest_crossing() -> None:
-    assert on_grid({"a": (29.0, -31.0)}, 20.0) == {"a": (20.0, -40.0)}
 
 
 def test_a_group_snaps_by_the_node_that_is_held_and_keeps_its_shape() -> None:

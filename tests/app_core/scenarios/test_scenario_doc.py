@@ -131,7 +131,7 @@ def test_an_option_that_is_not_set_has_no_value(doc: ScenarioDoc) -> None:
 
 
 def test_moving_a_node_changes_its_place_alone(doc: ScenarioDoc) -> None:
-    change = doc.move_node("client", (12.4, -7.6))
+    change = doc.move_nodes({"client": (12.4, -7.6)})
 
     assert change == Change("layout", ("nodes.client.at",))
     assert doc.text == DEMO.replace("at = [0, 0]", "at = [12, -8]")
@@ -143,14 +143,14 @@ def test_moving_a_node_changes_its_place_alone(doc: ScenarioDoc) -> None:
 def test_nodes_can_be_moved_while_something_else_is_wrong(doc: ScenarioDoc) -> None:
     doc.set_value("links.wifi.loss", "120%")
 
-    doc.move_node("client", (50, 60))
+    doc.move_nodes({"client": (50, 60)})
 
     assert doc.positions()["client"] == (50.0, 60.0)
 
 
 def test_a_node_that_is_not_there_cannot_be_moved(doc: ScenarioDoc) -> None:
     with pytest.raises(TomlEditError, match="'nobody'"):
-        doc.move_node("nobody", (0, 0))
+        doc.move_nodes({"nobody": (0, 0)})
     assert doc.text == DEMO
 
 

@@ -74,11 +74,6 @@ class FigureRow:
         mean = self.estimates[reference].mean
         return self.differences[place].value / abs(mean) if mean else math.nan
 
-    @property
-    def least_p(self) -> float:
-        """Of the groups, the least p that counts; NaN without a test."""
-        return min((each.p_holm for each in self.differences if each.is_tested), default=math.nan)
-
 
 @dataclass(frozen=True, slots=True)
 class GroupTable:

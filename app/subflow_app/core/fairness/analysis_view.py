@@ -96,11 +96,6 @@ class AnalysisView:
     jain: NDArray[np.float32]
     duration_s: float
 
-    @property
-    def jain_now(self) -> float:
-        """The newest index; NaN if there is none."""
-        return float(self.jain[-1]) if len(self.jain) else math.nan
-
 
 def run_view(traces: Traces, window: WindowOf, is_cancelled: Callable[[], bool] = lambda: False) -> AnalysisView:
     """Reads a run; see `run_analysis` for what can go wrong."""

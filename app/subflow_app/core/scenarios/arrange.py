@@ -51,11 +51,6 @@ def distributed(places: Mapping[str, Point], axis: Axis) -> dict[str, Point]:
     return found
 
 
-def on_grid(places: Mapping[str, Point], grid: float = GRID) -> dict[str, Point]:
-    """Return the places, each moved to the nearest crossing of the grid."""
-    return {name: (round(x / grid) * grid, round(y / grid) * grid) for name, (x, y) in places.items()}
-
-
 def snapped_shift(origin: Point, shift: Point, grid: float = GRID) -> Point:
     """Return how far a group moves so that the node that is held, which stood at `origin`, lands on the grid."""
     x, y = (round((at + by) / grid) * grid - at for at, by in zip(origin, shift, strict=True))

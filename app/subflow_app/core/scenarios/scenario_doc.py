@@ -262,10 +262,6 @@ class ScenarioDoc:
         change = Change("layout" if len(path) == 3 and path[0] == "nodes" and path[2] == "at" else "value", (key,))
         return self._replace(self._with_value(path, value), change)
 
-    def move_node(self, name: str, at: tuple[float, float]) -> Change:
-        """Place a node on the canvas; see `move_nodes`."""
-        return self.move_nodes({name: at})
-
     def move_nodes(self, places: Mapping[str, tuple[float, float]]) -> Change:
         """Place nodes and notes on the canvas, in whole units.
 
