@@ -7,12 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.language import tr
-from subflow_app.qt.docks import Docks
-from subflow_app.qt.history_panel import History
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.shown_runs import ShownRuns
 
 if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
     from subflow_app.qt.plotting.curve_id import CurveId
 
 
@@ -21,15 +18,15 @@ class CurveFinder(QObject):
 
     told = Signal(str)  # whose curve it is
 
-    def __init__(self, plots: PlotView, shown: ShownRuns, history: History, docks: Docks, parent: QObject) -> None:
-        """Finds the runs of ``plots`` in ``history``."""
-        super().__init__(parent)
-        self._plots = plots
-        self._shown = shown
-        self._history = history
-        self._docks = docks
-        plots.curve_clicked.connect(self._on_clicked)
-        plots.told.connect(self.told)
+    def __init__(self, window: MainWindow) -> None:
+        """Finds the runs of its plots in its history."""
+        super().__init__(window)
+        self._plots = window.plots
+        self._shown = window.shown
+        self._history = window.history
+        self._docks = window.docks
+        window.plots.curve_clicked.connect(self._on_clicked)
+        window.plots.told.connect(self.told)
 
     def find_run(self) -> None:
         """Opens the history at the run of the curve that was clicked last, or of the line chosen in the legend.

@@ -8,26 +8,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QDialog
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, trn
 from subflow_app.core.paths import file_stem
-from subflow_app.qt.database import DatabaseControl
-from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
-from subflow_app.qt.history_panel import History
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.dialogs import CSV_FILTER
 from subflow_app.qt.reporting import Reports
 from subflow_app.qt.run_exports import RunExports
-from subflow_app.qt.shown_runs import ShownRuns
-from subflow_app.qt.workers import Workers
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.core.paper.figure_choice import FigureChoice
     from subflow_app.core.paper.figure_plan import FigurePlan
     from subflow_app.core.paper.figure_process import FigureProcess
+    from subflow_app.qt.main_window import MainWindow
 
 
 class Exports(QObject):
@@ -37,29 +32,19 @@ class Exports(QObject):
     failed = Signal(str)  # why, and what to do
     told = Signal(str)  # what goes on
 
-    def __init__(
-        self,
-        plots: PlotView,
-        history: History,
-        shown: ShownRuns,
-        database: DatabaseControl,
-        preferences: Preferences,
-        dialogs: Dialogs,
-        workers: Workers,
-        parent: QWidget,
-    ) -> None:
-        """Exports what ``plots`` shows, which is ``shown``, and what ``history`` has selected."""
-        super().__init__(parent)
-        self._plots = plots
-        self._preferences = preferences
-        self.dialogs = dialogs
-        self._workers = workers
-        self._window = parent
-        self.reports = Reports(history, shown, database, preferences, dialogs, workers, parent)
+    def __init__(self, window: MainWindow) -> None:
+        """Exports what its plots show, and what its history has selected."""
+        super().__init__(window)
+        self._plots = window.plots
+        self._preferences = window.preferences
+        self.dialogs = window.dialogs
+        self._workers = window.workers
+        self._window = window
+        self.reports = Reports(window)
         self.reports.written.connect(self.written)
         self.reports.failed.connect(self.failed)
         self.reports.told.connect(self.told)
-        self.runs = RunExports(history, database, preferences, dialogs, workers, parent)
+        self.runs = RunExports(window)
         self.runs.written.connect(self.written)
         self.runs.failed.connect(self.failed)
         self.runs.told.connect(self.told)

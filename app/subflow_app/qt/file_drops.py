@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
-from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 from subflow_app.core.language import tr, trn
 from subflow_app.core.resources import SCENARIO_SUFFIX
-from subflow_app.qt.database import DatabaseControl
-from subflow_app.qt.documents import Documents
-from subflow_app.qt.notices import Notices
-from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.topology_files import TopologyFiles, is_graph_file
+from subflow_app.qt.topology_files import is_graph_file
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
 
 TRACE_SUFFIXES = (".csv", ".tsv", ".dat", ".txt", ".log", ".ss", ".pcap", ".pcapng", ".cap")
 
@@ -24,22 +23,14 @@ TRACE_SUFFIXES = (".csv", ".tsv", ".dat", ".txt", ".log", ".ss", ".pcap", ".pcap
 class FileDrops(QObject):
     """What one window does with files that are dragged over it."""
 
-    def __init__(
-        self,
-        documents: Documents,
-        database: DatabaseControl,
-        topology_files: TopologyFiles,
-        notices: Notices,
-        preferences: Preferences,
-        parent: QWidget,
-    ) -> None:
-        """Opens files in these parts of the window ``parent``."""
-        super().__init__(parent)
-        self._documents = documents
-        self._database = database
-        self._topology_files = topology_files
-        self._notices = notices
-        self._preferences = preferences
+    def __init__(self, window: MainWindow) -> None:
+        """Opens files in the parts of this window."""
+        super().__init__(window)
+        self._documents = window.documents
+        self._database = window.database
+        self._topology_files = window.topology_files
+        self._notices = window.notices
+        self._preferences = window.preferences
         self._trace_opener: Callable[[Path], object] | None = None
 
     def set_trace_opener(self, opener: Callable[[Path], object]) -> None:

@@ -32,7 +32,6 @@ from subflow_app.qt.file_menus import FileMenus
 from subflow_app.qt.help_panel import HelpPanel
 from subflow_app.qt.history_panel import History, HistoryCommand
 from subflow_app.qt.inspector.inspector import Inspector
-from subflow_app.qt.link_states import LinkStates
 from subflow_app.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.qt.log_panel import LogPanel
 from subflow_app.qt.menus import CURVES_MENU, HISTORY_MENU, PLOT_MENU, QUEUE_MENU, TRAINING_MENU
@@ -135,15 +134,7 @@ class MainWindow(QMainWindow):
         self.documents.failed.connect(self.notices.file_failed)
         if example is not None:
             self.documents.open_example(example)
-        self.recovery = Recovery(
-            self.documents,
-            self.document_stack,
-            self.preferences,
-            self.banners,
-            self.workers,
-            self,
-            self._recovery_folder,
-        )
+        self.recovery = Recovery(self, self._recovery_folder)
         self.database = DatabaseControl(self.workers, self.dialogs, self)
         doc = self.documents.doc
         self.topology = TopologyView(doc, self.document_stack)
@@ -158,40 +149,15 @@ class MainWindow(QMainWindow):
         self.shown = ShownRuns(self.plots, self.workers, self)
         self.opening = RunOpening(self.history, self.database, self.shown, self.documents)
         self.unsaved = UnsavedRuns(self.workers, self.dialogs, self)
-        self.session = RunSession(
-            self.runs,
-            self.documents,
-            self.database,
-            self.shown,
-            self.plots,
-            LinkStates(self.topology),
-            self.unsaved,
-            self.run_status,
-            self.notices,
-            self.preferences,
-            self,
-        )
-        self.stepping = Stepping(self.runs, self.session, self.documents, self.preferences, self.dialogs, self)
+        self.session = RunSession(self)
+        self.stepping = Stepping(self)
         self.live = LivePanel()
-        parts = (self.documents, self.database, self.preferences, self.unsaved, self.dialogs)
-        self.queue_session = QueueSession(self.bar, *parts, self)
+        self.queue_session = QueueSession(self)
         self.queue = self.queue_session.panel
-        self.training_session = TrainingSession(
-            self.bar,
-            self.documents,
-            self.database,
-            self.session,
-            self.notices,
-            self.dialogs,
-            self.workers,
-            self._desk_maker,
-            self,
-        )
-        self.topology_files = TopologyFiles(self.documents, self.dialogs, self.preferences, self.banners, self)
-        self.drops = FileDrops(self.documents, self.database, self.topology_files, self.notices, self.preferences, self)
-        self.exports = Exports(
-            self.plots, self.history, self.shown, self.database, self.preferences, self.dialogs, self.workers, self
-        )
+        self.training_session = TrainingSession(self, self._desk_maker)
+        self.topology_files = TopologyFiles(self)
+        self.drops = FileDrops(self)
+        self.exports = Exports(self)
         self.features = Features(self)
         self.agent = self.features[AgentFeature]
 
@@ -209,7 +175,7 @@ class MainWindow(QMainWindow):
         self.panels = PanelLayout(self, self.banners, self.plots, panels, self.features.strips())
         self.docks, self.workspaces = self.panels.docks, self.panels.workspaces
         self.presentation = Presentation(self)
-        self.curve_finder = CurveFinder(self.plots, self.shown, self.history, self.docks, self)
+        self.curve_finder = CurveFinder(self)
         self.file_menus = FileMenus(self.documents, self.preferences, self)
         scopes: dict[Scope, QWidget] = {
             Scope.PLOTS: self.plots,

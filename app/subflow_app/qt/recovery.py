@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, QObject, Qt, QTimer, Signal
-from PySide6.QtGui import QBrush, QColor, QFontDatabase, QSyntaxHighlighter, QTextCharFormat, QTextDocument, QUndoStack
+from PySide6.QtGui import QBrush, QColor, QFontDatabase, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.recovery import Orphan, RecoveryFile, UnsavedText, find_orphans
-from subflow_app.qt.documents import Documents
-from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.banner import Banners, Way
-from subflow_app.qt.workers import Workers
+from subflow_app.qt.widgets.banner import Way
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
 
 # More banners would leave no room to work; the others are offered by the next start.
 _MOST_OFFERED = 4
@@ -25,38 +26,29 @@ class Recovery(QObject):
 
     failed = Signal(str)  # unsaved changes cannot be kept: where and why
 
-    def __init__(
-        self,
-        documents: Documents,
-        stack: QUndoStack,
-        preferences: Preferences,
-        banners: Banners,
-        workers: Workers,
-        parent: QWidget,
-        folder: Path | None = None,
-    ) -> None:
-        """Keeps what ``documents`` holds from its first change on; :meth:`offer` looks for what is left of others."""
-        super().__init__(parent)
-        self._documents = documents
-        self._stack = stack
-        self._preferences = preferences
-        self._banners = banners
-        self._workers = workers
-        self._window = parent
+    def __init__(self, window: MainWindow, folder: Path | None = None) -> None:
+        """Keeps its document from its first change on; :meth:`offer` looks for what is left of others."""
+        super().__init__(window)
+        self._documents = window.documents
+        self._stack = window.document_stack
+        self._preferences = window.preferences
+        self._banners = window.banners
+        self._workers = window.workers
+        self._window = window
         self._folder = folder
         # Emitted by the thread that writes, heard on the GUI thread.
         self.file = RecoveryFile(self.failed.emit, folder)
-        self._base = documents.doc.text
+        self._base = window.documents.doc.text
         # An edit is told before its command is on the stack: looked at when both are done.
         self._look = QTimer(self)
         self._look.setSingleShot(True)
         self._look.setInterval(0)
         self._look.timeout.connect(self._keep)
-        documents.replaced.connect(self._on_replaced)
-        documents.edited.connect(self._look.start)
-        stack.indexChanged.connect(self._look.start)
-        stack.cleanChanged.connect(self._on_clean)
-        preferences.changed.connect(self._look.start)
+        window.documents.replaced.connect(self._on_replaced)
+        window.documents.edited.connect(self._look.start)
+        window.document_stack.indexChanged.connect(self._look.start)
+        window.document_stack.cleanChanged.connect(self._on_clean)
+        window.preferences.changed.connect(self._look.start)
 
     # ---- keeping ----
 

@@ -5,21 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QDialog
 
 from subflow_app.core.language import tr
 from subflow_app.core.paths import file_stem
 from subflow_app.core.plots import PLOTS, PlotSpec
 from subflow_app.core.traces import StoredTraces
-from subflow_app.qt.database import DatabaseControl
-from subflow_app.qt.dialogs import Dialogs
-from subflow_app.qt.history_panel import History
-from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.shown_runs import ShownRuns
-from subflow_app.qt.workers import Workers
 from subflow_store import RunRow
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
 
 
 class Reports(QObject):
@@ -29,27 +27,18 @@ class Reports(QObject):
     failed = Signal(str)  # why, and what to do
     told = Signal(str)  # what goes on
 
-    def __init__(
-        self,
-        history: History,
-        shown: ShownRuns,
-        database: DatabaseControl,
-        preferences: Preferences,
-        dialogs: Dialogs,
-        workers: Workers,
-        parent: QWidget,
-    ) -> None:
-        """Reports on what ``history`` has selected, else on the stored runs among those that are ``shown``."""
-        super().__init__(parent)
-        self._history = history
-        self._shown = shown
-        self._database = database
-        self._preferences = preferences
-        self.dialogs = dialogs
-        self._workers = workers
+    def __init__(self, window: MainWindow) -> None:
+        """Reports on what its history has selected, else on the stored runs among those that are shown."""
+        super().__init__(window)
+        self._history = window.history
+        self._shown = window.shown
+        self._database = window.database
+        self._preferences = window.preferences
+        self.dialogs = window.dialogs
+        self._workers = window.workers
         self.patience_ms = 60  # what is read quicker than this is asked about at once
         self._is_reading = False
-        self._window = parent
+        self._window = window
 
     def ask_report(self) -> None:
         """Asks what the report is to hold, then for its file, and has it written."""

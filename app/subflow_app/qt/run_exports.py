@@ -7,21 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QDialog, QWidget
+from PySide6.QtWidgets import QDialog
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import file_stem
-from subflow_app.qt.database import DatabaseControl
-from subflow_app.qt.dialogs import Dialogs
-from subflow_app.qt.history_panel import History
-from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.workers import Workers
 
 if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import ExportedRun, RunExport
     from subflow_app.core.exporting.verification import Verification
     from subflow_app.core.running.runs import RunJob
+    from subflow_app.qt.main_window import MainWindow
     from subflow_store import RunRow, Store
 
 _VERDICTS = {
@@ -38,23 +34,15 @@ class RunExports(QObject):
     failed = Signal(str)  # why, and what to do
     told = Signal(str)  # what goes on
 
-    def __init__(
-        self,
-        history: History,
-        database: DatabaseControl,
-        preferences: Preferences,
-        dialogs: Dialogs,
-        workers: Workers,
-        parent: QWidget,
-    ) -> None:
-        """Exports the run that ``history`` has selected."""
-        super().__init__(parent)
-        self._history = history
-        self._database = database
-        self._preferences = preferences
-        self.dialogs = dialogs
-        self._workers = workers
-        self._window = parent
+    def __init__(self, window: MainWindow) -> None:
+        """Exports the run that its history has selected."""
+        super().__init__(window)
+        self._history = window.history
+        self._database = window.database
+        self._preferences = window.preferences
+        self.dialogs = window.dialogs
+        self._workers = window.workers
+        self._window = window
         self.patience_ms = 60  # what is read quicker than this is asked about at once
 
     def ask_run(self) -> None:

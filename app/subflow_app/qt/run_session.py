@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -14,19 +15,14 @@ from subflow_app.core.running.live_changes import LiveChange, describe_change
 from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
 from subflow_app.qt import format as fmt
-from subflow_app.qt.database import DatabaseControl
-from subflow_app.qt.documents import Documents
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
 from subflow_app.qt.live_panel import LivePanel
-from subflow_app.qt.notices import Notices
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.run_control import RunControl, ended_text
-from subflow_app.qt.shown_runs import ShownRuns
-from subflow_app.qt.unsaved_runs import UnsavedRuns
-from subflow_app.qt.widgets.run_status import RunStatus
+from subflow_app.qt.run_control import ended_text
 from subflow_store import StoreError
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
 
 # At full speed the pictures follow this rarely, s.
 _EXPRESS_DRAWING_S = 1.0
@@ -38,46 +34,33 @@ class RunSession(QObject):
     stored = Signal()  # the list of stored runs may have changed
     told = Signal(str)  # a sentence for the status bar
 
-    def __init__(
-        self,
-        runs: RunControl,
-        documents: Documents,
-        database: DatabaseControl,
-        shown: ShownRuns,
-        plots: PlotView,
-        link_states: LinkStates,
-        unsaved: UnsavedRuns,
-        status: RunStatus,
-        notices: Notices,
-        preferences: Preferences,
-        parent: QObject,
-    ) -> None:
-        """Joins these parts of one window."""
-        super().__init__(parent)
-        self._runs = runs
-        self._documents = documents
-        self._database = database
-        self._shown = shown
-        self._plots = plots
-        self._link_states = link_states
-        self._unsaved = unsaved
-        self._status = status
-        self._notices = notices
-        self._preferences = preferences
+    def __init__(self, window: MainWindow) -> None:
+        """Joins the parts of this window."""
+        super().__init__(window)
+        self._runs = window.runs
+        self._documents = window.documents
+        self._database = window.database
+        self._shown = window.shown
+        self._plots = window.plots
+        self._link_states = LinkStates(window.topology)
+        self._unsaved = window.unsaved
+        self._status = window.run_status
+        self._notices = window.notices
+        self._preferences = window.preferences
         self._starts_when_opened = False
         self._next: list[ScenarioSource] = []  # runs that follow the present one, in the same plots
         self._is_following = False
         self._live: LivePanel | None = None
         self._drawn_at = 0.0  # time.monotonic() of the latest pictures
-        runs.started.connect(self._on_started)
-        runs.ticked.connect(self._on_ticked)
-        runs.state_changed.connect(self._on_state_changed)
-        runs.ended.connect(self._on_ended)
-        runs.refused.connect(notices.scenario_refused)
-        database.opened.connect(self._on_database_settled)
-        database.failed.connect(self._on_database_settled)
-        unsaved.unsafe.connect(self._on_unsafe)
-        unsaved.saved.connect(self._on_saved)
+        window.runs.started.connect(self._on_started)
+        window.runs.ticked.connect(self._on_ticked)
+        window.runs.state_changed.connect(self._on_state_changed)
+        window.runs.ended.connect(self._on_ended)
+        window.runs.refused.connect(window.notices.scenario_refused)
+        window.database.opened.connect(self._on_database_settled)
+        window.database.failed.connect(self._on_database_settled)
+        window.unsaved.unsafe.connect(self._on_unsafe)
+        window.unsaved.saved.connect(self._on_saved)
 
     def toggle(self) -> None:
         """Runs the scenario; pauses or resumes the run that goes on."""

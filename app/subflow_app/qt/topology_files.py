@@ -13,14 +13,12 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.core.paths import file_stem
 from subflow_app.core.scenarios.topology import picture_of
-from subflow_app.qt.dialogs import Dialogs
-from subflow_app.qt.documents import Documents
-from subflow_app.qt.preferences import Preferences
-from subflow_app.qt.widgets.banner import Banners, Way
+from subflow_app.qt.widgets.banner import Way
 from subflow_sim.scenario import Scenario
 
 if TYPE_CHECKING:
     from subflow_app.core.scenarios.graph_import import Imported
+    from subflow_app.qt.main_window import MainWindow
     from subflow_app.qt.topology.drawing_file import DrawingFile
 
 SCALES = {"1×": 1.0, "2×": 2.0, "3×": 3.0, "4×": 4.0}
@@ -32,15 +30,13 @@ class TopologyFiles(QObject):
     written = Signal(object)  # Path
     failed = Signal(str)
 
-    def __init__(
-        self, documents: Documents, dialogs: Dialogs, preferences: Preferences, banners: Banners, parent: QObject
-    ) -> None:
-        """Tells what came of an import in `banners`."""
-        super().__init__(parent)
-        self._documents = documents
-        self._dialogs = dialogs
-        self._preferences = preferences
-        self._banners = banners
+    def __init__(self, window: MainWindow) -> None:
+        """Tells what came of an import in its banners."""
+        super().__init__(window)
+        self._documents = window.documents
+        self._dialogs = window.dialogs
+        self._preferences = window.preferences
+        self._banners = window.banners
 
     def ask_import(self) -> None:
         """Asks for a graph file and makes a scenario of it."""

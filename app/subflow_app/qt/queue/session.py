@@ -13,18 +13,13 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr, trn
 from subflow_app.core.running.run_queue import QueuedRun, RunQueue, default_parallel, grid_of
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
-from subflow_app.qt.database import DatabaseControl
-from subflow_app.qt.dialogs import Dialogs
-from subflow_app.qt.documents import Documents
 from subflow_app.qt.menus import QUEUE_BUTTONS
-from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.queue.panel import QueuePanel
-from subflow_app.qt.unsaved_runs import UnsavedRuns
 from subflow_sim.scenario import Flow
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob
-    from subflow_app.qt.action_bar import ActionBar
+    from subflow_app.qt.main_window import MainWindow
     from subflow_store import Store
 
 _REFRESH_MS = 250
@@ -39,24 +34,16 @@ class QueueSession(QObject):
     fork_ticked = Signal()  # such runs may have more samples
     fork_ended = Signal(object, object)  # RunJob, RunResult: of a run that was forked off another one
 
-    def __init__(
-        self,
-        bar: ActionBar,
-        documents: Documents,
-        database: DatabaseControl,
-        preferences: Preferences,
-        unsaved: UnsavedRuns,
-        dialogs: Dialogs,
-        parent: QObject,
-    ) -> None:
-        """Joins these parts of one window."""
-        super().__init__(parent)
-        buttons = [bar[f"queue.{name}"] for name in QUEUE_BUTTONS]
-        panel = self.panel = QueuePanel(buttons, bar["queue.add_several"], default_parallel())
-        self._documents = documents
-        self._database = database
-        self._unsaved = unsaved
-        self._dialogs = dialogs
+    def __init__(self, window: MainWindow) -> None:
+        """Joins the parts of this window."""
+        super().__init__(window)
+        buttons = [window.bar[f"queue.{name}"] for name in QUEUE_BUTTONS]
+        panel = self.panel = QueuePanel(buttons, window.bar["queue.add_several"], default_parallel())
+        self._documents = window.documents
+        self._database = window.database
+        self._unsaved = window.unsaved
+        self._dialogs = window.dialogs
+        preferences = window.preferences
         self.queue = RunQueue(
             self._store, lambda: preferences.settings.sample_interval_s, parallel=panel.parallel.value()
         )

@@ -10,20 +10,14 @@ from PySide6.QtCore import QObject, QPoint, Signal
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
-from subflow_app.qt.action_bar import ActionBar
-from subflow_app.qt.database import DatabaseControl
-from subflow_app.qt.dialogs import Dialogs
-from subflow_app.qt.documents import Documents
-from subflow_app.qt.notices import Notices
-from subflow_app.qt.run_session import RunSession
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
-from subflow_app.qt.workers import Workers
 
 if TYPE_CHECKING:
     # What knows trainings is imported where it is used: most sessions never train.
     from subflow_app.core.learning.training_draft import DocumentText
     from subflow_app.core.learning.training_progress import Training
     from subflow_app.core.learning.trainings import Trainings
+    from subflow_app.qt.main_window import MainWindow
     from subflow_app.qt.training.page import TrainPage
     from subflow_store import Store
 
@@ -42,38 +36,27 @@ class TrainingSession(QObject):
     ended = Signal(object)  # Training, which is over in whatever way
     closable = Signal()  # the trainings that were to be stopped before the window closes have ended
 
-    def __init__(
-        self,
-        bar: ActionBar,
-        documents: Documents,
-        database: DatabaseControl,
-        runs: RunSession,
-        notices: Notices,
-        dialogs: Dialogs,
-        workers: Workers,
-        desk_maker: DeskMaker,
-        parent: QObject,
-    ) -> None:
-        """An empty panel among these parts; ``desk_maker`` brings the trainings that a database knows of."""
-        super().__init__(parent)
+    def __init__(self, window: MainWindow, desk_maker: DeskMaker) -> None:
+        """An empty panel; ``desk_maker`` brings the trainings that a database knows of."""
+        super().__init__(window)
         self.panel = LazyPanel("train_page", tr("Training"), room=_ROOM)
         self._page: TrainPage | None = None
-        self._bar = bar
-        self._documents = documents
-        self._database = database
-        self._runs = runs
-        self._notices = notices
-        self.dialogs = dialogs
-        self._workers = workers
+        self._bar = window.bar
+        self._documents = window.documents
+        self._database = window.database
+        self._runs = window.session
+        self._notices = window.notices
+        self.dialogs = window.dialogs
+        self._workers = window.workers
         self._desk_maker = desk_maker
         self._is_wanted = False
         self._is_left = False  # trainings may go on without the window
         self._closes_when_ended = False
         self.panel.woken.connect(lambda: self.page)
         self.panel.woken.connect(self._on_woken)
-        database.opened.connect(self._on_database_settled)
-        database.failed.connect(self._on_database_settled)
-        documents.edited.connect(self._on_document_edited)
+        window.database.opened.connect(self._on_database_settled)
+        window.database.failed.connect(self._on_database_settled)
+        window.documents.edited.connect(self._on_document_edited)
 
     # ---- what the window and its actions use ----
 
