@@ -9,7 +9,6 @@ from PySide6.QtCore import QAbstractItemModel, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QHBoxLayout,
     QLabel,
     QSplitter,
@@ -26,6 +25,7 @@ from subflow_app.core.learning.agent_series import Numbers, learning_subflows
 from subflow_app.core.traces import Traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.agent_tables import DecisionList, DecisionNumbers
+from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.agent_steps import AgentDecision
@@ -58,9 +58,9 @@ class AgentPanel(QWidget):
         self._current = 0
         self._waiting: list[tuple[int, Traces]] = []  # runs that learn, but have not decided yet
         self._is_showing = False  # a row is selected by us, not by the person
-        self.agents = _combo("agent_choice", tr("Agent"))
+        self.agents = Choice("agent_choice", text=tr("Agent"), letters=8)
         self.agents.activated.connect(self._on_agent_chosen)
-        self.plotted = {kind: _combo(f"agent_{kind}", tr(text)) for kind, text in _NUMBERS.items()}
+        self.plotted = {kind: Choice(f"agent_{kind}", text=tr(text), letters=8) for kind, text in _NUMBERS.items()}
         for kind, combo in self.plotted.items():
             combo.setToolTip(tr("{what}, over time", what=tr(_NUMBERS[kind])))
             combo.textActivated.connect(lambda name, kind=kind: self.number_chosen.emit(kind, name))
@@ -305,15 +305,6 @@ def _about(decision: AgentDecision, count: int) -> str:
             value=fmt.number(decision.value, 4),
         )
     return f"{where}\n{earned}"
-
-
-def _combo(name: str, text: str) -> QComboBox:
-    combo = QComboBox()
-    combo.setObjectName(name)
-    combo.setAccessibleName(text)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    combo.setMinimumContentsLength(8)
-    return combo
 
 
 def _table(name: str, text: str, model: QAbstractItemModel) -> QTableView:

@@ -9,7 +9,6 @@ from typing import Any
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QDoubleSpinBox,
@@ -37,6 +36,7 @@ from subflow_app.core.paper.paper_styles import (
 )
 from subflow_app.qt.figure_preview import FigurePreview
 from subflow_app.qt.figure_source import FigureSource
+from subflow_app.qt.widgets.choice import Choice
 
 FORMATS: dict[FigureKind, str] = {
     "pdf": translatable("PDF — vector, for papers"),
@@ -170,13 +170,13 @@ class FigureDialog(QDialog):
             box.toggled.connect(self._on_changed)
 
     def _show(self, choice: FigureChoice) -> None:
-        self.style_box.setCurrentIndex(self.style_box.findData(choice.style))
-        self.kind.setCurrentIndex(self.kind.findData(choice.kind))
+        self.style_box.choose(choice.style)
+        self.kind.choose(choice.kind)
         self.width_mm.setValue(choice.width_mm)
         self.height_mm.setValue(choice.height_mm)
         self.dpi.setValue(choice.dpi)
-        self.legend.setCurrentIndex(self.legend.findData(choice.legend))
-        self.files.setCurrentIndex(self.files.findData(choice.is_stacked))
+        self.legend.choose(choice.legend)
+        self.files.choose(choice.is_stacked)
         self.data.setChecked(choice.has_data)
         if choice.style in STYLES_BY_ID:
             self.width_mm.setValue(STYLES_BY_ID[choice.style].width_mm)
@@ -210,12 +210,8 @@ class FigureDialog(QDialog):
         self.files.setEnabled(not is_shown and len(chosen) > 1)
         self.preview.show_figure(choice, None if is_shown else self.plan)
 
-    def _combo(self, name: str, items: Mapping[Any, str]) -> QComboBox:
-        combo = QComboBox(self)
-        combo.setObjectName(name)
-        for data, text in items.items():
-            combo.addItem(tr(text), data)
-        return combo
+    def _combo(self, name: str, items: Mapping[Any, str]) -> Choice:
+        return Choice(name, ((data, tr(text)) for data, text in items.items()), self)
 
     def _plot_box(self, plot_id: str, title: str) -> QCheckBox:
         box = QCheckBox(tr(title), self)

@@ -8,7 +8,6 @@ from functools import partial
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QFormLayout,
     QGridLayout,
     QLabel,
@@ -27,6 +26,7 @@ from subflow_app.core.scenarios.form import FieldOption
 from subflow_app.core.scenarios.form_text import completed
 from subflow_app.qt.inspector.editors import ChoiceEditor
 from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.choice import Choice
 from subflow_sim.params import params_by_key
 from subflow_sim.scenario import Flow, QueueSpec
 from subflow_sim.units import Dimension, format_quantity
@@ -116,12 +116,8 @@ class LivePanel(QWidget):
         self._up.setObjectName("live_up")
         self._up.setToolTip(tr("Taking a link out of service loses what waits in its queue"))
         self._up.clicked.connect(lambda is_up: self._want_of_link("up", is_up))
-        self._direction = QComboBox(self._link_part)
-        self._direction.setObjectName("live_direction")
-        for direction, text in zip(
-            _DIRECTIONS, (tr("Both directions"), tr("Forward only"), tr("Reverse only")), strict=True
-        ):
-            self._direction.addItem(text, direction)
+        directions = zip(_DIRECTIONS, (tr("Both directions"), tr("Forward only"), tr("Reverse only")), strict=True)
+        self._direction = Choice("live_direction", directions, self._link_part)
         self._direction.currentIndexChanged.connect(self.refresh)
         form.addRow(tr("Direction"), self._direction)
         form.addRow("", self._up)

@@ -8,13 +8,14 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QColor, QDesktopServices, QFontDatabase, QGuiApplication, QShowEvent, QTextCharFormat
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import log_path
 from subflow_app.core.session_log import MOST_KEPT, SESSION_LOG, LogMessage, SessionLog
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, follow_theme
+from subflow_app.qt.widgets.choice import Choice
 
 _LEVELS = {
     logging.INFO: translatable("Everything"),
@@ -37,11 +38,8 @@ class LogPanel(QWidget):
         self._next = 0
         self._messages: list[LogMessage] = []
         self._unseen = 0
-        self.level = QComboBox(self)
-        self.level.setObjectName("log_level")
-        self.level.setAccessibleName(tr("Messages from this level on"))
-        for level, text in _LEVELS.items():
-            self.level.addItem(tr(text), level)
+        levels = ((level, tr(text)) for level, text in _LEVELS.items())
+        self.level = Choice("log_level", levels, self, text=tr("Messages from this level on"))
         self.search = QLineEdit(self)
         self.search.setObjectName("log_search")
         self.search.setAccessibleName(tr("Search the log"))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -22,6 +21,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.paper.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
 from subflow_app.core.plots import PlotSpec
+from subflow_app.qt.widgets.choice import Choice
 from subflow_store import RunRow
 
 FORMATS: dict[ReportKind, str] = {
@@ -64,14 +64,8 @@ class ReportDialog(QDialog):
             self,
         )
         holds.setWordWrap(True)
-        self.kind = QComboBox(self)
-        self.kind.setObjectName("report_format")
-        for kind, text in FORMATS.items():
-            self.kind.addItem(tr(text), kind)
-        self.page = QComboBox(self)
-        self.page.setObjectName("report_page")
-        for size, name in PAGE_SIZES.items():
-            self.page.addItem(name, size)
+        self.kind = Choice("report_format", ((kind, tr(text)) for kind, text in FORMATS.items()), self)
+        self.page = Choice("report_page", PAGE_SIZES.items(), self)
         self.heading = QLineEdit(self)
         self.heading.setObjectName("report_title")
         self.heading.setPlaceholderText(rows[0].name if rows else "")

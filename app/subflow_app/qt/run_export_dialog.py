@@ -22,6 +22,7 @@ from subflow_app.core.exporting.run_export import RunExport
 from subflow_app.core.exporting.tables import TABLE_KINDS, TableKind
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.scenarios.form_text import with_unit
+from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension, parse_quantity
@@ -105,10 +106,7 @@ class RunExportDialog(QDialog):
         self.flow = QComboBox(self)
         self.flow.setObjectName("run_export_flow")
         self.flow.addItems(list(flows))
-        self.station = QComboBox(self)
-        self.station.setObjectName("run_export_station")
-        for station in STATIONS:
-            self.station.addItem(tr(_STATIONS[station]), station)
+        self.station = Choice("run_export_station", ((each, tr(_STATIONS[each])) for each in STATIONS), self)
         self.since, self.until = QLineEdit(self), QLineEdit(self)
         self.since.setObjectName("run_export_since")
         self.since.setPlaceholderText(tr("the beginning, or a time such as 12.5s"))

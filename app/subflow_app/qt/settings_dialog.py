@@ -9,7 +9,6 @@ from typing import Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFrame,
@@ -27,6 +26,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.setting_specs import SETTINGS, SettingSpec, defaults
 from subflow_app.core.settings import Settings
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.time_box import TimeBox
 
 
@@ -154,10 +154,8 @@ def _editor(spec: SettingSpec) -> tuple[QWidget, Callable[[], Any], Callable[[An
         check = QCheckBox(tr(spec.label))
         return check, check.isChecked, check.setChecked
     if spec.kind == "choice":
-        combo = QComboBox()
-        for value, text in spec.choices.items():
-            combo.addItem(tr(text), value)
-        return combo, combo.currentData, lambda value: combo.setCurrentIndex(combo.findData(value))
+        combo = Choice("", ((value, tr(text)) for value, text in spec.choices.items()))
+        return combo, combo.currentData, combo.choose
     low, high = spec.bounds
     if spec.kind == "whole":
         whole = QSpinBox()

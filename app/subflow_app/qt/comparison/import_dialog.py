@@ -31,6 +31,7 @@ from subflow_app.core.measured.quantities import BY_NAME, units_of
 from subflow_app.core.measured.reading import read_trace, told
 from subflow_app.core.tables import Column
 from subflow_app.qt.models.table_model import Index, TableModel
+from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.qt.workers import Workers
@@ -171,15 +172,9 @@ class ImportDialog(QDialog):
         self.flow = QLineEdit("measured", self)
         self.flow.setObjectName("import_flow")
         self.flow.setToolTip(tr("Flows of the same name as in the scenario are laid over its curves"))
-        self.unit = QComboBox(self)
-        self.unit.setObjectName("import_time_unit")
-        self.unit.addItem(tr("as it seems"), "")
-        for unit in TIME_UNITS:
-            self.unit.addItem(unit, unit)
-        self.clock = QComboBox(self)
-        self.clock.setObjectName("import_clock")
-        for clock in CLOCKS:
-            self.clock.addItem(tr(_CLOCK_TEXTS[clock]), clock)
+        units = [("", tr("as it seems")), *((unit, unit) for unit in TIME_UNITS)]
+        self.unit = Choice("import_time_unit", units, self)
+        self.clock = Choice("import_clock", ((clock, tr(_CLOCK_TEXTS[clock])) for clock in CLOCKS), self)
         self.interval = TimeBox(self)
         self.interval.setObjectName("import_interval")
         self.interval.setRange(0.0, 3600.0)

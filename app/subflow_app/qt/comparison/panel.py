@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,6 @@ from PySide6.QtCore import QSortFilterProxyModel, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QHBoxLayout,
     QLabel,
     QLineEdit,
@@ -30,6 +29,7 @@ from subflow_app.core.language import tr, trn
 from subflow_app.qt.comparison.figure_model import FILTER_ROLE, FigureModel, SettingModel
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
 from subflow_app.qt.models.table_model import SORT_ROLE, TableModel
+from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.qt.widgets.wrap_layout import WrapLayout
@@ -68,8 +68,8 @@ class ComparisonView(QWidget):
 
     def _figures_page(self) -> QWidget:
         page = QWidget(self)
-        self.by = _combo("comparison_by", tr("Group runs by"), [(tr(text), way) for way, text in WAYS.items()])
-        self.reference = _combo("comparison_reference", tr("Reference group"), [])
+        self.by = _combo("comparison_by", tr("Group runs by"), ((way, tr(text)) for way, text in WAYS.items()))
+        self.reference = _combo("comparison_reference", tr("Reference group"))
         self.paired = QCheckBox(tr("&Paired by seed"), page)
         self.paired.setObjectName("comparison_paired")
         self.corrected = QCheckBox(tr("&Holm's correction"), page)
@@ -233,15 +233,15 @@ class ComparisonView(QWidget):
 
     def _traces_page(self) -> QWidget:
         page = QWidget(self)
-        self.ours = _combo("comparison_ours", tr("Run whose time counts"), [])
-        self.theirs = _combo("comparison_theirs", tr("Run that is laid on it"), [])
+        self.ours = _combo("comparison_ours", tr("Run whose time counts"))
+        self.theirs = _combo("comparison_theirs", tr("Run that is laid on it"))
         self.way = _combo(
             "comparison_way",
             tr("How it is aligned"),
             [
-                (tr("Where the curves agree best"), CORRELATION),
-                (tr("By the first data"), FIRST_DATA),
-                (tr("By hand"), MANUAL),
+                (CORRELATION, tr("Where the curves agree best")),
+                (FIRST_DATA, tr("By the first data")),
+                (MANUAL, tr("By hand")),
             ],
         )
         self.way.setMinimumContentsLength(26)
@@ -327,12 +327,12 @@ class ComparisonView(QWidget):
     def choose_pair(self, reference: int, other: int) -> None:
         """Chooses two runs for the second page and shows it."""
         for combo, number in ((self.ours, reference), (self.theirs, other)):
-            combo.setCurrentIndex(combo.findData(number))
+            combo.choose(number)
         self.tabs.setCurrentIndex(self.tabs.count() - 1)
 
     def choose_offset(self, offset_s: float) -> None:
         """Chooses to align by hand, e.g. runs whose times are known to be the same."""
-        self.way.setCurrentIndex(self.way.findData(MANUAL))
+        self.way.choose(MANUAL)
         self.offset.setValue(offset_s)
         self._follow_way()
 
@@ -364,12 +364,5 @@ def _fit_columns(table: QTableView) -> None:
         table.setColumnWidth(number, min(table.columnWidth(number) + 12, _WIDEST))
 
 
-def _combo(name: str, text: str, choices: Sequence[tuple[str, object]]) -> QComboBox:
-    combo = QComboBox()
-    combo.setObjectName(name)
-    combo.setAccessibleName(text)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    combo.setMinimumContentsLength(12)
-    for label, value in choices:
-        combo.addItem(label, value)
-    return combo
+def _combo(name: str, text: str, choices: Iterable[tuple[object, str]] = ()) -> Choice:
+    return Choice(name, choices, text=text, letters=12)

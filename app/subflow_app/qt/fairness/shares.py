@@ -8,7 +8,6 @@ from html import escape
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QComboBox,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -26,6 +25,7 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.fairness.drawing import JainCurve, ShareBarDelegate, ShareDelegate
 from subflow_app.qt.fairness.share_model import BAR, COLUMNS, NAME, ShareModel
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted, set_style, table_style
+from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
 
 SCENARIO = -1
@@ -233,13 +233,9 @@ class SharesPage(QWidget):
         self.tree.setColumnWidth(NAME, min(240, self.tree.columnWidth(NAME) + 8))
 
 
-def _combo(name: str, text: str) -> QComboBox:
-    combo = QComboBox()
-    combo.setObjectName(name)
-    combo.setAccessibleName(text)
+def _combo(name: str, text: str) -> Choice:
+    combo = Choice(name, text=text, letters=10)
     combo.setToolTip(text)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    combo.setMinimumContentsLength(10)
     return combo
 
 

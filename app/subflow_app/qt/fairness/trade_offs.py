@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QComboBox,
     QHBoxLayout,
     QLabel,
     QSplitter,
@@ -31,6 +30,7 @@ from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.tables import Column
 from subflow_app.qt.fairness.trade_off_plot import TradeOffPlot, interval_text, point_text
 from subflow_app.qt.models.table_model import TableModel
+from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table
 
@@ -65,11 +65,8 @@ class TradeOffPage(QWidget):
         """An empty page with a button for that action."""
         super().__init__(parent)
         self.setObjectName("fairness_trade_offs")
-        self.kinds = QComboBox(self)
-        self.kinds.setObjectName("trade_off_kind")
-        self.kinds.setAccessibleName(tr("What is weighed"))
-        for kind, text in TRADE_OFF_TEXTS.items():
-            self.kinds.addItem(tr(text), kind)
+        kinds = ((kind, tr(text)) for kind, text in TRADE_OFF_TEXTS.items())
+        self.kinds = Choice("trade_off_kind", kinds, self, text=tr("What is weighed"))
         self.kinds.activated.connect(lambda _: self.kind_changed.emit())
         button = QToolButton(self)
         button.setDefaultAction(export)

@@ -23,6 +23,7 @@ from subflow_app.core.forking.draft import BOTH, FLOWS, LINKS, ForkDraft, Target
 from subflow_app.core.forking.plan import ForkPlan
 from subflow_app.core.language import tr
 from subflow_app.qt.theme import muted, set_style
+from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 
 _WIDTH = 460
@@ -63,13 +64,11 @@ class ForkDialog(QDialog):
         self.time.textChanged.connect(self._on_time)
         self.time.editingFinished.connect(lambda: self.time.setText(ForkDraft.completed_time(self.time.text())))
         self._time_problem = ProblemLabel("fork_time_problem", _WIDTH // 2, self)
-        self.thing = QComboBox(self)
-        self.thing.setObjectName("fork_thing")
-        self.thing.setAccessibleName(tr("What changes"))
+        self.thing = Choice("fork_thing", parent=self, text=tr("What changes"))
         for each in draft.changeable():
             section, _, name = each.partition(".")
             self.thing.addItem(tr("Link {name}", name=name) if section == LINKS else tr("Flow {name}", name=name), each)
-        self.thing.setCurrentIndex(max(0, self.thing.findData(key)))
+        self.thing.choose(key)
         self.thing.currentIndexChanged.connect(self._show_thing)
         self._form = QFormLayout()
         self._form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
@@ -149,12 +148,8 @@ class ForkDialog(QDialog):
         form = QFormLayout(part)
         form.setContentsMargins(0, 0, 0, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        self.direction = QComboBox(part)
-        self.direction.setObjectName("fork_direction")
-        self.direction.setAccessibleName(tr("Direction"))
         texts = {BOTH: tr("Both directions"), "forward": tr("Forward only"), "reverse": tr("Reverse only")}
-        for direction, text in texts.items():
-            self.direction.addItem(text, direction)
+        self.direction = Choice("fork_direction", texts.items(), part, text=tr("Direction"))
         form.addRow(self._label(tr("Direction")), self.direction)
         self.up = QCheckBox(tr("In service"), part)
         self.up.setObjectName("fork_up")
@@ -189,12 +184,9 @@ class ForkDialog(QDialog):
         present = self._draft.shown(self._target())
         controllers = self._draft.controllers(flow.name)
         if controllers:
-            box = self.controller = QComboBox(part)
-            box.setObjectName("fork_controller")
-            box.setAccessibleName(tr("Controller"))
-            for name in controllers:
-                box.addItem(name, name)
-            box.setCurrentIndex(box.findData(_name_of(present["controller"])))
+            names = ((name, name) for name in controllers)
+            box = self.controller = Choice("fork_controller", names, part, text=tr("Controller"))
+            box.choose(_name_of(present["controller"]))
             self.options = QLineEdit(_options_of(present["controller"]), part)
             self.options.setObjectName("fork_options")
             self.options.setAccessibleName(tr("Options of the controller"))

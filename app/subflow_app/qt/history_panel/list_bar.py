@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
 
 from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, NAME
 from subflow_app.core.history.run_groups import GROUPINGS
@@ -16,6 +16,7 @@ from subflow_app.qt.history_panel.search_field import SearchField, help_html
 from subflow_app.qt.icons import icon
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.choice import Choice
 
 
 class ListBar(QWidget):
@@ -34,12 +35,9 @@ class ListBar(QWidget):
         self.saved_menu = QMenu(self)
         self.saved_menu.aboutToShow.connect(self._fill_saved)
         saved = self._button("saved", tr("Saved searches"), "saved_search", self.saved_menu)
-        self.grouping = QComboBox(self)
-        self.grouping.setObjectName("history_grouping")
-        self.grouping.setAccessibleName(tr("Group runs"))
+        groupings = ((by, tr(title)) for by, title in GROUPINGS.items())
+        self.grouping = Choice("history_grouping", groupings, self, text=tr("Group runs"))
         self.grouping.setToolTip(tr("Group runs, with the mean of their figures and its 95 % confidence interval"))
-        for by, title in GROUPINGS.items():
-            self.grouping.addItem(tr(title), by)
         self.grouping.currentIndexChanged.connect(lambda _: self.grouping_chosen.emit(self.grouping.currentData()))
         self.columns_menu = QMenu(self)
         self.columns_menu.aboutToShow.connect(self._fill_columns)
@@ -64,7 +62,7 @@ class ListBar(QWidget):
     def show_grouping(self, by: str) -> None:
         """Shows a grouping without choosing it."""
         with QSignalBlocker(self.grouping):
-            self.grouping.setCurrentIndex(max(0, self.grouping.findData(by)))
+            self.grouping.choose(by)
 
     # ---- inside ----
 

@@ -9,7 +9,6 @@ from PySide6.QtCore import QSignalBlocker, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QHBoxLayout,
     QLabel,
     QProgressBar,
@@ -30,6 +29,7 @@ from subflow_app.qt.leaderboard.board_model import NAME, BarDelegate, BoardModel
 from subflow_app.qt.leaderboard.charts import MOST_SHOWN, BoardChart, Mark, RadarChart, ScatterChart, Shape
 from subflow_app.qt.models.table_model import SORT_ROLE
 from subflow_app.qt.theme import muted, set_style, tab_style
+from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
 
@@ -47,13 +47,9 @@ class LeaderboardPanel(QWidget):
         self.setObjectName("leaderboard")
         self.board: Board | None = None
         self.rows: tuple[Standing, ...] = ()
-        self.contests = QComboBox(self)
-        self.contests.setObjectName("leaderboard_contest")
-        self.contests.setAccessibleName(tr("Contest"))
+        every = [("", tr("All contests"))]
+        self.contests = Choice("leaderboard_contest", every, self, text=tr("Contest"), letters=24)
         self.contests.setToolTip(tr("All contests together, as scores, or the values of one"))
-        self.contests.addItem(tr("All contests"), "")
-        self.contests.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.contests.setMinimumContentsLength(24)
         self.quick = QCheckBox(tr("Quick runs"), self)
         self.quick.setObjectName("leaderboard_quick")
         self.quick.setToolTip(tr("Show what quick runs have found; without it, what full ones have"))
@@ -205,13 +201,10 @@ class LeaderboardPanel(QWidget):
         """Nothing goes on."""
         self.bar.hide()
 
-    def _axis(self, text: str, first: str) -> QComboBox:
-        box = QComboBox(self)
-        box.setObjectName(f"leaderboard_axis_{first}")
-        box.setAccessibleName(text)
-        for metric in BOARD_METRICS.values():
-            box.addItem(tr(metric.title), metric.id)
-        box.setCurrentIndex(box.findData(first))
+    def _axis(self, text: str, first: str) -> Choice:
+        metrics = ((metric.id, tr(metric.title)) for metric in BOARD_METRICS.values())
+        box = Choice(f"leaderboard_axis_{first}", metrics, self, text=text)
+        box.choose(first)
         return box
 
     def _select(self, names: Sequence[str]) -> None:

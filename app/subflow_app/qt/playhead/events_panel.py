@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QComboBox,
     QHBoxLayout,
     QLabel,
     QStackedWidget,
@@ -19,6 +18,7 @@ from subflow_app.core.replay.run_events import DEFAULT_KINDS, GROUPS, KINDS
 from subflow_app.qt.models.event_list import EventList
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table
 
@@ -129,7 +129,7 @@ class EventsPanel(QWidget):
             self.owners.clear()
             for text, data in entries:
                 self.owners.addItem(text, data)
-            self.owners.setCurrentIndex(max(0, self.owners.findData(chosen)))
+            self.owners.choose(chosen)
 
     def _follow(self) -> None:
         """Selects the last event at or before the time of the playhead."""
@@ -159,11 +159,7 @@ class EventsPanel(QWidget):
             self.event_chosen.emit(self.model.row_at(index.row()).time_s)
 
 
-def _combo(name: str, text: str) -> QComboBox:
-    combo = QComboBox()
-    combo.setObjectName(name)
-    combo.setAccessibleName(text)
+def _combo(name: str, text: str) -> Choice:
+    combo = Choice(name, text=text, letters=_COMBO_LETTERS)
     combo.setToolTip(text)
-    combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-    combo.setMinimumContentsLength(_COMBO_LETTERS)
     return combo

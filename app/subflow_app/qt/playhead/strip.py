@@ -16,6 +16,7 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import current_tokens, muted, set_style
+from subflow_app.qt.widgets.choice import Choice
 
 _ICON = 16
 _TRACK_HEIGHT = 26
@@ -86,12 +87,8 @@ class TransportStrip(QWidget):
         from subflow_app.qt.playhead.time_track import TimeTrack
 
         self._is_built = True
-        self.choice = QComboBox(self)
-        self.choice.setObjectName("playhead_run")
-        self.choice.setAccessibleName(tr("Run to go through"))
+        self.choice = Choice("playhead_run", parent=self, text=tr("Run to go through"), letters=12)
         self.choice.setToolTip(tr("Run to go through"))
-        self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.choice.setMinimumContentsLength(12)
         self.choice.activated.connect(self._playhead.set_run)
         self.buttons = {name: self._button(name) for name in BUTTONS}
         self.field = QLineEdit(self)
@@ -112,12 +109,9 @@ class TransportStrip(QWidget):
         self.track = TimeTrack(_TRACK_HEIGHT, self)
         self.track.wanted.connect(self._playhead.seek)
         self.track.play_wanted.connect(self._actions["play"].trigger)
-        self.speed = QComboBox(self)
-        self.speed.setObjectName("playhead_speed")
-        self.speed.setAccessibleName(tr("Speed of playing"))
+        speeds = ((speed, speed_label(speed)) for speed in SPEEDS)
+        self.speed = Choice("playhead_speed", speeds, self, text=tr("Speed of playing"))
         self.speed.setToolTip(tr("Speed of playing: simulated seconds per second"))
-        for speed in SPEEDS:
-            self.speed.addItem(speed_label(speed), speed)
         self.speed.setMaxVisibleItems(len(SPEEDS))
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
         self.speed.currentIndexChanged.connect(lambda row: self._playhead.set_speed(SPEEDS[row]))

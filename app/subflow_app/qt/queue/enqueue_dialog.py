@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -23,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.running.run_queue import MOST_AT_ONCE
+from subflow_app.qt.widgets.choice import Choice
 
 _MOST_SEED = 999_999_999
 
@@ -65,11 +65,8 @@ class EnqueueDialog(QDialog):
         self._chosen = chosen
         self.first = self._seed_field("enqueue_first_seed", tr("First seed"), seed)
         self.last = self._seed_field("enqueue_last_seed", tr("Last seed"), min(_MOST_SEED, seed + 4))
-        self.flow = QComboBox(self)
-        self.flow.setObjectName("enqueue_flow")
-        self.flow.addItem(tr("Leave all as they are"), "")
-        for name in flows:
-            self.flow.addItem(name, name)
+        choices = [("", tr("Leave all as they are")), *((name, name) for name in flows)]
+        self.flow = Choice("enqueue_flow", choices, self)
         self.controllers = QListWidget(self)
         self.controllers.setObjectName("enqueue_controllers")
         self.controllers.setAccessibleName(tr("Controllers"))

@@ -14,6 +14,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.sweeps.views.choice import VIEWS, held_parameters, varying
 from subflow_app.core.sweeps.views.study import Study, short_key
 from subflow_app.core.sweeps.views.view import ViewChoice
+from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.wrap_layout import WrapLayout
 
 _NARROWEST = 12  # characters
@@ -144,10 +145,7 @@ class _Field(QWidget):
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
         self._label = QLabel(self)
-        self.combo = QComboBox(self)
-        self.combo.setObjectName(name)
-        self.combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.combo.setMinimumContentsLength(_NARROWEST)
+        self.combo = Choice(name, parent=self, letters=_NARROWEST)
         self._label.setBuddy(self.combo)
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -170,7 +168,7 @@ class _Field(QWidget):
             self.combo.setMinimumContentsLength(min(max(widest, _NARROWEST), _WIDEST))
             popup = self.combo.view()
             popup.setMinimumWidth(popup.sizeHintForColumn(0) + 2 * popup.verticalScrollBar().sizeHint().width())
-        self.combo.setCurrentIndex(max(0, self.combo.findData(chosen)))
+        self.combo.choose(chosen)
 
 
 def _shape(study: Study) -> tuple[Iterable[str], ...]:

@@ -9,7 +9,6 @@ from itertools import pairwise
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
 from PySide6.QtWidgets import (
     QCheckBox,
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -42,6 +41,7 @@ from subflow_app.core.sweeps.sweep_parameters import SweepParameter
 from subflow_app.core.sweeps.sweep_plan import KINDS, SweepPlan
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.workers import Workers
 from subflow_sim.units import split_quantity
@@ -233,18 +233,12 @@ class NewSweepDialog(QDialog):
         self._rows_layout = QVBoxLayout(self._rows_widget)
         self._rows_layout.setContentsMargins(4, 4, 4, 4)
         self._rows_layout.addStretch(1)
-        self.flow = QComboBox(self)
-        self.flow.setObjectName("sweep_flow")
-        self.flow.addItem(tr("Leave all as they are"), "")
-        for flow in self._subject.flows:
-            self.flow.addItem(flow, flow)
+        choices = [("", tr("Leave all as they are")), *((flow, flow) for flow in self._subject.flows)]
+        self.flow = Choice("sweep_flow", choices, self)
         self.controllers = QListWidget(self)
         self.controllers.setObjectName("sweep_controllers")
         self.controllers.setAccessibleName(tr("Controllers"))
-        self.kind = QComboBox(self)
-        self.kind.setObjectName("sweep_kind")
-        for kind in KINDS:
-            self.kind.addItem(tr(KIND_TEXTS[kind]))
+        self.kind = Choice("sweep_kind", ((kind, tr(KIND_TEXTS[kind])) for kind in KINDS), self)
         self.draws = self._number("sweep_draws", 100, _MOST_DRAWS)
         self.seeds = QLineEdit(self._subject.suggestion.seeds, self)
         self.seeds.setObjectName("sweep_seeds")

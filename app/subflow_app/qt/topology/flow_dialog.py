@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPalette
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QDialogButtonBox,
     QFormLayout,
@@ -21,6 +20,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.scenarios.flow_draft import KINDS, FlowDraft
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.path_list import PathList
+from subflow_app.qt.widgets.choice import Choice
 from subflow_sim.scenario_model import MAX_COPIES
 
 _MOST_WIDTH = 560
@@ -124,10 +124,8 @@ class FlowDialog(QDialog):
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _combo(self, name: str, text: str, form: QFormLayout) -> QComboBox:
-        combo = QComboBox(self)
-        combo.setObjectName(name)
-        combo.setAccessibleName(text)
+    def _combo(self, name: str, text: str, form: QFormLayout) -> Choice:
+        combo = Choice(name, parent=self, text=text)
         form.addRow(text, combo)
         return combo
 
