@@ -20,7 +20,7 @@ from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.exports import export_bars, export_curves
 from subflow_app.core.paper import figures
 from subflow_app.core.paper.figure_plan import FigurePlan, plot_data, run_plan
-from subflow_app.core.paper.figures import draw_figure, drawing, render_figure
+from subflow_app.core.paper.figures import drawing, figure_size_in, fill_figure, render_figure
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, MM_PER_INCH, STYLES, STYLES_BY_ID, PaperStyle
 from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, Bar, Curve, PlotSpec
 from subflow_app.core.plots.bars import make_bar, repetitions
@@ -55,6 +55,12 @@ MEANS = replace(PLOTS_BY_ID["goodput"], id="means", curves=no_curves, bars=_mean
 
 def save_figure(plot: PlotSpec, runs: list, path: Path) -> Path:
     return figures.save_figure(run_plan([plot], runs), path)
+
+
+def draw_figure(plan: FigurePlan) -> Figure:
+    figure = Figure(figsize=figure_size_in(plan), layout="constrained")
+    fill_figure(figure, plan)
+    return figure
 
 
 def drawn_plan(plots: list[PlotSpec], runs: list, style: PaperStyle = DEFAULT_STYLE) -> Figure:

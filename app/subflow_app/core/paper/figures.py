@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ from subflow_app.core import palette
 from subflow_app.core.files import write_file
 from subflow_app.core.paper.figure_bars import draw_bars, experiment_handles
 from subflow_app.core.paper.figure_lines import Line, lines_of
-from subflow_app.core.paper.figure_plan import FigurePlan, PlotData, figure_kind
+from subflow_app.core.paper.figure_plan import FigureKind, FigurePlan, PlotData, figure_kind
 from subflow_app.core.paper.paper_styles import MM_PER_INCH, PaperStyle, rc_settings
 from subflow_app.core.plots import BARS, TIME, Curve
 
@@ -68,12 +68,27 @@ def render_figure(plan: FigurePlan) -> bytes:
         InputError: if there is nothing to draw, or no figure is that large.
     """
     plan.checked()
+    return drawn_file(plan.style, plan.kind, plan.dpi, lambda: figure_size_in(plan), lambda f: fill_figure(f, plan))
+
+
+def drawn_file(
+    style: PaperStyle,
+    kind: FigureKind,
+    dpi: int,
+    size_in: Callable[[], tuple[float, float]],
+    fill: Callable[[Figure], None],
+    background: str = "white",
+) -> bytes:
+    """The content of a file with what `fill` draws into a figure of this width and height, inches."""
+    from matplotlib.figure import Figure
+
     # Without a date, the same run gives the same file.
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(plan.kind)
-    with drawing(plan.style):
-        figure = draw_figure(plan)
-        content = io.BytesIO()
-        figure.savefig(content, format=plan.kind, dpi=plan.dpi, metadata=metadata)
+    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    content = io.BytesIO()
+    with drawing(style):
+        figure = Figure(figsize=size_in(), layout="constrained", facecolor=background)
+        fill(figure)
+        figure.savefig(content, format=kind, dpi=dpi, metadata=metadata, facecolor=background)
     return content.getvalue()
 
 
@@ -86,15 +101,6 @@ def drawing(style: PaperStyle) -> Iterator[None]:
         # A letter that no font has is drawn as a box. The figure is good all the same.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         yield
-
-
-def draw_figure(plan: FigurePlan) -> Figure:
-    """The figure of a plan; call it within `drawing`."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=figure_size_in(plan), layout="constrained")
-    fill_figure(figure, plan)
-    return figure
 
 
 def figure_size_in(plan: FigurePlan) -> tuple[float, float]:
@@ -135,7 +141,7 @@ def fill_figure(figure: Figure | SubFigure, plan: FigurePlan) -> None:
             handlelength=2.4,
             columnspacing=1.4,
         )
-        _name(legend, handles)
+        name_entries(legend, handles)
         if plan.title and has_head:
             # Both would stand in the same place.
             legend.set_title(plan.title)
@@ -167,7 +173,7 @@ def _draw_plot(axes: Axes, plan: FigurePlan, plot: PlotData, lines: Sequence[Lin
                 framealpha=0.85,
                 edgecolor="none",
             )
-            _name(legend, handles)
+            name_entries(legend, handles)
 
 
 def _bound_values(axes: Axes, plan: FigurePlan, plot: PlotData) -> None:
@@ -288,7 +294,8 @@ def _legend(plan: FigurePlan, groups: Sequence[Sequence[Line]]) -> tuple[list[Ar
     return handles, columns
 
 
-def _name(legend: Legend, handles: Sequence[Artist]) -> None:
+def name_entries(legend: Legend, handles: Sequence[Artist]) -> None:
+    """Write the group ids of its handles beside them."""
     # Afterwards, because matplotlib leaves out entries whose text begins with an underscore, as names may.
     for shown, handle in zip(legend.get_texts(), handles, strict=True):
         shown.set_text(str(handle.get_gid()))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from subflow_app.core import palette
-from subflow_app.core.paper.figures import POINTS_PER_INCH, drawing
+from subflow_app.core.paper.figures import POINTS_PER_INCH, drawn_file, name_entries
 from subflow_app.core.paper.panel_forms import (
     FORMS,
     IMPLIED_HATCH,
@@ -46,18 +45,16 @@ def render_panels(figure: PanelFigure) -> bytes:
     Raises:
         InputError: if there is nothing to draw, or it is too large.
     """
-    from matplotlib.figure import Figure
-
     figure.checked()
-    metadata = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(figure.kind)
-    content = io.BytesIO()
-    with drawing(figure.style):
-        drawn = Figure(figsize=panels_size_in(figure), layout="constrained", facecolor=figure.ground.background)
-        fill_panels(drawn, figure)
-        drawn.savefig(
-            content, format=figure.kind, dpi=figure.dpi, metadata=metadata, facecolor=figure.ground.background
-        )
-    return _shortened(content.getvalue(), figure.style.font) if figure.kind == "svg" else content.getvalue()
+    content = drawn_file(
+        figure.style,
+        figure.kind,
+        figure.dpi,
+        lambda: panels_size_in(figure),
+        lambda drawn: fill_panels(drawn, figure),
+        figure.ground.background,
+    )
+    return _shortened(content, figure.style.font) if figure.kind == "svg" else content
 
 
 def panels_size_in(figure: PanelFigure) -> tuple[float, float]:
@@ -98,9 +95,7 @@ def fill_panels(part: Figure | SubFigure, figure: PanelFigure) -> None:
             columnspacing=1.3,
             labelcolor=ink,
         )
-        for text, handle in zip(legend.get_texts(), handles, strict=True):
-            # Afterwards, because matplotlib leaves out entries whose text begins with an underscore.
-            text.set_text(str(handle.get_gid()))
+        name_entries(legend, handles)
 
 
 def _draw_panel(axes: Axes, panel: Panel, figure: PanelFigure) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import io
 import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from subflow_app.core import palette
-from subflow_app.core.paper.figures import drawing
+from subflow_app.core.paper.figures import drawn_file
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, MM_PER_INCH, PaperStyle
 from subflow_app.core.paper.report_tables import delay_text, rate_text
 from subflow_app.core.scenarios.topology import PictureLink, picture_of
@@ -29,6 +28,7 @@ _MARGIN = 0.14
 _LEGEND_COLUMNS = 3
 _LEGEND_ROW_IN = 0.2
 _MOST_WAYS = 18
+_DPI = 100  # of what a drawing has no pixels of
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +99,13 @@ def sketch_of(scenario: Scenario) -> TopologySketch:
 
 def render_sketch(sketch: TopologySketch, style: PaperStyle = DEFAULT_STYLE) -> bytes:
     """The drawing as SVG, its text as paths."""
-    from matplotlib.figure import Figure
-
-    with drawing(replace(style, text_in_svg=False)):
-        figure = Figure(figsize=sketch_size_in(sketch, style.width_mm / MM_PER_INCH), layout="constrained")
-        fill_sketch(figure, sketch, style)
-        content = io.BytesIO()
-        figure.savefig(content, format="svg", metadata={"Date": None})
-    return content.getvalue()
+    return drawn_file(
+        replace(style, text_in_svg=False),
+        "svg",
+        _DPI,
+        lambda: sketch_size_in(sketch, style.width_mm / MM_PER_INCH),
+        lambda figure: fill_sketch(figure, sketch, style),
+    )
 
 
 def sketch_size_in(sketch: TopologySketch, width_in: float) -> tuple[float, float]:
