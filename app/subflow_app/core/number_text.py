@@ -26,6 +26,11 @@ def percent_text(ratio: object) -> str:
     return fixed_text(ratio, 2, 100.0)
 
 
+def signed_percent_text(ratio: float | None) -> str:
+    """A difference as percent with its sign and one decimal, the unit left out."""
+    return NOTHING if ratio is None else f"{ratio * 100:+.1f}"
+
+
 def count_text(count: object) -> str:
     """A count with thin groups of three digits: ``123 456``."""
     number = finite(count)

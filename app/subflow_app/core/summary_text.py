@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from subflow_app.core.number_text import (
     NOTHING,
     count_text,
+    counted,
     duration_text,
     finite,
-    fixed_text,
+    fixed,
     mbit_text,
     milliseconds_text,
     percent_text,
 )
-from subflow_app.core.tables import TextColumn, TextTable
+from subflow_app.core.tables import Column, NumberColumn, TextTable
 from subflow_app.core.traces import path_label
 
 if TYPE_CHECKING:
@@ -62,39 +63,51 @@ def estimate_lines(told: Estimate) -> list[str]:
     ]
 
 
+class _Line(NamedTuple):
+    """A flow, or one of its subflows below it."""
+
+    name: str
+    of: Mapping[str, Any]
+    subflows: Sequence[Mapping[str, Any]] | None = None  # of a flow
+
+    def text(self, key: str, show: Callable[[object], str]) -> str:
+        """Of a flow; nothing is told of its subflows."""
+        return "" if self.subflows is None else show(self.of.get(key))
+
+
+def _lines(flows: Iterable[Mapping[str, Any]]) -> Iterator[_Line]:
+    for flow in flows:
+        subflows = flow.get("subflows", ())
+        yield _Line(str(flow["name"]), flow, subflows)
+        if len(subflows) > 1:
+            yield from (_Line(f"  · {path_label(each.get('path', ()))}", each) for each in subflows)
+
+
 def flow_table(summary: Mapping[str, Any]) -> TextTable:
     """One row per flow, and below it one per subflow if there is more than one."""
-    columns = (
-        TextColumn("Flow", is_number=False),
-        TextColumn("Controller", is_number=False),
-        TextColumn("Goodput", "Mbit/s"),
-        TextColumn("cwnd", "pkt"),
-        TextColumn("RTT", "ms"),
-        TextColumn("RTT p95", "ms"),
-        TextColumn("Loss", "%"),
-        TextColumn("Retransmissions", "pkt"),
-        TextColumn("Done at", "s"),
+    columns: tuple[Column[_Line], ...] = (
+        Column("Flow", lambda line: line.name),
+        Column("Controller", _controller),
+        NumberColumn("Goodput", lambda line: line.of.get("goodput_bps"), mbit_text, "Mbit/s"),
+        NumberColumn("cwnd", _window, fixed(1), "pkt"),
+        NumberColumn("RTT", lambda line: line.of.get("mean_rtt_s"), milliseconds_text, "ms"),
+        NumberColumn("RTT p95", lambda line: line.text("p95_rtt_s", milliseconds_text), unit="ms"),
+        NumberColumn("Loss", lambda line: line.of.get("loss_ratio"), percent_text, "%"),
+        NumberColumn("Retransmissions", lambda line: line.text("retransmits", count_text), unit="pkt"),
+        NumberColumn("Done at", lambda line: line.text("completion_s", fixed(3)), unit="s"),
     )
-    rows: list[tuple[str, ...]] = []
-    for flow in summary.get("flows", ()):
-        subflows = flow.get("subflows", ())
-        only = subflows[0] if len(subflows) == 1 else {}
-        rows.append(
-            (
-                str(flow["name"]),
-                str(flow.get("controller") or flow.get("kind", "")),
-                mbit_text(flow.get("goodput_bps")),
-                fixed_text(only.get("mean_cwnd_pkts"), 1),
-                milliseconds_text(flow.get("mean_rtt_s")),
-                milliseconds_text(flow.get("p95_rtt_s")),
-                percent_text(flow.get("loss_ratio")),
-                count_text(flow.get("retransmits")),
-                fixed_text(flow.get("completion_s"), 3),
-            )
-        )
-        if len(subflows) > 1:
-            rows.extend(_subflow_row(subflow) for subflow in subflows)
-    return TextTable("Flows", columns, tuple(rows))
+    return TextTable.of(_lines(summary.get("flows", ())), columns, "Flows")
+
+
+def _controller(line: _Line) -> str:
+    return "" if line.subflows is None else str(line.of.get("controller") or line.of.get("kind", ""))
+
+
+def _window(line: _Line) -> object:
+    """That of a subflow, or of a flow with one alone."""
+    if line.subflows is None:
+        return line.of.get("mean_cwnd_pkts")
+    return line.subflows[0].get("mean_cwnd_pkts") if len(line.subflows) == 1 else None
 
 
 def connection_table(summary: Mapping[str, Any]) -> TextTable:
@@ -102,31 +115,22 @@ def connection_table(summary: Mapping[str, Any]) -> TextTable:
 
     Flows of which none of it is known, as in runs of older versions, are left out.
     """
-    columns = (
-        TextColumn("Multipath flow", is_number=False),
-        TextColumn("Share", "%"),
-        TextColumn("Reinjected", "pkt"),
-        TextColumn("Duplicates", "pkt"),
-        TextColumn("HoL blocking", "mean ms"),
-        TextColumn("Reorder queue", "max kB"),
+    flows = [
+        flow
+        for flow in summary.get("flows", ())
+        if len(flow.get("subflows", ())) > 1 and any(finite(flow.get(name)) is not None for name in _CONNECTION_FIGURES)
+    ]
+    columns: tuple[Column[_Line], ...] = (
+        Column("Multipath flow", lambda line: line.name),
+        NumberColumn(
+            "Share", lambda line: percent_text(line.of.get("schedule_share")) if line.subflows is None else "", unit="%"
+        ),
+        NumberColumn("Reinjected", lambda line: line.text("reinjections", count_text), unit="pkt"),
+        NumberColumn("Duplicates", lambda line: line.text("duplicates", count_text), unit="pkt"),
+        NumberColumn("HoL blocking", lambda line: line.text("mean_hol_blocking_s", milliseconds_text), unit="mean ms"),
+        NumberColumn("Reorder queue", lambda line: line.text("max_reorder_queue_bytes", fixed(1, 1e-3)), unit="max kB"),
     )
-    rows: list[tuple[str, ...]] = []
-    for flow in summary.get("flows", ()):
-        subflows = flow.get("subflows", ())
-        if len(subflows) < 2 or all(finite(flow.get(name)) is None for name in _CONNECTION_FIGURES):
-            continue
-        rows.append(
-            (
-                str(flow["name"]),
-                "",
-                count_text(flow.get("reinjections")),
-                count_text(flow.get("duplicates")),
-                milliseconds_text(flow.get("mean_hol_blocking_s")),
-                fixed_text(flow.get("max_reorder_queue_bytes"), 1, 1e-3),
-            )
-        )
-        rows.extend((_path_cell(each), percent_text(each.get("schedule_share")), *("",) * 4) for each in subflows)
-    return TextTable("Connections", columns, tuple(rows))
+    return TextTable.of(_lines(flows), columns, "Connections")
 
 
 def link_table(summary: Mapping[str, Any]) -> TextTable:
@@ -138,57 +142,21 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
     all_links = summary.get("links", ())
     links = [link for link in all_links if not _is_idle(link)] or all_links
     left_out = len(all_links) - len(links)
-    noun = "direction" if left_out == 1 else "directions"
-    title = f"Links (left out: {left_out} {noun} without drops, used less than 1 %)" if left_out else "Links"
-    columns = (
-        TextColumn("Link", is_number=False),
-        TextColumn("Direction", is_number=False),
-        TextColumn("Used", "%"),
-        TextColumn("Queue", "mean pkt"),
-        TextColumn("Queue", "max pkt"),
-        TextColumn("Drops", "queue pkt"),
-        TextColumn("Drops", "random pkt"),
-    )
-    rows = [
-        (
-            str(link["name"]),
-            str(link["direction"]),
-            percent_text(link.get("utilisation")),
-            fixed_text(link.get("mean_queue_pkts"), 1),
-            count_text(link.get("max_queue_pkts")),
-            count_text(link.get("drops_queue")),
-            count_text(link.get("drops_random")),
-        )
-        for link in links
+    told = f" (left out: {counted(left_out, 'direction')} without drops, used less than 1 %)" if left_out else ""
+    columns: list[Column[Mapping[str, Any]]] = [
+        Column("Link", lambda link: link["name"]),
+        Column("Direction", lambda link: link["direction"]),
+        NumberColumn("Used", lambda link: link.get("utilisation"), percent_text, "%"),
+        NumberColumn("Queue", lambda link: link.get("mean_queue_pkts"), fixed(1), "mean pkt"),
+        NumberColumn("Queue", lambda link: link.get("max_queue_pkts"), count_text, "max pkt"),
+        NumberColumn("Drops", lambda link: link.get("drops_queue"), count_text, "queue pkt"),
+        NumberColumn("Drops", lambda link: link.get("drops_random"), count_text, "random pkt"),
     ]
     if any(link.get("drops_down") for link in links):
-        down = [(count_text(link.get("drops_down")),) for link in links]
-        return TextTable(
-            title,
-            (*columns, TextColumn("Drops", "down pkt")),
-            tuple(row + more for row, more in zip(rows, down, strict=True)),
-        )
-    return TextTable(title, columns, tuple(rows))
+        columns.append(NumberColumn("Drops", lambda link: link.get("drops_down"), count_text, "down pkt"))
+    return TextTable.of(links, columns, f"Links{told}")
 
 
 def _is_idle(link: Mapping[str, Any]) -> bool:
     drops = sum(finite(link.get(name)) or 0.0 for name in ("drops_queue", "drops_random", "drops_down"))
     return not drops and (finite(link.get("utilisation")) or 0.0) < 0.01
-
-
-def _subflow_row(subflow: Mapping[str, Any]) -> tuple[str, ...]:
-    return (
-        _path_cell(subflow),
-        "",
-        mbit_text(subflow.get("goodput_bps")),
-        fixed_text(subflow.get("mean_cwnd_pkts"), 1),
-        milliseconds_text(subflow.get("mean_rtt_s")),
-        "",
-        percent_text(subflow.get("loss_ratio")),
-        "",
-        "",
-    )
-
-
-def _path_cell(subflow: Mapping[str, Any]) -> str:
-    return f"  · {path_label(subflow.get('path', ()))}"

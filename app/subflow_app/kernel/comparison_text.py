@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from subflow_app.core.number_text import NOTHING, duration_text, fixed_text
+from subflow_app.core.number_text import duration_text, fixed_text, signed_percent_text
 from subflow_app.core.tables import TextColumn, TextTable, text_columns
 from subflow_app.core.traces import path_label
 from subflow_app.kernel.compare import TARGET
@@ -86,7 +86,7 @@ def _cells(entry: Mapping[str, Any], subflows: Sequence[Mapping[str, Any]]) -> t
     return (
         fixed_text(goodput["simulated"]["mean"], 3, _MBIT),
         fixed_text(goodput["kernel"]["mean"], 3, _MBIT),
-        _signed_percent(goodput["difference"]),
+        signed_percent_text(goodput["difference"]),
         f"{fixed_text(goodput['kernel']['min'], 2, _MBIT)}…{fixed_text(goodput['kernel']['max'], 2, _MBIT)}",
         fixed_text(rtt["simulated"]["mean"], 1, _MS),
         fixed_text(rtt["kernel"]["mean"], 1, _MS),
@@ -103,10 +103,6 @@ def _total(subflows: Sequence[Mapping[str, Any]], side: str) -> float | None:
     """Timeouts of all subflows together."""
     means = [subflow["timeouts"][side]["mean"] for subflow in subflows]
     return None if any(mean is None for mean in means) else sum(means)
-
-
-def _signed_percent(ratio: float | None) -> str:
-    return NOTHING if ratio is None else f"{ratio * 100:+.1f}"
 
 
 def _lateness(time_s: float) -> str:

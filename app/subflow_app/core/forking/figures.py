@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from subflow_app.core.metrics import METRICS
-from subflow_app.core.number_text import NOTHING
+from subflow_app.core.number_text import signed_percent_text
 from subflow_app.core.tables import Column, NumberColumn, TextTable
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, Traces, select_keys
 
@@ -97,13 +97,9 @@ def figures_table(figures: Sequence[ForkFigure], labels: Mapping[str, str]) -> T
         NumberColumn("Original", lambda each: METRICS[each.name].text(each.original)),
         NumberColumn("Fork", lambda each: METRICS[each.name].text(each.fork)),
         Column("Unit", lambda each: METRICS[each.name].unit),
-        NumberColumn("Change", lambda each: each.relative, _signed_percent, "%"),
+        NumberColumn("Change", lambda each: each.relative, signed_percent_text, "%"),
     )
     return TextTable.of((each for each in figures if each.scope != LINK and (each.original or each.fork)), columns)
-
-
-def _signed_percent(ratio: float | None) -> str:
-    return NOTHING if ratio is None else f"{ratio * 100:+.1f}"
 
 
 def _end_s(traces: Traces) -> float:
