@@ -32,7 +32,7 @@ from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.running.run_key import simulator_version
-from subflow_app.core.tables import TextColumn, TextTable
+from subflow_app.core.tables import Column, NumberColumn, TextTable, text_columns
 
 RESULTS_FILE, VERDICTS_FILE = "results.csv", "verdicts.csv"
 HTML_FILE, PDF_FILE = "report.html", "report.pdf"
@@ -192,25 +192,21 @@ def _summary(ordered: Mapping[str, Sequence[Results]]) -> Iterator[Block]:
         "Bands and tolerances come from the paper and from how its open points are read (rulings); none was made wider "
         "for ours to fit. What could not be computed is not measured, with its reason."
     )
-    columns = (
-        TextColumn("Experiment", is_number=False),
-        TextColumn("Paper, figure", is_number=False),
-        TextColumn("Subject", is_number=False),
-        *(TextColumn(kind.value.capitalize()) for kind in VerdictKind),
-    )
-    rows = []
-    for paper, members in ordered.items():
-        for results in members:
-            counts = verdict_counts(results.verdicts())
-            rows.append(
-                (
-                    results.recipe.name,
-                    f"{PAPERS[paper]}, {results.recipe.figure}",
-                    results.recipe.title,
-                    *(str(counts[kind] or "") for kind in VerdictKind),
-                )
-            )
-    yield TextTable("Experiments", columns, tuple(rows))
+    columns: list[Column[_Counted]] = [
+        Column("Experiment", lambda row: row[0].recipe.name),
+        Column("Paper, figure", lambda row: f"{PAPERS[row[0].recipe.paper]}, {row[0].recipe.figure}"),
+        Column("Subject", lambda row: row[0].recipe.title),
+        *map(_count_column, VerdictKind),
+    ]
+    every = [results for members in ordered.values() for results in members]
+    yield TextTable.of([(results, verdict_counts(results.verdicts())) for results in every], columns, "Experiments")
+
+
+_Counted = tuple[Results, Mapping[VerdictKind, int]]
+
+
+def _count_column(kind: VerdictKind) -> Column[_Counted]:
+    return NumberColumn(kind.value.capitalize(), lambda row: row[1][kind] or "")
 
 
 def _experiment(results: Results, figures: _Figures) -> Iterator[Block]:
@@ -258,9 +254,7 @@ def _versions() -> Iterator[Block]:
     yield Heading("How it was made")
     rows = [("Subflow that made this report", __version__), ("Simulator", simulator_version())]
     rows += [("Python", platform.python_version()), ("Platform", platform.platform())]
-    yield TextTable(
-        "Versions", (TextColumn("What", is_number=False), TextColumn("Which", is_number=False)), tuple(rows)
-    )
+    yield TextTable("Versions", text_columns("What", "Which"), tuple(rows))
     yield Paragraph(
         "The same recipe, seeds and version give the same runs, bit for bit, on any number of cores; processor time "
         "and memory depend on the computer."

@@ -31,7 +31,7 @@ from subflow_app.core.metrics import METRICS
 from subflow_app.core.number_text import NOTHING
 from subflow_app.core.policies.library import card_of
 from subflow_app.core.sweeps.sweep_points import PointReader
-from subflow_app.core.tables import TextColumn, TextTable
+from subflow_app.core.tables import TextColumn, TextTable, text_columns
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 if TYPE_CHECKING:
@@ -123,13 +123,8 @@ class Retraining(KeptTrainings):
 
     def table(self) -> TextTable:
         """What the evaluations of the shipped policies say, and those of the new ones beside them."""
-        columns = (
-            TextColumn("Policy", is_number=False),
-            TextColumn("On held-out seeds", is_number=False),
-            TextColumn("Shipped"),
-            TextColumn("Trained anew"),
-            TextColumn("Change"),
-        )
+        numbers = map(TextColumn, ("Shipped", "Trained anew", "Change"))
+        columns = (*text_columns("Policy", "On held-out seeds"), *numbers)
         library = PolicyLibrary((shipped_policies(),))
         rows = []
         for each in self.policies:
