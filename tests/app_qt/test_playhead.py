@@ -30,7 +30,7 @@ from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.playhead.packet_item import ACK, DATA, DATAGRAM, PacketItem
 from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
 from subflow_app.qt.playhead.plots_show import PlotsShow
-from subflow_app.qt.playhead.strip import TransportStrip
+from subflow_app.qt.playhead.strip import TransportStrip, _told_apart
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.workers import Workers
@@ -327,8 +327,8 @@ def test_gauges_tell_windows_and_states(stage: Stage, qtbot: QtBot) -> None:
     assert metrics.horizontalAdvance("34.2 pkt") < numbers
     assert names + numbers <= 244
     assert [(each.label, each.window.cwnd_pkts, each.window.ssthresh_pkts) for each in gauges.gauges] == [
-        ("download · wifi", 10.0, 5.0),
-        ("download · lte", 10.0, 5.0),
+        ("wifi", 10.0, 5.0),
+        ("lte", 10.0, 5.0),
     ]
     assert "cwnd 10 pkt, ssthresh 5 pkt, in flight 9 pkt" in gauges.accessibleDescription()
 
@@ -520,3 +520,10 @@ def test_the_keyboard_goes_into_the_list_that_opens(window: MainWindow, run_once
     focused = window.focusWidget()
     assert focused is not None
     assert window.features[PlayheadFeature].content.isAncestorOf(focused)
+
+
+def test_the_choice_of_a_run_leaves_out_what_all_names_begin_with() -> None:
+    name = "Demo: a phone between Wi-Fi and LTE"
+    assert _told_apart([name, f"{name} · fork at 21.7 s"]) == [name, "… · fork at 21.7 s"]
+    assert _told_apart([name, name]) == [f"{name} (1)", f"{name} (2)"]
+    assert _told_apart([f"{name}, lia", f"{name}, olia"]) == ["… lia", "… olia"]

@@ -14,6 +14,7 @@ from subflow_app.qt.icons import icon
 _NO_LIMIT = 16_777_215  # of a height, as Qt has it, px
 _SHARE = 0.34  # of the height, for a place that is unfolded and never had one
 _LEAST_LINE = 40  # px, of the line beside the tabs
+_BUTTONS = 60  # px, for the buttons at the end of a bar
 
 
 class PanelFold(QObject):
@@ -179,7 +180,10 @@ class _Line(QToolButton):
     def sizeHint(self) -> QSize:
         hint = super().sizeHint()
         if self._text:
-            hint.setWidth(self.fontMetrics().horizontalAdvance(self._text) + self._beside())
+            bar: Any = self.parentWidget()  # of QtAds
+            room = bar.width() - bar.tabBar().sizeHint().width() - _BUTTONS
+            whole = self.fontMetrics().horizontalAdvance(self._text) + self._beside()
+            hint.setWidth(min(whole, max(room, _LEAST_LINE)))
         return hint
 
     def minimumSizeHint(self) -> QSize:

@@ -242,7 +242,10 @@ class CanvasShow(QObject):
 
 
 def _name_of(owner: str, owners: Sequence[str], labels: Mapping[str, str]) -> str:
-    """What a subflow is called where there is little room: as its flow, if it is the only one of that."""
+    """What a subflow is called where there is little room: as its flow, its path, or both where one says too little."""
     flow = owner.partition("/")[0]
-    is_only = sum(each.partition("/")[0] == flow for each in owners) == 1
-    return labels.get(flow, flow) if is_only else labels.get(owner, owner)
+    of_flow = sum(each.partition("/")[0] == flow for each in owners)
+    if of_flow == 1:
+        return labels.get(flow, flow)
+    label = labels.get(owner, owner)
+    return label.partition(" · ")[2] or label if of_flow == len(owners) else label

@@ -17,7 +17,7 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import current_tokens
 
 _LEAST_WIDTH, _MOST_ROWS, _TOP = 300, 4, 3
-_LEAST_BAR, _GAP = 40, 8
+_LEAST_BAR, _GAP = 32, 8
 _STATES = {
     "closed": translatable("closed"),
     "joining": translatable("joining"),
@@ -168,7 +168,9 @@ class Gauges(QWidget):
         metrics, shown = self.fontMetrics(), self._shown()
         numbers = max(metrics.horizontalAdvance(text) for text in ("888 pkt", *(_short(each.window) for each in shown)))
         names = max((metrics.horizontalAdvance(each.label) for each in shown), default=0)
-        numbers = min(numbers + _GAP, round(width * 0.45))
+        # Of a state the colour tells as well: its word gives way before a name does.
+        least = metrics.horizontalAdvance("8888 pkt") + _GAP
+        numbers = max(least, min(numbers + _GAP, width - names - _GAP - _LEAST_BAR))
         return min(names + _GAP, width - numbers - _LEAST_BAR), numbers
 
     def _share(self, pkts: float) -> float:

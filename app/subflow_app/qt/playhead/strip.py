@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.history.run_names import shared_words
 from subflow_app.core.language import tr, trn
 from subflow_app.core.replay.time_texts import parse_time, shown_time
 from subflow_app.core.replay.transport import SPEEDS, speed_label
@@ -183,10 +184,12 @@ class TransportStrip(QWidget):
         if not self._is_built:
             self._build()
         titles = [run.traces.title for run in runs]
-        if [self.choice.itemText(row) for row in range(self.choice.count())] != _told_apart(titles):
+        if [self.choice.itemData(row) for row in range(self.choice.count())] != titles:
             with QSignalBlocker(self.choice):
                 self.choice.clear()
-                self.choice.addItems(_told_apart(titles))
+                for title, text in zip(titles, _told_apart(titles), strict=True):
+                    self.choice.addItem(text, title)
+                    self.choice.setItemData(self.choice.count() - 1, title, Qt.ItemDataRole.ToolTipRole)
         with QSignalBlocker(self.choice):
             self.choice.setCurrentIndex(self._playhead.run_shown)
         self.choice.setVisible(len(runs) > 1)
@@ -287,8 +290,10 @@ class TransportStrip(QWidget):
 
 
 def _told_apart(titles: Sequence[str]) -> list[str]:
-    """Titles of which none occurs twice: the second one of a name gets its number."""
+    """Titles without the words that all begin with, of which none occurs twice: the second one gets its number."""
+    common = shared_words(titles) if len(titles) > 1 else 0
+    cut = [f"… {rest}" if common and (rest := " ".join(title.split(" ")[common:])) else title for title in titles]
     return [
-        title if titles.count(title) == 1 else f"{title} ({titles[: place + 1].count(title)})"
-        for place, title in enumerate(titles)
+        title if cut.count(title) == 1 else f"{title} ({cut[: place + 1].count(title)})"
+        for place, title in enumerate(cut)
     ]
