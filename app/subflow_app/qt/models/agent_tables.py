@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from PySide6.QtCore import QModelIndex, QObject, Qt
@@ -23,6 +24,7 @@ _TITLES = {
     "epoch": translatable("What happened since the decision before"),
 }
 _FORMATS = {"bit/s": fmt.rate, "s": fmt.time, "pkt": fmt.packets, "": fmt.ratio}
+_CACHED = 512
 
 
 def number_text(value: float, unit: str) -> str:
@@ -72,16 +74,19 @@ class DecisionList(TableModel[AgentDecision]):
         super().__init__(DECISION_COLUMNS, parent)
         self._replay: AgentReplay | None = None
         self._count = 0
+        self._decision_at = lru_cache(_CACHED)(self._read)
 
     def set_replay(self, replay: AgentReplay | None) -> None:
         """Shows the decisions of the agent that is looked at."""
         self.beginResetModel()
         self._replay = replay
         self._count = replay.count if replay is not None else 0
+        self._decision_at.cache_clear()
         self.endResetModel()
 
     def grow(self) -> None:
         """Shows the decisions that have come."""
+        self._decision_at.cache_clear()  # what the latest one has earned is known now
         count = self._replay.count if self._replay is not None else 0
         if count < self._count:
             # Of a very long run in memory the oldest were dropped.
@@ -93,6 +98,9 @@ class DecisionList(TableModel[AgentDecision]):
 
     def row_at(self, number: int) -> AgentDecision:
         """A decision."""
+        return self._decision_at(number)
+
+    def _read(self, number: int) -> AgentDecision:
         assert self._replay is not None
         return self._replay.at(number)
 
