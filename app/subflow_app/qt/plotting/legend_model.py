@@ -118,8 +118,8 @@ class LegendModel(TreeModel):
         if last == 0:
             return
         for row, group in enumerate(self._groups):
-            parent = self.index(row, 0)
-            ends = self.index(0, 1, parent), self.index(len(group.lines) - 1, last, parent)
+            # Made at once, as values come many times a second: index() would ask for the sizes first.
+            ends = self.createIndex(0, 1, row + 1), self.createIndex(len(group.lines) - 1, last, row + 1)
             self.dataChanged.emit(*ends, [Qt.ItemDataRole.DisplayRole])
 
     def value_text(self, key: CurveId, place: int) -> str:
