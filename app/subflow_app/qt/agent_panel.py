@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QSplitter,
     QStackedWidget,
     QTableView,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -25,6 +24,7 @@ from subflow_app.core.learning.agent_series import Numbers, learning_subflows
 from subflow_app.core.traces import Traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.agent_tables import DecisionList, DecisionNumbers
+from subflow_app.qt.widgets.action_buttons import add_buttons
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table
@@ -87,12 +87,7 @@ class AgentPanel(QWidget):
         content = QWidget(self)
         first, second = QHBoxLayout(), QHBoxLayout()
         first.addWidget(self.agents, 1)
-        for action in steps:
-            button = QToolButton(content)
-            button.setDefaultAction(action)
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-            button.setAutoRaise(True)
-            first.addWidget(button)
+        add_buttons(first, steps)
         for kind, text in (("observation", tr("Plot:")), ("action", tr("and:"))):
             second.addWidget(QLabel(text, content))
             second.addWidget(self.plotted[kind], 1)  # type: ignore[index] # the keys are those of _NUMBERS

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QStackedWidget,
     QTableView,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -29,6 +28,7 @@ from subflow_app.core.replay.worked_rules import WorkedRule
 from subflow_app.qt.explain.number_table import COLUMNS, meaning_of
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted
+from subflow_app.qt.widgets.action_buttons import add_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.formula_view import FormulaView, Span
 from subflow_app.qt.widgets.tables import set_up_table
@@ -131,12 +131,7 @@ class ExplainPanel(QWidget):
         head = QHBoxLayout()
         head.setSpacing(4)
         head.addWidget(self.where, 1)
-        for action in steps:
-            button = QToolButton(content)
-            button.setDefaultAction(action)
-            button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonIconOnly)
-            button.setAutoRaise(True)
-            head.addWidget(button)
+        add_buttons(head, steps)
         foot = QHBoxLayout()
         foot.addWidget(self.source, 1)
         foot.addWidget(self.agent)

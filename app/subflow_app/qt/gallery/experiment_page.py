@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QSplitter,
     QTabWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -28,6 +27,7 @@ from subflow_app.qt.gallery.figure_view import FigureView
 from subflow_app.qt.gallery.text_table import TextTableView
 from subflow_app.qt.gallery.texts import state_text, takes_text, verdict_text
 from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.action_buttons import add_buttons
 
 _FIGURE_SHARE = (7, 3)
 
@@ -61,11 +61,7 @@ class ExperimentPage(QWidget):
             label.setTextFormat(Qt.TextFormat.PlainText)
         buttons = QHBoxLayout()
         buttons.setSpacing(2)
-        for action in actions:
-            button = QToolButton(self)
-            button.setDefaultAction(action)
-            button.setAutoRaise(True)
-            buttons.addWidget(button)
+        add_buttons(buttons, actions)
         top = QHBoxLayout()
         top.addWidget(self.title, 1)
         top.addLayout(buttons)

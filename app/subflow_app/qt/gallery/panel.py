@@ -6,15 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QItemSelection, QItemSelectionModel, QPoint, Qt, Signal
-from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
-    QLabel,
-    QProgressBar,
-    QSplitter,
     QStackedLayout,
-    QToolButton,
     QTreeView,
     QVBoxLayout,
     QWidget,
@@ -27,12 +22,11 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.gallery.card_delegate import CardDelegate
 from subflow_app.qt.gallery.experiment_page import ExperimentPage
 from subflow_app.qt.gallery.list_model import EXHIBIT_ROLE, ExperimentModel
-from subflow_app.qt.theme import muted, set_style
+from subflow_app.qt.theme import set_style
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.list_beside import ListBeside
 
-_STEPS = 1000
-_LIST_WIDTH, _LIST_SHARE, _LEAST_LIST = 460, 0.38, 220
-_BAR_HEIGHT = 6
+_LIST_WIDTHS = (460, 0.38, 220)
 
 
 # Beside the list: a wide one would keep every column that the panel was ever put into as wide as both.
@@ -69,30 +63,6 @@ class GalleryPanel(QWidget):
         )
         self.tree.activated.connect(lambda _index: self.page.figure.setFocus())
         self.tree.selectionModel().selectionChanged.connect(lambda _new, _old: self.selection_changed.emit())
-        self._bar = QProgressBar(self)
-        self._bar.setObjectName("gallery_progress")
-        self._bar.setAccessibleName(tr("Progress of the experiments"))
-        self._bar.setRange(0, _STEPS)
-        self._bar.setTextVisible(False)
-        self._bar.setMaximumHeight(_BAR_HEIGHT)
-        self.text = muted(QLabel(self))
-        self.text.setObjectName("gallery_text")
-        self.text.setContentsMargins(8, 0, 8, 3)
-        top = QHBoxLayout()
-        top.setContentsMargins(6, 4, 6, 4)
-        for action in actions:
-            button = QToolButton(self)
-            button.setDefaultAction(action)
-            button.setAutoRaise(True)
-            top.addWidget(button)
-        top.addWidget(self._bar, 1)
-        left = QWidget(self)
-        left_layout = QVBoxLayout(left)
-        left_layout.setContentsMargins(0, 0, 0, 0)
-        left_layout.setSpacing(0)
-        left_layout.addLayout(top)
-        left_layout.addWidget(self.text)
-        left_layout.addWidget(self.tree, 1)
         self._nothing = EmptyState(
             "gallery",
             tr("Reading the experiments…"),
@@ -103,27 +73,12 @@ class GalleryPanel(QWidget):
         self._stack = QStackedLayout(right)
         self._stack.addWidget(self._nothing)
         self._stack.addWidget(self.page)
-        self._splitter = QSplitter(self)
-        self._splitter.addWidget(left)
-        self._splitter.addWidget(right)
-        self._splitter.setStretchFactor(0, 0)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.splitterMoved.connect(lambda _place, _index: self._note_moved())
-        self._has_moved = False  # a person has chosen how wide the list is
+        self._list = ListBeside("gallery", self.tree, right, actions, _LIST_WIDTHS)
+        self._list.bar.setAccessibleName(tr("Progress of the experiments"))
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._splitter)
+        layout.addWidget(self._list)
         self.setFocusProxy(self.tree)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Gives the list what it needs, and never more than its share; one who has moved the border is left alone."""
-        super().resizeEvent(event)
-        if not self._has_moved:
-            width = min(_LIST_WIDTH, max(_LEAST_LIST, round(_LIST_SHARE * self.width())))
-            self._splitter.setSizes([width, self.width() - width])
-
-    def _note_moved(self) -> None:
-        self._has_moved = True
 
     def show_exhibits(self, exhibits: Sequence[Exhibit]) -> None:
         """Shows these; the first one is chosen if none was."""
@@ -190,14 +145,12 @@ class GalleryPanel(QWidget):
         if exhibit is not None:
             self.page.show_queued(states.get(exhibit.name))
         if not going:
-            self._bar.setValue(0)
-            self.text.clear()
+            self._list.show_progress(0.0, "")
             return
         total = len(states)
         ended = total - len(going)
-        self._bar.setValue(round(_STEPS * (ended + sum(state.fraction for state in going)) / total))
         told = tr("{done} of {total} experiments", done=fmt.count(ended), total=fmt.count(total))
         eta_s = left_s(going)
         if math.isfinite(eta_s) and eta_s > 0:
             told = tr("{done}, {time} left", done=told, time=fmt.duration(eta_s))
-        self.text.setText(told)
+        self._list.show_progress((ended + sum(state.fraction for state in going)) / total, told)

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QTableView,
     QTabWidget,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -29,6 +28,7 @@ from subflow_app.qt.leaderboard.board_model import NAME, BarDelegate, BoardModel
 from subflow_app.qt.leaderboard.charts import MOST_SHOWN, BoardChart, Mark, RadarChart, ScatterChart, Shape
 from subflow_app.qt.models.table_model import SORT_ROLE
 from subflow_app.qt.theme import muted, set_style, tab_style
+from subflow_app.qt.widgets.action_buttons import add_buttons
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
@@ -58,11 +58,7 @@ class LeaderboardPanel(QWidget):
         top.setContentsMargins(6, 4, 6, 0)
         top.addWidget(self.contests, 1)
         top.addWidget(self.quick)
-        for action in actions:
-            button = QToolButton(self)
-            button.setDefaultAction(action)
-            button.setAutoRaise(True)
-            top.addWidget(button)
+        add_buttons(top, actions)
         self.bar = QProgressBar(self)
         self.bar.setObjectName("leaderboard_progress")
         self.bar.setAccessibleName(tr("Progress of the leaderboard"))

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QSpinBox,
     QStackedLayout,
     QTableView,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -26,6 +25,7 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import ROW_ROLE, FollowedTable
 from subflow_app.qt.queue.table_model import COLUMNS
 from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.action_buttons import add_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
 
@@ -74,11 +74,7 @@ class QueuePanel(QWidget):
         self.parallel.valueChanged.connect(self.parallel_chosen)
         top = QHBoxLayout()
         top.setContentsMargins(6, 4, 6, 4)
-        for action in actions:
-            button = QToolButton(self)
-            button.setDefaultAction(action)
-            button.setAutoRaise(True)
-            top.addWidget(button)
+        add_buttons(top, actions)
         top.addSpacing(8)
         top.addWidget(self._bar, 1)
         top.addWidget(self._text)

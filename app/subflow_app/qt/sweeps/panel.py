@@ -6,16 +6,10 @@ import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Signal
-from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QHBoxLayout,
-    QLabel,
-    QProgressBar,
-    QSplitter,
     QStackedLayout,
     QTableView,
-    QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,14 +19,12 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import ROW_ROLE, FollowedTable
 from subflow_app.qt.sweeps.list_model import COLUMNS, done_text, tip_of
 from subflow_app.qt.sweeps.study_page import StudyPage
-from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.list_beside import ListBeside
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
 from subflow_app.qt.workers import Workers
 
-_STEPS = 1000
-_LIST_WIDTH, _LIST_SHARE, _LEAST_LIST = 400, 0.3, 170
-_BAR_HEIGHT = 6
+_LIST_WIDTHS = (400, 0.3, 170)
 
 
 class SweepPanel(QWidget):
@@ -64,37 +56,8 @@ class SweepPanel(QWidget):
         self.table = QTableView(self)
         set_up_table(self.table, "sweeps_table", tr("Sweeps"), self._model, menu=self.menu_requested.emit)
         self.table.selectionModel().selectionChanged.connect(lambda _new, _old: self._on_selected())
-        self._bar = QProgressBar(self)
-        self._bar.setObjectName("sweeps_progress")
-        self._bar.setAccessibleName(tr("Progress of the sweep"))
-        self._bar.setRange(0, _STEPS)
-        self._bar.setTextVisible(False)
-        self._bar.setMaximumHeight(_BAR_HEIGHT)
-        self._text = muted(QLabel(self))
-        self._text.setObjectName("sweeps_text")
-        top = QHBoxLayout()
-        top.setContentsMargins(6, 4, 6, 4)
-        for action in actions:
-            button = QToolButton(self)
-            button.setDefaultAction(action)
-            button.setAutoRaise(True)
-            top.addWidget(button)
-        top.addWidget(self._bar, 1)
-        left = QWidget(self)
-        left_layout = QVBoxLayout(left)
-        left_layout.setContentsMargins(0, 0, 0, 0)
-        left_layout.setSpacing(0)
-        left_layout.addLayout(top)
-        left_layout.addWidget(self._text)
-        left_layout.addWidget(self.table, 1)
-        self._text.setContentsMargins(8, 0, 8, 3)
-        self._splitter = QSplitter(self)
-        self._splitter.addWidget(left)
-        self._splitter.addWidget(self.page)
-        self._splitter.setStretchFactor(0, 0)
-        self._splitter.setStretchFactor(1, 1)
-        self._splitter.splitterMoved.connect(lambda _place, _index: self._note_moved())
-        self._has_moved = False  # a person has chosen how wide the list is
+        self._list = ListBeside("sweeps", self.table, self.page, actions, _LIST_WIDTHS)
+        self._list.bar.setAccessibleName(tr("Progress of the sweep"))
         self._empty = EmptyState(
             "sweeps",
             tr("No sweeps yet"),
@@ -103,17 +66,7 @@ class SweepPanel(QWidget):
         )
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self._empty)
-        self._stack.addWidget(self._splitter)
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        """Gives the list what it needs, and never more than its share; one who has moved the border is left alone."""
-        super().resizeEvent(event)
-        if not self._has_moved:
-            width = min(_LIST_WIDTH, max(_LEAST_LIST, round(_LIST_SHARE * self.width())))
-            self._splitter.setSizes([width, self.width() - width])
-
-    def _note_moved(self) -> None:
-        self._has_moved = True
+        self._stack.addWidget(self._list)
 
     def update_rows(self, entries: Sequence[SweepEntry]) -> None:
         """Shows the sweeps as they are now; what is selected stays selected, else it is the newest."""
@@ -147,8 +100,7 @@ class SweepPanel(QWidget):
         going = [entry for entry in self._model.rows if entry.goes_on] or self.selected()[:1]
         runs = sum(entry.runs for entry in going)
         done = sum(entry.finished + entry.failed for entry in going)
-        self._bar.setValue(round(_STEPS * done / runs) if runs else 0)
-        self._text.setText(_progress_text(going[0]) if len(going) == 1 else "")
+        self._list.show_progress(done / runs if runs else 0.0, _progress_text(going[0]) if len(going) == 1 else "")
 
 
 def _progress_text(entry: SweepEntry) -> str:

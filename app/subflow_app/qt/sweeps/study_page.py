@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QStackedWidget,
     QTabBar,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -28,6 +27,7 @@ from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.sweeps.choosers import Choosers
 from subflow_app.qt.sweeps.study_table import StudyTable
 from subflow_app.qt.theme import current_tokens, follow_theme, muted
+from subflow_app.qt.widgets.action_buttons import add_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.workers import Workers
 
@@ -91,11 +91,7 @@ class StudyPage(QWidget):
         top.addWidget(self.tabs)
         top.addWidget(self.views)
         top.addStretch(1)
-        self._buttons = [QToolButton(self) for _action in actions]
-        for button, action in zip(self._buttons, actions, strict=True):
-            button.setDefaultAction(action)
-            button.setAutoRaise(True)
-            top.addWidget(button)
+        self._buttons = add_buttons(top, actions)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
