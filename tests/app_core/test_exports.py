@@ -24,6 +24,7 @@ from subflow_app.core.exports import (
     export_marks,
     export_plots,
     export_run,
+    export_shown,
     require_numbers,
     save_rescue_copy,
 )
@@ -130,6 +131,18 @@ def test_figure_data_of_runs_with_different_intervals_shares_one_time_column(tmp
     assert len(columns["time_s"]) == 40
     assert [text == "" for text in columns["run 1:download/1:cwnd_pkts"][:4]] == [True, False, True, False]
     assert all(columns["run 2:download/1:cwnd_pkts"])
+
+
+def test_what_tables_call_run_1_and_run_2_is_told_beside_them(tmp_path: Path) -> None:
+    plot = PLOTS_BY_ID["cwnd"]
+    runs = [finished_traces(), finished_traces()]
+    written = export_shown([(plot, plot.overlay(runs), [])], tmp_path / "shown.csv", runs)
+    assert [path.name for path in written] == ["shown.csv", "shown-runs.csv"]
+    columns = table(written[1])
+    assert list(columns) == ["run", "id", "name", "controllers", "seed"]
+    assert columns["run"] == ["1", "2"]
+    assert len(set(columns["name"])) == 2
+    assert len(export_shown([(plot, plot.overlay(runs[:1]), [])], tmp_path / "one.csv", runs[:1])) == 1
 
 
 def test_data_of_several_plots_goes_into_one_table(tmp_path: Path) -> None:

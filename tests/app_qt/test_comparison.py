@@ -182,7 +182,24 @@ def test_one_selected_run_is_compared_with_the_one_that_is_shown(
 
     feature = window.features[CompareFeature]
     qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
-    assert [run.id for run in feature.view.settings.runs] == [second, first]
+    assert [run.id for run in feature.view.settings.runs] == [first, second]
+    assert feature.view.scenario.text() == "Scenario: Two paths"
+
+
+def test_runs_that_were_shown_last_are_compared(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> None:
+    numbers = [run_once() for _ in range(4)]
+    feature, store = window.features[CompareFeature], window.database.store
+    assert store is not None
+    window.history.select(numbers[:2])
+    window.shown.show_stored(store, numbers[2:])
+    qtbot.waitUntil(lambda: window.shown.count == 2, timeout=20_000)
+    window.bar.trigger("study.compare")
+    qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
+    assert [run.id for run in feature.view.settings.runs] == numbers[2:]
+    window.history.select(numbers[:1])
+    window.history.select(numbers[:2])
+    window.bar.trigger("study.compare")
+    qtbot.waitUntil(lambda: [run.id for run in feature.view.settings.runs] == numbers[:2], timeout=20_000)
 
 
 def test_one_run_is_compared_with_the_newest_other_of_its_scenario(

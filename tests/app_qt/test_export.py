@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor, QImage, QPen
 from PySide6.QtWidgets import QComboBox
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
@@ -26,7 +26,8 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.figure import save_figure
-from subflow_app.qt.plotting.figure_file import FigureSize
+from subflow_app.qt.plotting.figure_file import FigureSize, paper_font
+from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
 from subflow_app.qt.theme import DARK, set_current
 from subflow_app.qt.workers import Workers
 
@@ -454,3 +455,12 @@ sys.exit("matplotlib" in sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=100, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_many_entries_of_a_legend_leave_room_and_say_how_many_are_left_out(qtbot: QtBot) -> None:
+    entries = [Entry(f"flow {number}", QPen()) for number in range(40)]
+    strip = LegendStrip(entries, paper_font(), 200.0, "#000000", most_rows=5)
+    whole = LegendStrip(entries, paper_font(), 200.0, "#000000")
+    assert strip.minimumHeight() < 0.5 * whole.minimumHeight()
+    assert strip._placed[-1][2].text.startswith("and ")
+    assert strip._placed[-2][2].text == f"flow {len(strip._placed) - 2}"

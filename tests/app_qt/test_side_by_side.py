@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
@@ -242,6 +243,19 @@ def test_figure_and_data_have_every_run_once(view: PlotView, tmp_path: Path) -> 
     assert all(f"{name}<" in picture for name in titles(view.stack))
     over_each_other.close()
     over_each_other.deleteLater()
+
+
+def test_a_page_grows_with_its_plots_and_names_runs_shortly(view: PlotView) -> None:
+    for plot_id in ("cwnd", "rtt", "queue", "utilisation", "goodput", "inflight"):
+        view.set_plot_shown(plot_id, True)
+    show(view, "lia", "olia")
+    view.set_side_by_side(False)
+    root = ElementTree.fromstring(figure_content(view.stack, "svg", FigureSize(170.0, 100.0)))
+    height = float(root.attrib["viewBox"].split()[3])
+    assert height > 140 * len(view.stack.specs)
+    texts = [text for each in root.iter() if (text := (each.text or "").strip())]
+    assert any(text.startswith("olia: ") for text in texts)
+    assert not any(text.startswith("Two paths: olia: ") for text in texts)
 
 
 def test_more_columns_than_fit_are_scrolled(qtbot: QtBot, view: PlotView) -> None:

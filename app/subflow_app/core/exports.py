@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_steps_of
 from subflow_app.core.files import write_csv, write_file, writing
+from subflow_app.core.history.run_names import run_names
 from subflow_app.core.json_document import json_text
 from subflow_app.core.learning.agent_series import number_names, steps_of
 from subflow_app.core.paper.figure_plan import FIGURE_KINDS, FigureKind, FigureLook, run_plan
@@ -187,8 +188,12 @@ def export_curves(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> 
     return export_plots([(plot, curves)], path) if plot.x is None else export_points(curves, path, plot)
 
 
-def export_shown(plots: Sequence[tuple[PlotSpec, Sequence[Curve], Sequence[Bar]]], path: str | Path) -> list[Path]:
+def export_shown(
+    plots: Sequence[tuple[PlotSpec, Sequence[Curve], Sequence[Bar]]], path: str | Path, runs: Sequence[Traces] = ()
+) -> list[Path]:
     """Write the data of plots of all kinds: one table of those over time, and one of each other beside it.
+
+    Of several runs, ``run-runs.csv`` beside them tells which ones the tables call run 1, run 2 …
 
     The others are named after the file and the plot: ``run.csv`` and ``run-rtt_cdf.csv``; where there is none over
     time, the first of them is the file.
@@ -205,7 +210,31 @@ def export_shown(plots: Sequence[tuple[PlotSpec, Sequence[Curve], Sequence[Bar]]
         if written:
             target = target.with_name(f"{target.stem}-{plot.id}{target.suffix}")
         written.append(export_bars(bars, target) if plot.kind == BARS else export_points(curves, target, plot))
+    if len(runs) > 1:
+        target = Path(path)
+        written.append(export_run_list(runs, target.with_name(f"{target.stem}-runs{target.suffix}")))
     return written
+
+
+def export_run_list(runs: Sequence[Traces], path: str | Path) -> Path:
+    """Write which runs are meant by run 1, run 2 … of other tables: number in the history, name, controllers, seed.
+
+    What is not known of a run, e.g. the number of one that is not stored, is an empty cell.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    rows = (
+        (
+            place,
+            (run.row.id or "") if run.row else "",
+            name,
+            run.row.controllers if run.row else ", ".join(dict.fromkeys(run.controllers.values())),
+            run.row.seed if run.row else "",
+        )
+        for place, (run, name) in enumerate(zip(runs, run_names(runs), strict=True), start=1)
+    )
+    return write_csv(path, ("run", "id", "name", "controllers", "seed"), rows)
 
 
 def export_points(curves: Sequence[Curve], path: str | Path, plot: PlotSpec) -> Path:

@@ -174,6 +174,7 @@ class Exports(QObject):
                 for spec, plots in stack.plots_by_spec()
             ],
             path,
+            stack.runs,
         )
 
     def _write(self, path: Path, write: Callable[[], object]) -> None:

@@ -12,6 +12,7 @@ from subflow_app.core.history.run_names import told_apart
     [
         (["Two paths: lia", "Two paths: olia"], "Two paths", ["lia", "olia"]),
         (["Demo: a phone: lia (1)", "Demo: a phone: lia (2)"], "Demo: a phone", ["lia (1)", "lia (2)"]),
+        (["Demo by queue: queue = 8pkt", "Demo by queue: queue = 17pkt"], "Demo by queue: queue", ["8pkt", "17pkt"]),
         (["Two paths", "Two pairs"], "", ["Two paths", "Two pairs"]),
         (["Demo: x", "Demo: "], "", ["Demo: x", "Demo: "]),
         (["Demo: x"], "", ["Demo: x"]),

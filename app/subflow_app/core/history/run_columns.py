@@ -81,7 +81,12 @@ NOTE = "note"
 FORK = "fork"
 
 COLUMNS: tuple[RunColumn, ...] = (
-    _written(NAME, translatable("Name"), "Two disjoint paths, one lossy", "part of the run's name: name:baseline"),
+    _written(
+        NAME,
+        translatable("Name"),
+        "Two disjoint paths, one lossy: controller olia",
+        "part of the run's name: name:baseline",
+    ),
     RunColumn(SCENARIO, translatable("Scenario"), widest="Two disjoint path", of=lambda r: r.scenario_name),
     _written("controllers", translatable("Controllers"), "uncoupled"),
     RunColumn(
@@ -106,8 +111,8 @@ COLUMNS: tuple[RunColumn, ...] = (
         translatable("Jain's fairness index of the flows: 1 is equal shares"),
     ),
     RunColumn(STARTED, translatable("Started"), widest="28 Nov 2026 09:12", of=lambda r: r.started_at.timestamp()),
-    RunColumn(TAGS, translatable("Tags"), widest="baseline, fair", of=lambda r: ", ".join(r.tags)),
-    _written(NOTE, translatable("Note"), "Double-click to write", 'part of the note: note:"new cable"'),
+    RunColumn(TAGS, translatable("Tags"), widest="baseline", of=lambda r: ", ".join(r.tags)),
+    _written(NOTE, translatable("Note"), "Note", 'part of the note: note:"new cable"'),
 )
 """Those that a new list shows."""
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 
 from subflow_app.core.traces import Traces
 
-_PART_END = ": "
+_PART_ENDS = (": ", " = ")
 
 
 def run_names(runs: Sequence[Traces]) -> list[str]:
@@ -32,15 +32,16 @@ def run_names(runs: Sequence[Traces]) -> list[str]:
 def told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
     """What names have in common at their beginning, and what is left of each: short names for where room is scarce.
 
-    Names are cut after a colon. Where nothing is in common, or nothing would be left of one, they stay as they are.
+    Names are cut after a colon, or the equals sign of what a sweep varies. Where nothing is in common, or nothing would
+    be left of one, they stay as they are.
     """
     if len(names) < 2:
         return "", list(names)
     first, last = min(names), max(names)
     common = first[: next((place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))]
-    common, colon, _ = common.rpartition(_PART_END)
-    rests = [name.removeprefix(common + colon).strip() for name in names]
-    return (common, rests) if colon and all(rests) else ("", list(names))
+    end = max((common.rfind(part) + len(part) for part in _PART_ENDS if part in common), default=0)
+    rests = [name[end:].strip() for name in names]
+    return (common[:end].rstrip(" :="), rests) if end and all(rests) else ("", list(names))
 
 
 def shared_words(titles: Sequence[str]) -> int:

@@ -15,6 +15,7 @@ from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_trac
 from subflow_app.qt import format as fmt
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.file_drops import TRACE_SUFFIXES
+from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.widgets.empty_state import EmptyState
 
 if TYPE_CHECKING:
@@ -52,34 +53,38 @@ class CompareFeature(Feature):
             tr("Nothing to compare yet"),
             tr(
                 "Select two or more runs in the history, or show them in the plots, and choose Compare: those that"
-                " differ in nothing but their seed count as one group. The first of them is A, the reference."
+                " differ in nothing but their seed count as one group. The oldest of them is A, the reference."
             ),
             window.bar["study.compare"],
         )
         self.pages.addWidget(self._empty)
         self._view: ComparisonView | None = None
         self._runs: tuple[RunRow, ...] = ()
+        self._is_shown_last = False  # whether runs were shown after some were selected in the history
+        self._selected = frozenset[int]()
         self._asked = Counter[str]()  # answers to older questions of their kind are dropped
 
     # ---- what actions ask for ----
 
     def compare(self) -> None:
-        """Compares the runs that are selected in the history, or else those that the plots show.
+        """Compares what was made, shown or selected last: the sweep in front, runs of the plots, or of the history.
 
-        One that is selected is compared with what is shown of its scenario, and one alone with the newest other run of
-        that scenario. With fewer than two, the panel says what to do.
+        A is the oldest of them. One that is selected is compared with what is shown of its scenario, and one alone with
+        the newest other run of that scenario. With fewer than two, the panel says what to do.
         """
         window = self.window
+        of_sweep = window.features[SweepFeature].runs_at_hand()
+        if len(of_sweep) > 1:
+            self.compare_runs(sorted(of_sweep))
+            return
         selected = sorted(row.id for row in window.history.selected())
         numbers = (window.shown.id_of(run) for run in range(window.shown.count))
         shown = [number for number in numbers if number is not None]
         if len(selected) < 2:
             selected = self._of_one_scenario(shown, selected)
-        # A, with which the others are compared: the first of the plots, which the strip above them calls so; else the
-        # oldest.
-        wanted = shown if set(shown) == set(selected) else selected
+        wanted = shown if self._is_shown_last and len(shown) > 1 else selected
         if len(wanted) > 1:
-            self.compare_runs(wanted)
+            self.compare_runs(sorted(wanted))
         else:
             window.workspaces.go_to(self.panel_name)
 
@@ -211,6 +216,17 @@ class CompareFeature(Feature):
     def connect_parts(self) -> None:
         """Takes measured files that are dropped on the window."""
         self.window.drops.set_trace_opener(self.import_file)
+        self.window.shown.changed.connect(self._on_shown)
+        self.window.history.selection_changed.connect(self._on_selected)
+
+    def _on_shown(self) -> None:
+        self._is_shown_last = True
+
+    def _on_selected(self) -> None:
+        # The history also says so when it was read again, and the same runs are selected.
+        selected = frozenset(row.id for row in self.window.history.selected())
+        if selected != self._selected:
+            self._selected, self._is_shown_last = selected, False
 
     def _on_imported(self, run_id: int, notices: Sequence[str]) -> None:
         self.window.history.reload()

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.comparison.alignment import CORRELATION, ERROR_COLUMNS, FIRST_DATA, MANUAL, Method
 from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
 from subflow_app.core.comparison.conditions import MEASURED_TAG, WAYS
-from subflow_app.core.comparison.group_table import FigureRow, table_csv
+from subflow_app.core.comparison.group_table import FigureRow, GroupTable, table_csv
 from subflow_app.core.history.run_comparison import settings_text
 from subflow_app.core.language import tr, trn
 from subflow_app.qt.comparison.figure_model import FILTER_ROLE, FigureModel, SettingModel
@@ -37,6 +37,15 @@ from subflow_store.values import RunRow
 
 _WIDEST = 240  # px at 100 %
 _FARTHEST_S = 1e6
+
+
+def _scenarios_text(table: GroupTable) -> str:
+    """What was run: the scenario of all groups, or that of each."""
+    names = [dict.fromkeys(run.scenario_name for run in group.runs) for group in table.groups]
+    if len({name for each in names for name in each}) == 1:
+        return tr("Scenario: {name}", name=next(iter(names[0])))
+    told = (f"{group.letter}: {', '.join(each)}" for group, each in zip(table.groups, names, strict=True))
+    return tr("Scenarios: {names}", names="; ".join(told))
 
 
 class ComparisonView(QWidget):
@@ -113,11 +122,15 @@ class ComparisonView(QWidget):
         set_up_table(self.table, "comparison_figures", words, self.sorted, copy=self.copy)
         self.table.setSortingEnabled(True)
         self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
+        self.scenario = QLabel(page)
+        self.scenario.setObjectName("comparison_scenario")
+        self.scenario.setWordWrap(True)
         self.told = QLabel(page)
         self.told.setObjectName("comparison_method")
         self.told.setWordWrap(True)
         layout = QVBoxLayout(page)
         layout.setContentsMargins(6, 6, 6, 4)
+        layout.addWidget(self.scenario)
         layout.addLayout(first)
         layout.addLayout(second)
         layout.addWidget(self.table, 1)
@@ -152,6 +165,7 @@ class ComparisonView(QWidget):
             if compared.can_pair
             else tr("Only groups of the same seeds, each once, can be compared in pairs")
         )
+        self.scenario.setText(_scenarios_text(table))
         self.told.setText("\n".join((table.method_text + ".", *table.notices)))
         _fit_columns(self.table)
         self.settings.show_settings(compared.runs, compared.settings)

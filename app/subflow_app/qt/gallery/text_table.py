@@ -8,7 +8,10 @@ from PySide6.QtWidgets import QHeaderView, QTableView, QWidget
 
 from subflow_app.core.tables import TextTable
 from subflow_app.qt.models.text_table_model import TextTableModel
+from subflow_app.qt.theme import CELL_PADDING
 from subflow_app.qt.widgets.tables import set_up_table
+
+_MOST_SHARE = 0.4  # of the width
 
 
 class _WrappedTable(TextTableModel):
@@ -53,13 +56,20 @@ class TextTableView(QTableView):
         # A last section that takes what is left would take it from those before it.
         header.setStretchLastSection(False)
         header.setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
-        needed = [max(self.sizeHintForColumn(column), header.sectionSizeHint(column)) + 12 for column in range(columns)]
+        # Not what the view has in mind, which is how wide a cell is that has been broken into lines already.
+        rows, width_of = self.text_model.table.rows, self.fontMetrics().horizontalAdvance
+        needed = [
+            max([header.sectionSizeHint(column), *(width_of(row[column]) + 2 * CELL_PADDING for row in rows)]) + 12
+            for column in range(columns)
+        ]
         room = self.viewport().width()
         if sum(needed) > room:
             fair = room // columns
             spare = room - sum(width for width in needed if width <= fair)
-            long = [width for width in needed if width > fair]
-            needed = [width if width <= fair else max(80, spare * width // sum(long)) for width in needed]
+            # A single cell of many words would leave the others a word a line.
+            most = round(_MOST_SHARE * room)
+            long = sum(min(width, most) for width in needed if width > fair)
+            needed = [width if width <= fair else max(80, spare * min(width, most) // long) for width in needed]
         for column, width in enumerate(needed):
             header.resizeSection(column, width)
         self.resizeRowsToContents()

@@ -174,7 +174,9 @@ class LeaderboardPanel(QWidget):
         header = self.table.horizontalHeader()
         titles = [str(self.model.headerData(n, Qt.Orientation.Horizontal)) for n in range(self.model.columnCount())]
         widest = "0000.00 ± 000.00" if contest else "0.00 ± 0.00"
-        set_widths(self.table, [(title, "" if n == 0 else widest) for n, title in enumerate(titles)])
+        name = max((row.name for row in self.rows), key=self.table.fontMetrics().horizontalAdvance, default="")
+        texts = ["", name, *[widest] * len(titles)]
+        set_widths(self.table, list(zip(titles, texts, strict=False)))
         self._sorted.sort(header.sortIndicatorSection(), header.sortIndicatorOrder())
         self._select(selected)
         self._draw_radar()

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from PySide6.QtCore import Qt
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.files import write_file
+from subflow_app.core.history.run_names import told_apart
 from subflow_app.core.language import tr
 from subflow_app.core.paper.figure_plan import FigureKind, figure_kind
+from subflow_app.core.paper.paper_styles import HEIGHT_RANGE_MM, MM_PER_INCH
 from subflow_app.core.plots import Curve
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, run_names
 from subflow_app.qt.plotting.curve_item import curve_pen
-from subflow_app.qt.plotting.figure_file import FigureSize, paper_font, picture_content
+from subflow_app.qt.plotting.figure_file import LAYOUT_DPI, FigureSize, paper_font, picture_content
 from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
 from subflow_app.qt.plotting.plot_item import PAPER_WIDTH
 from subflow_app.qt.plotting.plot_stack import PlotStack
 from subflow_app.qt.theme import LIGHT
 
 _LEGEND_MARGIN = 70.0
+_MOST_LEGEND_ROWS = 8
+_FEW_PLOTS = 3  # that share the height that was asked for, low as they may be
+_LEAST_PLOT, _PLOT_OF_MANY = 80, 140  # px; titles of axes are not over each other
 
 
 def save_figure(shown: PlotStack, path: Path, size: FigureSize) -> None:
@@ -47,8 +53,10 @@ def figure_content(shown: PlotStack, kind: FigureKind, size: FigureSize) -> byte
     if not shown.runs:
         raise InputError(tr("there is no figure to export yet: run a scenario or open a stored run first"))
     figure = _paper_copy(shown, size)
+    # Many plots make the page higher than was asked for.
+    height_mm = max(size.height_mm, min(figure.height() / LAYOUT_DPI * MM_PER_INCH, HEIGHT_RANGE_MM[1]))
     try:
-        return picture_content(figure, kind, size)
+        return picture_content(figure, kind, replace(size, height_mm=height_mm))
     finally:
         figure.close()
         figure.deleteLater()
@@ -65,7 +73,8 @@ def _paper_copy(shown: PlotStack, size: FigureSize) -> PlotStack:
     for plot in figure.plots:
         for curve in plot.shown_curves():
             lines.setdefault(curve_id(curve), curve)
-    runs = run_names(figure.curves.values())
+    names = run_names(figure.curves.values())
+    runs = dict(zip(names, told_apart(list(names.values()))[1], strict=True))
     entries = [
         Entry(
             f"{runs[curve.run]}: {curve.label}" if len(runs) > 1 else curve.label,
@@ -73,6 +82,11 @@ def _paper_copy(shown: PlotStack, size: FigureSize) -> PlotStack:
         )
         for curve in lines.values()
     ]
-    figure.set_head(LegendStrip(entries, paper_font(), width - _LEGEND_MARGIN, LIGHT.text))
+    strip = LegendStrip(entries, paper_font(), width - _LEGEND_MARGIN, LIGHT.text, most_rows=_MOST_LEGEND_ROWS)
+    figure.set_head(strip)
+    plots = len(shown.specs)
+    least = round(strip.minimumHeight()) + plots * (_LEAST_PLOT if plots <= _FEW_PLOTS else _PLOT_OF_MANY)
+    if least > height:
+        figure.resize(width, least)
     figure.show()
     return figure

@@ -16,7 +16,7 @@ from subflow_app.core.paper.figure_plan import FigureKind
 from subflow_app.core.paper.paper_styles import MM_PER_INCH, checked_height, checked_width
 
 # The layout is made at this resolution, px per inch, whatever the file's own; a font of 10.5 px is then 7.9 pt.
-_LAYOUT_DPI = 96.0
+LAYOUT_DPI = 96.0
 _FONT_PX = 10.5
 
 
@@ -36,7 +36,7 @@ class FigureSize:
         """
         checked_width(self.width_mm)
         checked_height(self.height_mm)
-        scale = _LAYOUT_DPI / MM_PER_INCH
+        scale = LAYOUT_DPI / MM_PER_INCH
         return QSize(round(self.width_mm * scale), round(self.height_mm * scale))
 
 
@@ -72,7 +72,7 @@ def _write_svg(picture: Picture, content: QBuffer, size: FigureSize) -> None:
     writer = QSvgGenerator(QSvgGenerator.SvgVersion.Svg11)
     writer.setOutputDevice(content)
     writer.setTitle("Subflow figure")
-    writer.setResolution(round(_LAYOUT_DPI))
+    writer.setResolution(round(LAYOUT_DPI))
     writer.setSize(layout)
     writer.setViewBox(QRect(0, 0, layout.width(), layout.height()))
     painter = QPainter(writer)
@@ -84,7 +84,7 @@ def _write_pdf(picture: Picture, content: QBuffer, size: FigureSize) -> None:
     writer.setCreator("Subflow")
     writer.setTitle("Subflow figure")
     # At the resolution of the layout a pen of 1 px is 0.75 pt; at a finer one lines would be hairlines.
-    writer.setResolution(round(_LAYOUT_DPI))
+    writer.setResolution(round(LAYOUT_DPI))
     page = QPageSize(QSizeF(size.width_mm, size.height_mm), QPageSize.Unit.Millimeter)
     writer.setPageSize(page)
     writer.setPageMargins(QMarginsF(0, 0, 0, 0))
@@ -94,11 +94,11 @@ def _write_pdf(picture: Picture, content: QBuffer, size: FigureSize) -> None:
 
 def _write_png(picture: Picture, content: QBuffer, size: FigureSize) -> None:
     layout = size.layout_size()
-    scale = size.dpi / _LAYOUT_DPI
+    scale = size.dpi / LAYOUT_DPI
     image = QImage(round(layout.width() * scale), round(layout.height() * scale), QImage.Format.Format_RGB32)
     # While it is drawn on, the picture has the resolution of the layout: pyqtgraph's axes are recordings (QPicture),
     # and Qt would scale them by the ratio of the resolutions, on top of the scale that the whole figure has.
-    _set_resolution(image, _LAYOUT_DPI)
+    _set_resolution(image, LAYOUT_DPI)
     image.fill(Qt.GlobalColor.white)
     picture.set_line_width(scale)
     painter = QPainter(image)

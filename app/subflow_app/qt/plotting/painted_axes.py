@@ -55,6 +55,7 @@ class PaintedAxes:
         self._metrics = metrics
         self._line = metrics.height()
         left = metrics.horizontalAdvance(_WIDEST) + self._line + 8
+        self._room = room
         self.area = room.adjusted(left, self._line * 0.8, -self._line, -2.6 * self._line)
 
     def at(self, x: float, y: float) -> QPointF:
@@ -88,10 +89,12 @@ class PaintedAxes:
         below = QRectF(area.left(), area.bottom() + 1.3 * line, area.width(), 1.2 * line)
         painter.drawText(below, int(Qt.AlignmentFlag.AlignCenter), self._fitting(self.x.title, area.width()))
         painter.save()
-        painter.translate(area.left() - self._metrics.horizontalAdvance(_WIDEST) - line, area.center().y())
+        painter.translate(area.left() - self._metrics.horizontalAdvance(_WIDEST) - line, self._room.center().y())
         painter.rotate(-90)
-        beside = QRectF(-area.height() / 2, -line / 2, area.height(), 1.2 * line)
-        painter.drawText(beside, int(Qt.AlignmentFlag.AlignCenter), self._fitting(self.y.title, area.height()))
+        # Beside the numbers along the axis, too: a low plot has no room for it otherwise.
+        height = self._room.height()
+        beside = QRectF(-height / 2, -line / 2, height, 1.2 * line)
+        painter.drawText(beside, int(Qt.AlignmentFlag.AlignCenter), self._fitting(self.y.title, height))
         painter.restore()
 
     def draw_cross(self, painter: QPainter, x: float, x_half: float, y: float, y_half: float) -> None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _FIGURES = translatable("Pictures (*.svg *.pdf *.png)")
 _MESSAGE_MS = 8000
+_MOST_COMPARED = 500
 
 
 class SweepFeature(Feature):
@@ -77,6 +78,14 @@ class SweepFeature(Feature):
         """Ends them."""
         if self._session is not None:
             self._session.close()
+
+    def runs_at_hand(self) -> list[int]:
+        """Numbers of the runs of the sweep that is looked at, of the selected points or of all; empty: none is."""
+        if self._session is None or not self.panel.isVisible():
+            return []
+        page = self._session.panel.page
+        every = [] if page.study is None else page.study.run_ids(range(len(page.study.points)))
+        return page.run_ids() or every[:_MOST_COMPARED]
 
     # ---- what actions call ----
 

@@ -121,7 +121,7 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         if self.content is not None and high - low < self.content.y.least:
             middle, half = (low + high) / 2, self.content.y.least / 2
             self.view.setYRange(middle - half, middle + half, padding=0.0)
-        if self.content is not None and self.content.boxes:
+        if self.content is not None and self.content.x.names:
             self.view.setXRange(-0.6, len(self.content.x.names) - 0.4, padding=0.0)
 
     def titles(self) -> tuple[str, str]:
