@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from subflow_app.core.events import DECISION
 from subflow_app.core.language import tr
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
@@ -213,7 +214,6 @@ def _events_of_job(job: RunJob) -> RunEvents:
 
 
 def _events_of_stored(traces: Traces) -> RunEvents:
-    from subflow_app.core.events import DECISION
     from subflow_app.core.fairness.measured import scenario_of
     from subflow_app.core.replay.run_events import RunEvents
 
