@@ -75,6 +75,7 @@ def test_a_person_draws_t_10b_runs_lia_and_olia_reads_fairness_and_exports(
         assert not QImage(str(folder / f"{name}.png")).isNull(), name
 
 
+@pytest.mark.full("the same way once more")
 @pytest.mark.timeout(240)
 def test_the_way_is_the_same_at_200_percent(tmp_path: Path) -> None:
     folder = kept(tmp_path, "journey-200")

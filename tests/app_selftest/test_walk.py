@@ -23,7 +23,7 @@ def _told_by_a_walk(*words: str) -> tuple[str, str, int]:
 
 @pytest.mark.timeout(300)
 def test_nothing_is_wrong_on_a_walk() -> None:
-    assert _told_by_a_walk() == NOTHING_IS_WRONG
+    assert _told_by_a_walk("--strings", "30") == NOTHING_IS_WRONG
 
 
 @pytest.mark.timeout(300)

@@ -164,8 +164,10 @@ def test_html_is_one_file_without_scripts_whose_texts_are_escaped(store: Store) 
     assert "subflow run scenario-1.toml --seed 7" in words
 
 
-@pytest.mark.parametrize(("numbers", "least_pages"), [((1,), 3), ((1, 2, 4), 5), ((5,), 5)])
-@pytest.mark.parametrize(("page", "width_mm"), [("a4", 210.0), ("letter", 215.9)])
+@pytest.mark.parametrize(
+    ("numbers", "least_pages", "page", "width_mm"),
+    [((1,), 3, "a4", 210.0), ((1, 2, 4), 5, "letter", 215.9), ((5,), 5, "a4", 210.0)],
+)
 def test_pdf_has_numbered_pages_with_all_texts(
     store: Store, numbers: tuple[int, ...], least_pages: int, page: str, width_mm: float
 ) -> None:
