@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QAction, QKeySequence, QUndoStack
 from PySide6.QtTest import QTest
@@ -375,3 +376,17 @@ def test_in_a_narrow_field_the_value_goes_before_the_suffix(qtbot: QtBot) -> Non
     assert editor.textMargins().right() > 0
     editor.resize(60, 24)
     assert editor.textMargins().right() == 0
+
+
+def test_what_waits_for_the_mouse_button_is_not_shown_in_a_form_that_is_gone(
+    qtbot: QtBot, inspector: Inspector
+) -> None:
+    inspector.show_key("links.wifi")
+    gone = row(inspector, "links.wifi.rate")
+    QTest.mousePress(inspector, Qt.MouseButton.LeftButton)
+    gone._say("too much", "")
+
+    inspector.show_key("flows.download")
+
+    qtbot.waitUntil(lambda: not shiboken6.isValid(gone))
+    QTest.mouseRelease(inspector, Qt.MouseButton.LeftButton)

@@ -109,6 +109,8 @@ class ParamForm(QScrollArea):
         for group in form.groups if form else ():
             self._add_group(doc, layout, group)
         layout.addStretch(1)
+        for row in self._rows:
+            row.setParent(content)  # it goes with its widgets: what still waits to be shown in them is not
         # The old content may hold the editor that is telling us of its commit: Qt deletes it when that is over.
         old = self.takeWidget()
         if old is not None:
