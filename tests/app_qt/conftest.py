@@ -5,18 +5,20 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import shiboken6
-from PySide6.QtCore import QCoreApplication, QEvent, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
-from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs, be_patient, make_window
 
 from subflow_app.qt import theme
 from subflow_app.qt.app_theme import Theme
+from subflow_app.qt.choices import DEFAULT_WORKSPACE, PANELS
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plot_view import PlotView
 
@@ -26,6 +28,9 @@ HARMLESS = (
     "This plugin does not support raise()",
     "This plugin does not support grabbing the keyboard",
 )
+
+OF_MODULE = "of_module"
+"""A property of the window that the tests of a module share."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -46,7 +51,7 @@ def _no_qt_warnings(qtlog) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_left_behind(qapp: QApplication) -> Iterator[None]:
+def _nothing_left_behind(request: pytest.FixtureRequest, qapp: QApplication) -> Iterator[None]:
     """Threads end, timers stop and windows go with the test that made them; the theme is light again."""
     threads = set(threading.enumerate())
     windows = set(map(id, qapp.topLevelWidgets()))
@@ -56,9 +61,12 @@ def _nothing_left_behind(qapp: QApplication) -> Iterator[None]:
     gc.collect()
     gc.freeze()  # what outlives a test, such as modules loaded by the first of a file: looked at once
     delete_later_now()
-    left = [w for w in qapp.topLevelWidgets() if id(w) not in windows and w.isVisible()]
+    shown = [w for w in qapp.topLevelWidgets() if id(w) not in windows and w.isVisible()]
+    left = [w for w in shown if not w.property(OF_MODULE)]
     assert [f"{type(w).__name__} {w.objectName()}" for w in left] == []
-    assert [t.name for t in threading.enumerate() if t not in threads and not t.daemon] == []
+    made = [t.name for t in threading.enumerate() if t not in threads and not t.daemon]
+    # That of the window of the module goes with it.
+    assert made == [] or (request.fixturenames.count("_worn") and made == ["subflow-recovery"])
     if theme.current_tokens() is not theme.LIGHT:
         Theme(qapp, "light")
 
@@ -79,14 +87,38 @@ def view(qtbot: QtBot) -> Iterator[PlotView]:
     made.show_runs([])
 
 
-@pytest.fixture
-def dialogs() -> ScriptedDialogs:
+@pytest.fixture(scope="module")
+def _dialogs() -> ScriptedDialogs:
     return ScriptedDialogs()
 
 
 @pytest.fixture
-def window(qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs) -> Iterator[MainWindow]:
-    """A shown window with a database of its own and the scenario of `TWO_PATHS`, at full speed."""
+def dialogs(_dialogs: ScriptedDialogs) -> ScriptedDialogs:
+    _dialogs.forget()
+    return _dialogs
+
+
+@pytest.fixture(scope="module")
+def _worn(qapp: QApplication, tmp_path_factory: pytest.TempPathFactory, _dialogs: ScriptedDialogs) -> Iterator[Worn]:
+    """The window of the tests of a module: to make one takes longer than most of them."""
+    worn = Worn(qapp, tmp_path_factory.mktemp("window"), _dialogs)
+    yield worn
+    worn.close()
+
+
+@pytest.fixture
+def window(
+    request: pytest.FixtureRequest, qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs
+) -> Iterator[MainWindow]:
+    """A shown window with a database of its own and the scenario of `TWO_PATHS`, at full speed.
+
+    The tests of a module that is marked with `one_window` share it, and each finds it as the first did.
+    """
+    if request.node.get_closest_marker("one_window") and not request.node.get_closest_marker("own_window"):
+        worn: Worn = request.getfixturevalue("_worn")
+        yield worn.put_on(qtbot, tmp_path / "runs.db")
+        worn.take_off(qtbot)
+        return
     made = make_window(qapp, tmp_path, dialogs=dialogs)
     made.show()
     made.load()
@@ -95,6 +127,82 @@ def window(qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDi
     made.bar.trigger("run.speed_express")
     yield made
     close_window(qtbot, made)
+
+
+class Worn:
+    """A window that one test after the other uses, as a person does who opens another file and another database."""
+
+    def __init__(self, application: QApplication, folder: Path, dialogs: ScriptedDialogs) -> None:
+        self._window = make_window(application, folder, dialogs=dialogs)
+        self._window.setProperty(OF_MODULE, True)
+        self._window.show()
+        self._window.plots.load()
+        self._window.loaded.emit()
+        self._window.bar.trigger("run.speed_express")
+        self._settings = self._window.preferences.settings
+        self._switches = self._now()
+        self._size, self._history = self._window.size(), self._window.history.state()
+        self._layout = self._open_panels()
+
+    def _now(self) -> dict[str, bool]:
+        return {name: self._window.bar[name].isChecked() for name in self._window.bar.switches()}
+
+    def _open_panels(self) -> dict[str, bool]:
+        return {name: self._window.docks.is_open(name) for name in PANELS}
+
+    def put_on(self, qtbot: QtBot, database: Path) -> MainWindow:
+        window = self._window
+        window.preferences.change(replace(self._settings, database=str(database)))
+        window.documents.open_text(TWO_PATHS, "two-paths")
+        be_patient(window)
+        window.activateWindow()
+        window.topology.setFocus()
+        window.database.open(database)
+        qtbot.waitUntil(lambda: not window.database.is_opening, timeout=20_000)
+        return window
+
+    def take_off(self, qtbot: QtBot) -> None:
+        window = self._window
+        if window.runs.is_running:
+            window.runs.stop()
+            qtbot.waitUntil(lambda: not window.runs.is_running, timeout=20_000)
+        for other in QApplication.topLevelWidgets():
+            if isinstance(other, QDialog) and other.isVisible():
+                other.close()
+                other.deleteLater()
+            elif other.windowType() == Qt.WindowType.Popup:
+                other.hide()
+        window.presentation.close()
+        window.shown.clear()
+        for name, is_on in self._now().items():
+            if is_on != self._switches[name]:
+                window.bar.trigger(name)
+        if window.theme.mode != self._settings.theme:
+            window.bar.trigger(f"view.theme_{self._settings.theme}")
+        window.bar.trigger("run.speed_express")
+        window.preferences.change(self._settings)
+        window.resize(self._size)
+        if self._open_panels() != self._layout or window.workspaces.current != DEFAULT_WORKSPACE:
+            window.workspaces.restore({}, DEFAULT_WORKSPACE)
+        window.history.restore(self._history)
+        window.history.search.clear()
+        for topic in window.banners.topics():
+            window.banners.close_banner(topic)
+        window.document_stack.clear()
+        qtbot.waitUntil(lambda: not window.workers.is_busy and not window.history.changes.is_busy, timeout=20_000)
+        window.history.set_store(None)
+        window.database.close()
+        window.database._is_closed = False  # the next test opens another
+
+    def close(self) -> None:
+        self._window.close_at_once()
+        assert not self._window.isVisible()
+        assert not self._window.workers.is_busy
+        self._window.deleteLater()
+        delete_later_now()
+        assert not shiboken6.isValid(self._window)
+        assert active_timers() == []
+        assert "subflow-recovery" not in {thread.name for thread in threading.enumerate()}
 
 
 @pytest.fixture
@@ -119,8 +227,11 @@ def close_window(qtbot: QtBot, window: MainWindow) -> None:
     window.deleteLater()
     delete_later_now()
     assert not shiboken6.isValid(window)
-    left = [t for t in gc.get_objects() if issubclass(type(t), QTimer) and shiboken6.isValid(t) and t.isActive()]
-    assert left == []
+    assert active_timers() == []
+
+
+def active_timers() -> list[QTimer]:
+    return [t for t in gc.get_objects() if issubclass(type(t), QTimer) and shiboken6.isValid(t) and t.isActive()]
 
 
 def delete_later_now() -> None:

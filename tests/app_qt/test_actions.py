@@ -22,6 +22,8 @@ from subflow_app.qt.icons import GLYPHS
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.menus import HISTORY_MENU, MENUS, PLOT_MENU, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
 
+pytestmark = pytest.mark.one_window
+
 # ecosystem conventions that a person brings along from other programs.
 CONVENTIONS = {
     "file.new": "Ctrl+N",

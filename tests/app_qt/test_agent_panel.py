@@ -17,6 +17,8 @@ from subflow_app.qt.agent_panel import AgentPanel
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plot_view import PlotView
 
+pytestmark = pytest.mark.one_window
+
 
 @pytest.fixture
 def panel(qtbot: QtBot) -> Iterator[AgentPanel]:
@@ -177,6 +179,7 @@ def test_the_plots_follow_the_decision_and_the_decision_a_click(window: MainWind
     assert window.agent.content.replay is None
 
 
+@pytest.mark.own_window
 def test_the_panel_is_filled_for_runs_that_learn_or_when_it_is_shown(window: MainWindow) -> None:
     window.show()
     window.docks.set_open("agent", False)

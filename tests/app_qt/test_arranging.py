@@ -18,6 +18,8 @@ from subflow_app.core.scenarios.arrange import EDGES
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.topology.label_item import LabelItem
 
+pytestmark = pytest.mark.one_window
+
 PLACED = TWO_PATHS.replace("[nodes.client]", "[nodes.client]\nat = [0, 0]").replace(
     "[nodes.server]", "[nodes.server]\nat = [613, 90]\n[nodes.third]\nat = [211, 300] # here"
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
 from PySide6.QtTest import QTest
@@ -14,6 +15,8 @@ from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.command_palette import CommandPalette, Entry, entries_of
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.models.table_model import ROW_ROLE
+
+pytestmark = pytest.mark.one_window
 
 
 def open_palette(window: MainWindow) -> CommandPalette:

@@ -12,6 +12,8 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.topology.tool_strip import PART_MIME
 
+pytestmark = pytest.mark.one_window
+
 
 def doc_of(window: MainWindow) -> ScenarioDoc:
     return window.documents.doc
@@ -263,6 +265,7 @@ def test_a_band_selects_links_that_are_all_inside(window: MainWindow) -> None:
     assert set(window.topology.scene.chosen) == {"nodes.client", "nodes.server", "links.wifi", "links.lte"}
 
 
+@pytest.mark.own_window
 def test_tools_rest_while_the_text_is_no_toml(window: MainWindow) -> None:
     doc_of(window).set_text("not TOML [")
 

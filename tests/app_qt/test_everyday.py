@@ -23,6 +23,8 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.settings_dialog import SettingsDialog
 from subflow_app.qt.welcome import WelcomeDialog
 
+pytestmark = pytest.mark.one_window
+
 
 def settings_dialog(window: MainWindow) -> SettingsDialog:
     window.bar.trigger("file.settings")
@@ -56,6 +58,7 @@ def test_every_row_is_a_setting_and_shows_its_value(window: MainWindow) -> None:
     dialog.reject()
 
 
+@pytest.mark.own_window
 def test_settings_take_effect_together(window: MainWindow, tmp_path: Path) -> None:
     dialog = settings_dialog(window)
     for key, value in {"theme": "contrast", "sample_interval_s": 0.05, "record_decisions": True}.items():

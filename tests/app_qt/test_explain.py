@@ -26,6 +26,8 @@ from subflow_sim.decisions import DecisionLimits
 from subflow_sim.scenario import parse_scenario
 from subflow_store import Store
 
+pytestmark = pytest.mark.one_window
+
 WITH_CROSS = (
     TWO_PATHS
     + """
@@ -284,6 +286,7 @@ def test_a_reduction_by_prr_says_where_the_window_goes() -> None:
     assert prr_text(point("sack_recovery")) == ""
 
 
+@pytest.mark.own_window
 def test_the_panel_is_filled_when_it_is_first_shown(window: MainWindow) -> None:
     feature = window.features[ExplainFeature]
     assert window.findChild(ExplainPanel) is None

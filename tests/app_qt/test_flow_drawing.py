@@ -13,6 +13,8 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.topology.flow_dialog import FlowDialog
 
+pytestmark = pytest.mark.one_window
+
 LEFT = Qt.MouseButton.LeftButton
 
 # Two ways from a to b, one of them with two parallel links.

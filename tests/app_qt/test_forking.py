@@ -25,6 +25,8 @@ from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 
+pytestmark = pytest.mark.one_window
+
 LONG = TWO_PATHS.replace('duration = "2s"', 'duration = "30s"')
 WIFI = "download/1"
 

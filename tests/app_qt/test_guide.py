@@ -16,6 +16,8 @@ from subflow_app.core.errors import GuideError, InputError
 from subflow_app.qt.guide_feature import GuideFeature, topic_of
 from subflow_app.qt.main_window import MainWindow
 
+pytestmark = pytest.mark.one_window
+
 
 class Desktop:
     """Where the guide would open."""

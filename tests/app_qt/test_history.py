@@ -17,6 +17,8 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.models.run_table import RunTable
 from subflow_store import RunRow, StoreLocked
 
+pytestmark = pytest.mark.one_window
+
 
 @pytest.fixture
 def two_runs(window: MainWindow, run_once: Callable[[], int]) -> tuple[int, int]:

@@ -23,6 +23,8 @@ from subflow_store import RunRow, RunStart, Store, StoreError, open_store
 from subflow_store.database import Database
 from subflow_store.sweep_values import SweepRunPlace, SweepStart
 
+pytestmark = pytest.mark.one_window
+
 
 def fill(store: Store) -> list[int]:
     """Six runs of two controllers and three seeds; goodputs are 1 to 6 Mbit/s in the order of their numbers."""

@@ -15,6 +15,8 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plotting.legend import Legend
 from subflow_app.qt.presentation import TYPE_SCALE
 
+pytestmark = pytest.mark.one_window
+
 
 def _sizes(window: MainWindow) -> dict[str, tuple[int, int]]:
     """Of the panels that are seen, px."""

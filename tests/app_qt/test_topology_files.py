@@ -13,6 +13,8 @@ from subflow_app.core.scenarios.graph_import import import_graph
 from subflow_app.qt import commands
 from subflow_app.qt.main_window import MainWindow
 
+pytestmark = pytest.mark.one_window
+
 GRAPH = Path(__file__).parents[1] / "app_core" / "scenarios" / "graphs" / "alpine.graphml"
 
 

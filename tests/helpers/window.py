@@ -57,6 +57,12 @@ class ScriptedDialogs(Dialogs):
         self.told: list[tuple[str, ...]] = []
         self._answers: dict[str, list[Any]] = {}
 
+    def forget(self) -> None:
+        """As it was before anything was asked."""
+        self.asked.clear()
+        self.told.clear()
+        self._answers.clear()
+
     def answer(self, question: str, *answers: Any) -> None:
         self._answers.setdefault(question, []).extend(answers)
 
@@ -140,7 +146,11 @@ def make_window(
     )
     for part in (theme, preferences):
         part.setParent(window)
-    # A busy computer shall not make what a test sees depend on its speed.
+    be_patient(window)
+    return window
+
+
+def be_patient(window: MainWindow) -> None:
+    """A busy computer shall not make what a test sees depend on its speed."""
     for patient in (window.history.reader, window.history.changes, window.shown, window.exports.reports):
         patient.patience_ms = 20_000
-    return window
