@@ -24,6 +24,7 @@ from PySide6.QtWidgets import (
     QToolTip,
     QWidget,
 )
+from shiboken6 import isValid
 
 from subflow_app.qt.choices import PANELS, WORKSPACES
 from subflow_app.selftest.check import CheckError, require
@@ -191,7 +192,7 @@ class Walk:
         yield from self._right_clicks(place)
 
     def _hovers(self, place: str, root: QWidget) -> Iterator[Until]:
-        for button in _shown(root, QToolButton):
+        for button in filter(isValid, _shown(root, QToolButton)):
             name = path_of(button)
             if name in self._hovered or is_inner(button) or not _is_whole_to_see(button):
                 continue
@@ -221,7 +222,7 @@ class Walk:
             *(button for kind in (QToolButton, QPushButton) for button in _shown(root, kind) if button.menu()),
             *_shown(root, QComboBox),
         ]
-        for part in shown:
+        for part in filter(isValid, shown):
             name = path_of(part)
             if name in self._gone_through or not part.isEnabled() or not _is_whole_to_see(part):
                 continue
@@ -233,7 +234,7 @@ class Walk:
     def _right_clicks(self, place: str) -> Iterator[Until]:
         if self._depth != "whole":
             return
-        for view in _shown(self.window, QAbstractItemView):
+        for view in filter(isValid, _shown(self.window, QAbstractItemView)):
             name = path_of(view)
             if f"menu of {name}" in self._gone_through or not view.isEnabled():
                 continue
@@ -349,7 +350,7 @@ class Walk:
         yield Until("what the dialog reads", lambda: not self.window.workers.is_busy)
         yield from self._look(name, dialog)
         if self._depth == "whole" and not dialog.inherits("QFileDialog"):
-            for bar in _shown(dialog, QTabBar):
+            for bar in filter(isValid, _shown(dialog, QTabBar)):
                 for tab in range(1, bar.count()):
                     yield from self.hands.click(bar, bar.tabRect(tab).center())
                     yield from self._look(f"{name}, {bar.tabText(tab)}", dialog)
@@ -447,6 +448,7 @@ class Walk:
 
 
 def _shown(root: QWidget, kind: type[QWidget]) -> list:  # type: ignore[type-arg]
+    """What is shown now; a walk that goes on meanwhile has to ask whether it is still there."""
     return [
         part
         for part in root.findChildren(kind)
