@@ -250,9 +250,12 @@ def test_a_page_grows_with_its_plots_and_names_runs_shortly(view: PlotView) -> N
         view.set_plot_shown(plot_id, True)
     show(view, "lia", "olia")
     view.set_side_by_side(False)
-    root = ElementTree.fromstring(figure_content(view.stack, "svg", FigureSize(170.0, 100.0)))
+    grown = figure_content(view.stack, "svg", FigureSize(170.0, 100.0))
+    root = ElementTree.fromstring(grown)
     height = float(root.attrib["viewBox"].split()[3])
     assert height > 140 * len(view.stack.specs)
+    # Curves stand where their axes say: the page is as if its size had been asked for.
+    assert figure_content(view.stack, "svg", FigureSize(170.0, height / 96 * 25.4)) == grown
     texts = [text for each in root.iter() if (text := (each.text or "").strip())]
     assert any(text.startswith("olia: ") for text in texts)
     assert not any(text.startswith("Two paths: olia: ") for text in texts)

@@ -14,6 +14,7 @@ from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
 from subflow_app.core.sweeps.sweep_draft import SweepDraft, estimate_draft
 from subflow_app.core.sweeps.sweep_job import SweepJob
+from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.sweeps.new_dialog import SweepWish
@@ -73,6 +74,25 @@ def test_sweep_runs_and_shows_means_with_intervals(swept: MainWindow, qtbot: QtB
         swept.bar.trigger(action)
         qtbot.waitUntil(swept.plots.isVisible)
     qtbot.waitUntil(lambda: not swept.runs.is_running)
+
+
+def test_compare_takes_the_sweep_that_is_in_front(swept: MainWindow, qtbot: QtBot):
+    feature = swept.features[CompareFeature]
+    swept.history.select([swept.history.runs()[0].id, swept.history.runs()[1].id])
+    swept.docks.raise_panel("sweeps")
+    swept.bar.trigger("study.compare")
+    qtbot.waitUntil(lambda: feature.pages.currentIndex() == 1, timeout=20_000)
+    assert len(feature.view.settings.runs) == 8
+
+
+def test_a_narrow_list_of_sweeps_shows_where_they_stand(swept: MainWindow):
+    table = swept.features[SweepFeature].session.panel.table
+    table.resize(330, 200)
+    header = table.horizontalHeader()
+    wide = header.sectionSize(0)
+    table.resize(wide + header.sectionSize(1) + header.sectionSize(2) - 30, 200)
+    assert header.sectionSize(0) < wide
+    assert header.sectionPosition(2) + header.sectionSize(2) <= table.viewport().width()
 
 
 def test_views_of_a_sweep_are_drawn_and_exported(

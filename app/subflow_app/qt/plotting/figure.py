@@ -52,17 +52,25 @@ def figure_content(shown: PlotStack, kind: FigureKind, size: FigureSize) -> byte
     size.layout_size()
     if not shown.runs:
         raise InputError(tr("there is no figure to export yet: run a scenario or open a stored run first"))
-    figure = _paper_copy(shown, size)
-    # Many plots make the page higher than was asked for.
-    height_mm = max(size.height_mm, min(figure.height() / LAYOUT_DPI * MM_PER_INCH, HEIGHT_RANGE_MM[1]))
+    figure, head = _paper_copy(shown, size)
+    plots = len(shown.specs)
+    least = head + plots * (_LEAST_PLOT if plots <= _FEW_PLOTS else _PLOT_OF_MANY)
+    least_mm = min(least / LAYOUT_DPI * MM_PER_INCH, HEIGHT_RANGE_MM[1])
+    if least_mm > size.height_mm:
+        # Many plots make the page higher than was asked for. Anew: what is laid out keeps the places that it has.
+        figure.close()
+        figure.deleteLater()
+        size = replace(size, height_mm=least_mm)
+        figure, _ = _paper_copy(shown, size)
     try:
-        return picture_content(figure, kind, replace(size, height_mm=height_mm))
+        return picture_content(figure, kind, size)
     finally:
         figure.close()
         figure.deleteLater()
 
 
-def _paper_copy(shown: PlotStack, size: FigureSize) -> PlotStack:
+def _paper_copy(shown: PlotStack, size: FigureSize) -> tuple[PlotStack, float]:
+    """The figure, and how high its legend is, px."""
     figure = PlotStack(shown.specs, paper=True, font=paper_font())
     width, height = size.layout_size().toTuple()
     # Laid out like a widget on screen, without ever being one.
@@ -84,9 +92,5 @@ def _paper_copy(shown: PlotStack, size: FigureSize) -> PlotStack:
     ]
     strip = LegendStrip(entries, paper_font(), width - _LEGEND_MARGIN, LIGHT.text, most_rows=_MOST_LEGEND_ROWS)
     figure.set_head(strip)
-    plots = len(shown.specs)
-    least = round(strip.minimumHeight()) + plots * (_LEAST_PLOT if plots <= _FEW_PLOTS else _PLOT_OF_MANY)
-    if least > height:
-        figure.resize(width, least)
     figure.show()
-    return figure
+    return figure, strip.maximumHeight()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Signal
-from PySide6.QtGui import QAction
+from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QStackedLayout,
     QTableView,
@@ -25,6 +25,18 @@ from subflow_app.qt.widgets.tables import select_rows, set_up_table
 from subflow_app.qt.workers import Workers
 
 _LIST_WIDTHS = (400, 0.3, 170)
+
+
+class _SweepList(QTableView):
+    """In a narrow panel names leave room for how many runs there are and where the sweep stands."""
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Narrows the names as far as need be, and widens them again."""
+        super().resizeEvent(event)
+        header = self.horizontalHeader()
+        usual = self.fontMetrics().horizontalAdvance(COLUMNS[0].widest)
+        free = self.viewport().width() - header.sectionSize(1) - header.sectionSize(2)
+        header.resizeSection(0, max(usual // 2, min(free, max(usual, header.sectionSize(0)))))
 
 
 class SweepPanel(QWidget):
@@ -53,7 +65,7 @@ class SweepPanel(QWidget):
         super().__init__(parent)
         self.page = StudyPage(workers, view_actions, self)
         self._model = FollowedTable(COLUMNS, lambda e: e.key, self, tip=tip_of, state=lambda e: e.state)
-        self.table = QTableView(self)
+        self.table = _SweepList(self)
         set_up_table(self.table, "sweeps_table", tr("Sweeps"), self._model, menu=self.menu_requested.emit)
         self.table.selectionModel().selectionChanged.connect(lambda _new, _old: self._on_selected())
         self._list = ListBeside("sweeps", self.table, self.page, actions, _LIST_WIDTHS)
