@@ -27,7 +27,12 @@ SOURCES = sorted(
 LONGEST_FILE = 600
 
 # Where the name that is imported is not that of the package it comes in.
-DISTRIBUTION_OF = {"PySide6": "PySide6-Essentials", "PySide6QtAds": "PySide6-QtAds"}
+# shiboken6 comes with PySide6, in the one version that fits it.
+DISTRIBUTION_OF = {
+    "PySide6": "PySide6-Essentials",
+    "PySide6QtAds": "PySide6-QtAds",
+    "shiboken6": "PySide6-Essentials",
+}
 
 
 def _name(path: Path) -> str:
