@@ -21,7 +21,7 @@ ALLOWED = {
     "app/subflow_app/core/measured/pcap_reader.py": "names of address families and addresses as text",
     "app/subflow_store/machine.py": "the host's name, kept with a run",
     "app/subflow_store/liveness.py": "the host's name, to know one's own processes",
-    "app/subflow_app/core/sweeps/cluster.py": "a cluster that the user names",
+    "app/subflow_app/core/jobs/cluster.py": "a cluster that the user names",
 }
 
 

@@ -198,6 +198,7 @@ class Worn:
         self._window.close_at_once()
         assert not self._window.isVisible()
         assert not self._window.workers.is_busy
+        self._window.setProperty(OF_MODULE, False)
         self._window.deleteLater()
         delete_later_now()
         assert not shiboken6.isValid(self._window)
@@ -231,7 +232,16 @@ def close_window(qtbot: QtBot, window: MainWindow) -> None:
 
 
 def active_timers() -> list[QTimer]:
-    return [t for t in gc.get_objects() if issubclass(type(t), QTimer) and shiboken6.isValid(t) and t.isActive()]
+    """Those that run, but for what a window does that other tests go on with."""
+    timers = [t for t in gc.get_objects() if issubclass(type(t), QTimer) and shiboken6.isValid(t) and t.isActive()]
+    return [timer for timer in timers if not _is_of_module(timer)]
+
+
+def _is_of_module(timer: QTimer) -> bool:
+    owner = timer.parent()
+    while owner is not None and not owner.property(OF_MODULE):
+        owner = owner.parent()
+    return owner is not None
 
 
 def delete_later_now() -> None:
