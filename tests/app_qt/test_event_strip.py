@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QUndoStack
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
@@ -150,6 +151,21 @@ def test_double_click_on_an_empty_row_takes_the_link_down(quiet: Panel) -> None:
     assert quiet.doc.is_valid
     quiet.stack.undo()
     assert quiet.doc.text == TWO_PATHS
+
+
+def test_the_timeline_takes_another_height_once_the_mouse_has_left_it(quiet: Panel, monkeypatch: Any) -> None:
+    quiet.view.select("links.wifi")
+    QApplication.processEvents()
+    height, strip = quiet.strip.height(), quiet.strip
+    monkeypatch.setattr(strip, "underMouse", lambda: True)
+    QTest.mouseDClick(strip.viewport(), LEFT, pos=quiet.at(0.5))
+    QApplication.processEvents()
+    assert quiet.events() != []
+    assert strip.height() == height
+    monkeypatch.undo()
+    QApplication.sendEvent(strip, QEvent(QEvent.Type.Leave))
+    QApplication.processEvents()
+    assert strip.height() > height
 
 
 def test_a_rate_step_from_the_menu_asks_for_its_value(quiet: Panel) -> None:

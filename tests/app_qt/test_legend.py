@@ -257,6 +257,19 @@ def test_columns_of_one_unit_are_headed_with_their_plots(view: PlotView) -> None
     assert header.sectionSize(1) > header.fontMetrics().horizontalAdvance("Throughput")
 
 
+def test_names_are_read_beside_many_columns(view: PlotView) -> None:
+    view.resize(700, 400)
+    for plot_id in ("queue", "utilisation", "inflight"):
+        view.set_plot_shown(plot_id, True)
+    view.show_runs([done().traces])
+    QApplication.processEvents()
+    tree = legend_of(view).tree
+    box = 22 + 2 * tree.indentation() + 30  # the sample of the line, and the check box
+    room = tree.header().sectionSize(0) - box
+    assert room >= min(12, len("wifi forward")) * tree.fontMetrics().averageCharWidth() - 12
+    assert tree.horizontalScrollBar().maximum() > 0  # values are scrolled instead
+
+
 def test_the_legend_keeps_its_width_wherever_somebody_points(view: PlotView) -> None:
     view.show_runs([done().traces])
     QApplication.processEvents()

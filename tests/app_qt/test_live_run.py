@@ -7,7 +7,7 @@ from typing import TypeVar
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QScrollArea
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
@@ -51,6 +51,23 @@ def finish(qtbot: QtBot, window: MainWindow) -> tuple[str, str]:
     simulation = Simulation(parse_scenario(run.scenario_text or ""))
     simulation.run_until(simulation.duration_s)
     return run.signature, simulation.signature()
+
+
+@pytest.mark.parametrize("size", [(1366, 768), (1280, 720)])
+def test_fields_of_the_live_panel_are_scrolled_rather_than_squeezed(
+    qtbot: QtBot, window: MainWindow, size: tuple[int, int]
+) -> None:
+    window.resize(*size)
+    start_and_hold(qtbot, window, "links.wifi")
+    qtbot.waitUntil(window.live.isVisible)
+    for name in ("live_rate", "live_delay", "live_loss", "live_queue"):
+        field = part(window, QLineEdit, name)
+        assert field.height() >= field.fontMetrics().height()
+    scroll = window.findChild(QScrollArea, "live_scroll")
+    assert isinstance(scroll, QScrollArea)
+    assert scroll.viewport().height() >= 100
+    finish(qtbot, window)
+    assert not scroll.isVisible()
 
 
 def test_a_field_of_the_live_panel_changes_the_run_and_not_the_scenario(qtbot: QtBot, window: MainWindow) -> None:

@@ -171,6 +171,19 @@ def test_plots_take_much_of_a_small_window(
         assert len(window.plots.stack.plots) == 3
 
 
+def test_the_steps_of_a_lab_have_most_of_their_column_in_a_small_window(window: MainWindow) -> None:
+    window.resize(QSize(1366, 768))
+    show(window, "lab")
+    window.workspaces.reset()
+    QApplication.processEvents()
+    lab, topology = window.docks.content("lab"), window.docks.content("topology")
+    assert lab.height() >= 0.6 * (lab.height() + topology.height())
+    # The tools stand in two columns there, each whole.
+    tools = [button for button in window.topology.tools.findChildren(QToolButton) if button.isVisible()]
+    assert len({button.x() for button in tools}) == 2
+    assert all(button.geometry().bottom() <= window.topology.tools.height() for button in tools)
+
+
 def test_canvas_and_plots_take_turns_in_drawing(window: MainWindow, run_once: Callable[[], int]) -> None:
     show(window, "design")
     window.workspaces.reset()
