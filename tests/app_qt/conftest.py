@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gc
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import shiboken6
 from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
-from PySide6.QtGui import QUndoStack
+from PySide6.QtGui import QGuiApplication, QUndoStack, QWindow
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, be_patient, make_window
@@ -119,6 +120,7 @@ def window(
         yield worn.put_on(qtbot, tmp_path / "runs.db")
         worn.take_off(qtbot)
         return
+    before = active_timers()
     made = make_window(qapp, tmp_path, dialogs=dialogs)
     made.show()
     made.load()
@@ -126,7 +128,7 @@ def window(
     made.documents.open_text(TWO_PATHS, "two-paths")
     made.bar.trigger("run.speed_express")
     yield made
-    close_window(qtbot, made)
+    close_window(qtbot, made, before)
 
 
 class Worn:
@@ -218,8 +220,8 @@ def run_once(qtbot: QtBot, window: MainWindow) -> Callable[[], int]:
     return run
 
 
-def close_window(qtbot: QtBot, window: MainWindow) -> None:
-    """Closes a window whatever state the test left it in, and waits until it is gone."""
+def close_window(qtbot: QtBot, window: MainWindow, timers: Sequence[QTimer] = ()) -> None:
+    """Closes a window whatever state the test left it in, and waits until it is gone, with all but earlier timers."""
     if not shiboken6.isValid(window):
         return
     window.close_at_once()
@@ -228,7 +230,7 @@ def close_window(qtbot: QtBot, window: MainWindow) -> None:
     window.deleteLater()
     delete_later_now()
     assert not shiboken6.isValid(window)
-    assert active_timers() == []
+    assert [timer for timer in active_timers() if timer not in timers] == []
 
 
 def active_timers() -> list[QTimer]:
@@ -249,3 +251,14 @@ def delete_later_now() -> None:
     for _ in range(2):
         QCoreApplication.processEvents()
         QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+
+
+@pytest.fixture(autouse=True)
+def _no_button_stays_pressed() -> Iterator[None]:
+    """Lets go of the button that a double click of a test leaves pressed: what waits for it would wait on."""
+    yield
+    if QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton:
+        ground = QWindow()
+        ground.create()
+        QTest.mouseRelease(ground, Qt.MouseButton.LeftButton)
+        assert QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton

@@ -14,5 +14,15 @@ def when_released(owner: QObject, move: Callable[[], object]) -> None:
     """Does what moves widgets: at once, or as soon as no mouse button is pressed; not at all once the owner is gone."""
     if QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
         move()
-    else:
-        QTimer.singleShot(_AGAIN_MS, owner, lambda: when_released(owner, move))
+        return
+    timer = QTimer(owner)
+    timer.setInterval(_AGAIN_MS)
+
+    def look() -> None:
+        if QGuiApplication.mouseButtons() == Qt.MouseButton.NoButton:
+            timer.stop()
+            timer.deleteLater()
+            move()
+
+    timer.timeout.connect(look)
+    timer.start()
