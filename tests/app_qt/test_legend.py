@@ -340,6 +340,17 @@ def test_a_wide_legend_goes_below_where_it_has_room_there(view: PlotView) -> Non
     assert place.orientation() == Qt.Orientation.Horizontal
 
 
+def test_headings_have_one_ground_to_the_end_of_the_legend(view: PlotView) -> None:
+    view.show_runs([done().traces])
+    view.resize(600, 600)  # below the plots, wider than its columns
+    QApplication.processEvents()
+    header = legend_of(view).tree.header()
+    assert header.length() < header.width() - 20
+    picture = header.grab().toImage()
+    y = 1  # above the letters
+    assert picture.pixelColor(header.length() - 3, y) == picture.pixelColor(picture.width() - 5, y)
+
+
 def test_a_border_that_was_dragged_stays(view: PlotView) -> None:
     view.show_runs([done().traces])
     QApplication.processEvents()

@@ -125,6 +125,7 @@ class Legend(QWidget):
         set_style(
             self.tree,
             lambda t: (
+                f"QHeaderView {{ background: {t.alternate_base}; border: none; }}"
                 f"QHeaderView::section {{ background: {t.alternate_base}; color: {t.muted_text}; border: none;"
                 f" padding: 2px {_HEADER_PADDING - 1}px; }}"
                 f"QTreeView {{ border: none; }} QAbstractScrollArea::corner {{ background: {t.base}; }}"
