@@ -17,7 +17,7 @@ _MOST_ROWS = 5  # more are scrolled
 
 
 class ResultsStrip(QWidget):
-    """There from the first run shown, as a line until there are results; hidden while there is nothing to say."""
+    """There from the start of a race or a comparison, as a line until there are results; hidden with nothing to say."""
 
     folded = Signal(bool)  # by a person
 
