@@ -36,7 +36,7 @@ for _name in ("FORCE_COLOR", "CLICOLOR_FORCE", "PYTHONUNBUFFERED", "PYTHONIOENCO
 
 # What takes more than fifteen seconds of processor time, longest first.
 LONGEST_FILES = (
-    "app_selftest/test_walk.py",
+    "app_qt/test_walk.py",
     "app_core/paper/test_figures.py",
     "app_qt/test_export.py",
     "sim/test_newcomer.py",

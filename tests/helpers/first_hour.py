@@ -16,6 +16,8 @@ from pathlib import Path
 import numpy as np
 from PySide6.QtCore import QPoint, QPointF
 from PySide6.QtWidgets import QLineEdit, QScrollArea, QWidget
+from tests.helpers.walk.hands import Hands, front_dialog
+from tests.helpers.walk.route import choose
 from tests.helpers.x_screen import on_own_screen
 
 from subflow_app.core.labs.lab import Step, Target
@@ -31,8 +33,6 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.sweeps.new_dialog import NewSweepDialog
-from subflow_app.selftest.walk.hands import Hands, front_dialog
-from subflow_app.selftest.walk.route import choose
 from subflow_app.selftest.window_story import Until, play
 
 JOURNEYS = ("lab", "tour")

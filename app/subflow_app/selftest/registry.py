@@ -21,7 +21,6 @@ from subflow_app.selftest.checks import (
     sweep,
     tables,
     training,
-    walk,
     window,
 )
 
@@ -30,7 +29,6 @@ CHECKS: tuple[Check, ...] = (
     core_signature.CHECK,
     qt_platform.CHECK,
     window.CHECK,
-    walk.CHECK,
     languages.CHECK,
     guide.CHECK,
     licences.CHECK,

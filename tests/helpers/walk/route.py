@@ -25,11 +25,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from shiboken6 import isValid
+from tests.helpers.walk.eyes import faults, is_inner, path_of
+from tests.helpers.walk.hands import Hands, front_dialog
 
 from subflow_app.qt.choices import PANELS, WORKSPACES
 from subflow_app.selftest.check import CheckError, require
-from subflow_app.selftest.walk.eyes import faults, is_inner, path_of
-from subflow_app.selftest.walk.hands import Hands, front_dialog
 from subflow_app.selftest.window_story import Until, play
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ import pytest
 from PySide6.QtCore import QRect
 from PySide6.QtWidgets import QDialog, QLabel, QLineEdit, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
-
-from subflow_app.selftest.walk.eyes import faults, wrapped
+from tests.helpers.walk.eyes import faults, wrapped
 
 
 @pytest.fixture

@@ -32,7 +32,7 @@ def main(words: Sequence[str]) -> int:
         sys.stdout.write(told.stdout)
         sys.stderr.write(told.stderr)
         return told.returncode
-    from subflow_app.selftest.walk.route import take_walk
+    from tests.helpers.walk.route import take_walk
 
     if options.pictures is not None:
         options.pictures.mkdir(parents=True, exist_ok=True)

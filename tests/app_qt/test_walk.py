@@ -6,7 +6,7 @@ import itertools
 import shutil
 
 import pytest
-from tests.helpers import walk
+from tests.helpers.walk.__main__ import take
 
 SIZES = (("--size", "1366x768"), ("--size", "1280x720"), ("--size", "2732x1536", "--scale", "200"))
 LOOKS = (("en", "light"), ("de", "dark"), ("en", "contrast"))
@@ -17,7 +17,7 @@ def _told_by_a_walk(*words: str) -> tuple[str, str, int]:
     """What it printed, what it complained about, and how it ended."""
     if shutil.which("Xvfb") is None:
         pytest.skip("Xvfb is not installed")
-    told = walk.take(words)
+    told = take(words)
     return told.stdout, told.stderr, told.returncode
 
 
