@@ -5,7 +5,7 @@
     python3 dev.py test           everything that has to pass: lint, types, imports, formatting, C++ tests, Python tests
     python3 dev.py test PATH ...  only the Python tests in these files or folders; -k WORDS: those whose names match
     python3 dev.py fmt            format the sources and fix what can be fixed
-    python3 dev.py bench          measure the simulator; measure WHAT: canvas, plots, seek, sweep, learning
+    python3 dev.py bench          measure the simulator; measure WHAT: start, store, canvas, plots, seek, sweep, …
     python3 dev.py docs           build the user guide into build/docs/html; screenshots takes its pictures anew
     python3 dev.py package        freeze the program and make the installer of this platform, in build/package
     python3 dev.py test-package   try it: self-test, installation on a bare system, removal

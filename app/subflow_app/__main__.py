@@ -14,13 +14,9 @@ def main() -> int:
     # NumPy would begin with a thread per core for products of matrices; ours are small, and PyTorch has its own.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from subflow_app.cli.window import is_for_window, window_of
-    from subflow_app.core.own_program import PROBE, SELFTEST_CHECK
+    from subflow_app.core.own_program import SELFTEST_CHECK
 
     words = sys.argv[1:]
-    if words[:1] == [PROBE]:
-        from subflow_app.bench.probe import be_probe
-
-        return be_probe(words[1:])
     if words[:1] == [SELFTEST_CHECK]:
         from subflow_app.selftest.worker import be_check
 

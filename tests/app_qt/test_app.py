@@ -16,8 +16,8 @@ from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
+from tools.measure.start import measure_start
 
-from subflow_app.bench.start import measure_start
 from subflow_app.core.crash_reports import crash_reports
 from subflow_app.qt.app import _AfterFirstPaint, _log_qt_message, _Signals
 from subflow_app.qt.bug_reports import BugReports

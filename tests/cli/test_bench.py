@@ -84,24 +84,6 @@ def test_unknown_workload_names_the_allowed_ones(subflow: Subflow, measured: lis
     assert measured == []
 
 
-def test_store_is_compared_with_plain_sqlite(subflow: Subflow, monkeypatch: pytest.MonkeyPatch) -> None:
-    figures = {
-        "workload": {"samples": 400_000, "columns": 20},
-        "store": {"insert_ms": 9.0, "list_ms": 1.0},
-        "reference": {"insert_ms": 4.5},
-        "ratio": {"insert_ms": 2.0},
-    }
-    monkeypatch.setattr("subflow_store.bench.run_store_benchmark", lambda _look: figures)
-
-    assert subflow("bench", "store", "--json").document == {"workloads": [], "store": figures}
-    answer = subflow("bench", "store")
-    assert "400 000 samples in 20 columns" in answer.out
-    assert [line.split() for line in answer.out.splitlines() if "_ms" in line] == [
-        ["insert_ms", "9.000", "4.500", "2.00"],
-        ["list_ms", "1.000", "–", "–"],
-    ]
-
-
 def test_a_workload_is_really_measured(subflow: Subflow) -> None:
     name = next(iter(bench.WORKLOADS))
     (entry,) = subflow("bench", name, "--json").document["workloads"]

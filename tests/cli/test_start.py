@@ -11,10 +11,8 @@ import pytest
 from tests.cli.conftest import Subflow
 
 from subflow_app import __main__, __version__
-from subflow_app.bench.probe import PROBES
 from subflow_app.cli import exit_codes
 from subflow_app.core.crash_reports import crash_reports
-from subflow_app.core.own_program import PROBE
 
 COMMANDS = (
     "run",
@@ -175,23 +173,6 @@ def test_the_window_opens_without_reading_the_commands(
 
     assert __main__.main() == expected
     assert len(windows) == n_windows
-
-
-def test_a_probe_is_no_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[list[str]] = []
-
-    def be_told(words: list[str]) -> int:
-        told.append(words)
-        return 4
-
-    probe = ModuleType("probe_of_a_test")
-    probe.main = be_told  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, probe.__name__, probe)
-    monkeypatch.setitem(PROBES, "start", probe.__name__)
-    monkeypatch.setattr(sys, "argv", ["subflow", PROBE, "start", "12.5"])
-
-    assert __main__.main() == 4
-    assert told == [["12.5"]]
 
 
 def test_a_bug_leaves_with_its_traceback_and_a_report(

@@ -2,7 +2,7 @@
 
     python3 dev.py measure WHAT [NAME ...]
 
-`subflow bench` has the measures that users are offered: packets per CPU-second, the store, the start.
+`subflow bench` has what users are offered: packets per CPU-second of the simulator.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ MEASURES = {
     "many_flows": "how long the window does not answer while 100 flows run",
     "plots": "how fast curves are drawn, with our settings and with pyqtgraph's own",
     "seek": "how long a jump to any time of a run of 200 s takes",
+    "start": "how long the window takes until it is painted, can be used, and lists stored runs",
+    "store": "how fast runs are stored, read, listed and searched, beside the plainest SQLite code",
     "sweep": "what a run of a sweep costs beyond its simulation, and what all cores gain",
 }
 """By the name of the module beside this one whose `document` measures."""

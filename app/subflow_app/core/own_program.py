@@ -7,8 +7,6 @@ from pathlib import Path
 
 FIGURE_WORKER = "figure-worker"
 """The command of the process that draws."""
-PROBE = "probe"
-"""Its first word in the processes in which `subflow bench` measures the window."""
 SELFTEST_CHECK = "selftest-check"
 """The first word in a process that carries out one check of the self-test."""
 

@@ -447,7 +447,7 @@ class Walk:
         yield Until("what may come", lambda: holds() or time.monotonic() > end)
 
 
-def _shown(root: QWidget, kind: type[QWidget]) -> list:  # type: ignore[type-arg]
+def _shown(root: QWidget, kind: type[QWidget]) -> list:
     """What is shown now; a walk that goes on meanwhile has to ask whether it is still there."""
     return [
         part

@@ -261,6 +261,13 @@ def _measure_reference(path: Path, block: NDArray[np.float32]) -> dict[str, floa
     return figures
 
 
+def document() -> dict[str, Any]:
+    """What ``dev.py measure store`` tells, of the list in the window too."""
+    from tools.measure.history_list import measure_list
+
+    return run_store_benchmark(measure_list)
+
+
 def _insert_figures(insert: Callable[[], None]) -> dict[str, float]:
     """Wall time of an insert, the CPU time it takes on all threads and on the calling one: best of the repeats each."""
     clocks = {

@@ -1,11 +1,10 @@
-"""The benchmark measures what it says; how fast is for `subflow bench` to tell, not for a test."""
+"""The benchmark measures what it says; how fast is for `dev.py measure` to tell, not for a test."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-
-from subflow_store import bench
+from tools.measure import store as bench
 
 
 def test_the_benchmark_compares_store_and_reference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,9 +1,9 @@
 """Starts the window as a person would, tells how long it took as one line of JSON, and closes it.
 
-    subflow probe start SPAWNED
+    python -m tools.measure.start_probe SPAWNED
 
-``SPAWNED`` is when this process was started, s since 1970: the interpreter's own start counts too. `subflow bench
-start` runs it several times.
+``SPAWNED`` is when this process was started, s since 1970: the interpreter's own start counts too. `start` runs it
+several times.
 """
 
 from __future__ import annotations
@@ -62,3 +62,7 @@ def main(arguments: Sequence[str]) -> int:
     """Starts the window and closes it; returns the exit code."""
     (spawned_s,) = map(float, arguments)
     return app.main(None, prepared=lambda window: StartProbe(window, spawned_s))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

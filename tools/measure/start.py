@@ -1,17 +1,19 @@
-"""How long the window takes to start: what ``subflow bench start`` tells."""
+"""How long the window takes to start."""
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subflow_app.bench.probe import ask_probe
-
+ROOT = Path(__file__).resolve().parents[2]
 TARGET_S = 1.0
 """From the command to a window that can be used, on two idle processors and with warm caches."""
 
@@ -53,7 +55,7 @@ def measure_start(starts: int = _STARTS) -> dict[str, StartTimes]:
         ours, measured in turn with them, which tells how quick this machine is just now.
 
     Raises:
-        AppError: if the window does not start.
+        RuntimeError: if the window does not start.
     """
     with tempfile.TemporaryDirectory(prefix="subflow-bench-") as folder:
         told = [_start(Path(folder)) for _ in range(starts + 1)][1:]
@@ -77,8 +79,21 @@ def _start(folder: Path) -> dict[str, dict[str, Any]]:
     own["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
     environment = os.environ | own
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    environment["QT_QPA_PLATFORM"] = "offscreen"
     told: dict[str, dict[str, Any]] = {}
     for probe in _MOMENTS:
-        spawned = [repr(time.time())]
-        told |= ask_probe(probe, "the window does not start", _PATIENCE_S, arguments=spawned, environment=environment)
+        words = [sys.executable, "-m", f"tools.measure.{probe}_probe", repr(time.time())]
+        done = subprocess.run(
+            words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=_PATIENCE_S, check=False
+        )
+        if done.returncode:
+            raise RuntimeError(f"the window does not start: {done.stderr}")
+        told |= json.loads(done.stdout.splitlines()[-1])
     return told
+
+
+def document() -> dict[str, Any]:
+    """What ``dev.py measure start`` tells."""
+    figures = ("wall_s", "best_wall_s", "cpu_s", "best_cpu_s")
+    times = {moment: {name: getattr(at, name) for name in figures} for moment, at in measure_start().items()}
+    return {**times, "target_s": TARGET_S}

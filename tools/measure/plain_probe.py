@@ -1,6 +1,6 @@
 """A window with one empty plot of pyqtgraph's and nothing of ours: what no start on this machine can be quicker than.
 
-    subflow probe plain SPAWNED
+    python -m tools.measure.plain_probe SPAWNED
 
 Tells the first turn of its event loop as `start_probe` tells the moments of our window.
 """
@@ -33,3 +33,7 @@ def main(arguments: Sequence[str]) -> int:
 
     QTimer.singleShot(0, end)
     return int(application.exec())
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

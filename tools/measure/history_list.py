@@ -1,8 +1,7 @@
-"""What the list of thousands of runs costs the GUI thread: what ``subflow bench store`` tells of the window."""
+"""What the list of thousands of runs costs the GUI thread: what ``dev.py measure store`` tells of the window."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -22,7 +21,6 @@ _SIZE = (1200, 700)  # px: some 25 rows are in view
 
 def measure_list(store: Store) -> dict[str, float]:
     """CPU time of taking over all runs of a store, of the first paint after that, and of a paint later on, ms."""
-    os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     application = QApplication.instance() or QApplication([])
     place = QWidget()
     model = RunTable(place)
