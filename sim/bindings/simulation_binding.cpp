@@ -126,6 +126,12 @@ void bind_simulation(nb::module_& m) {
         .def_ro("owner", &Mark::owner)
         .def_ro("kind", &Mark::kind);
 
+    nb::class_<PacketBalance>(m, "PacketBalance")
+        .def_ro("in_flight_at_start", &PacketBalance::in_flight_at_start)
+        .def_ro("sent", &PacketBalance::sent)
+        .def_ro("delivered", &PacketBalance::delivered)
+        .def_ro("dropped", &PacketBalance::dropped)
+        .def_ro("lost", &PacketBalance::lost);
     nb::class_<SubflowResult>(m, "SubflowResult")
         .def_ro("throughput_bps", &SubflowResult::throughput_bps)
         .def_ro("goodput_bps", &SubflowResult::goodput_bps)
@@ -134,7 +140,7 @@ void bind_simulation(nb::module_& m) {
         .def_ro("loss_ratio", &SubflowResult::loss_ratio)
         .def_ro("retransmits", &SubflowResult::retransmits)
         .def_ro("timeouts", &SubflowResult::timeouts)
-        .def_ro("packets_sent", &SubflowResult::packets_sent)
+        .def_ro("packets", &SubflowResult::packets)
         .def_ro("schedule_share", &SubflowResult::schedule_share);
     nb::class_<FlowResult>(m, "FlowResult")
         .def_ro("goodput_bps", &FlowResult::goodput_bps)
@@ -145,6 +151,7 @@ void bind_simulation(nb::module_& m) {
         .def_ro("mean_rtt_s", &FlowResult::mean_rtt_s)
         .def_ro("p95_rtt_s", &FlowResult::p95_rtt_s)
         .def_ro("loss_ratio", &FlowResult::loss_ratio)
+        .def_ro("packets", &FlowResult::packets)
         .def_ro("retransmits", &FlowResult::retransmits)
         .def_ro("reinjections", &FlowResult::reinjections)
         .def_ro("duplicates", &FlowResult::duplicates)
@@ -210,6 +217,7 @@ void bind_simulation(nb::module_& m) {
         .def_prop_ro("duration_ns", [](const Simulation& s) { return s.duration().value; })
         .def_prop_ro("is_finished", &Simulation::is_finished)
         .def_prop_ro("packets_delivered", [](const Simulation& s) { return s.network().packets_delivered(); })
+        .def_prop_ro("packets_in_flight", [](const Simulation& s) { return s.network().packets_in_flight(); })
         .def_prop_ro("link_crossings", [](const Simulation& s) { return s.network().link_crossings(); })
         .def("signature", [](const Simulation& s) { return s.network().signature(); })
         .def("columns", [](const Simulation& s) { return s.recorder().columns(); })

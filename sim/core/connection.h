@@ -109,8 +109,9 @@ struct Subflow {
 
     std::int64_t received_bytes = 0;  // payload, first arrivals on this subflow
     std::int64_t goodput_bytes = 0;   // payload delivered in order to the application that came by this subflow
+    std::int64_t arrived_pkts = 0;    // data packets that got to the far end
     std::int64_t dropped_pkts = 0;    // data packets lost in the network
-    std::int64_t arrived_pkts = 0;    // data packets that got to the far end; only builds that validate count them
+    std::int64_t lost_pkts = 0;       // those of them that were sent within the measured interval
 
     std::size_t heap_bytes() const { return heap_bytes_of(sender, receiver); }
 };

@@ -11,14 +11,13 @@ void Network::check_invariants() const {
     SF_ASSERT(events_.next_time() >= now_);
 
     // Conservation, link by link
-    std::vector<std::int64_t> under_way(subflows_.size(), 0);  // data packets and datagrams
+    const std::vector<std::int64_t> under_way = packets_in_flight();
     std::size_t extensions = free_extensions_.size();
     for (const Link& link : links_) {
         const LinkStats& s = link.stats();
         SF_ASSERT(s.packets_in ==
                   s.packets_out + s.drops_queue + s.drops_random + s.drops_down + link.packets_under_way());
         link.for_each_under_way(now_, [&](const Packet& p, const Link::Place&) {
-            if (p.kind != PacketKind::Ack) ++under_way[p.subflow];
             if (p.kind == PacketKind::Ack && p.extension != kNoExtension) ++extensions;
         });
     }
@@ -34,9 +33,8 @@ void Network::check_invariants() const {
         const bool is_datagrams = sends_datagrams(c.kind);
         const std::int64_t sent =
             is_datagrams ? static_cast<std::int64_t>(c.datagrams.sent()) : s.sender.stats().packets_sent;
-#ifdef SUBFLOW_VALIDATE
         SF_ASSERT(sent == s.arrived_pkts + s.dropped_pkts + under_way[i]);
-#endif
+        SF_ASSERT(s.lost_pkts <= s.dropped_pkts);
         sent_in_all += sent;
         accounted_in_all += s.dropped_pkts + under_way[i];
         if (is_datagrams) continue;

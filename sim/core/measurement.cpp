@@ -11,6 +11,11 @@ namespace {
 double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0.0;
 }
+
+std::int64_t sent_pkts(const Network& network, const Subflow& s) {
+    const Connection& c = network.connections()[s.connection];
+    return sends_datagrams(c.kind) ? static_cast<std::int64_t>(c.datagrams.sent()) : s.sender.stats().packets_sent;
+}
 }  // namespace
 
 double RttHistogram::quantile_s(double fraction) const {
@@ -30,26 +35,33 @@ double RttHistogram::quantile_s(double fraction) const {
     return std::ldexp(1.0, kLowestOctave + kOctaves) * 1e-9;
 }
 
-void Measurement::begin(const Network& network) {
-    from_ = network.now();
-    subflows_.clear();
+Measurement::Measurement(const Network& network, Nanos sent_after) : from_(network.now()), sent_after_(sent_after) {
+    const std::vector<std::int64_t> in_flight = network.packets_in_flight();
     for (const Subflow& s : network.subflows())
         subflows_.push_back({s.is_established ? s.sender.stats_at(from_) : s.sender.stats(), s.received_bytes,
-                             s.goodput_bytes, s.dropped_pkts});
-    flows_.clear();
+                             s.goodput_bytes, sent_pkts(network, s), s.arrived_pkts, s.dropped_pkts,
+                             in_flight[subflows_.size()]});
     for (const Connection& c : network.connections()) {
         const Reassembly& r = c.reassembly;
-        flows_.push_back(
-            {c.delivered_bytes, c.datagrams.sent(), c.reinjected_pkts, r.duplicates(), r.waited_s(), r.next()});
+        flows_.push_back({c.delivered_bytes, c.reinjected_pkts, r.duplicates(), r.waited_s(), r.next()});
     }
     rtts_.assign(flows_.size(), {});
-    links_.clear();
     for (const Link& link : network.links())
         links_.push_back({link.stats(), link.busy_until(from_), link.queue_time_until(from_)});
 }
 
 double Measurement::seconds(const Network& network) const {
     return to_seconds(network.now() - from_);
+}
+
+PacketBalance Measurement::balance(const Network& network, std::size_t subflow) const {
+    const Subflow& s = network.subflows()[subflow];
+    const SubflowBaseline& base = subflows_[subflow];
+    return {.in_flight_at_start = base.in_flight_pkts,
+            .sent = sent_pkts(network, s) - base.sent_pkts,
+            .delivered = s.arrived_pkts - base.arrived_pkts,
+            .dropped = s.dropped_pkts - base.dropped_pkts,
+            .lost = s.lost_pkts};
 }
 
 SubflowResult Measurement::subflow_result(const Network& network, std::size_t index) const {
@@ -65,9 +77,8 @@ SubflowResult Measurement::subflow_result(const Network& network, std::size_t in
     const std::int64_t samples = stats.rtt_samples - base.sender.rtt_samples;
     result.mean_rtt_s =
         samples > 0 ? (stats.rtt_seconds - base.sender.rtt_seconds) / static_cast<double>(samples) : kNaN;
-    result.packets_sent = stats.packets_sent - base.sender.packets_sent;
-    result.loss_ratio =
-        ratio(static_cast<double>(s.dropped_pkts - base.dropped_pkts), static_cast<double>(result.packets_sent));
+    result.packets = balance(network, index);
+    result.loss_ratio = result.packets.loss_ratio();
     result.retransmits = stats.retransmits - base.sender.retransmits;
     result.timeouts = stats.timeouts - base.sender.timeouts;
     const Connection& c = network.connections()[s.connection];
@@ -96,21 +107,17 @@ FlowResult Measurement::flow_result(const Network& network, std::size_t index) c
     result.p95_rtt_s = rtts_[index].count() > 0 ? rtts_[index].quantile_s(0.95) : kNaN;
     double rtt_seconds = 0;
     double samples = 0;
-    double sent = 0;
-    double dropped = 0;
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         const Subflow& s = network.subflows()[i];
         const SubflowBaseline& base = subflows_[i];
         const SenderStats& stats = s.sender.stats();
         rtt_seconds += stats.rtt_seconds - base.sender.rtt_seconds;
         samples += static_cast<double>(stats.rtt_samples - base.sender.rtt_samples);
-        sent += static_cast<double>(stats.packets_sent - base.sender.packets_sent);
-        dropped += static_cast<double>(s.dropped_pkts - base.dropped_pkts);
+        result.packets += balance(network, i);
         result.retransmits += stats.retransmits - base.sender.retransmits;
     }
-    if (sends_datagrams(c.kind)) sent = static_cast<double>(c.datagrams.sent() - flows_[index].datagrams_sent);
     result.mean_rtt_s = samples > 0 ? rtt_seconds / samples : kNaN;
-    result.loss_ratio = ratio(dropped, sent);
+    result.loss_ratio = result.packets.loss_ratio();
     const FlowBaseline& base = flows_[index];
     result.reinjections = c.reinjected_pkts - base.reinjected_pkts;
     result.duplicates = c.reassembly.duplicates() - base.duplicates;

@@ -15,15 +15,35 @@ namespace subflow {
 
 class Network;
 
+// Where the data packets and datagrams of the interval are: in_flight_at_start + sent = delivered + dropped + what is in
+// flight now (Network::packets_in_flight()). Each is counted by itself.
+struct PacketBalance {
+    std::int64_t in_flight_at_start = 0;
+    std::int64_t sent = 0;       // retransmissions included
+    std::int64_t delivered = 0;  // that got to the far end, whether anybody needed them or not
+    std::int64_t dropped = 0;    // by the network
+    std::int64_t lost = 0;       // dropped, of those that were sent in the interval
+
+    double loss_ratio() const { return sent > 0 ? static_cast<double>(lost) / static_cast<double>(sent) : 0; }
+    PacketBalance& operator+=(const PacketBalance& other) {
+        in_flight_at_start += other.in_flight_at_start;
+        sent += other.sent;
+        delivered += other.delivered;
+        dropped += other.dropped;
+        lost += other.lost;
+        return *this;
+    }
+};
+
 struct SubflowResult {
     double throughput_bps = 0;
     double goodput_bps = 0;
     double mean_cwnd_pkts = 0;
     double mean_rtt_s = 0;  // NaN without samples
-    double loss_ratio = 0;  // packets lost in the network / packets sent
+    double loss_ratio = 0;  // packets.lost / packets.sent
     std::int64_t retransmits = 0;
     std::int64_t timeouts = 0;
-    std::int64_t packets_sent = 0;
+    PacketBalance packets;
     double schedule_share = 0;  // of the packets that the connection handed out; NaN without, or over a single path
 };
 
@@ -36,6 +56,7 @@ struct FlowResult {
     double mean_rtt_s = 0;
     double p95_rtt_s = 0;
     double loss_ratio = 0;
+    PacketBalance packets;
     std::int64_t retransmits = 0;
     std::int64_t reinjections = 0;   // packets handed to a subflow although they had been sent before
     std::int64_t duplicates = 0;     // arrivals discarded because another packet had brought the same data
@@ -86,8 +107,10 @@ private:
 // Reads a network and changes nothing of it.
 class Measurement {
 public:
-    // The interval begins now.
-    void begin(const Network& network);
+    Measurement() = default;
+    // The interval begins now. What is sent after `sent_after` belongs to it.
+    explicit Measurement(const Network& network, Nanos sent_after = Nanos(-1));
+    Nanos sent_after() const { return sent_after_; }
     void add_rtt(std::uint32_t flow, Nanos rtt) { rtts_[flow].add(rtt); }
 
     SubflowResult subflow_result(const Network& network, std::size_t index) const;
@@ -101,11 +124,13 @@ private:
         SenderStats sender;
         std::int64_t received_bytes = 0;
         std::int64_t goodput_bytes = 0;
+        std::int64_t sent_pkts = 0;
+        std::int64_t arrived_pkts = 0;
         std::int64_t dropped_pkts = 0;
+        std::int64_t in_flight_pkts = 0;
     };
     struct FlowBaseline {
         std::int64_t delivered_bytes = 0;
-        std::uint64_t datagrams_sent = 0;
         std::int64_t reinjected_pkts = 0;
         std::int64_t duplicates = 0;
         double waited_s = 0;
@@ -118,8 +143,10 @@ private:
     };
 
     double seconds(const Network& network) const;
+    PacketBalance balance(const Network& network, std::size_t subflow) const;
 
     Nanos from_{};
+    Nanos sent_after_{-1};
     std::vector<RttHistogram> rtts_;  // [flow]
     // Counters when it began
     std::vector<SubflowBaseline> subflows_;

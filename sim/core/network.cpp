@@ -95,7 +95,10 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
     events_ = EventQueue(first_agent_ + agents_.all().size());
     timeline_ = Timeline(scenario, seed);
     plan_lookahead();
-    begin_measurement();  // what a run stopped within its warm-up reports
+    // Without a warm-up the measured interval is the whole run, what happens at its very start included. Otherwise
+    // these are the figures of a run that is stopped within the warm-up.
+    measurement_ = Measurement(*this);
+    is_warming_up_ = scenario.warmup > Nanos(0);
 }
 
 Network::Network(const Network&) = default;
@@ -430,9 +433,19 @@ std::size_t Network::heap_bytes() const {
 }
 
 void Network::begin_measurement() {
-    measurement_.begin(*this);
+    measurement_ = Measurement(*this, now_);
+    for (Subflow& s : subflows_) s.lost_pkts = 0;
     for (Connection& c : connections_) c.reassembly.restart_max();
     for (Link& link : links_) link.restart_max_queue(now_);
+}
+
+std::vector<std::int64_t> Network::packets_in_flight() const {
+    std::vector<std::int64_t> in_flight(subflows_.size(), 0);
+    for (const Link& link : links_)
+        link.for_each_under_way(now_, [&](const Packet& p, const Link::Place&) {
+            if (p.kind != PacketKind::Ack) ++in_flight[p.subflow];
+        });
+    return in_flight;
 }
 
 std::int64_t Network::link_crossings() const {

@@ -69,6 +69,8 @@ public:
     std::uint64_t signature() const;
     // Data packets and datagrams that reached their destination host.
     std::int64_t packets_delivered() const { return packets_delivered_; }
+    // [subflow] Data packets and datagrams that are on links now, each counted where it is.
+    std::vector<std::int64_t> packets_in_flight() const;
     // Packets offered to links, ACKs included: what the work of a run is proportional to.
     std::int64_t link_crossings() const;
 
@@ -204,7 +206,7 @@ private:
     template <PacketKind kKind>
     void receive(const Packet& packet, Subflow& s, Connection& c, Nanos at);
     template <PacketKind kKind>
-    void on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32_t subflow, Nanos at);
+    void on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32_t subflow, Nanos sent, Nanos at);
     void on_dropped(const Packet& packet, Nanos at);
     void attend(std::uint32_t link);
     void on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at);
@@ -301,7 +303,7 @@ private:
     std::vector<std::uint32_t> free_extensions_;
 
     Timeline timeline_;
-    bool is_warming_up_ = true;
+    bool is_warming_up_ = false;
     Measurement measurement_;
     MarkLog marks_;
     LearningAgents agents_;

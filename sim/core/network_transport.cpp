@@ -30,7 +30,7 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
             if (verdict == Verdict::Kept) {
                 attend(here.link);
             } else {
-                on_dropped<kKind>(packet.seq, packet.extension, packet.subflow, at);
+                on_dropped<kKind>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
             }
             return;
         }
@@ -57,9 +57,7 @@ SF_INLINE void Network::receive(const Packet& packet, Subflow& s, Connection& c,
     ++packets_delivered_;
     if (c.captured) [[unlikely]]
         note_packet(c, packet, Station::Receiver, at);
-#ifdef SUBFLOW_VALIDATE
     ++s.arrived_pkts;
-#endif
     mix_signature(at, packet.subflow, packet.seq);
     if constexpr (kKind == PacketKind::Data) {
         if (is_current(s, packet)) [[likely]]
@@ -95,16 +93,19 @@ void Network::carry_on(Packet& packet, Nanos at) {
 }
 
 template <PacketKind kKind>
-void Network::on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32_t subflow, Nanos at) {
+void Network::on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32_t subflow, Nanos sent, Nanos at) {
     mix_signature(at, subflow, ~seq);
     if (extension != kNoExtension) free_extensions_.push_back(extension);
-    if (kKind != PacketKind::Ack) ++subflows_[subflow].dropped_pkts;
+    if (kKind == PacketKind::Ack) return;
+    Subflow& s = subflows_[subflow];
+    ++s.dropped_pkts;
+    if (sent > measurement_.sent_after()) ++s.lost_pkts;
 }
 
 void Network::on_dropped(const Packet& packet, Nanos at) {
     if (packet.kind == PacketKind::Ack)
-        return on_dropped<PacketKind::Ack>(packet.seq, packet.extension, packet.subflow, at);
-    on_dropped<PacketKind::Data>(packet.seq, packet.extension, packet.subflow, at);
+        return on_dropped<PacketKind::Ack>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
+    on_dropped<PacketKind::Data>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
 }
 
 SF_INLINE void Network::transmit(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent) {

@@ -386,6 +386,11 @@ class Simulation:
 
         Undefined figures (a mean RTT without a sample, the completion time of an incomplete flow) are None.
 
+        Packets are data packets and datagrams, retransmissions included. `packets_in_flight_at_start` + `packets_sent`
+        = `packets_delivered` + `packets_dropped` + `packets_in_flight_at_end`: what lies on links when the measured
+        interval begins is lost or delivered within it. `packets_lost` are those of `packets_sent` that were dropped,
+        and `loss_ratio` is their share.
+
         A flow is active from its start until its transfer is complete, or until what it sent before its stop has
         arrived. `goodput_bps` is over the whole measured interval, so that goodputs add up; `active_goodput_bps` is
         over the part of it (`active_s`) in which the flow was active. Fairness is of the latter and among the tcp and
@@ -394,6 +399,7 @@ class Simulation:
         active_goodputs: list[float] = []
         flows: list[dict[str, Any]] = []
         next_subflow = 0
+        in_flight = self._core.packets_in_flight
         for index, (name, flow) in enumerate(self._lowered.flows):
             result = self._core.flow_result(index)
             if result.active_s > 0 and not flow.sends_datagrams:
@@ -417,12 +423,15 @@ class Simulation:
                     "mean_rtt_s": _defined(result.mean_rtt_s),
                     "p95_rtt_s": _defined(result.p95_rtt_s),
                     "loss_ratio": result.loss_ratio,
+                    **_balance_summary(result.packets, sum(in_flight[i] for i in subflow_indices)),
                     "retransmits": result.retransmits,
                     "reinjections": result.reinjections,
                     "duplicates": result.duplicates,
                     "mean_hol_blocking_s": _defined(result.mean_hol_blocking_s),
                     "max_reorder_queue_bytes": result.max_reorder_queue_bytes,
-                    "subflows": [] if flow.sends_datagrams else [self._subflow_summary(i) for i in subflow_indices],
+                    "subflows": []
+                    if flow.sends_datagrams
+                    else [self._subflow_summary(i, in_flight[i]) for i in subflow_indices],
                 }
             )
         return {
@@ -466,7 +475,7 @@ class Simulation:
             )
         return tuple(agents)
 
-    def _subflow_summary(self, index: int) -> dict[str, Any]:
+    def _subflow_summary(self, index: int, in_flight: int) -> dict[str, Any]:
         result = self._core.subflow_result(index)
         return {
             "path": list(self._lowered.subflows[index][1]),
@@ -475,6 +484,7 @@ class Simulation:
             "mean_cwnd_pkts": result.mean_cwnd_pkts,
             "mean_rtt_s": _defined(result.mean_rtt_s),
             "loss_ratio": result.loss_ratio,
+            **_balance_summary(result.packets, in_flight),
             "retransmits": result.retransmits,
             "timeouts": result.timeouts,
             "schedule_share": _defined(result.schedule_share),
@@ -532,6 +542,18 @@ def _jain_or_none(rates_bps: list[float]) -> float | None:
 
 def _defined(value: float) -> float | None:
     return None if math.isnan(value) else value
+
+
+def _balance_summary(packets: _core.PacketBalance, in_flight: int) -> dict[str, int]:
+    """Where the data packets of the measured interval are, each counted by itself, so that the sum can be checked."""
+    return {
+        "packets_in_flight_at_start": packets.in_flight_at_start,
+        "packets_sent": packets.sent,
+        "packets_delivered": packets.delivered,
+        "packets_dropped": packets.dropped,
+        "packets_in_flight_at_end": in_flight,
+        "packets_lost": packets.lost,
+    }
 
 
 def _policy_summary(controller: Choice) -> dict[str, str] | None:

@@ -28,7 +28,7 @@ std::string results_of(const Network& network) {
     for (std::size_t i = 0; i < network.subflows().size(); ++i) {
         const SubflowResult r = network.subflow_result(i);
         out << " subflow " << r.throughput_bps << ' ' << r.goodput_bps << ' ' << r.mean_rtt_s << ' ' << r.loss_ratio
-            << ' ' << r.retransmits << ' ' << r.timeouts << ' ' << r.packets_sent;
+            << ' ' << r.retransmits << ' ' << r.timeouts << ' ' << r.packets.sent;
     }
     for (std::size_t i = 0; i < network.links().size(); ++i) {
         const LinkResult r = network.link_result(i);

@@ -20,6 +20,8 @@ TOTALS: Mapping[str, str] = {
     "p95_rtt_s": "mean",
     "loss_ratio": "mean",
     "retransmits": "sum",
+    "packets_sent": "sum",
+    "packets_dropped": "sum",
     "completion_s": "max",
 }
 """Figures of a whole run, and how they follow from those of its flows: their sum, their mean or the latest of them."""
