@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QSplitter,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -26,6 +25,7 @@ from subflow_app.core.licences import Part, licence_parts
 from subflow_app.core.paths import crash_directory, log_path, settings_path
 from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.shorthand import named, v_box
 from subflow_app.qt.workers import Workers
 
 _ABOUT = translatable(
@@ -44,18 +44,15 @@ class AboutDialog(QDialog):
         self.setWindowTitle(tr("About Subflow"))
         self.resize(760, 540)
         self.licences = LicencesPage(workers)
-        self.tabs = QTabWidget(self)
+        self.tabs = QTabWidget(self, documentMode=True)
         self.tabs.setAccessibleName(tr("About Subflow"))
-        self.tabs.setDocumentMode(True)
         self.tabs.addTab(_about(database), tr("About"))
         self.tabs.addTab(self.licences, tr("Licences"))
         self.tabs.currentChanged.connect(lambda _page: self.licences.load() if self._shows_licences() else None)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
         self.finished.connect(self.licences.give_up)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.tabs)
-        layout.addWidget(buttons)
+        v_box(self, self.tabs, buttons)
 
     def _shows_licences(self) -> bool:
         return self.tabs.currentWidget() is self.licences
@@ -63,12 +60,8 @@ class AboutDialog(QDialog):
 
 def _about(database: Path | None) -> QLabel:
     muted = current_tokens().muted_text
-    text = QLabel()
-    text.setTextFormat(Qt.TextFormat.RichText)
-    text.setWordWrap(True)
+    text = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True, margin=12, alignment=Qt.AlignmentFlag.AlignTop)
     text.setMinimumWidth(440)
-    text.setMargin(12)
-    text.setAlignment(Qt.AlignmentFlag.AlignTop)
     text.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
     files = (
         tr("Database: {path}", path=database or tr("none is open")),
@@ -105,31 +98,21 @@ class LicencesPage(QWidget):
             self,
         )
         intro.setWordWrap(True)
-        self.filter = QLineEdit(self)
-        self.filter.setPlaceholderText(tr("Filter…"))
+        self.filter = QLineEdit(self, placeholderText=tr("Filter…"), clearButtonEnabled=True)
         self.filter.setAccessibleName(tr("Filter of the parts"))
-        self.filter.setClearButtonEnabled(True)
         self._parts = ListModel(_line, self, tip=_line)
         self.model = QSortFilterProxyModel(self)
         self.model.setSourceModel(self._parts)
         self.model.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self.list = QListView(self)
-        self.list.setObjectName("licence_list")
-        self.list.setAccessibleName(tr("Parts of Subflow"))
+        self.list = named(QListView(self), "licence_list", tr("Parts of Subflow"))
         self.list.setModel(self.model)
-        self.text = QPlainTextEdit(self)
-        self.text.setObjectName("licence_text")
-        self.text.setAccessibleName(tr("Licence"))
-        self.text.setReadOnly(True)
+        self.text = named(QPlainTextEdit(self, readOnly=True), "licence_text", tr("Licence"))
         split = QSplitter(Qt.Orientation.Horizontal, self)
         split.addWidget(self.list)
         split.addWidget(self.text)
         split.setStretchFactor(1, 1)
         split.setSizes([290, 460])
-        layout = QVBoxLayout(self)
-        layout.addWidget(intro)
-        layout.addWidget(self.filter)
-        layout.addWidget(split, 1)
+        v_box(self, intro, self.filter, (split, 1))
         self.filter.textChanged.connect(self._filter)
         self.list.selectionModel().currentChanged.connect(self._show)
 

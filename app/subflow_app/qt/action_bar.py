@@ -18,6 +18,7 @@ from subflow_app.qt.choices import SPEEDS, WORKSPACES
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENU_ICONS, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
 from subflow_app.qt.speed_slider import SpeedSlider
+from subflow_app.qt.widgets.shorthand import named
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
 
@@ -93,8 +94,7 @@ class ActionBar(QObject):
                 scopes[spec.scope].addAction(self._actions[spec.id])
         filled = self._submenus(submenus)
         for title, entries in MENUS.items():
-            menu = self._window.menuBar().addMenu(tr(title))
-            menu.setObjectName(f"menu_{title.replace('&', '').lower()}")
+            menu = named(self._window.menuBar().addMenu(tr(title)), f"menu_{title.replace('&', '').lower()}")
             self.fill(menu, entries, filled)
         return self._make_toolbar()
 
@@ -202,8 +202,7 @@ class ActionBar(QObject):
         """Those of `SUBMENUS`, beside those that the window fills."""
         menus = dict(filled)
         for title in SUBMENUS:
-            menus[title] = QMenu(tr(title), self._window)
-            menus[title].setObjectName(f"menu_{title.replace(' ', '_').lower()}")
+            menus[title] = named(QMenu(tr(title), self._window), f"menu_{title.replace(' ', '_').lower()}")
             menus[title].setIcon(icon(SUBMENU_ICONS.get(title, "plots")))
         for title, entries in SUBMENUS.items():
             self.fill(menus[title], entries, menus)
@@ -217,9 +216,7 @@ class ActionBar(QObject):
             self._window.tell_failure(error)
 
     def _make_toolbar(self) -> QToolBar:
-        bar = QToolBar(tr("Toolbar"), self._window)
-        bar.setObjectName("toolbar")
-        bar.setMovable(False)
+        bar = named(QToolBar(tr("Toolbar"), self._window, movable=False), "toolbar")
         bar.setIconSize(QSize(_TOOLBAR_ICON, _TOOLBAR_ICON))
         bar.setContextMenuPolicy(Qt.ContextMenuPolicy.PreventContextMenu)
         self._speed = self._drop_down("speed", [f"run.speed_{speed}" for speed in SPEEDS], bar)
@@ -259,11 +256,9 @@ class ActionBar(QObject):
         return bar
 
     def _drop_down(self, name: str, action_ids: Sequence[str], bar: QToolBar) -> QToolButton:
-        button = QToolButton(bar)
-        button.setObjectName(f"{name}_button")
+        button = named(QToolButton(bar, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup), f"{name}_button")
         # Like the other buttons of a toolbar: the keyboard has the menus, and the focus stays where a person works.
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         menu = QMenu(button)
         self.fill(menu, action_ids)
         button.setMenu(menu)

@@ -9,12 +9,10 @@ from PySide6.QtCore import QAbstractItemModel, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QHBoxLayout,
     QLabel,
     QSplitter,
     QStackedWidget,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,9 +22,10 @@ from subflow_app.core.learning.agent_series import Numbers, learning_subflows
 from subflow_app.core.traces import Traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.agent_tables import DecisionList, DecisionNumbers
-from subflow_app.qt.widgets.action_buttons import add_buttons
+from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.agent_steps import AgentDecision
 from subflow_store import StoreError
@@ -64,9 +63,7 @@ class AgentPanel(QWidget):
         for kind, combo in self.plotted.items():
             combo.setToolTip(tr("{what}, over time", what=tr(_NUMBERS[kind])))
             combo.textActivated.connect(lambda name, kind=kind: self.number_chosen.emit(kind, name))
-        self._about = QLabel(self)
-        self._about.setObjectName("agent_about")
-        self._about.setWordWrap(True)
+        self._about = named(QLabel(self, wordWrap=True), "agent_about")
         self._about.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._list = DecisionList(self)
         self._numbers = DecisionNumbers(self)
@@ -79,32 +76,20 @@ class AgentPanel(QWidget):
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self._content(steps))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._pages)
+        v_box(self, self._pages, margins=0)
 
     def _content(self, steps: Sequence[QAction]) -> QWidget:
         content = QWidget(self)
-        first, second = QHBoxLayout(), QHBoxLayout()
-        first.addWidget(self.agents, 1)
-        add_buttons(first, steps)
-        for kind, text in (("observation", tr("Plot:")), ("action", tr("and:"))):
-            second.addWidget(QLabel(text, content))
-            second.addWidget(self.plotted[kind], 1)  # type: ignore[index] # the keys are those of _NUMBERS
-        parts = QSplitter(Qt.Orientation.Vertical, content)
-        parts.setChildrenCollapsible(False)
+        first = h_box(None, (self.agents, 1), *action_buttons(steps), spacing=4)
+        texts = QLabel(tr("Plot:"), content), QLabel(tr("and:"), content)
+        observation, action = (self.plotted["observation"], 1), (self.plotted["action"], 1)
+        second = h_box(None, texts[0], observation, texts[1], action, spacing=4)
+        parts = QSplitter(Qt.Orientation.Vertical, content, childrenCollapsible=False)
         parts.addWidget(self.numbers)
         parts.addWidget(self.decisions)
         parts.setStretchFactor(0, 3)
         parts.setStretchFactor(1, 2)
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(6, 6, 6, 6)
-        layout.setSpacing(6)
-        for row in (first, second):
-            row.setSpacing(4)
-            layout.addLayout(row)
-        layout.addWidget(self._about)
-        layout.addWidget(parts, 1)
+        v_box(content, first, second, self._about, (parts, 1), margins=6, spacing=6)
         return content
 
     # ---- what the window uses ----

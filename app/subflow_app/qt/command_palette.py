@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QStyle,
     QStyledItemDelegate,
     QStyleOptionViewItem,
-    QVBoxLayout,
 )
 
 from subflow_app.core.fuzzy import rank
@@ -30,6 +29,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.models.table_model import ROW_ROLE, ListModel
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.shorthand import named, v_box
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -76,27 +76,17 @@ class CommandPalette(QDialog):
         self.setObjectName("command_palette")
         self.setWindowTitle(tr("Command palette"))
         self.model = _Entries(entries_of(window), self)
-        self.search = QLineEdit(self)
-        self.search.setObjectName("palette_search")
-        self.search.setAccessibleName(tr("Command"))
+        self.search = named(QLineEdit(self, clearButtonEnabled=True), "palette_search", tr("Command"))
         self.search.setPlaceholderText(tr("Type what you want to do or open…"))
-        self.search.setClearButtonEnabled(True)
-        self.list = QListView(self)
-        self.list.setObjectName("palette_entries")
-        self.list.setAccessibleName(tr("Matching commands"))
+        self.list = named(QListView(self), "palette_entries", tr("Matching commands"))
         self.list.setModel(self.model)
         self.list.setItemDelegate(_Delegate(self.list))
         self.list.setUniformItemSizes(True)
         # The keyboard stays in the field, where the arrows move the choice.
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.hint = QLabel(self)
-        self.hint.setObjectName("palette_hint")
-        self.hint.setWordWrap(True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(8, 8, 8, 8)
-        for part in (self.search, self.list, self.hint):
-            layout.addWidget(part)
+        self.hint = named(QLabel(self, wordWrap=True), "palette_hint")
+        v_box(self, self.search, self.list, self.hint, margins=8)
         tokens = current_tokens()
         self.setStyleSheet(f"#command_palette {{ background: {tokens.window}; border: 1px solid {tokens.border}; }}")
         self.search.textChanged.connect(self._on_typed)

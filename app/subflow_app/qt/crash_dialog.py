@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QPlainTextEdit,
     QSplitter,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,6 +21,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.paths import crash_directory
 from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.shorthand import named, v_box
 
 _EMPTY, _REPORTS = 0, 1
 
@@ -46,15 +46,10 @@ class CrashDialog(QDialog):
         )
         promise.setWordWrap(True)
         self.model = ListModel(_line, self, tip=lambda report: str(report.file))
-        self.list = QListView(self)
-        self.list.setObjectName("crash_list")
-        self.list.setAccessibleName(tr("Crash reports"))
+        self.list = named(QListView(self), "crash_list", tr("Crash reports"))
         self.list.setModel(self.model)
         self.list.setAlternatingRowColors(True)
-        self.text = QPlainTextEdit(self)
-        self.text.setObjectName("crash_text")
-        self.text.setAccessibleName(tr("Text of the report"))
-        self.text.setReadOnly(True)
+        self.text = named(QPlainTextEdit(self, readOnly=True), "crash_text", tr("Text of the report"))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         split = QSplitter(Qt.Orientation.Vertical, self)
@@ -77,11 +72,7 @@ class CrashDialog(QDialog):
         self.delete.clicked.connect(self._delete)
         buttons.rejected.connect(self.reject)
         self.list.selectionModel().currentChanged.connect(self._show_text)
-        layout = QVBoxLayout(self)
-        layout.addWidget(promise)
-        layout.addWidget(self._pages, 1)
-        layout.addWidget(self.with_scenario)
-        layout.addWidget(buttons)
+        v_box(self, promise, (self._pages, 1), self.with_scenario, buttons)
         self._list(0)
 
     def show_report(self, report: CrashReport) -> None:

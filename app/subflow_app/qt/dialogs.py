@@ -18,12 +18,12 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QPlainTextEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from subflow_app.core.file_kinds import SCENARIO_FILE_SUFFIX
 from subflow_app.core.language import tr, translatable, trn
+from subflow_app.qt.widgets.shorthand import named, v_box
 
 # Translated by whoever shows them.
 SCENARIO_FILTER = translatable("Scenarios (*.toml);;All files (*)")
@@ -62,8 +62,7 @@ class Dialogs:
 
     def ask_save_changes(self, name: str) -> SaveAnswer:
         """Whether to keep the changes of a scenario that is about to be closed."""
-        box = self._message_box(tr("Unsaved changes"))
-        box.setObjectName("ask_save_changes")
+        box = named(self._message_box(tr("Unsaved changes")), "ask_save_changes")
         box.setIcon(QMessageBox.Icon.Warning)
         box.setText(tr("Save the changes to {name}?", name=name))
         box.setInformativeText(tr("They are lost if you do not save them."))
@@ -78,8 +77,7 @@ class Dialogs:
 
     def ask_trainings(self, count: int) -> TrainingAnswer:
         """What is to become of trainings that go on while the window closes."""
-        box = self._message_box(tr("Trainings go on"))
-        box.setObjectName("ask_trainings")
+        box = named(self._message_box(tr("Trainings go on")), "ask_trainings")
         box.setIcon(QMessageBox.Icon.Question)
         box.setText(trn("A training is not finished yet.", "{count} trainings are not finished yet.", count))
         box.setInformativeText(
@@ -223,17 +221,13 @@ class Dialogs:
 
     def report(self, title: str, text: str) -> None:
         """Shows a text of many lines, to read and to copy."""
-        dialog = QDialog(self._parent)
-        dialog.setObjectName("report")
+        dialog = named(QDialog(self._parent), "report")
         dialog.setWindowTitle(title)
-        field = QPlainTextEdit(text, dialog)
+        field = QPlainTextEdit(text, dialog, readOnly=True)
         field.setAccessibleName(title)
-        field.setReadOnly(True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, dialog)
         buttons.rejected.connect(dialog.reject)
-        layout = QVBoxLayout(dialog)
-        layout.addWidget(field)
-        layout.addWidget(buttons)
+        v_box(dialog, field, buttons)
         dialog.resize(720, 480)
         dialog.exec()
         dialog.deleteLater()
@@ -250,8 +244,7 @@ class Dialogs:
 
     def tell_bug(self, report: str, file: Path | None) -> None:
         """Says that Subflow has a bug, and offers its report to copy, which is kept in ``file`` if anywhere."""
-        box = self._message_box(tr("Subflow has a bug"))
-        box.setObjectName("bug")
+        box = named(self._message_box(tr("Subflow has a bug")), "bug")
         box.setIcon(QMessageBox.Icon.Critical)
         box.setText(tr("Something went wrong that should not have. Your scenario and your runs are still there."))
         texts = [tr("Please save your work, and report this; the report says where it happened. Nothing is sent.")]

@@ -20,6 +20,7 @@ from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.panel_fold import PanelFold
 from subflow_app.qt.theme import Tokens, set_style
+from subflow_app.qt.widgets.shorthand import named
 
 # Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
 LAYOUT_VERSION = 7
@@ -62,8 +63,7 @@ class Docks(QObject):
         # One close button, on the tab; the buttons of the whole area only repeat what its tabs and the View menu do.
         for flag in (flags.DockAreaHasCloseButton, flags.DockAreaHasUndockButton, flags.DockAreaHasTabsMenuButton):
             ads.CDockManager.setConfigFlag(flag, False)
-        self._manager = ads.CDockManager(window)
-        self._manager.setObjectName("docks")
+        self._manager = named(ads.CDockManager(window), "docks")
         self._panels: dict[str, _Panel] = {}
         self.fold: PanelFold | None = None
         # No style sheet yet: while it is set, each panel that comes and each layout that is restored polishes all there
@@ -71,8 +71,7 @@ class Docks(QObject):
 
     def set_centre(self, name: str, title: str, widget: QWidget) -> None:
         """Puts ``widget`` in the middle, where it stays: it cannot be closed or moved."""
-        dock = ads.CDockWidget(self._manager, title)
-        dock.setObjectName(name)
+        dock = named(ads.CDockWidget(self._manager, title), name)
         dock.setWidget(widget)
         around = dock.findChild(QAbstractScrollArea, "dockWidgetScrollArea")
         if around is not None:
@@ -89,8 +88,7 @@ class Docks(QObject):
             widget: the content; the panel owns it from now on.
             icon_name: icon of its tab, see ``icons``.
         """
-        dock = ads.CDockWidget(self._manager, title)
-        dock.setObjectName(name)
+        dock = named(ads.CDockWidget(self._manager, title), name)
         # Content brings its own scroll bars; a second scroll area around it would fight them.
         dock.setWidget(widget, ads.CDockWidget.eInsertMode.ForceNoScrollArea)
         dock.setMinimumSizeHintMode(ads.CDockWidget.eMinimumSizeHintMode.MinimumSizeHintFromContent)

@@ -13,12 +13,10 @@ from PySide6.QtWidgets import (
     QDialogButtonBox,
     QDoubleSpinBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QScrollArea,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -37,6 +35,7 @@ from subflow_app.core.paper.paper_styles import (
 from subflow_app.qt.figure_preview import FigurePreview
 from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 
 FORMATS: dict[FigureKind, str] = {
     "pdf": translatable("PDF — vector, for papers"),
@@ -65,21 +64,16 @@ class FigureDialog(QDialog):
         self.height_mm = self._millimetres("figure_height", HEIGHT_RANGE_MM)
         self.height_label = QLabel(self)
         self.height_label.setBuddy(self.height_mm)
-        self.dpi = QSpinBox(self)
-        self.dpi.setObjectName("figure_dpi")
+        self.dpi = named(QSpinBox(self, suffix=tr(" px per inch")), "figure_dpi")
         self.dpi.setRange(*DPI_RANGE)
-        self.dpi.setSuffix(tr(" px per inch"))
         self.plots = [self._plot_box(plot.id, plot.title) for plot in source.plan.plots]
         self.files = self._combo(
             "figure_files",
             {True: translatable("One, plots on top of each other"), False: translatable("One for each plot")},
         )
         self.legend = self._combo("figure_legend", LEGENDS)
-        self.heading = QLineEdit(self)
-        self.heading.setObjectName("figure_title")
-        self.heading.setPlaceholderText(tr("None: papers have captions"))
-        self.data = QCheckBox(tr("&Data shown as CSV beside it"), self)
-        self.data.setObjectName("figure_data")
+        self.heading = named(QLineEdit(self, placeholderText=tr("None: papers have captions")), "figure_title")
+        self.data = named(QCheckBox(tr("&Data shown as CSV beside it"), self), "figure_data")
         self.preview = FigurePreview(source, self)
         self._lay_out()
         self._show(choice)
@@ -126,9 +120,7 @@ class FigureDialog(QDialog):
         form.addRow(tr("&Width:"), self.width_mm)
         form.addRow(self.height_label, self.height_mm)
         form.addRow(tr("&Resolution:"), self.dpi)
-        boxes = QVBoxLayout()
-        for box in self.plots:
-            boxes.addWidget(box)
+        boxes = v_box(None, *self.plots)
         form.addRow(tr("Plots:"), boxes)
         form.addRow(tr("F&iles:"), self.files)
         form.addRow(tr("&Legend:"), self.legend)
@@ -137,8 +129,7 @@ class FigureDialog(QDialog):
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         choices = QWidget()
         choices.setLayout(form)
-        scroll = _Upright(self)
-        scroll.setObjectName("figure_choices")
+        scroll = named(_Upright(self), "figure_choices")
         scroll.setWidget(choices)
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
@@ -150,12 +141,8 @@ class FigureDialog(QDialog):
         self.export_button.setDefault(True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        beside = QHBoxLayout()
-        beside.addWidget(scroll)
-        beside.addWidget(self.preview, 1)
-        layout = QVBoxLayout(self)
-        layout.addLayout(beside, 1)
-        layout.addWidget(buttons)
+        beside = h_box(None, scroll, (self.preview, 1))
+        v_box(self, (beside, 1), buttons)
         self.resize(QSize(960, 560))
 
     def _connect(self) -> None:
@@ -214,17 +201,13 @@ class FigureDialog(QDialog):
         return Choice(name, ((data, tr(text)) for data, text in items.items()), self)
 
     def _plot_box(self, plot_id: str, title: str) -> QCheckBox:
-        box = QCheckBox(tr(title), self)
-        box.setObjectName(_box_name(plot_id))
+        box = named(QCheckBox(tr(title), self), _box_name(plot_id))
         box.setChecked(True)
         return box
 
     def _millimetres(self, name: str, allowed: tuple[float, float]) -> QDoubleSpinBox:
-        box = QDoubleSpinBox(self)
-        box.setObjectName(name)
+        box = named(QDoubleSpinBox(self, decimals=1, suffix=tr(" mm")), name)
         box.setRange(*allowed)
-        box.setDecimals(1)
-        box.setSuffix(tr(" mm"))
         return box
 
 

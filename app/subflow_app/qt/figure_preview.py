@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPixmap, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, trn
@@ -15,6 +15,7 @@ from subflow_app.core.paper.figure_plan import FigurePlan
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
 from subflow_app.qt import format as fmt
 from subflow_app.qt.figure_source import FigureSource
+from subflow_app.qt.widgets.shorthand import named, timer, v_box
 
 # After the last change: while a number is being typed nothing is drawn.
 _DELAY_MS = 150
@@ -36,24 +37,15 @@ class FigurePreview(QFrame):
         self._is_stopped = False
         self._content = QPixmap()
         self._told = ""
-        self.picture = QLabel(self)
-        self.picture.setObjectName("figure_picture")
-        self.picture.setAccessibleName(tr("Preview of the figure"))
+        self.picture = named(QLabel(self), "figure_picture", tr("Preview of the figure"))
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.picture.setMinimumSize(QSize(320, 260))
         # The picture follows the room there is, not the other way round.
         self.picture.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        self.caption = QLabel(tr("Drawing…"), self)
-        self.caption.setObjectName("figure_caption")
-        self.caption.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.caption = named(QLabel(tr("Drawing…"), self, alignment=Qt.AlignmentFlag.AlignCenter), "figure_caption")
         self.caption.setWordWrap(True)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.picture, 1)
-        layout.addWidget(self.caption)
-        self._delay = QTimer(self)
-        self._delay.setSingleShot(True)
-        self._delay.setInterval(_DELAY_MS)
-        self._delay.timeout.connect(self._draw)
+        v_box(self, (self.picture, 1), self.caption)
+        self._delay = timer(self, self._draw, _DELAY_MS, is_single=True)
 
     @property
     def is_up_to_date(self) -> bool:

@@ -13,6 +13,7 @@ from subflow_app.core.resources import scenario_names
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.icons import icon
 from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.widgets.shorthand import named
 
 # The titles that `menus` places them with.
 EXAMPLES = "Open &example"
@@ -35,8 +36,7 @@ class FileMenus(QObject):
         return {EXAMPLES: self._examples, RECENT: self._recent}
 
     def _make(self, title: str, name: str, fill: Callable[[], None], parent: QWidget) -> QMenu:
-        menu = QMenu(tr(title), parent)
-        menu.setObjectName(f"menu_{name}")
+        menu = named(QMenu(tr(title), parent), f"menu_{name}")
         menu.setIcon(icon(name))
         menu.aboutToShow.connect(fill)
         return menu

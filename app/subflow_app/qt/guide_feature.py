@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -13,6 +13,7 @@ from subflow_app.core.errors import GuideError
 from subflow_app.core.language import tr
 from subflow_app.qt.choices import PANELS
 from subflow_app.qt.feature import Feature
+from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
     from subflow_app.core.guide import GuideBuild
@@ -31,9 +32,7 @@ class GuideFeature(Feature):
         super().__init__(window)
         self._build: GuideBuild | None = None
         self._wanted = ""  # topic, once the guide is built
-        self._timer = QTimer(self)
-        self._timer.setInterval(_PROGRESS_MS)
-        self._timer.timeout.connect(self._tell_progress)
+        self._timer = timer(self, self._tell_progress, _PROGRESS_MS)
 
     def connect_parts(self) -> None:
         """Links of the help beside the work, and of decisions that are explained, lead here."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import time
 from typing import NamedTuple
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QObject, Qt
+
+from subflow_app.qt.widgets.shorthand import timer
 
 INTERVAL_MS = 5
 
@@ -25,10 +27,8 @@ class Heartbeat(QObject):
         super().__init__(parent)
         self.turns: list[Turn] = []
         self._before = self._now()
-        self._timer = QTimer(self)
+        self._timer = timer(self, self.beat, INTERVAL_MS)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.setInterval(INTERVAL_MS)
-        self._timer.timeout.connect(self.beat)
         self._timer.start()
 
     def beat(self) -> None:

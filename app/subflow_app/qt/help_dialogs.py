@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QTextBrowser, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.action_spec import ActionSpec, Scope
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.shorthand import named, v_box
 
 # Gestures and keys that are no actions: (where, what to do, what happens).
 GESTURES = (
@@ -38,19 +39,12 @@ class ShortcutsDialog(QDialog):
         self.setObjectName("shortcuts_dialog")
         self.setWindowTitle(tr("Keyboard shortcuts"))
         self.resize(560, 620)
-        self.filter = QLineEdit(self)
-        self.filter.setPlaceholderText(tr("Filter…"))
+        self.filter = QLineEdit(self, placeholderText=tr("Filter…"), clearButtonEnabled=True)
         self.filter.setAccessibleName(tr("Filter of the shortcuts"))
-        self.filter.setClearButtonEnabled(True)
-        self.list = QTextBrowser(self)
-        self.list.setObjectName("shortcut_list")
-        self.list.setAccessibleName(tr("Shortcuts"))
+        self.list = named(QTextBrowser(self), "shortcut_list", tr("Shortcuts"))
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.filter)
-        layout.addWidget(self.list)
-        layout.addWidget(buttons)
+        v_box(self, self.filter, self.list, buttons)
         self.filter.textChanged.connect(self._show)
         self._show("")
 

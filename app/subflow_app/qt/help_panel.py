@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QPushButton, QTextBrowser, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QTextBrowser, QWidget
 
 from subflow_app.core.errors import ResourceError
 from subflow_app.core.language import ENGLISH, current_language, tr
 from subflow_app.core.resources import resource_path
 from subflow_app.qt.theme import Tokens, follow_theme
+from subflow_app.qt.widgets.shorthand import named, v_box
 
 START_PAGE = "help"
 
@@ -25,21 +26,13 @@ class HelpPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("help_panel")
         self.page = START_PAGE
-        self.browser = QTextBrowser(self)
-        self.browser.setObjectName("help_text")
-        self.browser.setAccessibleName(tr("Help"))
-        self.browser.setOpenLinks(False)
+        self.browser = named(QTextBrowser(self, openLinks=False), "help_text", tr("Help"))
         self.browser.document().setDocumentMargin(12)
         self.browser.anchorClicked.connect(lambda url: self.show_page(url.path()))
-        self.more = QPushButton(tr("More in the user guide"), self)
-        self.more.setObjectName("help_more")
+        self.more = named(QPushButton(tr("More in the user guide"), self), "help_more")
         self.more.setToolTip(tr("Open the user guide at the page of this panel"))
         self.more.clicked.connect(lambda: self.guide_wanted.emit(self.page))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.browser)
-        layout.addWidget(self.more)
+        v_box(self, self.browser, self.more, margins=0, spacing=0)
         self.setFocusProxy(self.browser)
         follow_theme(self._recolour)
 

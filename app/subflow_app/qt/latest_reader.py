@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
+from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.qt.workers import Workers
 
 Work = Callable[[Callable[[], bool]], object]
@@ -34,10 +35,7 @@ class LatestReader(QObject):
         self._name = name
         self._wanted: Work | None = None
         self._given_up: threading.Event | None = None  # of what is being computed
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(pause_ms)
-        self._pause.timeout.connect(self._start)
+        self._pause = timer(self, self._start, pause_ms, is_single=True)
 
     @property
     def is_busy(self) -> bool:

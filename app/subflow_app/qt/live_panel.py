@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,6 +26,7 @@ from subflow_app.core.scenarios.form_text import completed
 from subflow_app.qt.inspector.editors import ChoiceEditor
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.shorthand import heading, named, v_box
 from subflow_sim.params import params_by_key
 from subflow_sim.scenario import Flow, QueueSpec
 from subflow_sim.units import Dimension, format_quantity
@@ -47,32 +47,20 @@ class LivePanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Shows nothing yet."""
         super().__init__(parent)
-        self.setObjectName("live_panel")
-        self.setAccessibleName(tr("Change the run"))
+        named(self, "live_panel", tr("Change the run"))
         self._job: RunJob | None = None
         self._key = ""
         self._shown = ""  # "links", "flows", or nothing
-        self._title = QLabel(self)
-        self._title.setObjectName("live_title")
-        font = self._title.font()
-        font.setBold(True)
-        self._title.setFont(font)
+        self._title = heading(named(QLabel(self), "live_title"))
         text = tr(
             "A change happens now and is recorded in this run, which can be repeated. The scenario stays as it is."
         )
-        self._hint = muted(QLabel(text, self))
-        self._hint.setObjectName("live_hint")
-        self._hint.setWordWrap(True)
+        self._hint = named(muted(QLabel(text, self, wordWrap=True)), "live_hint")
         self._make_link_part()
-        self._flow_part = QWidget(self)
-        self._flow_part.setObjectName("live_flow")
+        self._flow_part = named(QWidget(self), "live_flow")
         self._flow_grid = QGridLayout(self._flow_part)
         self._flow_grid.setContentsMargins(0, 0, 0, 0)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 8, 12, 8)
-        layout.setSpacing(6)
-        for part in (self._title, self._hint, self._link_part, self._flow_part):
-            layout.addWidget(part)
+        v_box(self, self._title, self._hint, self._link_part, self._flow_part, margins=(12, 8, 12, 8), spacing=6)
         self.hide()
 
     @property
@@ -107,13 +95,11 @@ class LivePanel(QWidget):
     # ---- inside ----
 
     def _make_link_part(self) -> None:
-        self._link_part = QWidget(self)
-        self._link_part.setObjectName("live_link")
+        self._link_part = named(QWidget(self), "live_link")
         form = QFormLayout(self._link_part)
         form.setContentsMargins(0, 0, 0, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        self._up = QCheckBox(tr("In service"), self._link_part)
-        self._up.setObjectName("live_up")
+        self._up = named(QCheckBox(tr("In service"), self._link_part), "live_up")
         self._up.setToolTip(tr("Taking a link out of service loses what waits in its queue"))
         self._up.clicked.connect(lambda is_up: self._want_of_link("up", is_up))
         directions = zip(_DIRECTIONS, (tr("Both directions"), tr("Forward only"), tr("Reverse only")), strict=True)
@@ -125,9 +111,7 @@ class LivePanel(QWidget):
         self._present: dict[str, str] = {}  # the values that the run has
         labels = {"rate": tr("Rate"), "delay": tr("Delay"), "loss": tr("Loss"), "queue": tr("Queue limit")}
         for key, label in labels.items():
-            field = QLineEdit(self._link_part)
-            field.setObjectName(f"live_{key}")
-            field.setAccessibleName(label)
+            field = named(QLineEdit(self._link_part), f"live_{key}", label)
             field.editingFinished.connect(partial(self._on_typed, key))
             self._fields[key] = field
             form.addRow(label, field)
@@ -182,11 +166,9 @@ class LivePanel(QWidget):
         self._switches: list[tuple[QLabel, QCheckBox, QCheckBox]] = []
         for ordinal in range(1, len(flow.paths) + 1):
             name = QLabel(self._flow_part)
-            is_open = QCheckBox(tr("Open"), self._flow_part)
-            is_open.setObjectName(f"live_open_{ordinal}")
+            is_open = named(QCheckBox(tr("Open"), self._flow_part), f"live_open_{ordinal}")
             is_open.clicked.connect(lambda on, which=ordinal: self._want_of_flow(which, "open", on))
-            backup = QCheckBox(tr("Backup"), self._flow_part)
-            backup.setObjectName(f"live_backup_{ordinal}")
+            backup = named(QCheckBox(tr("Backup"), self._flow_part), f"live_backup_{ordinal}")
             backup.setEnabled(is_multipath)
             backup.clicked.connect(lambda on, which=ordinal: self._want_of_flow(which, "backup", on))
             for column, widget in enumerate((name, is_open, backup)):
@@ -202,8 +184,7 @@ class LivePanel(QWidget):
             for each in catalog.controllers
             if each.name in (names or (own,))
         )
-        self._controller = box = ChoiceEditor(self._flow_part)
-        box.setObjectName("live_controller")
+        self._controller = box = named(ChoiceEditor(self._flow_part), "live_controller")
         label = QLabel(tr("Controller"), self._flow_part)
         label.setBuddy(box)
         box.setAccessibleName(label.text())
@@ -271,13 +252,8 @@ def _queue_text(queue: QueueSpec) -> str:
 
 def beside_inspector(live: LivePanel, inspector: QWidget) -> QWidget:
     """The content of the inspector's panel: what changes the run above what edits the scenario."""
-    both = QWidget()
-    both.setObjectName("inspector_with_live")
-    layout = QVBoxLayout(both)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(0)
-    layout.addWidget(_LiveScroll(live, both))
-    layout.addWidget(inspector, 1)
+    both = named(QWidget(), "inspector_with_live")
+    v_box(both, _LiveScroll(live, both), (inspector, 1), margins=0, spacing=0)
     return both
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QColor, QDesktopServices, QFontDatabase, QGuiApplication, QShowEvent, QTextCharFormat
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPlainTextEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QToolButton, QWidget
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import log_path
@@ -16,6 +16,7 @@ from subflow_app.core.session_log import MOST_KEPT, SESSION_LOG, LogMessage, Ses
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, follow_theme
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 
 _LEVELS = {
     logging.INFO: translatable("Everything"),
@@ -40,33 +41,20 @@ class LogPanel(QWidget):
         self._unseen = 0
         levels = ((level, tr(text)) for level, text in _LEVELS.items())
         self.level = Choice("log_level", levels, self, text=tr("Messages from this level on"))
-        self.search = QLineEdit(self)
-        self.search.setObjectName("log_search")
-        self.search.setAccessibleName(tr("Search the log"))
-        self.search.setPlaceholderText(tr("Search the log…"))
+        self.search = named(QLineEdit(self, placeholderText=tr("Search the log…")), "log_search", tr("Search the log"))
         self.search.setClearButtonEnabled(True)
         copy = self._button("database_copy", tr("Copy"), tr("Copy the messages that are shown"), self.copy)
         open_file = self._button(
             "scenario", tr("Open file"), tr("Open the log file, which has earlier sessions too"), _open_file
         )
-        self.text = QPlainTextEdit(self)
-        self.text.setObjectName("log_text")
-        self.text.setAccessibleName(tr("Messages"))
-        self.text.setReadOnly(True)
+        self.text = named(QPlainTextEdit(self, readOnly=True), "log_text", tr("Messages"))
         self.text.setMaximumBlockCount(2 * MOST_KEPT)
         self.text.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.text.setPlaceholderText(tr("No message yet."))
-        bar = QHBoxLayout()
-        bar.setContentsMargins(6, 4, 6, 4)
-        for part in (self.level, self.search, copy, open_file):
-            bar.addWidget(part)
+        bar = h_box(None, self.level, self.search, copy, open_file, margins=(6, 4, 6, 4))
         bar.setStretchFactor(self.search, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addWidget(self.text)
+        v_box(self, bar, self.text, margins=0, spacing=0)
         self.setFocusProxy(self.search)
         self.level.currentIndexChanged.connect(self._show_all)
         self.search.textChanged.connect(self._show_all)
@@ -147,14 +135,12 @@ class LogPanel(QWidget):
             bar.setValue(bar.maximum())
 
     def _button(self, icon_name: str, text: str, tip: str, press: Callable[[], None]) -> QToolButton:
-        button = QToolButton(self)
+        button = QToolButton(self, autoRaise=True, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setIcon(icon(icon_name))
         button.setText(text)
         button.setToolTip(tip)
         button.setAccessibleName(tip)
-        button.setAutoRaise(True)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.clicked.connect(press)
         return button
 

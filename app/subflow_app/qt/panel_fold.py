@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from PySide6.QtCore import QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QSplitter, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
+from subflow_app.qt.widgets.shorthand import timer
 
 _NO_LIMIT = 16_777_215  # of a height, as Qt has it, px
 _SHARE = 0.34  # of the height, for a place that is unfolded and never had one
@@ -40,10 +41,7 @@ class PanelFold(QObject):
         # Of the place whose height is held. Places themselves are never kept: QtAds deletes them when layouts change.
         self._held: list[Any] = []
         self._height = 0  # of the place before it was folded, px
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(0)
-        self._timer.timeout.connect(self.follow)
+        self._timer = timer(self, self.follow, is_single=True)
         manager.dockAreaCreated.connect(self._timer.start)
         dock.topLevelChanged.connect(self._timer.start)
 

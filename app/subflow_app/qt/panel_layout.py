@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMainWindow, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.choices import PANELS
 from subflow_app.qt.docks import Docks
 from subflow_app.qt.widgets.banner import Banners
+from subflow_app.qt.widgets.shorthand import v_box
 from subflow_app.qt.workspaces import Workspaces
 
 
@@ -39,12 +40,7 @@ class PanelLayout(QObject):
         dock_area = QMainWindow()
         dock_area.setWindowFlags(Qt.WindowType.Widget)
         middle = QWidget(window)
-        layout = QVBoxLayout(middle)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(dock_area, 1)
-        for strip in strips:
-            layout.addWidget(strip)
+        v_box(middle, (dock_area, 1), *strips, margins=0, spacing=0)
         banners.setParent(middle)
         banners.lie_over(dock_area)
         window.setCentralWidget(middle)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QFont, QPalette, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QWidget
 
 from subflow_app.core.history.run_names import told_apart
 from subflow_app.core.language import tr
@@ -24,6 +24,7 @@ from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.results_strip import ResultsStrip
 from subflow_app.qt.widgets.said_line import SaidLine
+from subflow_app.qt.widgets.shorthand import named, timer, v_box
 from subflow_app.qt.widgets.span_panel import SpanPanel
 from subflow_store.values import RunRow
 
@@ -93,26 +94,19 @@ class PlotView(QWidget):
             run_action,
         )
         self._span = SpanPanel()
-        self._lines_timer = QTimer(self)
-        self._lines_timer.setSingleShot(True)
-        self._lines_timer.setInterval(_LINES_MS)
-        self._lines_timer.timeout.connect(self._show_lines)
-        self._values_timer = QTimer(self)
-        self._values_timer.setSingleShot(True)
-        self._values_timer.setInterval(_VALUES_MS)
-        self._values_timer.timeout.connect(lambda: self._update_values(self._loaded().cursor_s))
+        self._lines_timer = timer(self, self._show_lines, _LINES_MS, is_single=True)
+        self._values_timer = timer(
+            self, lambda: self._update_values(self._loaded().cursor_s), _VALUES_MS, is_single=True
+        )
         self._pages = QStackedWidget(self)
         self._pages.setBackgroundRole(QPalette.ColorRole.Base)
         self._pages.setAutoFillBackground(True)
         self._pages.addWidget(self._empty)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
         self._waiting = self._foreign = ""
         self._results = ResultsStrip(self)
         self._results.folded.connect(self._on_results_folded)
         self._are_results_folded: bool | None = None  # as a person chose; None: by the height that there is
-        layout.addWidget(self._results)
-        layout.addWidget(self._pages, 1)
+        layout = v_box(self, self._results, (self._pages, 1), margins=0)
         self._left_out = muted(SaidLine("plots_left_out", self))
         self._left_out.setBackgroundRole(QPalette.ColorRole.AlternateBase)
         self._left_out.setAutoFillBackground(True)
@@ -148,9 +142,7 @@ class PlotView(QWidget):
         stack.cursors.changed.connect(self._update_span)
         stack.cursors.changed.connect(self.span_changed)
         self._span.cleared.connect(stack.cursors.clear)
-        plots = QSplitter(Qt.Orientation.Vertical)
-        plots.setObjectName("span_splitter")
-        plots.setChildrenCollapsible(False)
+        plots = named(QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False), "span_splitter")
         scroll = self._scroll = PlotScroll(stack)
         self._button = CurvesButton(scroll, self.curves_menu, self.choices.bin_s)
         plots.addWidget(scroll)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QFont
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.qt.theme import current_tokens, set_current
+from subflow_app.qt.widgets.shorthand import sized, timer
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -45,9 +46,7 @@ class Presentation(QObject):
         self._before: _Before | None = None
         self._is_on = False
         self._polls = self._calm = 0
-        self._settling = QTimer(self)
-        self._settling.setInterval(_POLL_MS)
-        self._settling.timeout.connect(self._settle)
+        self._settling = timer(self, self._settle, _POLL_MS)
         # Who chooses a workspace wants its panels.
         window.workspaces.changed.connect(lambda _name: self.set_on(False))
 
@@ -90,8 +89,7 @@ class Presentation(QObject):
         font = QApplication.font()
         self._before = _Before(font, window.windowState(), window.saveGeometry(), window.geometry())
         window.workspaces.present()
-        large = QFont(font)
-        large.setPointSizeF(font.pointSizeF() * TYPE_SCALE)
+        large = sized(font, TYPE_SCALE)
         self._show_as(large, LINE_SCALE, is_plain=False)
         window.showFullScreen()
         window.plots.setFocus()

@@ -5,14 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDateTime, QLocale, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QDateTime, QLocale, QObject, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFontDatabase, QSyntaxHighlighter, QTextCharFormat, QTextDocument
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.recovery import Orphan, RecoveryFile, UnsavedText, find_orphans
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.banner import Way
+from subflow_app.qt.widgets.shorthand import named, timer, v_box
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -40,10 +41,7 @@ class Recovery(QObject):
         self.file = RecoveryFile(self.failed.emit, folder)
         self._base = window.documents.doc.text
         # An edit is told before its command is on the stack: looked at when both are done.
-        self._look = QTimer(self)
-        self._look.setSingleShot(True)
-        self._look.setInterval(0)
-        self._look.timeout.connect(self._keep)
+        self._look = timer(self, self._keep, is_single=True)
         window.documents.replaced.connect(self._on_replaced)
         window.documents.edited.connect(self._look.start)
         window.document_stack.indexChanged.connect(self._look.start)
@@ -142,10 +140,7 @@ class DifferencesDialog(QDialog):
             self,
         )
         label.setWordWrap(True)
-        self.text = QPlainTextEdit(orphan.differences(), self)
-        self.text.setObjectName("differences")
-        self.text.setAccessibleName(tr("Differences"))
-        self.text.setReadOnly(True)
+        self.text = named(QPlainTextEdit(orphan.differences(), self, readOnly=True), "differences", tr("Differences"))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self._colours = _DiffColours(self.text.document())
@@ -158,10 +153,7 @@ class DifferencesDialog(QDialog):
         buttons.rejected.connect(self.reject)
         discard.clicked.connect(lambda: self.done(QDialog.DialogCode.Accepted + 1))
         self.finished.connect(self._on_finished)
-        layout = QVBoxLayout(self)
-        layout.addWidget(label)
-        layout.addWidget(self.text)
-        layout.addWidget(buttons)
+        v_box(self, label, self.text, buttons)
 
     def _on_finished(self, result: int) -> None:
         if result == QDialog.DialogCode.Accepted:

@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -22,6 +21,7 @@ from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.paper.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
 from subflow_app.core.plots import PlotSpec
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.shorthand import named, v_box
 from subflow_store import RunRow
 
 FORMATS: dict[ReportKind, str] = {
@@ -66,9 +66,7 @@ class ReportDialog(QDialog):
         holds.setWordWrap(True)
         self.kind = Choice("report_format", ((kind, tr(text)) for kind, text in FORMATS.items()), self)
         self.page = Choice("report_page", PAGE_SIZES.items(), self)
-        self.heading = QLineEdit(self)
-        self.heading.setObjectName("report_title")
-        self.heading.setPlaceholderText(rows[0].name if rows else "")
+        self.heading = named(QLineEdit(self, placeholderText=rows[0].name if rows else ""), "report_title")
         form = QFormLayout()
         form.addRow(tr("&Title:"), self.heading)
         form.addRow(tr("&Format:"), self.kind)
@@ -79,12 +77,7 @@ class ReportDialog(QDialog):
         export.setDefault(True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(about)
-        layout.addWidget(holds)
-        layout.addLayout(form)
-        layout.addWidget(self._group(), 1)
-        layout.addWidget(buttons)
+        v_box(self, about, holds, form, (self._group(), 1), buttons)
         self.kind.currentIndexChanged.connect(self._on_kind_changed)
         self._on_kind_changed()
         self.resize(560, 520)
@@ -114,20 +107,15 @@ class ReportDialog(QDialog):
         grid.setRowStretch(rows, 1)
         inside = QWidget()
         inside.setLayout(grid)
-        scroll = QScrollArea(self)
-        scroll.setObjectName("report_figures")
-        scroll.setAccessibleName(tr("Figures"))
+        scroll = named(QScrollArea(self, widgetResizable=True), "report_figures", tr("Figures"))
         scroll.setWidget(inside)
-        scroll.setWidgetResizable(True)
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         group = QGroupBox(tr("Figures"), self)
-        layout = QVBoxLayout(group)
-        layout.addWidget(scroll)
+        v_box(group, scroll)
         return group
 
     def _box(self, spec: PlotSpec) -> QCheckBox:
-        box = QCheckBox(tr(spec.title), self)
-        box.setObjectName(f"report_plot_{spec.id}")
+        box = named(QCheckBox(tr(spec.title), self), f"report_plot_{spec.id}")
         box.setChecked(spec.id in DEFAULT_PLOTS)
         return box
 

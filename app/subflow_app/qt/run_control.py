@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.jobs.progress import JobState
@@ -16,6 +16,7 @@ from subflow_app.core.running.live_changes import LiveChange
 from subflow_app.core.running.runs import RunJob, RunProgress, RunResult, decision_limits
 from subflow_app.core.scenarios.problem_texts import error_text, problem_text
 from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.qt.workers import Workers
 from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.scenario import Scenario
@@ -48,10 +49,8 @@ class RunControl(QObject):
         self._job: RunJob | None = None
         self._speed_limit: float | None = None
         self._is_paused = False
-        self._timer = QTimer(self)
-        self._timer.setInterval(DISPLAY_INTERVAL_MS)
+        self._timer = timer(self, self._on_tick, DISPLAY_INTERVAL_MS)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self._on_tick)
         self._answered.connect(self._on_answered)
 
     @property

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QGroupBox,
     QLabel,
     QLineEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,6 +23,7 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.scenarios.form_text import with_unit
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.problem_label import ProblemLabel
+from subflow_app.qt.widgets.shorthand import named, v_box
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension, parse_quantity
 from subflow_store import RunRow
@@ -67,17 +67,8 @@ class RunExportDialog(QDialog):
         self.buttons.accepted.connect(self._accept_if_right)
         self.buttons.rejected.connect(self.reject)
         tables = QGroupBox(tr("Tables of the samples"), self)
-        inside = QVBoxLayout(tables)
-        for box in (self.run_data, *self.tables.values()):
-            inside.addWidget(box)
-        layout = QVBoxLayout(self)
-        layout.addWidget(about)
-        layout.addWidget(tables)
-        layout.addWidget(self._packets(flows))
-        layout.addWidget(self.bundle)
-        layout.addWidget(self.problem)
-        layout.addStretch(1)
-        layout.addWidget(self.buttons)
+        v_box(tables, self.run_data, *self.tables.values())
+        v_box(self, about, tables, self._packets(flows), self.bundle, self.problem, None, self.buttons)
         self.resize(520, self.sizeHint().height())
 
     @property
@@ -97,14 +88,11 @@ class RunExportDialog(QDialog):
     # ---- inside ----
 
     def _packets(self, flows: Sequence[str]) -> QGroupBox:
-        self.packets = QGroupBox(tr("Packets of a flow as a capture for Wireshark (pcapng)"), self)
-        self.packets.setObjectName("run_export_packets")
-        self.packets.setAccessibleName(self.packets.title())
-        self.packets.setCheckable(True)
+        self.packets = QGroupBox(tr("Packets of a flow as a capture for Wireshark (pcapng)"), self, checkable=True)
+        named(self.packets, "run_export_packets", self.packets.title())
         self.packets.setChecked(False)
         self.packets.setEnabled(bool(flows))
-        self.flow = QComboBox(self)
-        self.flow.setObjectName("run_export_flow")
+        self.flow = named(QComboBox(self), "run_export_flow")
         self.flow.addItems(list(flows))
         self.station = Choice("run_export_station", ((each, tr(_STATIONS[each])) for each in STATIONS), self)
         self.since, self.until = QLineEdit(self), QLineEdit(self)
@@ -123,9 +111,7 @@ class RunExportDialog(QDialog):
         return self.packets
 
     def _box(self, name: str, text: str) -> QCheckBox:
-        box = QCheckBox(text, self)
-        box.setObjectName(name)
-        return box
+        return named(QCheckBox(text, self), name)
 
     def _accept_if_right(self) -> None:
         try:

@@ -12,13 +12,11 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
     QScrollArea,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,6 +25,7 @@ from subflow_app.core.setting_specs import SETTINGS, SettingSpec, defaults
 from subflow_app.core.settings import Settings
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 from subflow_app.qt.widgets.time_box import TimeBox
 
 
@@ -44,16 +43,12 @@ class SettingsDialog(QDialog):
         self.resize(600, 620)
         self._settings = settings
         self.rows: dict[str, SettingRow] = {spec.key: SettingRow(spec) for spec in SETTINGS}
-        self.search = QLineEdit(self)
-        self.search.setObjectName("settings_search")
-        self.search.setAccessibleName(tr("Search settings"))
+        self.search = named(QLineEdit(self, clearButtonEnabled=True), "settings_search", tr("Search settings"))
         self.search.setPlaceholderText(tr("Search settings…"))
-        self.search.setClearButtonEnabled(True)
         self.search.textChanged.connect(self._filter)
         content = QWidget()
         self._sections: dict[str, QLabel] = {}
-        column = QVBoxLayout(content)
-        column.setSpacing(10)
+        column = v_box(content, spacing=10)
         for row in self.rows.values():
             section = row.spec.section
             if section not in self._sections:
@@ -61,22 +56,14 @@ class SettingsDialog(QDialog):
                 column.addWidget(self._sections[section])
             column.addWidget(row)
         self._database = QWidget()
-        line = QHBoxLayout(self._database)
-        line.setContentsMargins(0, 0, 0, 0)
-        label = QLabel(tr("Database: {file}", file=database))
-        label.setWordWrap(True)
-        choose = QPushButton(tr("Open another…"))
-        choose.setAutoDefault(False)
+        label = QLabel(tr("Database: {file}", file=database), wordWrap=True)
+        choose = QPushButton(tr("Open another…"), autoDefault=False)
         choose.clicked.connect(self._ask_database)
-        line.addWidget(label, 1)
-        line.addWidget(choose)
+        h_box(self._database, (label, 1), choose, margins=0)
         column.insertWidget(column.indexOf(self.rows["autosave"]) + 1, self._database)
         column.addStretch(1)
-        area = QScrollArea(self)
-        area.setObjectName("settings_area")
-        area.setAccessibleName(tr("Settings"))
+        area = named(QScrollArea(self, widgetResizable=True), "settings_area", tr("Settings"))
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setWidgetResizable(True)
         area.setFrameShape(QFrame.Shape.NoFrame)
         area.setWidget(content)
         standard = QDialogButtonBox.StandardButton
@@ -84,10 +71,7 @@ class SettingsDialog(QDialog):
         buttons.accepted.connect(self._take)
         buttons.rejected.connect(self.reject)
         buttons.button(standard.RestoreDefaults).clicked.connect(lambda: self._show(defaults(self._settings)))
-        layout = QVBoxLayout(self)
-        layout.addWidget(self.search)
-        layout.addWidget(area, 1)
-        layout.addWidget(buttons)
+        v_box(self, self.search, (area, 1), buttons)
         self._show(settings)
 
     def _show(self, settings: Settings) -> None:
@@ -98,8 +82,8 @@ class SettingsDialog(QDialog):
         found = {key for key, row in self.rows.items() if row.matches(words)}
         for key, row in self.rows.items():
             row.setVisible(key in found)
-        for section, heading in self._sections.items():
-            heading.setVisible(any(self.rows[key].spec.section == section for key in found))
+        for section, title in self._sections.items():
+            title.setVisible(any(self.rows[key].spec.section == section for key in found))
         self._database.setVisible(all(word in tr("Database").lower() for word in words.lower().split()))
 
     def _take(self) -> None:
@@ -119,27 +103,20 @@ class SettingRow(QWidget):
         super().__init__()
         self.spec = spec
         self.editor, self.value, self.set_value = _editor(spec)
-        self.editor.setObjectName(f"setting_{spec.key}")
-        self.editor.setAccessibleName(tr(spec.label))
+        named(self.editor, f"setting_{spec.key}", tr(spec.label))
         self.editor.setAccessibleDescription(tr(spec.tip))
         tip = tr(spec.tip)
         if spec.is_for_next_start:
             tip += " " + tr("Takes effect at the next start.")
-        about = QLabel(tip)
-        about.setWordWrap(True)
+        about = QLabel(tip, wordWrap=True)
         about.setStyleSheet(f"color: {current_tokens().muted_text};")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
+        layout = v_box(self, margins=0, spacing=2)
         if isinstance(self.editor, QCheckBox):
             layout.addWidget(self.editor)
         else:
-            line = QHBoxLayout()
             label = QLabel(tr(spec.label))
             label.setBuddy(self.editor)
-            line.addWidget(label, 1)
-            line.addWidget(self.editor)
-            layout.addLayout(line)
+            layout.addLayout(h_box(None, (label, 1), self.editor))
         layout.addWidget(about)
 
     def matches(self, words: str) -> bool:
@@ -158,10 +135,8 @@ def _editor(spec: SettingSpec) -> tuple[QWidget, Callable[[], Any], Callable[[An
         return combo, combo.currentData, combo.choose
     low, high = spec.bounds
     if spec.kind == "whole":
-        whole = QSpinBox()
+        whole = QSpinBox(singleStep=5, suffix=spec.unit)
         whole.setRange(int(low), int(high))
-        whole.setSingleStep(5)
-        whole.setSuffix(spec.unit)
         return whole, whole.value, whole.setValue
     number = TimeBox()
     number.setRange(low, high)
@@ -176,9 +151,5 @@ def _editor(spec: SettingSpec) -> tuple[QWidget, Callable[[], Any], Callable[[An
 
 
 def _heading(text: str) -> QLabel:
-    label = QLabel(text)
-    font = label.font()
-    font.setBold(True)
-    font.setPointSizeF(font.pointSizeF() * 1.1)
-    label.setFont(font)
+    label = heading(QLabel(text), 1.1)
     return label

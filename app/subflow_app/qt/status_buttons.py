@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QStatusBar, QToolButton, QWidget
 from subflow_app.core.language import tr, trn
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.icons import icon
+from subflow_app.qt.widgets.shorthand import named
 
 
 class StatusButtons(QObject):
@@ -21,16 +22,13 @@ class StatusButtons(QObject):
         """Fills the bar; ``run_status`` comes first."""
         super().__init__(bar)
         bar.setSizeGripEnabled(False)
-        self._problems = QToolButton(bar)
-        self._problems.setObjectName("problems_button")
+        self._problems = named(QToolButton(bar), "problems_button")
         self._problems.setStatusTip(tr("Go to the first problem of the scenario"))
         self._problems.clicked.connect(self.problems_clicked)
-        self._database = QToolButton(bar)
-        self._database.setObjectName("database_button")
+        self._database = named(QToolButton(bar), "database_button")
         self._database.setStatusTip(tr("Keep runs in another database file from now on"))
         self._database.clicked.connect(self.database_clicked)
-        self._warnings = QToolButton(bar)
-        self._warnings.setObjectName("warnings_button")
+        self._warnings = named(QToolButton(bar), "warnings_button")
         self._warnings.setStatusTip(tr("Open the log, which has warnings that nobody has looked at"))
         self._warnings.clicked.connect(self.warnings_clicked)
         self._warnings.hide()

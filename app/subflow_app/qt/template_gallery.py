@@ -11,12 +11,10 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListView,
     QScrollArea,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,6 +25,7 @@ from subflow_app.core.scenarios.templates import TEMPLATES, Template, TemplateVa
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.drawing_file import draw_thumbnail
+from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 
 _THUMBNAIL = QSize(150, 84)
 _PREVIEW = QSize(340, 190)
@@ -42,12 +41,9 @@ class TemplateGallery(QDialog):
         self.setWindowTitle(tr("New from template"))
         self._docs: dict[str, ScenarioDoc] = {}
         self._fields: dict[TemplateValue, QLineEdit] = {}
-        self.list = QListView(self)
-        self.list.setObjectName("templates")
-        self.list.setAccessibleName(tr("Templates"))
+        self.list = named(QListView(self, wordWrap=True), "templates", tr("Templates"))
         self.list.setIconSize(_THUMBNAIL)
         self.list.setSpacing(2)
-        self.list.setWordWrap(True)
         self.list.setResizeMode(QListView.ResizeMode.Adjust)
         self.list.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.list.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -60,22 +56,13 @@ class TemplateGallery(QDialog):
             item.setData(f"{tr(template.title)}. {tr(template.sentence)}", Qt.ItemDataRole.AccessibleTextRole)
             self._model.appendRow(item)
         self.list.setModel(self._model)
-        self._title = QLabel(self)
-        self._title.setWordWrap(True)
-        font = self._title.font()
-        font.setBold(True)
-        font.setPointSizeF(font.pointSizeF() * 1.2)
-        self._title.setFont(font)
+        self._title = heading(QLabel(self, wordWrap=True), 1.2)
         self._picture = QLabel(self)
         self._picture.setFixedSize(_PREVIEW)
-        self._sentence = QLabel(self)
-        self._sentence.setWordWrap(True)
-        self._form_area = QScrollArea(self)
-        self._form_area.setWidgetResizable(True)
+        self._sentence = QLabel(self, wordWrap=True)
+        self._form_area = QScrollArea(self, widgetResizable=True)
         self._form_area.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.problem = QLabel(self)
-        self.problem.setObjectName("template_problem")
-        self.problem.setWordWrap(True)
+        self.problem = named(QLabel(self, wordWrap=True), "template_problem")
         self.problem.setStyleSheet(f"color: {current_tokens().error};")
         # Keeps its room, so that the dialog does not jump while one types.
         self.problem.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
@@ -84,17 +71,9 @@ class TemplateGallery(QDialog):
         self.create_button.setDefault(True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        side = QVBoxLayout()
-        for widget in (self._title, self._picture, self._sentence):
-            side.addWidget(widget)
-        side.addWidget(self._form_area, 1)
-        side.addWidget(self.problem)
-        row = QHBoxLayout()
-        row.addWidget(self.list, 1)
-        row.addLayout(side)
-        layout = QVBoxLayout(self)
-        layout.addLayout(row, 1)
-        layout.addWidget(buttons)
+        side = v_box(None, self._title, self._picture, self._sentence, (self._form_area, 1), self.problem)
+        row = h_box(None, (self.list, 1), side)
+        v_box(self, (row, 1), buttons)
         self.resize(860, 600)
         selection = self.list.selectionModel()
         selection.currentChanged.connect(self._on_current_changed)

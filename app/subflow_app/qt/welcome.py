@@ -13,13 +13,13 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.shorthand import heading, named, v_box
 
 _FILES_SHOWN = 4
 _WIDTH, _ICON = 500, 26
@@ -57,47 +57,30 @@ class WelcomeDialog(QDialog):
         self.setWindowTitle(tr("Welcome to Subflow"))
         self.setMinimumWidth(560)
         tokens = current_tokens()
-        title = QLabel(tr("Welcome to Subflow"), self)
-        font = title.font()
-        font.setPointSizeF(font.pointSizeF() * 1.6)
-        font.setBold(True)
-        title.setFont(font)
+        title = heading(QLabel(tr("Welcome to Subflow"), self), 1.6)
         about = QLabel(tr("Draw a network, pick congestion controllers, run them, and read what happens."), self)
         about.setWordWrap(True)
         about.setStyleSheet(f"color: {tokens.muted_text};")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(24, 20, 24, 16)
-        layout.setSpacing(8)
-        layout.addWidget(title)
-        layout.addWidget(about)
-        layout.addSpacing(8)
         self.doors: dict[str, _Door] = {}
         for name, (text, behind, icon_name) in DOORS.items():
-            door = _Door(tr(text), tr(behind), icon_name, tokens.accent, self)
-            door.setObjectName(f"door_{name}")
+            door = named(_Door(tr(text), tr(behind), icon_name, tokens.accent, self), f"door_{name}")
             door.clicked.connect(lambda _checked=False, name=name: self._choose(name))
             self.doors[name] = door
-            layout.addWidget(door)
         files = [file for file in recent_files if Path(file).exists()][:_FILES_SHOWN]
         self.files: list[_Door] = []
+        above: list[QWidget] = []
         if files:
-            line = QFrame(self)
-            line.setFrameShape(QFrame.Shape.HLine)
-            layout.addWidget(line)
-            layout.addWidget(QLabel(tr("Opened last"), self))
+            above = [QFrame(self, frameShape=QFrame.Shape.HLine), QLabel(tr("Opened last"), self)]
         for file in files:
             link = _Door(Path(file).name, str(Path(file).parent), "recent", tokens.muted_text, self)
             link.clicked.connect(lambda _checked=False, file=file: self._open(file))
             self.files.append(link)
-            layout.addWidget(link)
-        again = QLabel(tr("The Help menu brings this back, and has help on every panel (F1)."), self)
-        again.setWordWrap(True)
+        again = QLabel(tr("The Help menu brings this back, and has help on every panel (F1)."), self, wordWrap=True)
         again.setStyleSheet(f"color: {tokens.muted_text};")
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
         buttons.rejected.connect(self.reject)
-        layout.addStretch(1)
-        layout.addWidget(again)
-        layout.addWidget(buttons)
+        parts = (*self.doors.values(), *above, *self.files)
+        v_box(self, title, about, 8, *parts, None, again, buttons, margins=(24, 20, 24, 16), spacing=8)
         self.doors["demo"].setFocus(Qt.FocusReason.OtherFocusReason)
 
     def _choose(self, name: str) -> None:
@@ -120,9 +103,7 @@ class _Door(QPushButton):
         self.setAutoDefault(True)
         picture, name, about = QLabel(self), QLabel(title, self), QLabel(behind, self)
         picture.setPixmap(icon(icon_name, colour).pixmap(_ICON, _ICON))
-        font = name.font()
-        font.setBold(True)
-        name.setFont(font)
+        heading(name)
         about.setWordWrap(True)
         about.setStyleSheet(f"color: {current_tokens().muted_text};")
         grid = QGridLayout(self)

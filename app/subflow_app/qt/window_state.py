@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QEvent, QMargins, QObject, QPoint, QRect, QSettings, QSize, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QMargins, QObject, QPoint, QRect, QSettings, QSize
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QMainWindow
 
@@ -13,6 +13,7 @@ from subflow_app.core.paths import window_state_path
 from subflow_app.core.running.stepping import FASTEST, SLOWEST
 from subflow_app.qt.choices import WORKSPACES
 from subflow_app.qt.docks import LAYOUT_VERSION
+from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.qt.workspaces import Workspaces
 
 DEFAULT_SIZE = QSize(1400, 900)
@@ -68,10 +69,7 @@ class ScreenFit(QObject):
     def __init__(self, window: QMainWindow) -> None:
         """Waits for the first picture of ``window``."""
         super().__init__(window)
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_FRAMED_MS)
-        self._timer.timeout.connect(lambda: fit_to_screen(window))
+        self._timer = timer(self, lambda: fit_to_screen(window), _FRAMED_MS, is_single=True)
         if _has_screen():
             window.installEventFilter(self)
             QGuiApplication.instance().screenRemoved.connect(self._timer.start)  # type: ignore[union-attr] # of a GUI

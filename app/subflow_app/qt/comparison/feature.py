@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
@@ -17,6 +17,7 @@ from subflow_app.qt.feature import Feature
 from subflow_app.qt.file_drops import TRACE_SUFFIXES
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.shorthand import v_box
 
 if TYPE_CHECKING:
     from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces
@@ -43,9 +44,7 @@ class CompareFeature(Feature):
         self.panel: QWidget = QWidget()
         self.panel.setObjectName("compare_view")
         self.pages = QStackedWidget(self.panel)
-        self._layout = QVBoxLayout(self.panel)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.addWidget(self.pages, 1)
+        self._layout = v_box(self.panel, (self.pages, 1), margins=0)
         self._strip: KernelStrip | None = None
         self._study: KernelStudy | None = None
         self._empty = EmptyState(

@@ -12,13 +12,11 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -32,6 +30,7 @@ from subflow_app.core.measured.reading import read_trace, told
 from subflow_app.core.tables import Column
 from subflow_app.qt.models.table_model import Index, TableModel
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.qt.workers import Workers
@@ -128,8 +127,7 @@ class _Choices(QStyledItemDelegate):
         del option
         model = index.model()
         assert isinstance(model, ColumnModel)
-        combo = QComboBox(parent)
-        combo.setEditable(True)
+        combo = QComboBox(parent, editable=True)
         column = model.rows[index.row()]
         name, _, owner = model.target_of(column).partition(":")
         if index.column() == _UNIT:
@@ -167,16 +165,13 @@ class ImportDialog(QDialog):
         self._workers = workers
         self._table: MeasuredTable | None = None
         self._asked = 0
-        self.name = QLineEdit(path.stem, self)
-        self.name.setObjectName("import_name")
-        self.flow = QLineEdit("measured", self)
-        self.flow.setObjectName("import_flow")
+        self.name = named(QLineEdit(path.stem, self), "import_name")
+        self.flow = named(QLineEdit("measured", self), "import_flow")
         self.flow.setToolTip(tr("Flows of the same name as in the scenario are laid over its curves"))
         units = [("", tr("as it seems")), *((unit, unit) for unit in TIME_UNITS)]
         self.unit = Choice("import_time_unit", units, self)
         self.clock = Choice("import_clock", ((clock, tr(_CLOCK_TEXTS[clock])) for clock in CLOCKS), self)
-        self.interval = TimeBox(self)
-        self.interval.setObjectName("import_interval")
+        self.interval = named(TimeBox(self), "import_interval")
         self.interval.setRange(0.0, 3600.0)
         self.interval.setSpecialValueText(tr("as they come"))
         left, right = QFormLayout(), QFormLayout()
@@ -185,9 +180,6 @@ class ImportDialog(QDialog):
         right.addRow(tr("&Unit of the times:"), self.unit)
         right.addRow(tr("&Clock:"), self.clock)
         right.addRow(tr("&Interval of the samples:"), self.interval)
-        fields = QHBoxLayout()
-        fields.addLayout(left, 1)
-        fields.addLayout(right, 1)
         self.model = ColumnModel(self)
         self.table = QTableView(self)
         set_up_table(self.table, "import_columns", tr("Columns of the file and what they become"), self.model)
@@ -197,21 +189,14 @@ class ImportDialog(QDialog):
             | QTableView.EditTrigger.SelectedClicked
         )
         self.table.setItemDelegate(_Choices(self.table))
-        self.told = QLabel(self)
-        self.told.setObjectName("import_told")
-        self.told.setWordWrap(True)
-        self.told.setTextFormat(Qt.TextFormat.PlainText)
+        self.told = named(QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText), "import_told")
         self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.import_button = self.buttons.addButton(tr("&Import"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.import_button.setObjectName("import_button")
         self.buttons.accepted.connect(self._import)
         self.buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addLayout(fields)
-        layout.addWidget(QLabel(tr("Double-click a unit or a meaning to change it."), self))
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.told)
-        layout.addWidget(self.buttons)
+        how = QLabel(tr("Double-click a unit or a meaning to change it."), self)
+        v_box(self, h_box(None, (left, 1), (right, 1)), how, (self.table, 1), self.told, self.buttons)
         self.flow.editingFinished.connect(self._read)
         self.unit.activated.connect(lambda _: self._read())
         self.clock.activated.connect(lambda _: self._read())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QPushButton, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.kernel.study import KernelStudy
 from subflow_app.qt import format as fmt
+from subflow_app.qt.widgets.shorthand import h_box, named, timer
 
 _FOLLOW_MS = 250
 _STEPS = 1000
@@ -25,24 +26,13 @@ class KernelStrip(QWidget):
         super().__init__(parent)
         self.setObjectName("kernel_strip")
         self._study: KernelStudy | None = None
-        self.text = QLabel(self)
-        self.text.setObjectName("kernel_text")
-        self.bar = QProgressBar(self)
-        self.bar.setObjectName("kernel_progress")
-        self.bar.setAccessibleName(tr("How far the kernel's run is"))
+        self.text = named(QLabel(self), "kernel_text")
+        self.bar = named(QProgressBar(self, textVisible=False), "kernel_progress", tr("How far the kernel's run is"))
         self.bar.setRange(0, _STEPS)
-        self.bar.setTextVisible(False)
-        self.stop = QPushButton(tr("S&top"), self)
-        self.stop.setObjectName("kernel_stop")
+        self.stop = named(QPushButton(tr("S&top"), self), "kernel_stop")
         self.stop.clicked.connect(self.stop_requested)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(8, 4, 8, 4)
-        layout.addWidget(self.text)
-        layout.addWidget(self.bar, 1)
-        layout.addWidget(self.stop)
-        self._timer = QTimer(self)
-        self._timer.setInterval(_FOLLOW_MS)
-        self._timer.timeout.connect(self._draw)
+        h_box(self, self.text, (self.bar, 1), self.stop, margins=(8, 4, 8, 4))
+        self._timer = timer(self, self._draw, _FOLLOW_MS)
         self.hide()
 
     def follow(self, study: KernelStudy | None) -> None:

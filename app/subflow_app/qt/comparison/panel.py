@@ -10,13 +10,11 @@ from PySide6.QtCore import QSortFilterProxyModel, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
     QTableView,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -30,6 +28,7 @@ from subflow_app.qt.comparison.figure_model import FILTER_ROLE, FigureModel, Set
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
 from subflow_app.qt.models.table_model import SORT_ROLE, TableModel
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.qt.widgets.wrap_layout import WrapLayout
@@ -63,15 +62,11 @@ class ComparisonView(QWidget):
         self._choices = Choices()
         self._compared: ComparedRuns | None = None
         self.traces: ComparedTraces | None = None
-        self.tabs = QTabWidget(self)
-        self.tabs.setObjectName("comparison_tabs")
-        self.tabs.setAccessibleName(tr("Kinds of comparison"))
+        self.tabs = named(QTabWidget(self), "comparison_tabs", tr("Kinds of comparison"))
         self.tabs.addTab(self._figures_page(), tr("Figures"))
         self.tabs.addTab(self._settings_page(), tr("Settings"))
         self.tabs.addTab(self._traces_page(), tr("Traces on one time"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.tabs)
+        v_box(self, self.tabs, margins=0)
 
     # ---- figures ----
 
@@ -79,26 +74,16 @@ class ComparisonView(QWidget):
         page = QWidget(self)
         self.by = _combo("comparison_by", tr("Group runs by"), ((way, tr(text)) for way, text in WAYS.items()))
         self.reference = _combo("comparison_reference", tr("Reference group"))
-        self.paired = QCheckBox(tr("&Paired by seed"), page)
-        self.paired.setObjectName("comparison_paired")
-        self.corrected = QCheckBox(tr("&Holm's correction"), page)
-        self.corrected.setObjectName("comparison_holm")
+        self.paired = named(QCheckBox(tr("&Paired by seed"), page), "comparison_paired")
+        self.corrected = named(QCheckBox(tr("&Holm's correction"), page), "comparison_holm")
         self.corrected.setToolTip(tr("Multiplies p, so that all tests of the table together keep to 5 %"))
-        self.everything = QCheckBox(tr("All fi&gures"), page)
-        self.everything.setObjectName("comparison_all")
+        self.everything = named(QCheckBox(tr("All fi&gures"), page), "comparison_all")
         self.everything.setToolTip(tr("Those of subflows, links and transport, too"))
-        self.filter = QLineEdit(page)
-        self.filter.setObjectName("comparison_filter")
-        self.filter.setAccessibleName(tr("Figures with these words"))
+        self.filter = named(QLineEdit(page), "comparison_filter", tr("Figures with these words"))
         self.filter.setPlaceholderText(tr("Filter figures…"))
         self.filter.setClearButtonEnabled(True)
-        first = QHBoxLayout()
-        for caption, widget in ((tr("&Groups:"), self.by), (tr("&Reference:"), self.reference)):
-            label = QLabel(caption, page)
-            label.setBuddy(widget)
-            first.addWidget(label)
-            first.addWidget(widget, 1)
-        first.addWidget(self.filter, 1)
+        groups, reference = captioned(tr("&Groups:"), self.by, 1), captioned(tr("&Reference:"), self.reference, 1)
+        first = h_box(None, *groups, *reference, (self.filter, 1))
         second = WrapLayout()
         for box in (self.paired, self.corrected, self.everything):
             second.addWidget(box)
@@ -106,8 +91,7 @@ class ComparisonView(QWidget):
             ("comparison_copy", tr("&Copy table"), self.copy),
             ("comparison_save", tr("Save as CS&V…"), self.save),
         ):
-            button = QPushButton(text, page)
-            button.setObjectName(name)
+            button = named(QPushButton(text, page), name)
             button.clicked.connect(then)
             second.addWidget(button)
         self.model = FigureModel(self)
@@ -117,24 +101,13 @@ class ComparisonView(QWidget):
         self.sorted.setFilterKeyColumn(0)
         self.sorted.setFilterRole(FILTER_ROLE)
         self.sorted.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self.table = QTableView(page)
+        self.table = QTableView(page, sortingEnabled=True)
         words = tr("Figures of the groups with their differences")
         set_up_table(self.table, "comparison_figures", words, self.sorted, copy=self.copy)
-        self.table.setSortingEnabled(True)
         self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        self.scenario = QLabel(page)
-        self.scenario.setObjectName("comparison_scenario")
-        self.scenario.setWordWrap(True)
-        self.told = QLabel(page)
-        self.told.setObjectName("comparison_method")
-        self.told.setWordWrap(True)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(6, 6, 6, 4)
-        layout.addWidget(self.scenario)
-        layout.addLayout(first)
-        layout.addLayout(second)
-        layout.addWidget(self.table, 1)
-        layout.addWidget(self.told)
+        self.scenario = named(QLabel(page, wordWrap=True), "comparison_scenario")
+        self.told = named(QLabel(page, wordWrap=True), "comparison_method")
+        v_box(page, self.scenario, first, second, (self.table, 1), self.told, margins=(6, 6, 6, 4))
         self.by.activated.connect(lambda _: self._choose(by=self.by.currentData(), reference=0))
         self.reference.activated.connect(lambda place: self._choose(reference=place))
         self.paired.toggled.connect(lambda on: self._choose(is_paired=on))
@@ -210,20 +183,11 @@ class ComparisonView(QWidget):
         self.setting_table = QTableView(page)
         words = tr("Settings of the runs, those that differ first")
         set_up_table(self.setting_table, "comparison_settings", words, self.settings, copy=self.copy_settings)
-        self.equal = QCheckBox(tr("Also what is e&qual"), page)
-        self.equal.setObjectName("comparison_equal")
-        self.settings_told = QLabel(page)
-        self.settings_told.setObjectName("comparison_settings_told")
-        copy = QPushButton(tr("&Copy table"), page)
-        copy.setObjectName("comparison_copy_settings")
-        line = QHBoxLayout()
-        line.addWidget(self.equal)
-        line.addWidget(self.settings_told, 1)
-        line.addWidget(copy)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(6, 6, 6, 4)
-        layout.addLayout(line)
-        layout.addWidget(self.setting_table, 1)
+        self.equal = named(QCheckBox(tr("Also what is e&qual"), page), "comparison_equal")
+        self.settings_told = named(QLabel(page), "comparison_settings_told")
+        copy = named(QPushButton(tr("&Copy table"), page), "comparison_copy_settings")
+        line = h_box(None, self.equal, (self.settings_told, 1), copy)
+        v_box(page, line, (self.setting_table, 1), margins=(6, 6, 6, 4))
         self.equal.toggled.connect(self.settings.show_equal)
         self.settings.modelReset.connect(self._on_settings_shown)
         copy.clicked.connect(self.copy_settings)
@@ -259,47 +223,30 @@ class ComparisonView(QWidget):
             ],
         )
         self.way.setMinimumContentsLength(26)
-        self.skew = QCheckBox(tr("Clocks may &differ in speed"), page)
-        self.skew.setObjectName("comparison_skew")
-        self.offset = TimeBox(page)
-        self.offset.setObjectName("comparison_offset")
-        self.offset.setAccessibleName(tr("Offset by hand"))
+        self.skew = named(QCheckBox(tr("Clocks may &differ in speed"), page), "comparison_skew")
+        self.offset = named(TimeBox(page), "comparison_offset", tr("Offset by hand"))
         self.offset.setRange(-_FARTHEST_S, _FARTHEST_S)
         self.offset.setEnabled(False)
-        self.align_button = QPushButton(tr("&Align"), page)
-        self.align_button.setObjectName("comparison_align")
-        self.show_button = QPushButton(tr("&Show in the plots"), page)
-        self.show_button.setObjectName("comparison_show")
+        self.align_button = named(QPushButton(tr("&Align"), page), "comparison_align")
+        self.show_button = named(QPushButton(tr("&Show in the plots"), page), "comparison_show")
         self.show_button.setEnabled(False)
-        first, second = QHBoxLayout(), WrapLayout()
-        for caption, widget in ((tr("&Time of:"), self.ours), (tr("&Other run:"), self.theirs)):
-            label = QLabel(caption, page)
-            label.setBuddy(widget)
-            first.addWidget(label)
-            first.addWidget(widget, 1)
-        for each in (self.way, self.skew, self.offset):
+        first = h_box(None, *captioned(tr("&Time of:"), self.ours, 1), *captioned(tr("&Other run:"), self.theirs, 1))
+        second = WrapLayout()
+        for each in (self.way, self.skew, self.offset, self.align_button, self.show_button):
             second.addWidget(each)
-        second.addWidget(self.align_button)
-        second.addWidget(self.show_button)
         self.errors = TableModel(ERROR_COLUMNS, self)
         self.errors.aligns_headings = False
         self.sorted_errors = QSortFilterProxyModel(self)
         self.sorted_errors.setSourceModel(self.errors)
         self.sorted_errors.setSortRole(SORT_ROLE)
-        self.error_table = QTableView(page)
+        self.error_table = QTableView(page, sortingEnabled=True)
         words = tr("Errors of the traces that both runs have")
         set_up_table(self.error_table, "comparison_errors", words, self.sorted_errors)
-        self.error_table.setSortingEnabled(True)
         self.error_table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
         self.aligned = QLabel(tr("Choose two runs, and align them: the errors of their traces stand here."), page)
         self.aligned.setObjectName("comparison_aligned")
         self.aligned.setWordWrap(True)
-        layout = QVBoxLayout(page)
-        layout.setContentsMargins(6, 6, 6, 4)
-        layout.addLayout(first)
-        layout.addLayout(second)
-        layout.addWidget(self.error_table, 1)
-        layout.addWidget(self.aligned)
+        v_box(page, first, second, (self.error_table, 1), self.aligned, margins=(6, 6, 6, 4))
         self.way.activated.connect(lambda _: self._follow_way())
         self.align_button.clicked.connect(self.align)
         self.show_button.clicked.connect(lambda: self.shown_requested.emit(self.traces))

@@ -15,6 +15,7 @@ from subflow_app.qt.feature import Feature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
+from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
     from subflow_app.core.replay.replay import Replay
@@ -52,9 +53,7 @@ class ExplainFeature(Feature):
         self._curve: CurveId | None = None  # that was clicked, until the time comes as well
         self._here: tuple[CurveId, float] | None = None  # the point that was clicked last, or where the menu came up
         self._progress = 0.0  # of simulating again, 0 to 1
-        self._progress_timer = QTimer(self)
-        self._progress_timer.setInterval(_PROGRESS_MS)
-        self._progress_timer.timeout.connect(self._show_progress)
+        self._progress_timer = timer(self, self._show_progress, _PROGRESS_MS)
         self._shown: tuple[int, str] | None = None  # run and owner of the decision that is shown
         # The next one begins when the one before has ended: a replay is for one thread at a time.
         self._reader = LatestReader(window.workers, self, "explain")

@@ -9,14 +9,12 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QAction, QDesktopServices, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
-    QHBoxLayout,
     QLabel,
     QProgressBar,
     QPushButton,
     QScrollArea,
     QStackedWidget,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,9 +26,10 @@ from subflow_app.core.replay.worked_rules import WorkedRule
 from subflow_app.qt.explain.number_table import COLUMNS, meaning_of
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted
-from subflow_app.qt.widgets.action_buttons import add_buttons
+from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.formula_view import FormulaView, Span
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.decisions import Explanation, Number
 
@@ -83,85 +82,50 @@ class ExplainPanel(QWidget):
         self.numbers = QTableView()
         words = tr("Numbers that went into the decision")
         set_up_table(self.numbers, "explain_numbers", words, self._numbers, is_single=True)
-        self.agent = QPushButton(tr("What the agent saw and did"), self)
-        self.agent.setObjectName("explain_agent")
+        self.agent = named(QPushButton(tr("What the agent saw and did"), self), "explain_agent")
         self.agent.clicked.connect(self.agent_wanted)
-        self.guide = QPushButton(tr("Help on this algorithm"), self)
-        self.guide.setObjectName("explain_guide")
+        self.guide = named(QPushButton(tr("Help on this algorithm"), self), "explain_guide")
         self.guide.clicked.connect(self._ask_for_guide)
         self._waiting = self._waiting_row()
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(self._content(steps))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._waiting)
-        layout.addWidget(self._pages, 1)
+        v_box(self, self._waiting, (self._pages, 1), margins=0)
         muted(self.notice)
         follow_theme(self._recolour)
 
     def _text(self, name: str) -> QLabel:
-        label = QLabel(self)
-        label.setObjectName(name)
-        label.setWordWrap(True)
-        label.setTextFormat(Qt.TextFormat.RichText)
+        label = named(QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.RichText), name)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return label
 
     def _waiting_row(self) -> QWidget:
-        row = QWidget(self)
-        row.setObjectName("explain_waiting")
-        bar = self.progress = QProgressBar(row)
-        bar.setObjectName("explain_progress")
-        bar.setAccessibleName(tr("Simulating again to find the decision"))
+        row = named(QWidget(self), "explain_waiting")
+        bar = self.progress = named(QProgressBar(row), "explain_progress", tr("Simulating again to find the decision"))
         text = QLabel(tr("Simulating again to find the decision …"), row)
-        cancel = QPushButton(tr("Cancel"), row)
-        cancel.setObjectName("explain_cancel")
+        cancel = named(QPushButton(tr("Cancel"), row), "explain_cancel")
         cancel.clicked.connect(self.given_up)
-        layout = QHBoxLayout(row)
-        layout.setContentsMargins(6, 4, 6, 0)
-        layout.addWidget(text)
-        layout.addWidget(bar, 1)
-        layout.addWidget(cancel)
+        h_box(row, text, (bar, 1), cancel, margins=(6, 4, 6, 0))
         row.hide()
         return row
 
     def _content(self, steps: Sequence[QAction]) -> QWidget:
         content = QWidget(self)
-        head = QHBoxLayout()
-        head.setSpacing(4)
-        head.addWidget(self.where, 1)
-        add_buttons(head, steps)
-        foot = QHBoxLayout()
-        foot.addWidget(self.source, 1)
-        foot.addWidget(self.agent)
-        foot.addWidget(self.guide)
+        head = h_box(None, (self.where, 1), *action_buttons(steps), spacing=4)
+        foot = h_box(None, (self.source, 1), self.agent, self.guide)
         text = QWidget(content)
-        words = QVBoxLayout(text)
-        words.setContentsMargins(0, 0, 0, 0)
-        words.setSpacing(6)
-        for part in (self.change, self.rule, self.worked):
-            words.addWidget(part)
-        words.addStretch(1)
-        words.addLayout(foot)
-        words.addWidget(self.notice)
+        v_box(text, self.change, self.rule, self.worked, None, foot, self.notice, margins=0, spacing=6)
         self._body = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._body.setSpacing(8)
-        scroll = QScrollArea(content)
-        scroll.setObjectName("explain_words")
+        scroll = named(QScrollArea(content, widgetResizable=True), "explain_words")
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
-        scroll.setWidgetResizable(True)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(text)
         text.setAutoFillBackground(False)  # on the ground of the panel
         scroll.viewport().setAutoFillBackground(False)
         self._body.addWidget(scroll, 1)
         self._body.addWidget(self.numbers, 1)
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(8, 6, 8, 6)
-        layout.setSpacing(6)
-        layout.addLayout(head)
-        layout.addLayout(self._body, 1)
+        v_box(content, head, (self._body, 1), margins=(8, 6, 8, 6), spacing=6)
         return content
 
     def resizeEvent(self, event: QResizeEvent) -> None:

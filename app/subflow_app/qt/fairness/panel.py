@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QTabWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QTabWidget, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.theme import set_style, tab_style
+from subflow_app.qt.widgets.shorthand import named, v_box
 
 
 class FairnessPanel(QWidget):
@@ -19,16 +20,12 @@ class FairnessPanel(QWidget):
         """Nothing in it yet."""
         super().__init__(parent)
         self.setObjectName("fairness_panel")
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
+        self._layout = v_box(self, margins=0)
         self.tabs: QTabWidget | None = None
 
     def set_pages(self, pages: dict[str, QWidget]) -> None:
         """Puts in the pages by their titles."""
-        self.tabs = QTabWidget(self)
-        self.tabs.setObjectName("fairness_tabs")
-        self.tabs.setAccessibleName(tr("Pages of the fairness panel"))
-        self.tabs.setDocumentMode(True)
+        self.tabs = named(QTabWidget(self, documentMode=True), "fairness_tabs", tr("Pages of the fairness panel"))
         for title, page in pages.items():
             self.tabs.addTab(page, title)
         self._layout.addWidget(self.tabs)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QLabel,
     QStackedWidget,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,6 +26,7 @@ from subflow_app.qt.fairness.share_model import BAR, COLUMNS, NAME, ShareModel
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted, set_style, table_style
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 
 SCENARIO = -1
 """In place of the position of a run: the scenario of the window, of which there is the ideal alone."""
@@ -56,8 +56,7 @@ class SharesPage(QWidget):
             self.window_choice.addItem(tr(text), choice)
         for combo in (self.run_choice, self.window_choice):
             combo.activated.connect(lambda _: self.choice_changed.emit())
-        self.jain = QLabel(self)
-        self.jain.setObjectName("fairness_jain")
+        self.jain = named(QLabel(self), "fairness_jain")
         self.curve = JainCurve(self)
         self.words = _label("fairness_meaning", self)
         self.links = _label("fairness_links", self)
@@ -74,43 +73,25 @@ class SharesPage(QWidget):
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self._content())
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(self._choices())
-        layout.addWidget(self._pages, 1)
+        v_box(self, self._choices(), (self._pages, 1), margins=0)
         self._analysis: FairnessAnalysis | None = None
         self._has_runs = False
         muted(self.notices)
         follow_theme(self._recolour)
 
     def _choices(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(6, 6, 6, 0)
-        row.addWidget(self.run_choice, 3)
-        row.addWidget(self.window_choice, 2)
-        return row
+        return h_box(None, (self.run_choice, 3), (self.window_choice, 2), margins=(6, 6, 6, 0))
 
     def _content(self) -> QWidget:
         content = QWidget(self)
-        top = QHBoxLayout()
-        top.setSpacing(12)
-        top.addWidget(self.jain)
-        top.addWidget(self.curve, 1)
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(6, 4, 6, 6)
-        layout.setSpacing(6)
-        layout.addLayout(top)
-        layout.addWidget(self.words)
-        layout.addWidget(self.tree, 1)
-        layout.addWidget(self.links)
-        layout.addWidget(self.notices)
+        top = h_box(None, self.jain, (self.curve, 1), spacing=12)
+        v_box(content, top, self.words, (self.tree, 1), self.links, self.notices, margins=(6, 4, 6, 6), spacing=6)
         return content
 
     def _set_up_tree(self) -> None:
         tree = self.tree
         set_style(tree, table_style)
-        tree.setObjectName("fairness_table")
-        tree.setAccessibleName(tr("Shares of the connections"))
+        named(tree, "fairness_table", tr("Shares of the connections"))
         tree.setModel(self.model)
         tree.setItemDelegate(ShareDelegate(tree))
         tree.setItemDelegateForColumn(BAR, ShareBarDelegate(tree))
@@ -240,8 +221,6 @@ def _combo(name: str, text: str) -> Choice:
 
 
 def _label(name: str, parent: QWidget) -> QLabel:
-    label = QLabel(parent)
-    label.setObjectName(name)
-    label.setWordWrap(True)
+    label = named(QLabel(parent, wordWrap=True), name)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

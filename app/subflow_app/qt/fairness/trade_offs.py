@@ -8,13 +8,11 @@ from pathlib import Path
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QSplitter,
     QStackedWidget,
     QTableView,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -32,6 +30,7 @@ from subflow_app.qt.fairness.trade_off_plot import TradeOffPlot, interval_text, 
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
 _EMPTY_TITLE = translatable("No runs to weigh")
@@ -68,10 +67,8 @@ class TradeOffPage(QWidget):
         kinds = ((kind, tr(text)) for kind, text in TRADE_OFF_TEXTS.items())
         self.kinds = Choice("trade_off_kind", kinds, self, text=tr("What is weighed"))
         self.kinds.activated.connect(lambda _: self.kind_changed.emit())
-        button = QToolButton(self)
+        button = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon, autoRaise=True)
         button.setDefaultAction(export)
-        button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        button.setAutoRaise(True)
         self.plot = TradeOffPlot(self)
         self.plot.chosen.connect(self._on_point_chosen)
         self.model: TableModel[Point] = TableModel(
@@ -81,36 +78,24 @@ class TradeOffPage(QWidget):
         self.table = QTableView(self)
         set_up_table(self.table, "trade_off_table", tr("Experiments and their figures"), self.model, is_single=True)
         self.table.selectionModel().currentRowChanged.connect(self._on_row_chosen)
-        self.words = QLabel(self)
-        self.words.setObjectName("trade_off_meaning")
-        self.words.setWordWrap(True)
+        self.words = named(QLabel(self, wordWrap=True), "trade_off_meaning")
         self.empty = EmptyState("fairness", tr(_EMPTY_TITLE), "")
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self.empty)
         self._pages.addWidget(self._content())
-        row = QHBoxLayout()
-        row.setContentsMargins(6, 6, 6, 0)
-        row.addWidget(self.kinds, 1)
-        row.addWidget(button)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addLayout(row)
-        layout.addWidget(self._pages, 1)
+        row = h_box(None, (self.kinds, 1), button, margins=(6, 6, 6, 0))
+        v_box(self, row, (self._pages, 1), margins=0)
         self.setFocusProxy(self.table)
         self.show_nothing()
 
     def _content(self) -> QWidget:
         content = QWidget(self)
-        parts = QSplitter(Qt.Orientation.Horizontal, content)
-        parts.setChildrenCollapsible(False)
+        parts = QSplitter(Qt.Orientation.Horizontal, content, childrenCollapsible=False)
         parts.addWidget(self.plot)
         parts.addWidget(self.table)
         parts.setStretchFactor(0, 3)
         parts.setStretchFactor(1, 2)
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(6, 4, 6, 6)
-        layout.addWidget(self.words)
-        layout.addWidget(parts, 1)
+        v_box(content, self.words, (parts, 1), margins=(6, 4, 6, 6))
         return content
 
     # ---- what its owner uses ----

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QLabel,
     QLineEdit,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,6 +24,7 @@ from subflow_app.core.language import tr
 from subflow_app.qt.theme import muted, set_style
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.problem_label import ProblemLabel
+from subflow_app.qt.widgets.shorthand import heading, named, v_box
 
 _WIDTH = 460
 
@@ -43,24 +43,14 @@ class ForkDialog(QDialog):
         self._draft = draft
         origin = draft.origin
         numbered = tr("{name} (run {number})", name=origin.name, number=origin.run_id)
-        title = QLabel(origin.name if origin.run_id is None else numbered, self)
-        title.setObjectName("fork_run")
-        title.setWordWrap(True)
-        font = title.font()
-        font.setBold(True)
-        title.setFont(font)
+        title = named(QLabel(origin.name if origin.run_id is None else numbered, self, wordWrap=True), "fork_run")
+        heading(title)
         text = tr("Until then the fork is this run; from then on it has the same luck, and what you change.")
-        hint = muted(QLabel(text, self))
-        hint.setObjectName("fork_hint")
-        hint.setWordWrap(True)
-        self.notice = QLabel(draft.origin.notice, self)
-        self.notice.setObjectName("fork_notice")
+        hint = named(muted(QLabel(text, self, wordWrap=True)), "fork_hint")
+        self.notice = named(QLabel(draft.origin.notice, self, wordWrap=True), "fork_notice")
         set_style(self.notice, lambda t: f"color: {t.text}; background: {t.warning_fill}; padding: 4px;")
-        self.notice.setWordWrap(True)
         self.notice.setVisible(bool(draft.origin.notice))
-        self.time = QLineEdit(draft.time_text, self)
-        self.time.setObjectName("fork_time")
-        self.time.setAccessibleName(tr("Time of the fork"))
+        self.time = named(QLineEdit(draft.time_text, self), "fork_time", tr("Time of the fork"))
         self.time.textChanged.connect(self._on_time)
         self.time.editingFinished.connect(lambda: self.time.setText(ForkDraft.completed_time(self.time.text())))
         self._time_problem = ProblemLabel("fork_time_problem", _WIDTH // 2, self)
@@ -78,9 +68,7 @@ class ForkDialog(QDialog):
         self._form.addRow("", self._time_problem)
         self._form.addRow(self._label(tr("Change")), self.thing)
         self._part = QWidget(self)
-        self._summary = QLabel(self)
-        self._summary.setObjectName("fork_summary")
-        self._summary.setWordWrap(True)
+        self._summary = named(QLabel(self, wordWrap=True), "fork_summary")
         self._summary.setMinimumHeight(2 * self._summary.fontMetrics().lineSpacing())
         self._summary.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
@@ -89,14 +77,7 @@ class ForkDialog(QDialog):
         self.start.setDefault(True)
         buttons.accepted.connect(self._on_start)
         buttons.rejected.connect(self.reject)
-        self._layout = QVBoxLayout(self)
-        for widget in (title, hint, self.notice):
-            self._layout.addWidget(widget)
-        self._layout.addLayout(self._form)
-        self._layout.addWidget(self._part)
-        self._layout.addStretch(1)
-        self._layout.addWidget(self._summary)
-        self._layout.addWidget(buttons)
+        self._layout = v_box(self, title, hint, self.notice, self._form, self._part, None, self._summary, buttons)
         self._fields: dict[str, QLineEdit] = {}
         self._problems: dict[str, ProblemLabel] = {}
         self.direction: QComboBox | None = None
@@ -129,8 +110,7 @@ class ForkDialog(QDialog):
         self.direction = self.controller = None
         self._fields.clear()
         self._problems.clear()
-        part = QWidget(self)
-        part.setObjectName("fork_values")
+        part = named(QWidget(self), "fork_values")
         section = str(self.thing.currentData()).partition(".")[0]
         if section == LINKS:
             self._make_link(part)
@@ -151,14 +131,11 @@ class ForkDialog(QDialog):
         texts = {BOTH: tr("Both directions"), "forward": tr("Forward only"), "reverse": tr("Reverse only")}
         self.direction = Choice("fork_direction", texts.items(), part, text=tr("Direction"))
         form.addRow(self._label(tr("Direction")), self.direction)
-        self.up = QCheckBox(tr("In service"), part)
-        self.up.setObjectName("fork_up")
+        self.up = named(QCheckBox(tr("In service"), part), "fork_up")
         self.up.clicked.connect(lambda is_up: self._set("up", is_up))
         form.addRow("", self.up)
         for key, label in _link_labels().items():
-            field = QLineEdit(part)
-            field.setObjectName(f"fork_{key}")
-            field.setAccessibleName(label)
+            field = named(QLineEdit(part), f"fork_{key}", label)
             field.textEdited.connect(partial(self._set, key))
             field.editingFinished.connect(partial(self._complete, key))
             self._fields[key] = field
@@ -187,8 +164,7 @@ class ForkDialog(QDialog):
             names = ((name, name) for name in controllers)
             box = self.controller = Choice("fork_controller", names, part, text=tr("Controller"))
             box.choose(_name_of(present["controller"]))
-            self.options = QLineEdit(_options_of(present["controller"]), part)
-            self.options.setObjectName("fork_options")
+            self.options = named(QLineEdit(_options_of(present["controller"]), part), "fork_options")
             self.options.setAccessibleName(tr("Options of the controller"))
             self._problems["controller"] = ProblemLabel("fork_options_problem", _WIDTH // 2, part)
             # An option belongs to one controller: another one begins with its own.
@@ -198,9 +174,7 @@ class ForkDialog(QDialog):
             text = tr(
                 "Controllers that learned are not in the list: they decide from the beginning of a run to its end."
             )
-            learned = muted(QLabel(text, part))
-            learned.setObjectName("fork_learned")
-            learned.setWordWrap(True)
+            learned = named(muted(QLabel(text, part, wordWrap=True)), "fork_learned")
             form = QFormLayout()
             form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
             form.addRow(self._label(tr("Controller")), box)
@@ -215,13 +189,11 @@ class ForkDialog(QDialog):
             target = self._target(ordinal)
             states = self._draft.shown(target)
             grid.addWidget(QLabel(tr("{ordinal}: {route}", ordinal=ordinal, route=" → ".join(path)), part), row, 0)
-            is_open = QCheckBox(tr("Open"), part)
-            is_open.setObjectName(f"fork_open_{ordinal}")
+            is_open = named(QCheckBox(tr("Open"), part), f"fork_open_{ordinal}")
             is_open.setAccessibleName(tr("Subflow {ordinal} open", ordinal=ordinal))
             is_open.setChecked(states.get("open") is True)
             is_open.clicked.connect(lambda on, which=ordinal: self._set("open", on, subflow=which))
-            backup = QCheckBox(tr("Backup"), part)
-            backup.setObjectName(f"fork_backup_{ordinal}")
+            backup = named(QCheckBox(tr("Backup"), part), f"fork_backup_{ordinal}")
             backup.setAccessibleName(tr("Subflow {ordinal} is a backup", ordinal=ordinal))
             backup.setChecked(states.get("backup") is True)
             backup.setEnabled(flow.kind == "mptcp")

@@ -13,6 +13,7 @@ from subflow_app.core.library.thumbnails import HEIGHT_PX, WIDTH_PX
 from subflow_app.qt.gallery.list_model import COUNTS_ROLE, EXHIBIT_ROLE, PICTURE_ROLE, QUEUED_ROLE
 from subflow_app.qt.gallery.texts import badges, state_text
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.shorthand import sized
 
 PICTURE_SIZE = QSize(WIDTH_PX, HEIGHT_PX)
 """Of the figure of a card, logical px."""
@@ -61,8 +62,7 @@ class CardDelegate(QStyledItemDelegate):
         *,
         is_selected: bool,
     ) -> None:
-        bold = QFont(font)
-        bold.setBold(True)
+        bold = sized(font, is_bold=True)
         painter.setFont(bold)
         room = rect.adjusted(_MARGIN, 0, -_MARGIN, 0)
         width = self._draw_badges(painter, room, index, ink, is_selected=is_selected)
@@ -91,8 +91,7 @@ class CardDelegate(QStyledItemDelegate):
         )
         text = room.adjusted(PICTURE_SIZE.width() + _GAP, 0, 0, 0)
         line = QFontMetrics(font).height()
-        bold = QFont(font)
-        bold.setBold(True)
+        bold = sized(font, is_bold=True)
         queued = index.data(QUEUED_ROLE)
         muted = ink if is_selected else QColor(tokens.muted_text)
         figure = "" if exhibit.recipe is None else _figure_text(exhibit.recipe.figure)
@@ -122,8 +121,7 @@ class CardDelegate(QStyledItemDelegate):
 
     def _draw_shipped(self, painter: QPainter, room: QRect, ink: QColor, font: QFont) -> int:
         """A frame with a word at the right of the room; returns how much of the room it takes."""
-        small = QFont(font)
-        small.setPointSizeF(font.pointSizeF() * 0.85)
+        small = sized(font, 0.85)
         painter.setFont(small)
         painter.setPen(ink)
         painter.setBrush(Qt.BrushStyle.NoBrush)
@@ -139,8 +137,7 @@ class CardDelegate(QStyledItemDelegate):
         if isinstance(picture, QPixmap) and not picture.isNull():
             painter.drawPixmap(place, picture)
         else:
-            small = QFont(font)
-            small.setPointSizeF(font.pointSizeF() * 0.85)
+            small = sized(font, 0.85)
             painter.setFont(small)
             painter.setPen(QColor(tokens.muted_text))
             flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap

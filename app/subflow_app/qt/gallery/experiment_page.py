@@ -8,12 +8,10 @@ from dataclasses import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QPlainTextEdit,
     QSplitter,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,7 +25,8 @@ from subflow_app.qt.gallery.figure_view import FigureView
 from subflow_app.qt.gallery.text_table import TextTableView
 from subflow_app.qt.gallery.texts import state_text, takes_text, verdict_text
 from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.action_buttons import add_buttons
+from subflow_app.qt.widgets.action_buttons import action_buttons
+from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 
 _FIGURE_SHARE = (7, 3)
 
@@ -38,48 +37,26 @@ class ExperimentPage(QWidget):
     def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
         """Nothing yet; ``actions`` become buttons beside the title."""
         super().__init__(parent)
-        self.setObjectName("gallery_page")
-        self.setAccessibleName(tr("Experiment"))
+        named(self, "gallery_page", tr("Experiment"))
         self._exhibit: Exhibit | None = None
-        self.title = QLabel(self)
-        self.title.setObjectName("gallery_title")
-        self.title.setWordWrap(True)
-        font = self.title.font()
-        font.setBold(True)
-        font.setPointSizeF(font.pointSizeF() * 1.15)
-        self.title.setFont(font)
-        self.claim = QLabel(self)
-        self.claim.setObjectName("gallery_claim")
-        self.claim.setWordWrap(True)
+        self.title = heading(named(QLabel(self, wordWrap=True), "gallery_title"), 1.15)
+        self.claim = named(QLabel(self, wordWrap=True), "gallery_claim")
         self.claim.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.state = muted(QLabel(self))
-        self.state.setObjectName("gallery_state")
-        self.state.setWordWrap(True)
+        self.state = named(muted(QLabel(self, wordWrap=True)), "gallery_state")
         for label in (self.title, self.claim, self.state):
             label.setTextFormat(Qt.TextFormat.PlainText)
-        buttons = QHBoxLayout()
-        buttons.setSpacing(2)
-        add_buttons(buttons, actions)
-        top = QHBoxLayout()
-        top.addWidget(self.title, 1)
-        top.addLayout(buttons)
+        top = h_box(None, (self.title, 1), h_box(None, *action_buttons(actions), spacing=2))
         self.figure = FigureView(self)
         self.verdicts = TextTableView("gallery_verdicts", tr("Verdicts"))
         self.published = TextTableView("gallery_published", tr("Printed in the paper, and ours"))
         self.rulings = TextTableView("gallery_rulings", tr("Rulings"))
         self.settings = TextTableView("gallery_settings", tr("Settings"))
-        self.why = QPlainTextEdit(self)
-        self.why.setObjectName("gallery_why")
-        self.why.setReadOnly(True)
+        self.why = named(QPlainTextEdit(self, readOnly=True), "gallery_why", tr("Where it differs, and why"))
         self.why.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.why.setTabChangesFocus(True)
-        self.why.setAccessibleName(tr("Where it differs, and why"))
-        self.tabs = QTabWidget(self)
-        self.tabs.setObjectName("gallery_tabs")
-        self.tabs.setAccessibleName(tr("Experiment"))
-        self.tabs.setDocumentMode(True)
+        self.tabs = named(QTabWidget(self, documentMode=True), "gallery_tabs", tr("Experiment"))
         self.tabs.addTab(self.verdicts, tr("Verdicts"))
         self.tabs.addTab(self.published, tr("Beside the paper"))
         self.tabs.addTab(self.why, tr("Why it differs"))
@@ -91,13 +68,7 @@ class ExperimentPage(QWidget):
         for place, share in enumerate(_FIGURE_SHARE):
             splitter.setStretchFactor(place, share)
         splitter.setSizes([100 * share for share in _FIGURE_SHARE])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 6, 6, 4)
-        layout.setSpacing(4)
-        layout.addLayout(top)
-        layout.addWidget(self.claim)
-        layout.addWidget(self.state)
-        layout.addWidget(splitter, 1)
+        v_box(self, top, self.claim, self.state, (splitter, 1), margins=(10, 6, 6, 4), spacing=4)
 
     @property
     def exhibit(self) -> Exhibit | None:

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QStackedLayout,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,6 +24,7 @@ from subflow_app.qt.gallery.list_model import EXHIBIT_ROLE, ExperimentModel
 from subflow_app.qt.theme import set_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.list_beside import ListBeside
+from subflow_app.qt.widgets.shorthand import named, v_box
 
 _LIST_WIDTHS = (460, 0.38, 220)
 
@@ -46,13 +46,10 @@ class GalleryPanel(QWidget):
         super().__init__(parent)
         self.model = ExperimentModel(self)
         self.page = ExperimentPage(page_actions, self)
-        self.tree = QTreeView(self)
-        self.tree.setObjectName("gallery_list")
-        self.tree.setAccessibleName(tr("Experiments by paper"))
+        self.tree = named(QTreeView(self, headerHidden=True), "gallery_list", tr("Experiments by paper"))
         self.tree.setModel(self.model)
         self.tree.setItemDelegate(CardDelegate(self))
         set_style(self.tree, lambda t: f"QTreeView {{ background: {t.base}; border: none; }}")
-        self.tree.setHeaderHidden(True)
         self.tree.setIndentation(14)
         self.tree.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.tree.setVerticalScrollMode(QAbstractItemView.ScrollMode.ScrollPerPixel)
@@ -75,9 +72,7 @@ class GalleryPanel(QWidget):
         self._stack.addWidget(self.page)
         self._list = ListBeside("gallery", self.tree, right, actions, _LIST_WIDTHS)
         self._list.bar.setAccessibleName(tr("Progress of the experiments"))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._list)
+        v_box(self, self._list, margins=0)
         self.setFocusProxy(self.tree)
 
     def show_exhibits(self, exhibits: Sequence[Exhibit]) -> None:

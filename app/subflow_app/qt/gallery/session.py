@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QPixmap
 
 from subflow_app.core.errors import ExportError, InputError, LibraryError
@@ -33,6 +33,7 @@ from subflow_app.core.paper.paper_styles import MM_PER_INCH
 from subflow_app.qt.gallery.card_delegate import PICTURE_SIZE
 from subflow_app.qt.gallery.panel import GalleryPanel
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
+from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -74,13 +75,8 @@ class GallerySession(QObject):
         self._to_draw: list[str] = []
         self._is_drawing = False
         self._is_closed = False
-        self._timer = QTimer(self)
-        self._timer.setInterval(_REFRESH_MS)
-        self._timer.timeout.connect(self._on_tick)
-        self._redraw = QTimer(self)
-        self._redraw.setSingleShot(True)
-        self._redraw.setInterval(_REDRAW_MS)
-        self._redraw.timeout.connect(self._ask_drawing)
+        self._timer = timer(self, self._on_tick, _REFRESH_MS)
+        self._redraw = timer(self, self._ask_drawing, _REDRAW_MS, is_single=True)
         panel.selection_changed.connect(self._on_selected)
         panel.page.figure.resized.connect(self._redraw.start)
         window.database.opened.connect(self._on_database_opened)

@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 
 from PySide6.QtCore import QSortFilterProxyModel, Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QAbstractItemView, QDialog, QDialogButtonBox, QLineEdit, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QDialog, QDialogButtonBox, QLineEdit, QListView, QWidget
 
 from subflow_app.core.language import tr
+from subflow_app.qt.widgets.shorthand import named, v_box
 
 
 class KeyDialog(QDialog):
@@ -30,24 +31,17 @@ class KeyDialog(QDialog):
         narrowed = QSortFilterProxyModel(self)
         narrowed.setSourceModel(self._model)
         narrowed.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
-        self.line = QLineEdit(self)
-        self.line.setObjectName("key_filter")
-        self.line.setAccessibleName(tr("Part of the name"))
+        self.line = named(QLineEdit(self, clearButtonEnabled=True), "key_filter", tr("Part of the name"))
         self.line.setPlaceholderText(tr("Part of the name, e.g. loss"))
-        self.line.setClearButtonEnabled(True)
         self.line.textChanged.connect(narrowed.setFilterFixedString)
-        view = QListView(self)
-        view.setObjectName("key_list")
-        view.setAccessibleName(title)
+        view = named(QListView(self), "key_list", title)
         view.setModel(narrowed)
         view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         view.setUniformItemSizes(True)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Ok | QDialogButtonBox.StandardButton.Cancel)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        for widget in (self.line, view, buttons):
-            layout.addWidget(widget)
+        v_box(self, self.line, view, buttons)
 
     @property
     def answer(self) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QLabel, QMenu, QToolButton, QWidget
 
 from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, NAME
 from subflow_app.core.history.run_groups import GROUPINGS
@@ -17,6 +17,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.shorthand import h_box, named
 
 
 class ListBar(QWidget):
@@ -42,18 +43,11 @@ class ListBar(QWidget):
         self.columns_menu = QMenu(self)
         self.columns_menu.aboutToShow.connect(self._fill_columns)
         columns = self._button("columns", tr("Columns"), "columns", self.columns_menu)
-        self.count = muted(QLabel(self))
-        self.count.setObjectName("history_count")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(6, 5, 10, 5)
-        layout.setSpacing(6)
-        top = Qt.AlignmentFlag.AlignTop
-        layout.addWidget(self.search, 1)
-        for widget in (saved, self.grouping, columns):
-            layout.addWidget(widget, 0, top)
-        layout.addSpacing(4)
+        self.count = named(muted(QLabel(self)), "history_count")
         self.count.setMinimumHeight(self.search.line.sizeHint().height())
-        layout.addWidget(self.count, 0, top)
+        choices = ((widget, 0, Qt.AlignmentFlag.AlignTop) for widget in (saved, self.grouping, columns))
+        count = (self.count, 0, Qt.AlignmentFlag.AlignTop)
+        h_box(self, (self.search, 1), *choices, 4, count, margins=(6, 5, 10, 5), spacing=6)
 
     def show_columns(self, keys: Sequence[str]) -> None:
         """Ticks these columns in the menu."""
@@ -67,15 +61,11 @@ class ListBar(QWidget):
     # ---- inside ----
 
     def _button(self, name: str, text: str, icon_name: str, menu: QMenu) -> QToolButton:
-        button = QToolButton(self)
-        button.setObjectName(f"history_{name}")
+        button = named(QToolButton(self, autoRaise=True), f"history_{name}", text, text)
         button.setIcon(icon(icon_name))
         button.setText(text)
-        button.setAccessibleName(text)
-        button.setToolTip(text)
         button.setMenu(menu)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
-        button.setAutoRaise(True)
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         return button
 

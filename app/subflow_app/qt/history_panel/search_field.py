@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
-from PySide6.QtCore import QEvent, QStringListModel, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPalette
-from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QWidget
 
 from subflow_app.core.history.run_query import (
     Completion,
@@ -20,6 +20,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
+from subflow_app.qt.widgets.shorthand import named, timer, v_box
 from subflow_store.conditions import Condition
 
 # A search goes to the database when the person stops typing for this long.
@@ -41,31 +42,21 @@ class SearchField(QWidget):
         super().__init__(parent)
         self.conditions: list[Condition] = []
         self.vocabulary: Vocabulary | None = None
-        self.line = QLineEdit(self)
-        self.line.setObjectName("history_search")
-        self.line.setAccessibleName(tr("Search runs"))
+        self.line = named(QLineEdit(self, clearButtonEnabled=True), "history_search", tr("Search runs"), help_html())
         self.line.setPlaceholderText(tr("Search: words, tag:paper, goodput>5Mbit/s, links.wifi.loss>0…  (Ctrl+F)"))
-        self.line.setToolTip(help_html())
-        self.line.setClearButtonEnabled(True)
         self.line.addAction(icon("search", "muted_text"), QLineEdit.ActionPosition.LeadingPosition)
-        self.error = QLabel(self)
-        self.error.setObjectName("history_search_error")
-        self.error.setWordWrap(True)
+        self.error = named(QLabel(self, wordWrap=True), "history_search_error")
         self.error.setForegroundRole(QPalette.ColorRole.BrightText)
         self.error.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(2)
-        layout.addWidget(self.line)
-        layout.addWidget(self.error)
+        v_box(self, self.line, self.error, margins=0, spacing=2)
         self._texts = QStringListModel(self)
         self._found: list[Completion] = []
         self._completer = QCompleter(self._texts, self)
         self._completer.setWidget(self.line)
         self._completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         self._completer.activated[str].connect(self._on_completion_chosen)  # type: ignore[index] # overloaded signal
-        self._search_timer = self._timer(_SEARCH_DELAY_MS, self._search)
-        self._error_timer = self._timer(_ERROR_DELAY_MS, self._show_error)
+        self._search_timer = timer(self, self._search, _SEARCH_DELAY_MS, is_single=True)
+        self._error_timer = timer(self, self._show_error, _ERROR_DELAY_MS, is_single=True)
         self._problem: QueryError | None = None
         self.line.textChanged.connect(self._on_text_changed)
         self.line.textEdited.connect(self._complete)
@@ -113,13 +104,6 @@ class SearchField(QWidget):
         return False
 
     # ---- inside ----
-
-    def _timer(self, delay_ms: int, then: object) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(delay_ms)
-        timer.timeout.connect(then)
-        return timer
 
     def _on_text_changed(self) -> None:
         self._search_timer.start()

@@ -25,7 +25,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QStyle,
@@ -37,6 +36,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import FieldOption
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.shorthand import h_box
 
 _TEXT_MARGIN = 3
 _FRAME = 14  # px around text and suffix
@@ -236,12 +236,7 @@ class PairEditor(QWidget):
         self.session = 0
         self._value: list[str] = ["", ""]
         self._editors = (ChoiceEditor(self), ChoiceEditor(self))
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(6)
-        layout.addWidget(self._editors[0], 1)
-        layout.addWidget(QLabel("↔", self))
-        layout.addWidget(self._editors[1], 1)
+        h_box(self, (self._editors[0], 1), QLabel("↔", self), (self._editors[1], 1), margins=0, spacing=6)
         for number, (editor, name) in enumerate(zip(self._editors, (tr("First end"), tr("Second end")), strict=True)):
             editor.setMinimumContentsLength(3)
             editor.setMinimumWidth(_LEAST_CHOICE)  # elsewhere the form would be wider than its panel

@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QStackedWidget,
     QTabBar,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -31,6 +30,7 @@ from subflow_app.qt.inspector.param_form import ParamForm
 from subflow_app.qt.inspector.problem_list import ProblemList
 from subflow_app.qt.inspector.source_editor import SourceEditor
 from subflow_app.qt.theme import Tokens, set_style
+from subflow_app.qt.widgets.shorthand import named, v_box
 from subflow_sim.errors import Problem
 from subflow_sim.params import AlgorithmCatalog
 
@@ -68,8 +68,7 @@ class Inspector(QWidget):
         self._is_read_only = False
         self._is_following = False
         self._is_dragged = False
-        self.setObjectName("inspector")
-        self.setAccessibleName(tr("Inspector"))
+        named(self, "inspector", tr("Inspector"))
         self._tabs = QTabBar(self)
         self._banner = QLabel(self)
         self._pages = QStackedWidget(self)
@@ -205,8 +204,7 @@ class Inspector(QWidget):
         self._banner.setWordWrap(True)
         self._banner.hide()
         tree = self._tree
-        tree.setObjectName("outline")
-        tree.setAccessibleName(tr("Parts of the scenario"))
+        named(tree, "outline", tr("Parts of the scenario"))
         tree.setModel(self._outline)
         tree.setHeaderHidden(True)
         tree.setFrameShape(QFrame.Shape.NoFrame)
@@ -224,9 +222,7 @@ class Inspector(QWidget):
         self._form.remove_event_wanted.connect(self._remove_event)
         self._source.committed.connect(self._on_text_committed)
         self._problems.activated.connect(self.focus_problem)
-        splitter = QSplitter(Qt.Orientation.Vertical, self)
-        splitter.setObjectName("inspectorSplitter")
-        splitter.setChildrenCollapsible(False)
+        splitter = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "inspectorSplitter")
         splitter.addWidget(tree)
         splitter.addWidget(self._form)
         splitter.setStretchFactor(0, 0)
@@ -236,13 +232,7 @@ class Inspector(QWidget):
         tree.setMinimumHeight(40)
         self._pages.addWidget(splitter)
         self._pages.addWidget(self._source)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._tabs)
-        layout.addWidget(self._banner)
-        layout.addWidget(self._pages, 1)
-        layout.addWidget(self._problems)
+        v_box(self, self._tabs, self._banner, (self._pages, 1), self._problems, margins=0, spacing=0)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Share the height out as soon as it is known."""

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import Form, FormGroup
@@ -16,6 +16,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.field_row import FieldRow
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.problem_label import ProblemLabel
+from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 
 
 class ParamForm(QScrollArea):
@@ -33,8 +34,7 @@ class ParamForm(QScrollArea):
         self._hints: list[QLabel] = []
         self._is_read_only = False
         self._before: QWidget | None = None
-        self.setObjectName("paramForm")
-        self.setAccessibleName(tr("Properties"))
+        named(self, "paramForm", tr("Properties"))
         self.setWidgetResizable(True)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -100,11 +100,8 @@ class ParamForm(QScrollArea):
             # Going away takes the focus from an editor, which must not commit to the document we change over to.
             row.blockSignals(True)
         self._rows, self._hints = [], []
-        content = QWidget()
-        content.setObjectName("paramFormContent")
-        layout = QVBoxLayout(content)
-        layout.setContentsMargins(14, 10, 12, 14)
-        layout.setSpacing(0)
+        content = named(QWidget(), "paramFormContent")
+        layout = v_box(content, margins=(14, 10, 12, 14), spacing=0)
         self._add_header(layout)
         for group in form.groups if form else ():
             self._add_group(doc, layout, group)
@@ -132,47 +129,24 @@ class ParamForm(QScrollArea):
                 QWidget.setTabOrder(first, second)
 
     def _add_header(self, layout: QVBoxLayout) -> None:
-        line = QHBoxLayout()
-        line.setSpacing(4)
-        self._title = QLabel()
-        self._title.setObjectName("formTitle")
-        self._title.setTextFormat(Qt.TextFormat.PlainText)
-        self._title.setWordWrap(True)
-        font = self._title.font()
-        font.setPointSizeF(font.pointSizeF() * 1.25)
-        font.setWeight(font.Weight.DemiBold)
-        self._title.setFont(font)
-        self._action = QToolButton()
-        self._action.setObjectName("headerAction")
-        self._action.setAutoRaise(True)
+        self._title = named(QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True), "formTitle")
+        heading(self._title, 1.25, is_demi=True)
+        self._action = named(QToolButton(autoRaise=True), "headerAction")
         self._action.setIconSize(QSize(16, 16))
         self._action.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._action.clicked.connect(self._on_action)
-        line.addWidget(self._title, 1)
-        line.addWidget(self._action, 0, Qt.AlignmentFlag.AlignTop)
-        self._subtitle = muted(QLabel())
-        self._subtitle.setObjectName("formSubtitle")
-        self._subtitle.setTextFormat(Qt.TextFormat.PlainText)
-        self._subtitle.setWordWrap(True)
+        line = h_box(None, (self._title, 1), (self._action, 0, Qt.AlignmentFlag.AlignTop), spacing=4)
+        self._subtitle = named(muted(QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)), "formSubtitle")
         self._own_problem = ProblemLabel("formProblem")
-        layout.addLayout(line)
-        layout.addWidget(self._subtitle)
-        layout.addSpacing(6)
-        layout.addWidget(self._own_problem)
+        layout.addLayout(v_box(None, line, self._subtitle, 6, self._own_problem, spacing=0))
 
     def _add_group(self, doc: Previewer, layout: QVBoxLayout, group: FormGroup) -> None:
         if group.title:
-            heading = QLabel(group.title)
-            heading.setTextFormat(Qt.TextFormat.PlainText)
-            font = heading.font()
-            font.setWeight(font.Weight.DemiBold)
-            heading.setFont(font)
-            heading.setIndent(0)
+            title = heading(QLabel(group.title, textFormat=Qt.TextFormat.PlainText, indent=0), is_demi=True)
             layout.addSpacing(16)
-            layout.addWidget(heading)
+            layout.addWidget(title)
         if group.hint:
-            hint = muted(QLabel(group.hint))
-            hint.setWordWrap(True)
+            hint = muted(QLabel(group.hint, wordWrap=True))
             self._hints.append(hint)
             layout.addWidget(hint)
         grid = QGridLayout()

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QHBoxLayout, QLabel, QListView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QLabel, QListView, QWidget
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_app.qt.widgets.icon_label import IconLabel
+from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 from subflow_sim.errors import Problem
 
 _MOST_ROWS = 4
@@ -43,16 +44,9 @@ class ProblemList(QFrame):
         self._model = ProblemModel(_text, self, tip=str)
         self._most_rows = _MOST_ROWS
         self._icon = IconLabel("error", "error", 15, self)
-        self._title = QLabel(self)
-        self._title.setObjectName("problemCount")
-        font = self._title.font()
-        font.setWeight(font.Weight.DemiBold)
-        self._title.setFont(font)
-        self._title.setWordWrap(True)
+        self._title = heading(named(QLabel(self, wordWrap=True), "problemCount"), is_demi=True)
         self._is_hint = False
-        self._view = QListView(self)
-        self._view.setObjectName("problemList")
-        self._view.setAccessibleName(tr("Problems"))
+        self._view = named(QListView(self), "problemList", tr("Problems"))
         self._view.setModel(self._model)
         self._view.setFrameShape(QFrame.Shape.NoFrame)
         self._view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -60,15 +54,8 @@ class ProblemList(QFrame):
         self._view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self._view.clicked.connect(self._on_activated)
         self._view.activated.connect(self._on_activated)
-        line = QHBoxLayout()
-        line.setSpacing(6)
-        line.addWidget(self._icon)
-        line.addWidget(self._title, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(14, 7, 8, 6)
-        layout.setSpacing(3)
-        layout.addLayout(line)
-        layout.addWidget(self._view)
+        line = h_box(None, self._icon, (self._title, 1), spacing=6)
+        v_box(self, line, self._view, margins=(14, 7, 8, 6), spacing=3)
         follow_theme(self._recolour)
         self.hide()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QFocusEvent,
@@ -27,6 +27,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
+from subflow_app.qt.widgets.shorthand import named, timer
 
 _PAUSE_MS = 300
 _SESSIONS = itertools.count(2_000_000)  # apart from those of fields and canvas
@@ -43,8 +44,7 @@ class SourceEditor(QPlainTextEdit):
         self._shown = ""
         self._newline = "\n"
         self._session = 0
-        self.setObjectName("sourceEditor")
-        self.setAccessibleName(tr("Scenario text"))
+        named(self, "sourceEditor", tr("Scenario text"))
         self.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
@@ -53,10 +53,7 @@ class SourceEditor(QPlainTextEdit):
         self.setUndoRedoEnabled(False)
         self._gutter = _Gutter(self)
         self._highlighter = _TomlHighlighter(self.document())
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(_PAUSE_MS)
-        self._pause.timeout.connect(self.commit)
+        self._pause = timer(self, self.commit, _PAUSE_MS, is_single=True)
         self.textChanged.connect(self._on_text_changed)
         self.blockCountChanged.connect(self._make_room)
         self.updateRequest.connect(self._on_update_request)

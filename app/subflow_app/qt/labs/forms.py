@@ -6,11 +6,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
+    QWidget,
 )
 
 from subflow_app.core.errors import InputError
@@ -23,6 +22,7 @@ from subflow_app.core.language import tr
 from subflow_app.qt.labs.option_button import OptionButton
 from subflow_app.qt.labs.sketch import SketchCanvas
 from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 
 
 class AskForm(QFrame):
@@ -35,44 +35,24 @@ class AskForm(QFrame):
         super().__init__()
         self.setObjectName(name)
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(10, 8, 10, 8)
-        self.title = QLabel(title, self)
-        font = self.title.font()
-        font.setBold(True)
-        self.title.setFont(font)
-        self.ask = QLabel(ask, self)
-        self.ask.setWordWrap(True)
-        self.ask.setTextFormat(Qt.TextFormat.MarkdownText)
-        self._layout.addWidget(self.title)
-        self._layout.addWidget(self.ask)
+        self.title = heading(QLabel(title, self))
+        self.ask = QLabel(ask, self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText)
         self.choices = QButtonGroup(self)
         self.number: QLineEdit | None = None
         for index, option in enumerate(options):
-            radio = OptionButton(option, self)
-            radio.setObjectName(f"{name}_{index}")
+            radio = named(OptionButton(option, self), f"{name}_{index}")
             self.choices.addButton(radio, index)
-            self._layout.addWidget(radio)
-        row = QHBoxLayout()
+        number: list[QWidget] = []
         if number_unit is not None:
-            self.number = QLineEdit(self)
-            self.number.setObjectName(f"{name}_number")
-            self.number.setAccessibleName(ask)
+            self.number = named(QLineEdit(self), f"{name}_number", ask)
             self.number.setMaximumWidth(160)
-            row.addWidget(self.number)
-            if number_unit:
-                row.addWidget(QLabel(number_unit, self))
-        self.button = QPushButton(button, self)
-        self.button.setObjectName(f"{name}_button")
-        row.addWidget(self.button)
-        row.addStretch(1)
-        self._layout.addLayout(row)
-        self.outcome = QLabel(self)
-        self.outcome.setObjectName(f"{name}_outcome")
-        self.outcome.setWordWrap(True)
-        self.outcome.setTextFormat(Qt.TextFormat.MarkdownText)
+            number = [self.number, *([QLabel(number_unit, self)] if number_unit else ())]
+        self.button = named(QPushButton(button, self), f"{name}_button")
+        self.outcome = named(QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText), f"{name}_outcome")
         self.outcome.hide()
-        self._layout.addWidget(self.outcome)
+        row = h_box(None, *number, self.button, None)
+        radios = self.choices.buttons()
+        self._layout = v_box(self, self.title, self.ask, *radios, row, self.outcome, margins=(10, 8, 10, 8))
         self.button.clicked.connect(self._on_button)
         if self.number is not None:
             self.number.returnPressed.connect(self._on_button)

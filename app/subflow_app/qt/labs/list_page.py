@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import QItemSelection, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QHeaderView,
     QLabel,
     QPushButton,
     QScrollArea,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +19,7 @@ from subflow_app.core.labs.lab import Lab
 from subflow_app.core.language import tr
 from subflow_app.qt.labs.list_model import COLUMNS, LEVELS, ListedLab
 from subflow_app.qt.models.table_model import TableModel
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
 
@@ -34,45 +33,26 @@ class LabListPage(QWidget):
         super().__init__(parent)
         self.setObjectName("lab_list_page")
         self.model: TableModel[ListedLab] = TableModel(COLUMNS, self, tip=lambda listed: "\n".join(listed.lab.goals))
-        self.table = QTableView(self)
+        self.table = QTableView(self, wordWrap=True)
         set_up_table(self.table, "lab_table", tr("Labs"), self.model, style=None, is_single=True)
         header = self.table.horizontalHeader()
         header.setStretchLastSection(False)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
-        self.table.setWordWrap(True)
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.about = QLabel(self)
-        self.about.setObjectName("lab_about")
-        self.about.setWordWrap(True)
-        self.about.setTextFormat(Qt.TextFormat.MarkdownText)
+        self.about = named(QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText), "lab_about")
         self.about.setAlignment(Qt.AlignmentFlag.AlignTop)
         # In a low window the goals are scrolled: they have five lines and more, and the list has to keep some as well.
-        area = QScrollArea(self)
-        area.setObjectName("lab_about_scroll")
-        area.setAccessibleName(tr("What the lab is about"))
+        area = named(QScrollArea(self, widgetResizable=True), "lab_about_scroll", tr("What the lab is about"))
         area.setFrameShape(area.Shape.NoFrame)
-        area.setWidgetResizable(True)
         area.setWidget(self.about)
-        self.notice = QLabel(self)
-        self.notice.setObjectName("lab_list_notice")
+        self.notice = named(QLabel(self, wordWrap=True), "lab_list_notice")
         self.notice.setForegroundRole(QPalette.ColorRole.BrightText)
-        self.notice.setWordWrap(True)
         self.notice.hide()
-        self.begin = QPushButton(tr("Begin"), self)
-        self.begin.setObjectName("lab_begin")
-        self.anew = QPushButton(tr("Begin anew"), self)
-        self.anew.setObjectName("lab_anew")
+        self.begin = named(QPushButton(tr("Begin"), self), "lab_begin")
+        self.anew = named(QPushButton(tr("Begin anew"), self), "lab_anew")
         self.anew.setToolTip(tr("Begin this lab from its first step; what was done before is kept in a file aside"))
-        buttons = QHBoxLayout()
-        buttons.addWidget(self.begin)
-        buttons.addWidget(self.anew)
-        buttons.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(10, 10, 10, 10)
-        layout.addWidget(self.table, 3)
-        layout.addWidget(area, 2)
-        layout.addWidget(self.notice)
-        layout.addLayout(buttons)
+        buttons = h_box(None, self.begin, self.anew, None)
+        v_box(self, (self.table, 3), (area, 2), self.notice, buttons, margins=10)
         self.setFocusProxy(self.table)
         self.table.selectionModel().selectionChanged.connect(self._on_selected)
         self.table.activated.connect(lambda _index: self._on_begin())

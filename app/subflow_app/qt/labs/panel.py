@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from subflow_app.core.language import tr
+from subflow_app.qt.widgets.shorthand import named, v_box
 
 if TYPE_CHECKING:
     from subflow_app.qt.labs.list_page import LabListPage
@@ -26,12 +27,9 @@ class LabPanel(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Nothing in it yet."""
         super().__init__(parent)
-        self.setObjectName("lab_panel")
-        self.setAccessibleName(tr("Lab"))
+        named(self, "lab_panel", tr("Lab"))
         self.pages = QStackedWidget(self)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.pages)
+        v_box(self, self.pages, margins=0)
         self.list: LabListPage | None = None
         self.step: StepPage | None = None
 

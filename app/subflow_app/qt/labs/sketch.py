@@ -14,6 +14,7 @@ from subflow_app.core.expressions import UNIT_WORTH
 from subflow_app.core.labs.lab import Prediction
 from subflow_app.core.language import tr
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.shorthand import named
 
 COLUMNS = 61
 """So many heights are drawn at most, at equal distances in time."""
@@ -38,8 +39,7 @@ class SketchCanvas(QWidget):
     def __init__(self, prediction: Prediction, parent: QWidget | None = None) -> None:
         """Nothing drawn yet."""
         super().__init__(parent)
-        self.setObjectName("lab_sketch")
-        self.setAccessibleName(tr("Sketch of {what}", what=prediction.sketch))
+        named(self, "lab_sketch", tr("Sketch of {what}", what=prediction.sketch))
         self.setAccessibleDescription(
             tr("Draw with the mouse, or move the pen with the arrow keys: left and right in time, up and down.")
         )

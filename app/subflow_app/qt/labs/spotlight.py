@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import QElapsedTimer, QRect, Qt, QTimer
+from PySide6.QtCore import QElapsedTimer, QRect, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QStyle, QWidget
 
 from subflow_app.core.labs.lab import Target
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.shorthand import timer
 
 Finder = Callable[[Target], QRect | None]
 """Where something is in the window, px; None while it is not to be seen."""
@@ -36,8 +37,7 @@ class Spotlight(QWidget):
         self._targets: tuple[Target, ...] = ()
         self._places: list[QRect] = []
         self._clock = QElapsedTimer()
-        self._timer = QTimer(self)
-        self._timer.timeout.connect(self._follow)
+        self._timer = timer(self, self._follow)
         self.hide()
 
     @property

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -24,6 +23,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.labs.forms import PredictionForm, QuestionForm
 from subflow_app.qt.labs.step_text import StepText
 from subflow_app.qt.theme import current_tokens, muted, set_style
+from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 
 
 class StepPage(QWidget):
@@ -43,55 +43,32 @@ class StepPage(QWidget):
         """No step yet."""
         super().__init__(parent)
         self.setObjectName("lab_step_page")
-        self.to_list = QToolButton(self)
-        self.to_list.setObjectName("lab_to_list")
+        self.to_list = named(QToolButton(self, autoRaise=True), "lab_to_list")
         self.to_list.setIcon(icon("example"))
-        self.to_list.setAutoRaise(True)
         self.to_list.setText(tr("All labs"))
         self.to_list.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.to_list.setToolTip(tr("Back to the list of labs; this one goes on where it is"))
         self.to_list.clicked.connect(self.list_wanted)
-        self.lab_title = muted(QLabel(self))
-        self.lab_title.setObjectName("lab_title")
-        self.place = muted(QLabel(self))
+        self.lab_title = named(muted(QLabel(self)), "lab_title")
+        self.place = named(muted(QLabel(self)), "lab_place")
         self.place.setContentsMargins(0, 0, 10, 0)
-        self.place.setObjectName("lab_place")
-        self.bar = QProgressBar(self)
-        self.bar.setObjectName("lab_progress")
-        self.bar.setAccessibleName(tr("Steps that are passed"))
-        self.bar.setTextVisible(False)
+        self.bar = named(QProgressBar(self, textVisible=False), "lab_progress", tr("Steps that are passed"))
         self.bar.setFixedHeight(5)
-        self.content = QWidget(self)
-        self.content.setObjectName("lab_content")
-        self._inside = QVBoxLayout(self.content)
-        self._inside.setContentsMargins(12, 8, 12, 8)
-        self._inside.setSpacing(10)
-        self.step_title = _label("lab_step_title", self.content)
-        font = self.step_title.font()
-        font.setPointSizeF(font.pointSizeF() * 1.3)
-        font.setBold(True)
-        self.step_title.setFont(font)
+        self.content = named(QWidget(self), "lab_content")
+        self.step_title = heading(_label("lab_step_title", self.content), 1.3)
         self.text = StepText(self.content)
         self.text.link_clicked.connect(self.link_clicked)
-        self._inside.addWidget(self.step_title)
-        self._inside.addWidget(self.text)
-        self._forms = QVBoxLayout()
-        self._forms.setSpacing(8)
-        self._inside.addLayout(self._forms)
+        self._forms = v_box(None, spacing=8)
         self.hints = _label("lab_hints", self.content)
         self.hints.setTextFormat(Qt.TextFormat.MarkdownText)
-        self._inside.addWidget(self.hints)
-        self._inside.addStretch(1)
-        self.scrolled = QScrollArea(self)
-        self.scrolled.setObjectName("lab_scroll")
-        self.scrolled.setAccessibleName(tr("The step"))
-        self.scrolled.setWidgetResizable(True)
+        parts = (self.step_title, self.text, self._forms, self.hints, None)
+        self._inside = v_box(self.content, *parts, margins=(12, 8, 12, 8), spacing=10)
+        self.scrolled = named(QScrollArea(self, widgetResizable=True), "lab_scroll", tr("The step"))
         self.scrolled.setFrameShape(QFrame.Shape.NoFrame)
         self.scrolled.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.scrolled.setWidget(self.content)
         self.verdict = _label("lab_verdict", self)
-        self.reopen = QPushButton(tr("Open the lab's scenario again"), self)
-        self.reopen.setObjectName("lab_reopen")
+        self.reopen = named(QPushButton(tr("Open the lab's scenario again"), self), "lab_reopen")
         self.hint = QPushButton(tr("Hint"), self)
         self.back = QPushButton(tr("Back"), self)
         self.next = QPushButton(tr("Next"), self)
@@ -109,22 +86,9 @@ class StepPage(QWidget):
             if button is self.result:
                 buttons.addStretch(1)
         self.reopen.clicked.connect(self.document_wanted)
-        head = QHBoxLayout()
-        head.addWidget(self.to_list)
-        head.addWidget(self.lab_title, 1)
-        head.addWidget(self.place)
-        below = QVBoxLayout()
-        below.setContentsMargins(12, 0, 12, 8)
-        below.addWidget(self.verdict)
-        below.addWidget(self.reopen)
-        below.addLayout(buttons)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 4, 0, 0)
-        layout.setSpacing(4)
-        layout.addLayout(head)
-        layout.addWidget(self.bar)
-        layout.addWidget(self.scrolled, 1)
-        layout.addLayout(below)
+        head = h_box(None, self.to_list, (self.lab_title, 1), self.place)
+        below = v_box(None, self.verdict, self.reopen, buttons, margins=(12, 0, 12, 8))
+        v_box(self, head, self.bar, (self.scrolled, 1), below, margins=(0, 4, 0, 0), spacing=4)
         self.setFocusProxy(self.next)
         self.prediction: PredictionForm | None = None
         self.questions: tuple[QuestionForm, ...] = ()
@@ -246,8 +210,5 @@ class StepPage(QWidget):
 
 
 def _label(name: str, parent: QWidget) -> QLabel:
-    label = QLabel(parent)
-    label.setObjectName(name)
-    label.setWordWrap(True)
-    label.setAlignment(Qt.AlignmentFlag.AlignTop)
+    label = named(QLabel(parent, wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop), name)
     return label

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from subflow_app.core.formula_text import block_formulas, split_blocks
 from subflow_app.qt.widgets.formula_view import FormulaView, Span
+from subflow_app.qt.widgets.shorthand import h_box, v_box
 
 _INDENT = 24
 
@@ -22,9 +23,7 @@ class StepText(QWidget):
         self.setObjectName("lab_text")
         self._text = ""
         self._body = QWidget(self)
-        self._outside = QVBoxLayout(self)
-        self._outside.setContentsMargins(0, 0, 0, 0)
-        self._outside.addWidget(self._body)
+        self._outside = v_box(self, self._body, margins=0)
 
     def text(self) -> str:
         """What is shown, as Markdown."""
@@ -34,15 +33,10 @@ class StepText(QWidget):
         """Shows another one."""
         self._text = text
         old, self._body = self._body, QWidget(self)
-        inside = QVBoxLayout(self._body)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.setSpacing(10)
+        inside = v_box(self._body, margins=0, spacing=10)
         for is_block, part in split_blocks(text):
             if is_block:
-                row = QHBoxLayout()
-                row.addSpacing(_INDENT)
-                row.addWidget(_formulas(part), 1)
-                inside.addLayout(row)
+                inside.addLayout(h_box(None, _INDENT, (_formulas(part), 1)))
             else:
                 inside.addWidget(self._words(part))
         self._outside.replaceWidget(old, self._body)
@@ -50,10 +44,7 @@ class StepText(QWidget):
         old.deleteLater()
 
     def _words(self, text: str) -> QLabel:
-        label = QLabel()
-        label.setWordWrap(True)
-        label.setAlignment(Qt.AlignmentFlag.AlignTop)
-        label.setTextFormat(Qt.TextFormat.MarkdownText)
+        label = QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop, textFormat=Qt.TextFormat.MarkdownText)
         flags = Qt.TextInteractionFlag
         label.setTextInteractionFlags(
             flags.TextSelectableByMouse | flags.LinksAccessibleByMouse | flags.LinksAccessibleByKeyboard

@@ -16,6 +16,7 @@ from subflow_app.core.palette import ColourKey
 from subflow_app.qt.plotting.figure_file import FigureSize
 from subflow_app.qt.plotting.painted_axes import PaintedAxes, Span
 from subflow_app.qt.theme import LIGHT, Tokens, current_tokens
+from subflow_app.qt.widgets.shorthand import named
 
 MOST_SHOWN = 6
 """How many controllers a radar can tell apart."""
@@ -69,8 +70,7 @@ class BoardChart(QWidget):
     def __init__(self, name: str, text: str, parent: QWidget | None = None) -> None:
         """Nothing in it yet; with this object name and accessible name."""
         super().__init__(parent)
-        self.setObjectName(name)
-        self.setAccessibleName(text)
+        named(self, name, text)
         self.setMinimumSize(280, 220)
 
     def paintEvent(self, event: QPaintEvent) -> None:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer
-
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.number_text import duration_text
@@ -16,6 +14,7 @@ from subflow_app.qt.feature import Feature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.menus import LEADERBOARD_BUTTONS
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
+from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
     from subflow_app.core.leaderboard.board import Board, LeaderboardJob
@@ -48,9 +47,7 @@ class LeaderboardFeature(Feature):
         self._reader = LatestReader(window.workers, self, "read leaderboard")
         self._reader.read.connect(self._on_read)
         self._reader.failed.connect(lambda error: window.statusBar().showMessage(str(error)))
-        self._timer = QTimer(self)
-        self._timer.setInterval(_REFRESH_MS)
-        self._timer.timeout.connect(self._show_progress)
+        self._timer = timer(self, self._show_progress, _REFRESH_MS)
 
     @property
     def content(self) -> LeaderboardPanel:

@@ -9,13 +9,11 @@ from PySide6.QtCore import QSignalBlocker, QSortFilterProxyModel, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QCheckBox,
-    QHBoxLayout,
     QLabel,
     QProgressBar,
     QStackedWidget,
     QTableView,
     QTabWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,9 +26,10 @@ from subflow_app.qt.leaderboard.board_model import NAME, BarDelegate, BoardModel
 from subflow_app.qt.leaderboard.charts import MOST_SHOWN, BoardChart, Mark, RadarChart, ScatterChart, Shape
 from subflow_app.qt.models.table_model import SORT_ROLE
 from subflow_app.qt.theme import muted, set_style, tab_style
-from subflow_app.qt.widgets.action_buttons import add_buttons
+from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
 
 _SHOWN_AT_FIRST = 4
@@ -50,55 +49,33 @@ class LeaderboardPanel(QWidget):
         every = [("", tr("All contests"))]
         self.contests = Choice("leaderboard_contest", every, self, text=tr("Contest"), letters=24)
         self.contests.setToolTip(tr("All contests together, as scores, or the values of one"))
-        self.quick = QCheckBox(tr("Quick runs"), self)
-        self.quick.setObjectName("leaderboard_quick")
+        self.quick = named(QCheckBox(tr("Quick runs"), self), "leaderboard_quick")
         self.quick.setToolTip(tr("Show what quick runs have found; without it, what full ones have"))
         self.quick.setChecked(True)
-        top = QHBoxLayout()
-        top.setContentsMargins(6, 4, 6, 0)
-        top.addWidget(self.contests, 1)
-        top.addWidget(self.quick)
-        add_buttons(top, actions)
-        self.bar = QProgressBar(self)
-        self.bar.setObjectName("leaderboard_progress")
-        self.bar.setAccessibleName(tr("Progress of the leaderboard"))
+        top = h_box(None, (self.contests, 1), self.quick, *action_buttons(actions), margins=(6, 4, 6, 0))
+        self.bar = named(QProgressBar(self), "leaderboard_progress", tr("Progress of the leaderboard"))
         self.bar.setRange(0, 1000)
         self.bar.hide()
-        self.words = muted(QLabel(self))
-        self.words.setObjectName("leaderboard_words")
-        self.words.setWordWrap(True)
+        self.words = named(muted(QLabel(self, wordWrap=True)), "leaderboard_words")
         self.words.setContentsMargins(8, 0, 8, 4)
 
         self.model = BoardModel(self)
         self._sorted = QSortFilterProxyModel(self)
         self._sorted.setSourceModel(self.model)
         self._sorted.setSortRole(SORT_ROLE)
-        self.table = QTableView(self)
+        self.table = QTableView(self, sortingEnabled=True)
         words = tr("Controllers with their scores or values")
         set_up_table(self.table, "leaderboard_table", words, self._sorted)
         self.table.setItemDelegate(BarDelegate(self.table))
-        self.table.setSortingEnabled(True)
         self.table.horizontalHeader().setSortIndicator(0, Qt.SortOrder.AscendingOrder)
         self.table.horizontalHeader().setStretchLastSection(False)
         self.radar = RadarChart(self)
         self.scatter = ScatterChart(self)
         self.along, self.up = self._axis(tr("Along"), "rtt"), self._axis(tr("Up"), "goodput")
-        axes = QHBoxLayout()
-        for title, box in ((tr("Along"), self.along), (tr("Up"), self.up)):
-            label = QLabel(title, self)
-            label.setBuddy(box)
-            axes.addWidget(label)
-            axes.addWidget(box)
-        axes.addStretch(1)
+        axes = h_box(None, *captioned(tr("Along"), self.along), *captioned(tr("Up"), self.up), None)
         scatter_page = QWidget(self)
-        layout = QVBoxLayout(scatter_page)
-        layout.setContentsMargins(4, 4, 4, 4)
-        layout.addLayout(axes)
-        layout.addWidget(self.scatter, 1)
-        self.tabs = QTabWidget(self)
-        self.tabs.setObjectName("leaderboard_tabs")
-        self.tabs.setAccessibleName(tr("Views of the leaderboard"))
-        self.tabs.setDocumentMode(True)
+        v_box(scatter_page, axes, (self.scatter, 1), margins=4)
+        self.tabs = named(QTabWidget(self, documentMode=True), "leaderboard_tabs", tr("Views of the leaderboard"))
         set_style(self.tabs, tab_style)
         self.tabs.addTab(self.table, tr("Table"))
         self.tabs.addTab(self.radar, tr("Radar"))
@@ -114,17 +91,11 @@ class LeaderboardPanel(QWidget):
             self,
         )
         # Until it has been read, nobody knows whether anything was run.
-        waiting = QLabel(tr("Reading contests …"), self)
-        waiting.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        waiting = QLabel(tr("Reading contests …"), self, alignment=Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget(self)
         for page in (waiting, self.empty, self.tabs):
             self._stack.addWidget(page)
-        whole = QVBoxLayout(self)
-        whole.setContentsMargins(0, 0, 0, 0)
-        whole.addLayout(top)
-        whole.addWidget(self.bar)
-        whole.addWidget(self._stack, 1)
-        whole.addWidget(self.words)
+        v_box(self, top, self.bar, (self._stack, 1), self.words, margins=0)
         self.setFocusProxy(self.contests)
         self.contests.currentIndexChanged.connect(lambda _: self.redraw())
         self.quick.toggled.connect(lambda _: self.choice_changed.emit())

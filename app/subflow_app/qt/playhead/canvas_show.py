@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
 
 from subflow_app.core.language import tr
 from subflow_app.core.palette import hex_colour
@@ -19,6 +19,7 @@ from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.playhead.tracks import track_of
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_app.qt.topology.view import TopologyView
+from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
     from subflow_app.qt.plot_view import PlotView
@@ -44,10 +45,7 @@ class CanvasShow(QObject):
         self._matching: frozenset[str] | None = None
         self._colours: dict[str, str] | None = None
         self._is_shown = False
-        self._stale = QTimer(self)
-        self._stale.setSingleShot(True)
-        self._stale.setInterval(_STALE_MS)
-        self._stale.timeout.connect(self._fade)
+        self._stale = timer(self, self._fade, _STALE_MS, is_single=True)
         view.scene.laid_out.connect(self._forget_picture)
         playhead.moved.connect(self._on_moved)
         playhead.arrived.connect(self._on_arrived)

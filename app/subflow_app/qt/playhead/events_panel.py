@@ -5,11 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QStackedWidget,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -20,6 +18,7 @@ from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
 _COMBO_LETTERS = 18  # longer names are cut; the list that opens is wider
@@ -47,8 +46,7 @@ class EventsPanel(QWidget):
         self.kinds.activated.connect(self._on_filtered)
         self.owners = _combo("event_owners", tr("Whose events"))
         self.owners.activated.connect(self._on_filtered)
-        self._count = muted(QLabel(self))
-        self._count.setObjectName("event_count")
+        self._count = named(muted(QLabel(self)), "event_count")
         self.table = QTableView(self)
         set_up_table(self.table, "event_table", tr("Events of the run"), self.model, is_single=True)
         self.table.clicked.connect(self._on_chosen)
@@ -56,22 +54,12 @@ class EventsPanel(QWidget):
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
         self._empty = EmptyState("events", tr("No events"), "")
         content = QWidget(self)
-        row = QHBoxLayout()
-        row.setSpacing(6)
-        row.addWidget(self.kinds)
-        row.addWidget(self.owners)
-        row.addWidget(self._count, 1)
-        inner = QVBoxLayout(content)
-        inner.setContentsMargins(6, 6, 6, 6)
-        inner.setSpacing(6)
-        inner.addLayout(row)
-        inner.addWidget(self.table, 1)
+        row = h_box(None, self.kinds, self.owners, (self._count, 1), spacing=6)
+        v_box(content, row, (self.table, 1), margins=6, spacing=6)
         self._pages = QStackedWidget(self)
         self._pages.addWidget(self._empty)
         self._pages.addWidget(content)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._pages)
+        v_box(self, self._pages, margins=0)
         playhead.events_changed.connect(self._on_events_changed)
         playhead.moved.connect(lambda _time_s: self._follow())
         playhead.left.connect(self._follow)

@@ -15,6 +15,7 @@ from subflow_app.core.palette import split_owner
 from subflow_app.core.replay.run_samples import SubflowGauge
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.shorthand import named
 
 _LEAST_WIDTH, _MOST_ROWS, _TOP = 300, 4, 3
 _LEAST_BAR, _GAP = 32, 8
@@ -43,8 +44,7 @@ class Gauges(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Without a subflow."""
         super().__init__(parent)
-        self.setObjectName("playhead_gauges")
-        self.setAccessibleName(tr("Windows of the subflows"))
+        named(self, "playhead_gauges", tr("Windows of the subflows"))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self._gauges: tuple[Gauge, ...] = ()
         self._full_pkts = 1.0

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 
 from subflow_app.core.replay.transport import Transport, neighbour_s
 from subflow_app.core.scenarios.problem_texts import error_text
+from subflow_app.qt.widgets.shorthand import timer
 from subflow_app.qt.workers import Workers
 
 if TYPE_CHECKING:
@@ -83,10 +84,8 @@ class Playhead(QObject):
         self._event_owner = ""
         self._event_rows: NDArray[np.int64] = np.empty(0, np.int64)
         self._events_taken_at = -math.inf
-        self._timer = QTimer(self)
-        self._timer.setInterval(FRAME_MS)
+        self._timer = timer(self, self.tick, FRAME_MS)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
-        self._timer.timeout.connect(self.tick)
 
     # ---- what is looked at ----
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt, QTimer
+from PySide6.QtCore import QObject, Qt
 
 from subflow_app.qt.playhead.playhead import Playhead
+from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
     from subflow_app.qt.plot_view import PlotView
@@ -25,8 +26,7 @@ class PlotsShow(QObject):
         self._playhead = playhead
         self._plots = plots
         self._lines: weakref.WeakSet[Any] = weakref.WeakSet()
-        self._timer = QTimer(self, singleShot=True, interval=_PLAYING_MS)
-        self._timer.timeout.connect(self._show)
+        self._timer = timer(self, self._show, _PLAYING_MS, is_single=True)
         playhead.moved.connect(self._on_moved)
         playhead.left.connect(self._on_left)
 

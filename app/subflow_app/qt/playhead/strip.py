@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_names import shared_words
@@ -18,6 +18,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import current_tokens, muted, set_style
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.shorthand import h_box, named
 
 _ICON = 16
 _TRACK_HEIGHT = 26
@@ -35,8 +36,7 @@ class TransportStrip(QWidget):
     def __init__(self, playhead: Playhead, actions: dict[str, QAction], parent: QWidget | None = None) -> None:
         """``actions`` are those of the menu, by what follows ``playhead.`` in their ids."""
         super().__init__(parent)
-        self.setObjectName("transport_strip")
-        self.setAccessibleName(tr("Time of the run"))
+        named(self, "transport_strip", tr("Time of the run"))
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self._playhead = playhead
         self._actions = actions
@@ -92,19 +92,14 @@ class TransportStrip(QWidget):
         self.choice.setToolTip(tr("Run to go through"))
         self.choice.activated.connect(self._playhead.set_run)
         self.buttons = {name: self._button(name) for name in BUTTONS}
-        self.field = QLineEdit(self)
-        self.field.setObjectName("playhead_time")
-        self.field.setAccessibleName(tr("Time to go to"))
+        self.field = named(QLineEdit(self, alignment=Qt.AlignmentFlag.AlignRight), "playhead_time", tr("Time to go to"))
         self.field.setToolTip(tr("Type a time, such as 12.5s or 12500ms, and press Enter"))
-        self.field.setAlignment(Qt.AlignmentFlag.AlignRight)
         self.field.setFixedWidth(self.field.fontMetrics().horizontalAdvance("1200.000000 s") + 16)
         self.field.returnPressed.connect(self._on_typed)
         self.field.textEdited.connect(lambda _text: self._complain(""))
         self.field.editingFinished.connect(self._show_time)
-        self._end = muted(QLabel(self))
-        self._end.setObjectName("playhead_end")
-        self._left_out = muted(QLabel(self))
-        self._left_out.setObjectName("playhead_left_out")
+        self._end = named(muted(QLabel(self)), "playhead_end")
+        self._left_out = named(muted(QLabel(self)), "playhead_left_out")
         # Its room is kept: the track beside it is under the mouse while the count changes.
         self._left_out.setMinimumWidth(self._left_out.fontMetrics().horizontalAdvance("+99999"))
         self.track = TimeTrack(_TRACK_HEIGHT, self)
@@ -116,32 +111,19 @@ class TransportStrip(QWidget):
         self.speed.setMaxVisibleItems(len(SPEEDS))
         self.speed.setCurrentIndex(SPEEDS.index(1.0))
         self.speed.currentIndexChanged.connect(lambda row: self._playhead.set_speed(SPEEDS[row]))
-        self.live = QToolButton(self)
-        self.live.setObjectName("playhead_live")
+        self.live = named(QToolButton(self), "playhead_live")
         self.live.setDefaultAction(self._actions["live"])
         self.live.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.live.setIconSize(QSize(_ICON, _ICON))
-        self._close = QToolButton(self)
-        self._close.setObjectName("playhead_leave")
+        self._close = named(QToolButton(self), "playhead_leave", self._actions["leave"].text().replace("&", ""))
         self._close.setIcon(icon("close", "muted_text"))
         self._close.setAutoRaise(True)
         self._close.setToolTip(self._actions["leave"].toolTip())
-        self._close.setAccessibleName(self._actions["leave"].text().replace("&", ""))
         self._close.clicked.connect(self._actions["leave"].trigger)
-        row = QHBoxLayout(self)
-        row.setContentsMargins(8, _ABOVE + _AROUND, 6, _AROUND)
-        row.setSpacing(3)
-        row.addWidget(self.choice)
-        for button in self.buttons.values():
-            row.addWidget(button)
-        row.addSpacing(4)
-        row.addWidget(self.field)
-        row.addWidget(self._end)
-        row.addWidget(self._left_out)
-        row.addWidget(self.track, 1)
-        row.addWidget(self.live)
-        row.addWidget(self.speed)
-        row.addWidget(self._close)
+        times = (self.field, self._end, self._left_out, (self.track, 1))
+        last = (self.live, self.speed, self._close)
+        margins = (8, _ABOVE + _AROUND, 6, _AROUND)
+        h_box(self, self.choice, *self.buttons.values(), 4, *times, *last, margins=margins, spacing=3)
         set_style(
             self,
             lambda t: (
@@ -162,13 +144,10 @@ class TransportStrip(QWidget):
 
     def _button(self, name: str) -> QToolButton:
         action = self._actions[name]
-        button = QToolButton(self)
-        button.setObjectName(f"playhead_{name}")
+        button = named(QToolButton(self), f"playhead_{name}", action.text().replace("&", ""), action.toolTip())
         button.setAutoRaise(True)
         button.setIconSize(QSize(_ICON, _ICON))
         button.setIcon(action.icon())
-        button.setToolTip(action.toolTip())
-        button.setAccessibleName(action.text().replace("&", ""))
         button.setEnabled(action.isEnabled())
         button.clicked.connect(action.trigger)
         action.enabledChanged.connect(button.setEnabled)

@@ -12,6 +12,7 @@ from PySide6.QtWidgets import QSizePolicy, QSlider, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.shorthand import named
 
 _STEPS = 100_000  # of the value that screen readers are told
 _MARGIN, _GROOVE, _KNOB = 8, 4.0, 6.5
@@ -39,8 +40,7 @@ class TimeTrack(QSlider):
     def __init__(self, height: int, parent: QWidget | None = None) -> None:
         """Without a run."""
         super().__init__(Qt.Orientation.Horizontal, parent)
-        self.setObjectName("time_track")
-        self.setAccessibleName(tr("Time of the run"))
+        named(self, "time_track", tr("Time of the run"))
         self.setRange(0, _STEPS)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)

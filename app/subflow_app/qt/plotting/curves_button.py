@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QAbstractScrollArea, QMenu, QToolButton
 from subflow_app.core.language import tr
 from subflow_app.qt.plotting.plot_texts import bins_text
 from subflow_app.qt.theme import Tokens, set_style
+from subflow_app.qt.widgets.shorthand import sized
 
 _TOP = 1  # px; beside the title of the first plot
 
@@ -34,8 +35,7 @@ class CurvesButton(QToolButton):
 
     def fit_font(self, font: QFont) -> None:
         """Writes a little smaller than this."""
-        small = QFont(font)
-        small.setPointSizeF(font.pointSizeF() * 0.9)
+        small = sized(font, 0.9)
         self.setFont(small)
 
     def show_bins(self, bin_s: float | None) -> None:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QPointF, QTimer, Signal
+from PySide6.QtCore import QPointF, Signal
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.core import palette
@@ -22,6 +22,7 @@ from subflow_app.qt.plotting.sliced_feed import END_OF_SLICE, SlicedFeed
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.plotting.xy_plot import XYPlot
+from subflow_app.qt.widgets.shorthand import timer
 
 _MOST_SAMPLES_OF_WIDE_LINES = 100_000
 # In view; wide ones take longer.
@@ -62,22 +63,14 @@ class FedPlots(ScrolledPlots):
         self._marks_shown = True
         self._log = False
         # What is not over time is made anew from all samples: a few times a second is often enough.
-        self._others_timer = QTimer(self)
-        self._others_timer.setSingleShot(True)
-        self._others_timer.setInterval(_OTHERS_MS)
-        self._others_timer.timeout.connect(self._feed_others)
+        self._others_timer = timer(self, self._feed_others, _OTHERS_MS, is_single=True)
         # Once for all that a turn of the wheel or a drag does.
-        self._bins_timer = QTimer(self)
-        self._bins_timer.setSingleShot(True)
-        self._bins_timer.setInterval(0)
-        self._bins_timer.timeout.connect(self._feed_in_bins)
+        self._bins_timer = timer(self, self._feed_in_bins, is_single=True)
         self._sliced = SlicedFeed(self)
         self._is_crowded = self._is_stale = False  # so many curves that they are fed in slices; samples came meanwhile
         self._sliced.done.connect(self._on_fed)
         # As long as the slices took nothing follows, so that half of the time is left for a person.
-        self._rest = QTimer(self)
-        self._rest.setSingleShot(True)
-        self._rest.timeout.connect(lambda: self._feed_newest() if self._is_stale else None)
+        self._rest = timer(self, lambda: self._feed_newest() if self._is_stale else None, is_single=True)
 
     @property
     def time_range(self) -> tuple[float, float]:

@@ -18,6 +18,7 @@ from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.plotting.plot_item import SIDES, colour_axis, label_style, make_plot_item
 from subflow_app.qt.plotting.view_box import TimeViewBox
 from subflow_app.qt.theme import Tokens, follow_theme
+from subflow_app.qt.widgets.shorthand import named
 
 # Uniform to the eye and safe for the colour-blind: one with a neutral middle for actions that go both ways, else one
 # from dark to light.
@@ -32,8 +33,7 @@ class HeatMap(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is unt
     def __init__(self, parent: QWidget | None = None) -> None:
         """An empty picture."""
         super().__init__(parent)
-        self.setObjectName("heat_map")
-        self.setAccessibleName(tr("Action of the policy over two observation features"))
+        named(self, "heat_map", tr("Action of the policy over two observation features"))
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.surface: Surface | None = None

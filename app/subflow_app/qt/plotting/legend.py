@@ -35,7 +35,6 @@ from PySide6.QtWidgets import (
     QStyledItemDelegate,
     QStyleOptionViewItem,
     QTreeView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -47,6 +46,7 @@ from subflow_app.qt.plotting.legend_model import CURVE_ROLE, GOODPUT_ROLE, RATE_
 from subflow_app.qt.plotting.legend_values import LegendValues
 from subflow_app.qt.theme import current_tokens, muted, set_style
 from subflow_app.qt.widgets.elided_label import ElidedLabel
+from subflow_app.qt.widgets.shorthand import heading, named, sized, v_box
 
 _SAMPLE_WIDTH = 22
 _BOX_WIDTH = 30  # of a check box with what is left free beside it and at the end
@@ -82,22 +82,16 @@ class Legend(QWidget):
         super().__init__(parent)
         self.setObjectName("legend")
         self._model = model
-        self._run = _head(ElidedLabel(self))
-        self._run.setObjectName("legend_run")
+        self._run = named(_head(ElidedLabel(self)), "legend_run")
         self._run.setContentsMargins(_MARGIN, 6, _MARGIN, 0)
-        bold = self._run.font()
-        bold.setBold(True)
-        self._run.setFont(bold)
+        heading(self._run)
         self._run.hide()
-        self._time = muted(_head(ElidedLabel(self)))
-        self._time.setObjectName("legend_time")
+        self._time = named(muted(_head(ElidedLabel(self))), "legend_time")
         self._time.setContentsMargins(_MARGIN, 4, _MARGIN, 2)
         self._runs: tuple[str, ...] = ()
         self._widths: dict[int, int] = {}  # of columns of values, px: they never shrink while the runs stay
         self._name_px = self._whole_name_px = self._least_name_px = 0
-        self.tree = QTreeView(self)
-        self.tree.setObjectName("legend_tree")
-        self.tree.setAccessibleName(tr("Legend: lines of the plots, with switches and values"))
+        self.tree = named(QTreeView(self), "legend_tree", tr("Legend: lines of the plots, with switches and values"))
         self.tree.setModel(model)
         self.tree.setItemDelegateForColumn(0, _LineDelegate(self.tree))
         self.tree.setRootIsDecorated(False)
@@ -116,12 +110,7 @@ class Legend(QWidget):
         self.tree.installEventFilter(self)
         self.tree.viewport().installEventFilter(self)
         model.modelReset.connect(self._on_reset)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._run)
-        layout.addWidget(self._time)
-        layout.addWidget(self.tree)
+        v_box(self, self._run, self._time, self.tree, margins=0, spacing=0)
         set_style(
             self.tree,
             lambda t: (
@@ -156,8 +145,7 @@ class Legend(QWidget):
 
     def fit_font(self, font: QFont) -> None:
         """Writes headings a little smaller than this, and gives columns the room that their values need."""
-        small = QFont(font)
-        small.setPointSizeF(font.pointSizeF() * 0.9)
+        small = sized(font, 0.9)
         self.tree.header().setFont(small)
         self._widths.clear()
         self._on_reset()
@@ -267,8 +255,7 @@ class Legend(QWidget):
 
     def _colour_menu(self, curve: CurveId, parent: QMenu) -> QMenu:
         """The colours that stay distinct for everybody first; then any other."""
-        menu = QMenu(tr("Colour"), parent)
-        menu.setObjectName("legend_colours")
+        menu = named(QMenu(tr("Colour"), parent), "legend_colours")
         for name, colour in palette.OKABE_ITO.items():
             swatch = QPixmap(14, 14)
             swatch.fill(QColor(colour))
@@ -281,8 +268,7 @@ class Legend(QWidget):
 
     def ask_colour(self, curve: CurveId) -> None:
         """Asks for any colour; the distinct ones stand among the own colours of the dialog."""
-        dialog = QColorDialog(self)
-        dialog.setObjectName("colour_dialog")
+        dialog = named(QColorDialog(self), "colour_dialog")
         dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         # The platform's dialog would not show these.
         dialog.setOption(QColorDialog.ColorDialogOption.DontUseNativeDialog)

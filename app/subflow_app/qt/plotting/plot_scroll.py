@@ -6,6 +6,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QScrollArea, QWidget
 
 from subflow_app.core.language import tr
+from subflow_app.qt.widgets.shorthand import named
 
 _LEAST_ROOM = 150  # px; a plot of the least height with its title
 
@@ -16,8 +17,7 @@ class PlotScroll(QScrollArea):
     def __init__(self, stack: QWidget, parent: QWidget | None = None) -> None:
         """Around ``stack``."""
         super().__init__(parent)
-        self.setObjectName("plot_scroll")
-        self.setAccessibleName(tr("Plots: arrow keys scroll"))
+        named(self, "plot_scroll", tr("Plots: arrow keys scroll"))
         self.setFrameShape(self.Shape.NoFrame)
         self.setWidgetResizable(True)
         # One whole plot, whatever else wants room beside it.

@@ -28,6 +28,7 @@ from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.time_plot import TimePlot, plot_row
 from subflow_app.qt.plotting.xy_plot import XYPlot
 from subflow_app.qt.theme import LIGHT, Tokens, current_tokens, follow_theme
+from subflow_app.qt.widgets.shorthand import named
 
 _ZOOM_STEP = 1.25
 _HIT_PX = 8.0  # how far from a curve a click still means it
@@ -59,8 +60,7 @@ class PlotStack(FedPlots):
             font: that of the application if left out.
         """
         super().__init__(parent, paper=paper)
-        self.setObjectName("plot_stack")
-        self.setAccessibleName(tr("Plots over simulated time"))
+        named(self, "plot_stack", tr("Plots over simulated time"))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(self.Shape.NoFrame)
         self._plot_font = font or QFont(self.font())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.plots import PlotSpec
 from subflow_app.qt.plotting.plot_scroll import PlotScroll
 from subflow_app.qt.plotting.plot_stack import PlotStack
+from subflow_app.qt.widgets.shorthand import v_box
 
 _SIZE = QSize(760, 420)
 
@@ -28,9 +29,7 @@ class PoppedPlot(QWidget):
         self.spec = spec
         self.stack = PlotStack([spec], self)
         self.stack.setAccessibleName(tr("{plot} plot", plot=tr(spec.title)))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(PlotScroll(self.stack, self))
+        v_box(self, PlotScroll(self.stack, self), margins=0)
         self.resize(_SIZE)
         self.stack.take_switches(origin)
         self.stack.show_runs(origin.runs)

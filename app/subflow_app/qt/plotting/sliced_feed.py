@@ -6,7 +6,9 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
+
+from subflow_app.qt.widgets.shorthand import timer
 
 # As long as a slice takes, s.
 _SLICE_S = 0.015
@@ -31,10 +33,7 @@ class SlicedFeed(QObject):
         self._work: Iterator[object] | None = None
         self._began = 0.0
         self.took_s = 0.0  # from the start to the end of the latest work that was done, s
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(1)
-        self._timer.timeout.connect(self._go_on)
+        self._timer = timer(self, self._go_on, 1, is_single=True)
 
     @property
     def is_busy(self) -> bool:

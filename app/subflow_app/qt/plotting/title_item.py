@@ -9,6 +9,8 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
+from subflow_app.qt.widgets.shorthand import sized
+
 _MARGIN = 4.0
 
 
@@ -27,8 +29,7 @@ class TitleItem(QGraphicsWidget):
         """An empty line in this font."""
         super().__init__()
         self._font = QFont(font)
-        self._bold = QFont(font)
-        self._bold.setBold(True)
+        self._bold = sized(font, is_bold=True)
         self._spans: tuple[Span, ...] = ()
         height = QFontMetricsF(self._bold).height() + 2 * _MARGIN - 2
         self.setMinimumHeight(height)

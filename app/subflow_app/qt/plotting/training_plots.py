@@ -31,6 +31,7 @@ from subflow_app.qt.plotting.scrolled_plots import ScrolledPlots
 from subflow_app.qt.plotting.title_item import Span, TitleItem
 from subflow_app.qt.plotting.view_box import TimeViewBox
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
+from subflow_app.qt.widgets.shorthand import named
 from subflow_sim.stats import Estimate
 
 # What plots may go over: metric -> (title of the axis, factor to its unit).
@@ -56,8 +57,7 @@ class TrainingPlots(ScrolledPlots):
     def __init__(self, specs: Sequence[TrainingPlot], parent: QWidget | None = None) -> None:
         """Makes empty plots of ``specs``."""
         super().__init__(parent)
-        self.setObjectName("training_plots")
-        self.setAccessibleName(tr("Curves of the selected trainings"))
+        named(self, "training_plots", tr("Curves of the selected trainings"))
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._font = QFont(self.font())

@@ -10,19 +10,18 @@ from PySide6.QtWidgets import (
     QDialog,
     QDialogButtonBox,
     QFormLayout,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.running.run_queue import MOST_AT_ONCE
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 
 _MOST_SEED = 999_999_999
 
@@ -67,30 +66,19 @@ class EnqueueDialog(QDialog):
         self.last = self._seed_field("enqueue_last_seed", tr("Last seed"), min(_MOST_SEED, seed + 4))
         choices = [("", tr("Leave all as they are")), *((name, name) for name in flows)]
         self.flow = Choice("enqueue_flow", choices, self)
-        self.controllers = QListWidget(self)
-        self.controllers.setObjectName("enqueue_controllers")
-        self.controllers.setAccessibleName(tr("Controllers"))
-        self.tag = QLineEdit(tr("batch"), self)
-        self.tag.setObjectName("enqueue_tag")
-        self._count = QLabel(self)
-        self._count.setObjectName("enqueue_count")
+        self.controllers = named(QListWidget(self), "enqueue_controllers", tr("Controllers"))
+        self.tag = named(QLineEdit(tr("batch"), self), "enqueue_tag")
+        self._count = named(QLabel(self), "enqueue_count")
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self._add = self._buttons.addButton(tr("Add to the queue"), QDialogButtonBox.ButtonRole.AcceptRole)
         seeds = QWidget(self)
-        row = QHBoxLayout(seeds)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.addWidget(self.first)
-        row.addWidget(QLabel(tr("to"), seeds))
-        row.addWidget(self.last)
+        h_box(seeds, self.first, QLabel(tr("to"), seeds), self.last, margins=0)
         form = QFormLayout()
         form.addRow(tr("Seeds"), seeds)
         form.addRow(tr("Vary the controller of"), self.flow)
         form.addRow(tr("Controllers"), self.controllers)
         form.addRow(tr("Tag"), self.tag)
-        layout = QVBoxLayout(self)
-        layout.addLayout(form)
-        layout.addWidget(self._count)
-        layout.addWidget(self._buttons)
+        v_box(self, form, self._count, self._buttons)
         self._buttons.accepted.connect(self.accept)
         self._buttons.rejected.connect(self.reject)
         self.flow.currentIndexChanged.connect(self._show_controllers)
@@ -109,9 +97,7 @@ class EnqueueDialog(QDialog):
         return Enqueueing(seeds, flow if chosen else "", chosen if flow else (), self.tag.text().strip())
 
     def _seed_field(self, name: str, label: str, value: int) -> QSpinBox:
-        field = QSpinBox(self)
-        field.setObjectName(name)
-        field.setAccessibleName(label)
+        field = named(QSpinBox(self), name, label)
         field.setRange(0, _MOST_SEED)
         field.setValue(value)
         return field

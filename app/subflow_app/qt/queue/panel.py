@@ -8,13 +8,11 @@ from collections.abc import Sequence
 from PySide6.QtCore import QItemSelection, QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QLabel,
     QProgressBar,
     QSpinBox,
     QStackedLayout,
     QTableView,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -25,8 +23,9 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import ROW_ROLE, FollowedTable
 from subflow_app.qt.queue.table_model import COLUMNS
 from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.action_buttons import add_buttons
+from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
 
 _STEPS = 1000
@@ -59,28 +58,15 @@ class QueuePanel(QWidget):
             self.table, "queue_table", tr("Queued runs"), self._model, style=None, menu=self.menu_requested.emit
         )
         self.table.selectionModel().selectionChanged.connect(self._on_selection_changed)
-        self._bar = QProgressBar(self)
-        self._bar.setObjectName("queue_progress")
-        self._bar.setAccessibleName(tr("Progress of the queue"))
+        self._bar = named(QProgressBar(self, textVisible=False), "queue_progress", tr("Progress of the queue"))
         self._bar.setRange(0, _STEPS)
-        self._bar.setTextVisible(False)
-        self._text = muted(QLabel(self))
-        self._text.setObjectName("queue_text")
-        self.parallel = QSpinBox(self)
-        self.parallel.setObjectName("queue_parallel")
-        self.parallel.setAccessibleName(tr("Runs at once"))
+        self._text = named(muted(QLabel(self)), "queue_text")
+        self.parallel = named(QSpinBox(self), "queue_parallel", tr("Runs at once"))
         self.parallel.setRange(1, _MOST_PARALLEL)
         self.parallel.setValue(parallel)
         self.parallel.valueChanged.connect(self.parallel_chosen)
-        top = QHBoxLayout()
-        top.setContentsMargins(6, 4, 6, 4)
-        add_buttons(top, actions)
-        top.addSpacing(8)
-        top.addWidget(self._bar, 1)
-        top.addWidget(self._text)
-        top.addSpacing(8)
-        top.addWidget(QLabel(tr("At once"), self))
-        top.addWidget(self.parallel)
+        at_once = QLabel(tr("At once"), self), self.parallel
+        top = h_box(None, *action_buttons(actions), 8, (self._bar, 1), self._text, 8, *at_once, margins=(6, 4, 6, 4))
         self._empty = EmptyState(
             "queue",
             tr("Nothing is queued"),
@@ -90,11 +76,7 @@ class QueuePanel(QWidget):
         self._stack = QStackedLayout()
         self._stack.addWidget(self._empty)
         self._stack.addWidget(self.table)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(top)
-        layout.addLayout(self._stack, 1)
+        v_box(self, top, (self._stack, 1), margins=0, spacing=0)
 
     def update_rows(self, entries: Sequence[QueueEntry], progress: JobProgress) -> None:
         """Shows the queue as it is now; what is selected stays selected."""

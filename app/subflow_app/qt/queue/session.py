@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
@@ -15,6 +15,7 @@ from subflow_app.core.running.run_queue import QueuedRun, RunQueue, default_para
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
 from subflow_app.qt.menus import QUEUE_BUTTONS
 from subflow_app.qt.queue.panel import QueuePanel
+from subflow_app.qt.widgets.shorthand import timer
 from subflow_sim.scenario import Flow
 
 if TYPE_CHECKING:
@@ -49,9 +50,7 @@ class QueueSession(QObject):
         )
         self._state: object = None
         self._forks: list[RunJob] = []  # that go on
-        self._timer = QTimer(self)
-        self._timer.setInterval(_REFRESH_MS)
-        self._timer.timeout.connect(self.refresh)
+        self._timer = timer(self, self.refresh, _REFRESH_MS)
         panel.parallel_chosen.connect(self.queue.set_parallel)
         panel.selection_changed.connect(self.changed)
 

@@ -8,13 +8,14 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.sweeps.views.choice import VIEWS, held_parameters, varying
 from subflow_app.core.sweeps.views.study import Study, short_key
 from subflow_app.core.sweeps.views.view import ViewChoice
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.shorthand import h_box, named
 from subflow_app.qt.widgets.wrap_layout import WrapLayout
 
 _NARROWEST = 12  # characters
@@ -37,9 +38,7 @@ class Choosers(QWidget):
         self._fields: dict[str, _Field] = {}
         for name in ("figure", "other", "x", "y", "series"):
             self._add(name, f"sweep_{name}")
-        self.figures = QToolButton(self)
-        self.figures.setObjectName("sweep_figures")
-        self.figures.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
+        self.figures = named(QToolButton(self, popupMode=QToolButton.ToolButtonPopupMode.InstantPopup), "sweep_figures")
         self.figures.setText(tr("Fi&gures"))
         self.figures.setToolTip(tr("Figures that have a column in the table and an axis of their own"))
         self._menu = QMenu(self.figures)
@@ -147,11 +146,7 @@ class _Field(QWidget):
         self._label = QLabel(self)
         self.combo = Choice(name, parent=self, letters=_NARROWEST)
         self._label.setBuddy(self.combo)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(4)
-        layout.addWidget(self._label)
-        layout.addWidget(self.combo)
+        h_box(self, self._label, self.combo, margins=0, spacing=4)
 
     def set_title(self, title: str) -> None:
         self._label.setText(f"{title}:")

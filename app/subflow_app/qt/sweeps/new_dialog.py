@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QGridLayout,
     QGroupBox,
-    QHBoxLayout,
     QLabel,
     QLineEdit,
     QListWidget,
@@ -23,7 +22,6 @@ from PySide6.QtWidgets import (
     QSpinBox,
     QSplitter,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -43,6 +41,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.problem_label import ProblemLabel
+from subflow_app.qt.widgets.shorthand import h_box, named, timer, v_box
 from subflow_app.qt.workers import Workers
 from subflow_sim.units import split_quantity
 
@@ -123,10 +122,7 @@ class NewSweepDialog(QDialog):
         self._estimated: SweepDraft | None = None  # what that is of
         self._is_closed = False
         self.rows: list[ValueRow] = []
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_PATIENCE_MS)
-        self._timer.timeout.connect(self.estimate_now)
+        self._timer = timer(self, self.estimate_now, _PATIENCE_MS, is_single=True)
         self._make_parts()
         self._place_parts()
         self._connect_parts()
@@ -222,37 +218,25 @@ class NewSweepDialog(QDialog):
         from subflow_app.qt.sweeps.parameter_list import ParameterList
 
         self.parameters = ParameterList(self._subject.parameters, self)
-        self.add = QToolButton(self)
-        self.add.setObjectName("sweep_add_parameter")
+        self.add = named(QToolButton(self), "sweep_add_parameter")
         self.add.setText(tr("&Vary this parameter"))
-        self.hint = QLabel(self)
-        self.hint.setObjectName("sweep_hint")
-        self.hint.setWordWrap(True)
+        self.hint = named(QLabel(self, wordWrap=True), "sweep_hint")
         self.hint.setStyleSheet(f"color: {current_tokens().muted_text};")
         self._rows_widget = QWidget()
-        self._rows_layout = QVBoxLayout(self._rows_widget)
-        self._rows_layout.setContentsMargins(4, 4, 4, 4)
-        self._rows_layout.addStretch(1)
+        self._rows_layout = v_box(self._rows_widget, None, margins=4)
         choices = [("", tr("Leave all as they are")), *((flow, flow) for flow in self._subject.flows)]
         self.flow = Choice("sweep_flow", choices, self)
-        self.controllers = QListWidget(self)
-        self.controllers.setObjectName("sweep_controllers")
-        self.controllers.setAccessibleName(tr("Controllers"))
+        self.controllers = named(QListWidget(self), "sweep_controllers", tr("Controllers"))
         self.kind = Choice("sweep_kind", ((kind, tr(KIND_TEXTS[kind])) for kind in KINDS), self)
         self.draws = self._number("sweep_draws", 100, _MOST_DRAWS)
-        self.seeds = QLineEdit(self._subject.suggestion.seeds, self)
-        self.seeds.setObjectName("sweep_seeds")
+        self.seeds = named(QLineEdit(self._subject.suggestion.seeds, self), "sweep_seeds")
         self.seeds.setToolTip(tr("Each combination runs with each of these: 1..5, or 1, 2, 7..9"))
         self.seeds_problem = ProblemLabel("sweep_seeds_problem", parent=self)
         self.jobs = self._number("sweep_jobs", self._subject.jobs, _MOST_JOBS)
-        self.traces = QCheckBox(tr("Keep the traces of every run, not only its summary"), self)
-        self.traces.setObjectName("sweep_traces")
+        self.traces = named(QCheckBox(tr("Keep the traces of every run, not only its summary"), self), "sweep_traces")
         self.traces.setChecked(True)
-        self.name = QLineEdit(self)
-        self.name.setObjectName("sweep_name")
-        self.estimate_text = QLabel(self)
-        self.estimate_text.setObjectName("sweep_estimate")
-        self.estimate_text.setWordWrap(True)
+        self.name = named(QLineEdit(self), "sweep_name")
+        self.estimate_text = named(QLabel(self, wordWrap=True), "sweep_estimate")
         self.problem = ProblemLabel("sweep_problem", parent=self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.start = self._buttons.addButton(tr("&Start the sweep"), QDialogButtonBox.ButtonRole.AcceptRole)
@@ -260,20 +244,13 @@ class NewSweepDialog(QDialog):
 
     def _place_parts(self) -> None:
         left = QWidget(self)
-        left_layout = QVBoxLayout(left)
-        left_layout.setContentsMargins(0, 0, 0, 0)
-        left_layout.addWidget(self.parameters, 1)
-        left_layout.addWidget(self.add)
-        scroll = self._scroll = _RowsArea(self)
-        scroll.setObjectName("sweep_rows")
-        scroll.setAccessibleName(tr("Parameters that vary"))
+        v_box(left, (self.parameters, 1), self.add, margins=0)
+        scroll = self._scroll = named(_RowsArea(self), "sweep_rows", tr("Parameters that vary"))
         scroll.setWidgetResizable(True)
         scroll.setFrameShape(scroll.Shape.NoFrame)
         scroll.setWidget(self._rows_widget)
         varied = QGroupBox(tr("Parameters that vary"), self)
-        varied_layout = QVBoxLayout(varied)
-        varied_layout.addWidget(self.hint)
-        varied_layout.addWidget(scroll)
+        v_box(varied, self.hint, scroll)
         contenders = QGroupBox(tr("Controllers"), self)
         contenders_layout = QFormLayout(contenders)
         contenders_layout.addRow(tr("Vary the controller &of"), self.flow)
@@ -287,30 +264,19 @@ class NewSweepDialog(QDialog):
         form.addRow(tr("&At once"), self.jobs)
         self._form = form
         lower = QWidget(self)
-        lower_layout = QHBoxLayout(lower)
-        lower_layout.setContentsMargins(0, 0, 0, 0)
-        lower_layout.addWidget(contenders, 1)
-        lower_layout.addWidget(runs, 1)
+        h_box(lower, (contenders, 1), (runs, 1), margins=0)
         right = QWidget(self)
-        right_layout = QVBoxLayout(right)
-        right_layout.setContentsMargins(0, 0, 0, 0)
+        kept = QFormLayout()
+        kept.addRow(self.traces)
+        kept.addRow(tr("&Name"), self.name)
         # As high as its rows; the controllers have the rest.
-        right_layout.addWidget(varied)
-        right_layout.addWidget(lower, 1)
-        named = QFormLayout()
-        named.addRow(self.traces)
-        named.addRow(tr("&Name"), self.name)
-        right_layout.addLayout(named)
+        v_box(right, varied, (lower, 1), kept, margins=0)
         splitter = QSplitter(self)
         splitter.addWidget(left)
         splitter.addWidget(right)
         splitter.setStretchFactor(1, 1)
         splitter.setSizes([370, 600])
-        layout = QVBoxLayout(self)
-        layout.addWidget(splitter, 1)
-        layout.addWidget(self.estimate_text)
-        layout.addWidget(self.problem)
-        layout.addWidget(self._buttons)
+        v_box(self, (splitter, 1), self.estimate_text, self.problem, self._buttons)
 
         # As one reads: what there is, what varies, how often; then the buttons.
         order = (
@@ -358,8 +324,7 @@ class NewSweepDialog(QDialog):
         self.estimate_now()
 
     def _number(self, name: str, value: int, most: int) -> QSpinBox:
-        field = QSpinBox(self)
-        field.setObjectName(name)
+        field = named(QSpinBox(self), name)
         field.setRange(1, most)
         field.setValue(value)
         return field
@@ -482,16 +447,13 @@ class ValueRow(QWidget):
         self.key = key
         self._unit = parameter.unit if parameter is not None else ""
         self._examples = parameter.examples if parameter is not None else ()
-        self.values = QLineEdit(self)
-        self.values.setObjectName(f"sweep_values:{key}")
-        self.values.setAccessibleName(tr("Values of {key}", key=key))
+        self.values = named(QLineEdit(self), f"sweep_values:{key}", tr("Values of {key}", key=key))
         self.values.editingFinished.connect(lambda: self.values.setText(self.completed))
         label = QLabel(key, self)
         label.setBuddy(self.values)
         self.count = QLabel(self)
-        self.removed = QToolButton(self)
+        self.removed = QToolButton(self, autoRaise=True)
         self.removed.setIcon(icon("delete"))
-        self.removed.setAutoRaise(True)
         self.removed.setToolTip(tr("Vary {key} no more", key=key))
         self.removed.setAccessibleName(tr("Vary {key} no more", key=key))
         self.problem = ProblemLabel(f"sweep_values_problem:{key}", parent=self)

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QLineEdit, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLineEdit, QTableView, QWidget
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.sweeps.sweep_parameters import SweepParameter
 from subflow_app.core.tables import Column
 from subflow_app.qt.models.table_model import TableModel
+from subflow_app.qt.widgets.shorthand import named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
 COLUMNS: tuple[Column[SweepParameter], ...] = (
@@ -39,18 +40,12 @@ class ParameterList(QWidget):
         self._all = parameters
         self.model: TableModel[SweepParameter] = TableModel(COLUMNS, self, tip=_tip)
         self.model.show_rows(parameters)
-        self.search = QLineEdit(self)
-        self.search.setObjectName("sweep_search")
-        self.search.setAccessibleName(tr("Search parameters"))
+        self.search = named(QLineEdit(self, clearButtonEnabled=True), "sweep_search", tr("Search parameters"))
         self.search.setPlaceholderText(tr("Search, e.g. wifi loss"))
-        self.search.setClearButtonEnabled(True)
         self.table = _TakingTable(self)
         words = tr("Parameters of the scenario")
         set_up_table(self.table, "sweep_parameters", words, self.model, style=None, is_single=True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.search)
-        layout.addWidget(self.table, 1)
+        v_box(self, self.search, (self.table, 1), margins=0)
         self.search.textChanged.connect(self._on_searched)
         self.search.returnPressed.connect(self.take)
         self.table.doubleClicked.connect(lambda _index: self.take())

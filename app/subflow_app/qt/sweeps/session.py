@@ -6,7 +6,7 @@ import time
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
@@ -28,6 +28,7 @@ from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
 from subflow_app.qt.sweeps.panel import SweepPanel
 from subflow_app.qt.widgets.banner import Way
+from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -64,9 +65,7 @@ class SweepSession(QObject):
         self._pause_s = _LEAST_PAUSE_S
         self._states: object = None
         self._was_offered = False
-        self._timer = QTimer(self)
-        self._timer.setInterval(_REFRESH_MS)
-        self._timer.timeout.connect(self._on_tick)
+        self._timer = timer(self, self._on_tick, _REFRESH_MS)
         panel.selection_changed.connect(self._on_selected)
         panel.page.selection_changed.connect(self._on_runs_selected)
         panel.page.opened.connect(self.show_runs)

@@ -10,11 +10,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QHBoxLayout,
     QLabel,
     QStackedWidget,
     QTabBar,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,8 +25,9 @@ from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.sweeps.choosers import Choosers
 from subflow_app.qt.sweeps.study_table import StudyTable
 from subflow_app.qt.theme import current_tokens, follow_theme, muted
-from subflow_app.qt.widgets.action_buttons import add_buttons
+from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.workers import Workers
 
 _PATIENCE_MS = 60
@@ -54,18 +53,12 @@ class StudyPage(QWidget):
         self.shown: Shown | None = None
         self._run_ids: list[int] = []
         self.patience_ms = _PATIENCE_MS
-        self.tabs = QTabBar(self)
-        self.tabs.setObjectName("sweep_views")
-        self.tabs.setAccessibleName(tr("Views of the sweep"))
-        self.tabs.setDrawBase(False)
-        self.tabs.setExpanding(False)
+        self.tabs = named(QTabBar(self, drawBase=False, expanding=False), "sweep_views", tr("Views of the sweep"))
         self.tabs.setUsesScrollButtons(False)
         self.tabs.setMinimumWidth(1)  # they do not keep the page from becoming narrower: see resizeEvent
         self.tabs.setElideMode(Qt.TextElideMode.ElideNone)
         # What tabs have no room for, a combo box has.
-        self.views = QComboBox(self)
-        self.views.setObjectName("sweep_views_combo")
-        self.views.setAccessibleName(tr("Views of the sweep"))
+        self.views = named(QComboBox(self), "sweep_views_combo", tr("Views of the sweep"))
         self.views.hide()
         for view in VIEWS.values():
             self.tabs.addTab(tr(view.title))
@@ -78,28 +71,15 @@ class StudyPage(QWidget):
         self.pages.addWidget(self._empty)
         self.pages.addWidget(self.table)
         self._charts: dict[str, Any] = {}
-        self.note = muted(QLabel(self))
-        self.note.setObjectName("sweep_note")
-        self.words = muted(QLabel(self))
-        self.words.setObjectName("sweep_words")
+        self.note = named(muted(QLabel(self)), "sweep_note")
+        self.words = named(muted(QLabel(self)), "sweep_words")
         for label in (self.note, self.words):
             label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
             label.setContentsMargins(8, 1, 8, 1)
-        top = QHBoxLayout()
-        top.setContentsMargins(4, 2, 6, 0)
-        top.addWidget(self.tabs)
-        top.addWidget(self.views)
-        top.addStretch(1)
-        self._buttons = add_buttons(top, actions)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(top)
-        layout.addWidget(self.choosers)
-        layout.addWidget(self.note)
-        layout.addWidget(self.pages, 1)
-        layout.addWidget(self.words)
+        self._buttons = action_buttons(actions)
+        top = h_box(None, self.tabs, self.views, None, *self._buttons, margins=(4, 2, 6, 0))
+        v_box(self, top, self.choosers, self.note, (self.pages, 1), self.words, margins=0, spacing=0)
         self.tabs.currentChanged.connect(lambda index: self._choose(replace(self.choice, view=list(VIEWS)[index])))
         self.tabs.currentChanged.connect(self.views.setCurrentIndex)
         self.views.activated.connect(self.tabs.setCurrentIndex)

@@ -32,6 +32,7 @@ from subflow_app.qt.topology.label_item import label_scale
 from subflow_app.qt.topology.scene import TopologyScene
 from subflow_app.qt.topology.tool_strip import PART_MIME
 from subflow_app.qt.topology.tools import Tool
+from subflow_app.qt.widgets.shorthand import named
 
 _LEAST_ZOOM, _MOST_ZOOM = 0.08, 6.0
 _MOST_FIT_ZOOM = 1.5
@@ -87,8 +88,7 @@ class TopologyCanvas(QGraphicsView):
         self._grid: float | None = None
         self._sessions = itertools.count(1)
         self._nudge_session = 0
-        self.setObjectName("topologyCanvas")
-        self.setAccessibleName(tr("Topology"))
+        named(self, "topologyCanvas", tr("Topology"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setRenderHints(QPainter.RenderHint.Antialiasing | QPainter.RenderHint.TextAntialiasing)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)

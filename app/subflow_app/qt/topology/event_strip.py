@@ -43,6 +43,7 @@ from subflow_app.qt.theme import current_tokens, set_style
 from subflow_app.qt.topology.strip_edits import FIRST_VALUES, StripEdits, dotted
 from subflow_app.qt.topology.strip_layout import ROW_HEIGHT, Hit, StripLayout
 from subflow_app.qt.topology.strip_painter import AXIS_HEIGHT, Preview, StripPainter, describe_item
+from subflow_app.qt.widgets.shorthand import named
 from subflow_sim.params import params_by_key
 
 _MOST_ROWS = 3
@@ -91,8 +92,7 @@ class EventStrip(QAbstractScrollArea):
         self._sessions = itertools.count(1)
         self._nudge_session = 0
         self._editor: QLineEdit | None = None
-        self.setObjectName("eventStrip")
-        self.setAccessibleName(tr("Timed events"))
+        named(self, "eventStrip", tr("Timed events"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -280,9 +280,7 @@ class EventStrip(QAbstractScrollArea):
         self._close_editor()
         index = next(i for i, row in enumerate(self._rows) if item in row.items)
         point = self.strip_layout.mark_point(index, item.time_s)
-        editor = QLineEdit(item.changes[0][1], self.viewport())
-        editor.setObjectName("eventValue")
-        editor.setAccessibleName(tr("New value"))
+        editor = named(QLineEdit(item.changes[0][1], self.viewport()), "eventValue", tr("New value"))
         editor.selectAll()
         width = editor.fontMetrics().horizontalAdvance("1000.5 Mbit/s") + 12
         left = min(point.x() + 8, self.viewport().width() - width - 2)

@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QListView,
     QPushButton,
     QSpinBox,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +20,7 @@ from subflow_app.core.scenarios.flow_draft import KINDS, FlowDraft
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.path_list import PathList
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.shorthand import named, v_box
 from subflow_sim.scenario_model import MAX_COPIES
 
 _MOST_WIDTH = 560
@@ -44,51 +44,38 @@ class FlowDialog(QDialog):
         self.setObjectName("flow_dialog")
         ends = tr("{source} to {destination}", source=draft.source, destination=draft.destination)
         self.setWindowTitle(tr("New flow: {ends}", ends=ends) if is_new else tr("Paths of {flow}", flow=draft.flow))
-        layout = QVBoxLayout(self)
         values = QWidget(self)
         form = QFormLayout(values)
         form.setContentsMargins(0, 0, 0, 0)
         self.kind = self._combo("flow_kind", tr("Kind"), form)
         self.controller = self._combo("flow_controller", tr("Controller"), form)
         self.scheduler = self._combo("flow_scheduler", tr("Scheduler"), form)
-        self.count = QSpinBox(self)
-        self.count.setObjectName("flow_count")
+        self.count = named(QSpinBox(self), "flow_count", tr("Count"))
         self.count.setRange(1, MAX_COPIES)
-        self.count.setAccessibleName(tr("Count"))
         form.addRow(tr("Count"), self.count)
         # Of a flow that is there, the inspector has these.
         values.setVisible(is_new)
-        layout.addWidget(values)
         title = QLabel(tr("Paths, one subflow each") if not draft.has_one_path else tr("Path"), self)
         self._title = title
-        layout.addWidget(title)
         self.paths = PathList(draft, self, is_dark=current_tokens().is_dark)
-        self.list = QListView(self)
-        self.list.setObjectName("flow_paths")
-        self.list.setAccessibleName(tr("Paths"))
+        self.list = named(QListView(self), "flow_paths", tr("Paths"))
         self.list.setModel(self.paths)
         self.list.setSpacing(2)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.setMinimumSize(min(max(self.list.sizeHintForColumn(0) + 40, 320), _MOST_WIDTH), 180)
-        layout.addWidget(self.list, 1)
-        self.pick = QPushButton(tr("Put a path together by clicking links"), self)
-        self.pick.setObjectName("flow_pick")
+        self.pick = named(QPushButton(tr("Put a path together by clicking links"), self), "flow_pick")
         self.pick.setCheckable(True)
         self.pick.setAutoDefault(False)
-        layout.addWidget(self.pick)
-        self.told = QLabel(self)
-        self.told.setObjectName("flow_told")
-        self.told.setWordWrap(True)
+        self.told = named(QLabel(self, wordWrap=True), "flow_told")
         self.told.setMinimumHeight(2 * self.fontMetrics().height() + 4)
-        layout.addWidget(self.told)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.accept_button = buttons.addButton(
             tr("Add flow") if is_new else tr("Set paths"), QDialogButtonBox.ButtonRole.AcceptRole
         )
         self.accept_button.setObjectName("flow_accept")
         self.accept_button.setDefault(True)
-        layout.addWidget(buttons)
+        v_box(self, values, title, (self.list, 1), self.pick, self.told, buttons)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
         self._show_draft()

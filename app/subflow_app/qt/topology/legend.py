@@ -24,6 +24,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from subflow_app.core.language import tr
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.look import paint_clock
+from subflow_app.qt.widgets.shorthand import named
 
 _SWATCH = 18
 _GAP = 7
@@ -57,8 +58,7 @@ class Legend(QWidget):
         self._chosen_key = ""
         self._current = 0
         self._hovered = -1
-        self.setObjectName("topologyLegend")
-        self.setAccessibleName(tr("Subflows"))
+        named(self, "topologyLegend", tr("Subflows"))
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setMouseTracking(True)
         policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)

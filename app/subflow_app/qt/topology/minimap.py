@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QGraphicsView, QWidget
 from subflow_app.core.language import tr
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.topology.scene import TopologyScene
+from subflow_app.qt.widgets.shorthand import named
 
 _SIZE = QSize(150, 104)
 _MARGIN = 8
@@ -28,9 +29,7 @@ class Minimap(QWidget):
         self._picture: QPixmap | None = None
         self._drawn_in: Tokens | None = None
         self._content = QRectF()
-        self.setObjectName("topologyMinimap")
-        self.setAccessibleName(tr("Overview of the whole picture"))
-        self.setToolTip(tr("Click or drag to move the view"))
+        named(self, "topologyMinimap", tr("Overview of the whole picture"), tr("Click or drag to move the view"))
         self.setFixedSize(_SIZE)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Literal, TypeAlias
 
 from PySide6.QtCore import QRect, QSize, Qt, Signal, SignalInstance
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, set_style
+from subflow_app.qt.widgets.shorthand import h_box, named
 
 NoticeKind: TypeAlias = Literal["empty", "hint", "banner"]
 
@@ -81,9 +82,6 @@ class ZoomBar(QFrame):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("topologyZoomBar")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(4, 4, 6, 4)
-        layout.setSpacing(1)
         self._out = self._button("zoom_out", tr("Zoom out (Ctrl+-)"), "zoomOutButton", self.zoom_out_wanted)
         self._reset = self._button("", tr("Zoom to 100 % (Ctrl+0)"), "zoomResetButton", self.reset_wanted)
         self._in = self._button("zoom_in", tr("Zoom in (Ctrl++)"), "zoomInButton", self.zoom_in_wanted)
@@ -95,17 +93,12 @@ class ZoomBar(QFrame):
         )
         self._lock.setIcon(icon("lock", "warning"))
         self._lock.hide()
-        for button in (self._lock, self._out, self._reset, self._in, self._fit):
-            layout.addWidget(button)
+        h_box(self, self._lock, self._out, self._reset, self._in, self._fit, margins=(4, 4, 6, 4), spacing=1)
         set_style(self, _zoom_style)
         self.show_zoom(1.0)
 
     def _button(self, icon_name: str, tip: str, name: str, wanted: SignalInstance) -> QToolButton:
-        button = QToolButton(self)
-        button.setObjectName(name)
-        button.setToolTip(tip)
-        button.setAccessibleName(tip.partition(" (")[0])
-        button.setAutoRaise(True)
+        button = named(QToolButton(self, autoRaise=True), name, tip.partition(" (")[0], tip)
         button.setIconSize(QSize(16, 16))
         # The canvas has a key for each: Tab should not stop here on the way.
         button.setFocusPolicy(Qt.FocusPolicy.NoFocus)

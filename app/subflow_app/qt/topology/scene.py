@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from PySide6.QtCore import QObject, QPointF, QRectF, QTimer, Signal
+from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtGui import QColor, QTransform
 from PySide6.QtWidgets import QGraphicsScene
 
@@ -21,6 +21,7 @@ from subflow_app.qt.topology.label_room import LabelRoom
 from subflow_app.qt.topology.look import Look
 from subflow_app.qt.topology.note_item import NoteItem
 from subflow_app.qt.topology.preview import PreviewItem, Ribbon
+from subflow_app.qt.widgets.shorthand import timer
 from subflow_sim.scenario import Note
 
 _MARGIN = 4000.0
@@ -49,8 +50,7 @@ class TopologyScene(QGraphicsScene):
         self._chosen: tuple[str, ...] = ()
         self._queue_limits: dict[str, float] = {}
         self._zoom = 1.0
-        self._rest = QTimer(self, singleShot=True, interval=_REST_MS)
-        self._rest.timeout.connect(self.end_zooming)
+        self._rest = timer(self, self.end_zooming, _REST_MS, is_single=True)
         self._ribbons: tuple[Ribbon, ...] = ()
         self._preview = PreviewItem()
         self.addItem(self._preview)

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QToolButton, QW
 
 from subflow_app.core.language import tr
 from subflow_app.qt.theme import Tokens, set_style
+from subflow_app.qt.widgets.shorthand import named
 
 PART_MIME = "application/x-subflow-part"
 """What is dragged from the palette: the name of its tool as data."""
@@ -27,8 +28,7 @@ class ToolStrip(QFrame):
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
-        self.setObjectName("topologyTools")
-        self.setAccessibleName(tr("Drawing tools"))
+        named(self, "topologyTools", tr("Drawing tools"))
         self._layout = QGridLayout(self)
         self._layout.setContentsMargins(3, 4, 3, 4)
         self._layout.setSpacing(2)
@@ -44,8 +44,7 @@ class ToolStrip(QFrame):
             name = action.objectName().rpartition("_")[2]
             button = PaletteButton(name, self) if name in PALETTE else QToolButton(self)
             button.setDefaultAction(action)
-            button.setObjectName(f"tool_{name}")
-            button.setAccessibleName(action.text().replace("&", ""))
+            named(button, f"tool_{name}", action.text().replace("&", ""))
             button.setAutoRaise(True)
             button.setIconSize(QSize(_ICON, _ICON))
             # Every tool has a key and a menu entry: Tab should not stop here on the way.

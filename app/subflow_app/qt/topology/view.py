@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QResizeEvent, QUndoStack
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QWidget
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.palette import hex_colour
@@ -25,6 +25,7 @@ from subflow_app.qt.topology.minimap import Minimap
 from subflow_app.qt.topology.overlays import Notice, ZoomBar
 from subflow_app.qt.topology.scene import TopologyScene
 from subflow_app.qt.topology.tool_strip import ToolStrip
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 
 
 class TopologyView(QWidget):
@@ -58,38 +59,24 @@ class TopologyView(QWidget):
         self._is_read_only = False
         self._stand_in: QWidget | None = None
         self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
-        self.setObjectName("topologyView")
-        self.setAccessibleName(tr("Topology panel"))
+        named(self, "topologyView", tr("Topology panel"))
         self._scene = TopologyScene(Look.of(current_tokens(), self.font()), self)
         self._canvas = TopologyCanvas(self._scene, self)
         self._minimap = Minimap(self._canvas, self._scene)
         self.arranging = Arranging(self._canvas, self._scene, lambda: self._doc, undo_stack, self)
         self._legend = Legend(self)
         self._notice = Notice(self._canvas)
-        self._footer = QFrame(self)
-        self._footer.setObjectName("topologyFooter")
+        self._footer = named(QFrame(self), "topologyFooter")
         set_style(
             self._footer,
             lambda t: f"#topologyFooter {{ background: {t.base}; border: none; border-top: 1px solid {t.border}; }}",
         )
         self._zoom_bar = ZoomBar(self._footer)
-        footer = QHBoxLayout(self._footer)
-        footer.setContentsMargins(0, 0, 0, 0)
-        footer.setSpacing(4)
-        footer.addWidget(self._legend, 1)
-        footer.addWidget(self._zoom_bar, 0, Qt.AlignmentFlag.AlignBottom)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
+        h_box(self._footer, (self._legend, 1), (self._zoom_bar, 0, Qt.AlignmentFlag.AlignBottom), margins=0, spacing=4)
         self._strip = EventStrip(doc, undo_stack, self)
         self._tools = ToolStrip(self)
-        upper = QHBoxLayout()
-        upper.setSpacing(0)
-        upper.addWidget(self._tools)
-        upper.addWidget(self._canvas, 1)
-        layout.addLayout(upper, 1)
-        layout.addWidget(self._strip)
-        layout.addWidget(self._footer)
+        upper = h_box(None, self._tools, (self._canvas, 1), spacing=0)
+        v_box(self, (upper, 1), self._strip, self._footer, margins=0, spacing=0)
         self.setFocusProxy(self._canvas)
         self._scene.chosen_changed.connect(self._on_chosen_changed)
         self._scene.chosen_changed.connect(self.chosen_changed)

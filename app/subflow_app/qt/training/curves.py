@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QActionGroup, QPalette
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QMenu, QStackedWidget, QToolButton, QWidget
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.training_metrics import DEFAULT_TRAINING_PLOTS, TRAINING_PLOTS, TrainingPlot
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.training_plots import TrainingPlots
@@ -44,16 +45,8 @@ class TrainingCurves(QWidget):
         self.x_button = self._button("training_x_button", "", tr("Choose what the curves go over"))
         self._fill_plots_menu()
         self._fill_x_menu()
-        bar = QHBoxLayout()
-        bar.setContentsMargins(6, 2, 6, 2)
-        bar.addWidget(self.x_button)
-        bar.addWidget(self.plots_button)
-        bar.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addWidget(self._pages, 1)
+        bar = h_box(None, self.x_button, self.plots_button, None, margins=(6, 2, 6, 2))
+        v_box(self, bar, (self._pages, 1), margins=0, spacing=0)
 
     @property
     def plots(self) -> TrainingPlots | None:
@@ -117,12 +110,8 @@ class TrainingCurves(QWidget):
         return self._plots
 
     def _button(self, name: str, text: str, tip: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setObjectName(name)
+        button = named(QToolButton(self, autoRaise=True), name, tip, tip)
         button.setText(text)
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
-        button.setAutoRaise(True)
         button.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         button.setStyleSheet("QToolButton::menu-indicator { image: none; }")
         button.setFocusPolicy(Qt.FocusPolicy.TabFocus)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
     QTableView,
     QTabWidget,
     QToolButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -41,6 +40,7 @@ from subflow_app.qt.training.policy_view import PolicyView
 from subflow_app.qt.training.start_form import StartForm
 from subflow_app.qt.training.table_model import TrainingTable
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.shorthand import h_box, named, timer, v_box
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
 from subflow_app.qt.workers import Workers
 
@@ -78,13 +78,10 @@ class TrainPage(QWidget):
             parent: Qt parent.
         """
         super().__init__(parent)
-        self.setObjectName("training")
-        self.setAccessibleName(tr("Training"))
+        named(self, "training", tr("Training"))
         self.desk: Trainings | None = None
         self._states: dict[str, JobState] = {}
-        self._timer = QTimer(self)
-        self._timer.setInterval(_POLL_INTERVAL_MS)
-        self._timer.timeout.connect(self._on_tick)
+        self._timer = timer(self, self._on_tick, _POLL_INTERVAL_MS)
         self.dialogs = dialogs
         self._workers = workers
         self._actions = actions
@@ -317,65 +314,41 @@ class TrainPage(QWidget):
         self._form_pages.addWidget(self._form_waits)
         self._table_pages.addWidget(self.table)
         self._table_pages.addWidget(self._table_empty)
-        self.tabs = QTabWidget(self)
-        self.tabs.setObjectName("training_tabs")
-        self.tabs.setAccessibleName(tr("Curves and policy of the selected trainings"))
+        self.tabs = named(QTabWidget(self), "training_tabs", tr("Curves and policy of the selected trainings"))
         self.tabs.setDocumentMode(True)
         set_style(self.tabs, tab_style)
         self.tabs.addTab(self.curves, tr("Curves"))
         self.tabs.addTab(self.policy, tr("Policy"))
         self.tabs.currentChanged.connect(lambda _index: self._on_changed())
         top = QWidget(self)
-        top_layout = QVBoxLayout(top)
-        top_layout.setContentsMargins(0, 0, 0, 0)
-        top_layout.setSpacing(0)
-        top_layout.addLayout(self._tool_row())
-        top_layout.addWidget(self._table_pages, 1)
-        right = QSplitter(Qt.Orientation.Vertical, self)
-        right.setObjectName("training_splitter")
-        right.setChildrenCollapsible(False)
+        v_box(top, self._tool_row(), (self._table_pages, 1), margins=0, spacing=0)
+        right = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "training_splitter")
         right.addWidget(top)
         right.addWidget(self.tabs)
         right.setStretchFactor(1, 1)
         row = self.table.fontMetrics().height() + 8
         right.setSizes([round(_TABLE_ROWS * row) + 60, 600])
-        whole = QSplitter(Qt.Orientation.Horizontal, self)
-        whole.setObjectName("train_splitter")
-        whole.setChildrenCollapsible(False)
+        whole = named(QSplitter(Qt.Orientation.Horizontal, self, childrenCollapsible=False), "train_splitter")
         whole.addWidget(self._form_pages)
         whole.addWidget(right)
         whole.setStretchFactor(1, 1)
         whole.setSizes([_FORM_WIDTH, 700])
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(whole)
+        v_box(self, whole, margins=0)
 
     def _tool_row(self) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setContentsMargins(6, 4, 6, 4)
-        row.setSpacing(2)
-        for name in ("toggle", "stop", "checkpoint", "evaluate", "promote"):
-            row.addWidget(self._tool(name))
-        row.addSpacing(10)
-        row.addWidget(self._tool("race"))
-        against = QLabel(tr("against"), self)
-        self.rival.setObjectName("race_rival")
-        self.rival.setAccessibleName(tr("Classic controller to race against"))
-        self.rival.setToolTip(tr("Classic controller to race against"))
+        tools = [self._tool(name) for name in ("toggle", "stop", "checkpoint", "evaluate", "promote")]
+        race = self._tool("race"), QLabel(tr("against"), self), self.rival
+        words = tr("Classic controller to race against")
+        named(self.rival, "race_rival", words, words)
         # The names change with the training that is selected.
         self.rival.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.rival.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._offer_rivals(CLASSICS)
-        row.addWidget(against)
-        row.addWidget(self.rival)
-        row.addStretch(1)
-        return row
+        return h_box(None, *tools, 10, *race, None, margins=(6, 4, 6, 4), spacing=2)
 
     def _tool(self, name: str) -> QToolButton:
-        button = QToolButton(self)
-        button.setObjectName(f"training_{name}")
+        button = named(QToolButton(self, autoRaise=True), f"training_{name}")
         button.setDefaultAction(self._actions[name])
-        button.setAutoRaise(True)
         wide = name in ("toggle", "race")
         style = Qt.ToolButtonStyle.ToolButtonTextBesideIcon if wide else Qt.ToolButtonStyle.ToolButtonIconOnly
         button.setToolButtonStyle(style)

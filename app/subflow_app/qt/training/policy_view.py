@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QStackedWidget, QWidget
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.policy_surface import SeenPolicy, Surface, policy_surface
@@ -16,6 +16,7 @@ from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
 from subflow_app.qt.workers import Workers
 
 if TYPE_CHECKING:
@@ -47,31 +48,17 @@ class PolicyView(QWidget):
         self.across = self._chooser("policy_x", tr("Feature along the picture"))
         self.up = self._chooser("policy_y", tr("Feature up the picture"))
         self.output = self._chooser("policy_output", tr("Action that the colour shows"))
-        self.status = muted(QLabel(self))
-        self.status.setObjectName("policy_status")
+        self.status = named(muted(QLabel(self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)), "policy_status")
         self._empty = EmptyState("policy", tr(_NO_TITLE), tr(_NO_TEXT))
         self._pages = QStackedWidget(self)
         self._pages.setBackgroundRole(QPalette.ColorRole.Base)
         self._pages.setAutoFillBackground(True)
         self._pages.addWidget(self._empty)
         self._choosers = QWidget(self)
-        bar = QHBoxLayout(self._choosers)
-        bar.setContentsMargins(8, 4, 8, 4)
-        for text, chooser in ((tr("&Across:"), self.across), (tr("&Up:"), self.up), (tr("C&olour:"), self.output)):
-            label = QLabel(text, self._choosers)
-            label.setBuddy(chooser)
-            bar.addWidget(label)
-            bar.addWidget(chooser)
-        bar.addStretch(1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self._choosers)
-        layout.addWidget(self._pages, 1)
-        layout.addWidget(self.status)
+        across, up = captioned(tr("&Across:"), self.across), captioned(tr("&Up:"), self.up)
+        h_box(self._choosers, *across, *up, *captioned(tr("C&olour:"), self.output), None, margins=(8, 4, 8, 4))
+        v_box(self, self._choosers, (self._pages, 1), self.status, margins=0, spacing=0)
         self.status.setContentsMargins(8, 2, 8, 4)
-        self.status.setTextFormat(Qt.TextFormat.PlainText)
-        self.status.setWordWrap(True)
         self._show_nothing(tr(_NO_TITLE), tr(_NO_TEXT))
 
     @property
@@ -200,11 +187,7 @@ class PolicyView(QWidget):
         return self._map
 
     def _chooser(self, name: str, tip: str) -> QComboBox:
-        chooser = QComboBox(self)
-        chooser.setObjectName(name)
-        chooser.setAccessibleName(tip)
-        chooser.setToolTip(tip)
-        chooser.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        chooser = named(QComboBox(self, sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToContents), name, tip, tip)
         chooser.setMinimumContentsLength(_LABEL_WIDTH)
         chooser.currentIndexChanged.connect(lambda _index: self._ask())
         return chooser

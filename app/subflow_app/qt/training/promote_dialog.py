@@ -12,13 +12,13 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QPlainTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
 from subflow_app.core.language import tr
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.shorthand import named, v_box
 from subflow_sim.parameter import MAX_NAME_LENGTH
 from subflow_sim.policy_library import NEUTRAL, RANDOM, is_policy_name
 
@@ -49,12 +49,9 @@ class PromoteDialog(QDialog):
             self,
         )
         about.setWordWrap(True)
-        self.name = QLineEdit(_free_name(training.agent, self._taken), self)
-        self.name.setObjectName("promote_name")
+        self.name = named(QLineEdit(_free_name(training.agent, self._taken), self), "promote_name")
         self.name.setMaxLength(MAX_NAME_LENGTH)
-        self.note = QPlainTextEdit(self)
-        self.note.setObjectName("promote_note")
-        self.note.setTabChangesFocus(True)
+        self.note = named(QPlainTextEdit(self, tabChangesFocus=True), "promote_note")
         self.note.setPlaceholderText(tr("What it is good for, and what not"))
         if newest is not None and newest.best_classic:
             self.note.setPlainText(
@@ -66,9 +63,7 @@ class PromoteDialog(QDialog):
                 )
             )
         self.note.setMinimumHeight(4 * self.fontMetrics().height())
-        self.problem = QLabel(self)
-        self.problem.setObjectName("promote_problem")
-        self.problem.setWordWrap(True)
+        self.problem = named(QLabel(self, wordWrap=True), "promote_problem")
         self.problem.setStyleSheet(f"color: {current_tokens().error};")
         # Keeps its room, so that the dialog does not jump while one types.
         self.problem.setMinimumHeight(self.fontMetrics().height())
@@ -81,10 +76,7 @@ class PromoteDialog(QDialog):
         self.promote.setDefault(True)
         buttons.accepted.connect(self.accept)
         buttons.rejected.connect(self.reject)
-        layout = QVBoxLayout(self)
-        layout.addWidget(about)
-        layout.addLayout(form)
-        layout.addWidget(buttons)
+        v_box(self, about, form, buttons)
         self.resize(460, self.sizeHint().height())
         self.name.textChanged.connect(self._check)
         self._check(self.name.text())

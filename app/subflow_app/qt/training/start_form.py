@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.learning.training_draft import FROM_FILE, TrainingDraft
 from subflow_app.qt.inspector.param_form import ParamForm
 from subflow_app.qt.theme import call_style, set_style
+from subflow_app.qt.widgets.shorthand import heading, named, v_box
 
 
 class StartForm(QWidget):
@@ -21,32 +22,20 @@ class StartForm(QWidget):
     def __init__(self, draft: TrainingDraft, start: QAction, parent: QWidget | None = None) -> None:
         """Shows ``draft``; ``start`` is what the button does."""
         super().__init__(parent)
-        self.setObjectName("start_form")
-        self.setAccessibleName(tr("New training"))
+        named(self, "start_form", tr("New training"))
         self._draft = draft
         self._document = ""
         self._draws = False
-        self.form = ParamForm(self)
-        self.form.setObjectName("training_form")
+        self.form = named(ParamForm(self), "training_form")
         self.form.committed.connect(self._on_committed)
-        self.button = QToolButton(self)
-        self.button.setObjectName("start_training")
+        self.button = named(QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextOnly), "start_training")
         self.button.setDefaultAction(start)
-        self.button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
         self.button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        font = self.button.font()
-        font.setWeight(font.Weight.DemiBold)
-        self.button.setFont(font)
+        heading(self.button, is_demi=True)
         set_style(self.button, call_style)
         self.button.setSizePolicy(self.button.sizePolicy().Policy.Expanding, self.button.sizePolicy().Policy.Fixed)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addWidget(self.form, 1)
-        foot = QVBoxLayout()
-        foot.setContentsMargins(14, 8, 12, 10)
-        foot.addWidget(self.button)
-        layout.addLayout(foot)
+        layout = v_box(self, (self.form, 1), margins=0, spacing=0)
+        layout.addLayout(v_box(None, self.button, margins=(14, 8, 12, 10)))
         self.setFocusProxy(self.form)
         self.show_draft()
 

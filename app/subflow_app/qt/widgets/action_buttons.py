@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHBoxLayout, QToolButton
+from PySide6.QtWidgets import QToolButton
 
 
-def add_buttons(row: QHBoxLayout, actions: Iterable[QAction]) -> list[QToolButton]:
-    """Adds an icon to press for each."""
+def action_buttons(actions: Iterable[QAction]) -> list[QToolButton]:
+    """An icon to press for each."""
     buttons = []
     for action in actions:
-        button = QToolButton()
+        button = QToolButton(autoRaise=True)
         button.setDefaultAction(action)
-        button.setAutoRaise(True)
-        row.addWidget(button)
         buttons.append(button)
     return buttons

@@ -6,13 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt, QTimer
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import set_style
 from subflow_app.qt.widgets.icon_label import IconLabel
+from subflow_app.qt.widgets.shorthand import h_box, named, timer, v_box
 
 Kind = Literal["info", "warning", "error"]
 
@@ -37,9 +38,7 @@ class Banners(QWidget):
         """No banner yet."""
         super().__init__(parent)
         self.setObjectName("banners")
-        self._layout = QVBoxLayout(self)
-        self._layout.setContentsMargins(0, 0, 0, 0)
-        self._layout.setSpacing(1)
+        self._layout = v_box(self, margins=0, spacing=1)
         self._shown: dict[str, _Banner] = {}
         self._area: QWidget | None = None
         self._is_held_back = False
@@ -124,8 +123,7 @@ class Banners(QWidget):
 class _Banner(QFrame):
     def __init__(self, topic: str, kind: Kind, text: str, ways: Sequence[Way], owner: Banners) -> None:
         super().__init__(owner)
-        self.setObjectName(f"banner_{topic}")
-        self.setAccessibleName(text)
+        named(self, f"banner_{topic}", text)
         self.text = text
         self._topic = topic
         self._owner = owner
@@ -137,34 +135,23 @@ class _Banner(QFrame):
                 f" border-bottom: 1px solid {t.border}; }}"
             ),
         )
-        label = QLabel(text, self)
-        label.setWordWrap(True)
-        label.setTextFormat(Qt.TextFormat.PlainText)
+        label = QLabel(text, self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.buttons: dict[str, QPushButton] = {}
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 6, 8, 6)
-        layout.setSpacing(8)
-        layout.addWidget(IconLabel(kind, edge, 18, self))
-        layout.addWidget(label, 1)
         for way in ways:
             button = QPushButton(way.text, self)
             button.clicked.connect(lambda _checked=False, way=way: self._take(way))
             self.buttons[way.text] = button
-            layout.addWidget(button)
-        close = QToolButton(self)
+        close = QToolButton(self, autoRaise=True)
         close.setIcon(icon("close"))
         close.setAccessibleName(tr("Dismiss"))
         close.setToolTip(tr("Dismiss"))
-        close.setAutoRaise(True)
         close.setIconSize(QSize(14, 14))
         close.clicked.connect(self._dismiss)
-        layout.addWidget(close)
+        sign = IconLabel(kind, edge, 18, self)
+        h_box(self, sign, (label, 1), *self.buttons.values(), close, margins=(12, 6, 8, 6), spacing=8)
         if kind == "info":
-            timer = QTimer(self)
-            timer.setSingleShot(True)
-            timer.timeout.connect(self._dismiss)
-            timer.start(INFO_SHOWN_MS)
+            timer(self, self._dismiss, INFO_SHOWN_MS, is_single=True).start()
 
     def _take(self, way: Way) -> None:
         self._dismiss()

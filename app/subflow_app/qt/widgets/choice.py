@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 from PySide6.QtWidgets import QComboBox, QWidget
 
+from subflow_app.qt.widgets.shorthand import named
+
 
 class Choice(QComboBox):
     """Texts, each with what it stands for, which is what `currentData` says."""
@@ -29,8 +31,7 @@ class Choice(QComboBox):
             letters: its width; 0: that of its longest text.
         """
         super().__init__(parent)
-        self.setObjectName(name)
-        self.setAccessibleName(text)
+        named(self, name, text)
         if letters:
             self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
             self.setMinimumContentsLength(letters)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QToolButton, QWidget
 
 from subflow_app.qt.theme import call_style, muted, set_style
 from subflow_app.qt.widgets.icon_label import IconLabel
+from subflow_app.qt.widgets.shorthand import heading, named, v_box
 
 _ICON_SIZE = 36
 _TEXT_WIDTH = 400  # a short line of a book
@@ -30,31 +31,20 @@ class EmptyState(QWidget):
         """Says ``title`` and ``text``; ``action`` becomes a button. In a narrow panel the text has more lines."""
         super().__init__(parent)
         self._text_width = text_width
-        self._title = QLabel(title, self)
-        self._title.setObjectName("empty_title")
-        font = self._title.font()
-        font.setPointSizeF(font.pointSizeF() * 1.25)
-        font.setBold(True)
-        self._title.setFont(font)
-        self._text = muted(QLabel(text, self))
-        self._text.setWordWrap(True)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(_MARGIN, 8, _MARGIN, 8)
-        layout.setSpacing(6)
-        layout.addStretch(2)
-        layout.addWidget(IconLabel(icon_name, "muted_text", _ICON_SIZE, self), 0, Qt.AlignmentFlag.AlignHCenter)
+        self._title = heading(named(QLabel(title, self), "empty_title"), 1.25)
+        self._text = muted(QLabel(text, self, wordWrap=True))
+        parts: list[QWidget | int] = [IconLabel(icon_name, "muted_text", _ICON_SIZE, self), self._title, self._text]
         for label in (self._title, self._text):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)
-            layout.addWidget(label, 0, Qt.AlignmentFlag.AlignHCenter)
         if action is not None:
             button = QToolButton(self)
             button.setDefaultAction(action)
             # Its icon has the colours of the toolbar, not those of this button.
             button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextOnly)
             set_style(button, call_style)
-            layout.addSpacing(8)
-            layout.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
-        layout.addStretch(3)
+            parts += [8, button]
+        centred = (part if isinstance(part, int) else (part, 0, Qt.AlignmentFlag.AlignHCenter) for part in parts)
+        v_box(self, (None, 2), *centred, (None, 3), margins=(_MARGIN, 8, _MARGIN, 8), spacing=6)
         self.set_text(title, text)
 
     def set_text(self, title: str, text: str) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QScrollArea, QWidget
+
+from subflow_app.qt.widgets.shorthand import named, v_box
 
 
 class LazyPanel(QWidget):
@@ -23,10 +25,8 @@ class LazyPanel(QWidget):
         """
         super().__init__(parent)
         self._room = QSize(*room)
-        self.setObjectName(name)
-        self.setAccessibleName(text)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
+        named(self, name, text)
+        v_box(self, margins=0)
         self._is_awake = False
 
     def put_in(self, content: QWidget, *, scrolls: bool = False) -> None:
@@ -40,11 +40,9 @@ class LazyPanel(QWidget):
         assert layout is not None
         outer = content
         if scrolls:
-            outer = area = QScrollArea(self)
-            area.setObjectName(f"{self.objectName()}_scroll")
+            outer = area = named(QScrollArea(self, widgetResizable=True), f"{self.objectName()}_scroll")
             area.setFrameShape(area.Shape.NoFrame)
             area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-            area.setWidgetResizable(True)
             area.setWidget(content)
         layout.addWidget(outer)
         # The layout would show it in the next turn of the event loop, too late for the keyboard that goes there.

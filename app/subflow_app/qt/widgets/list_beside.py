@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QSplitter, QWidget
 
 from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.action_buttons import add_buttons
+from subflow_app.qt.widgets.action_buttons import action_buttons
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 
 _STEPS = 1000
 _BAR_HEIGHT = 6
@@ -32,25 +33,14 @@ class ListBeside(QSplitter):
         super().__init__()
         self._widths = widths
         self._has_moved = False
-        self.bar = QProgressBar()
-        self.bar.setObjectName(f"{name}_progress")
+        self.bar = named(QProgressBar(textVisible=False), f"{name}_progress")
         self.bar.setRange(0, _STEPS)
-        self.bar.setTextVisible(False)
         self.bar.setMaximumHeight(_BAR_HEIGHT)
-        self.text = muted(QLabel())
-        self.text.setObjectName(f"{name}_text")
+        self.text = named(muted(QLabel()), f"{name}_text")
         self.text.setContentsMargins(8, 0, 8, 3)
-        top = QHBoxLayout()
-        top.setContentsMargins(6, 4, 6, 4)
-        add_buttons(top, actions)
-        top.addWidget(self.bar, 1)
+        top = h_box(None, *action_buttons(actions), (self.bar, 1), margins=(6, 4, 6, 4))
         left = QWidget()
-        layout = QVBoxLayout(left)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(top)
-        layout.addWidget(self.text)
-        layout.addWidget(rows, 1)
+        v_box(left, top, self.text, (rows, 1), margins=0, spacing=0)
         self.addWidget(left)
         self.addWidget(page)
         self.setStretchFactor(0, 0)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QTableView, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHeaderView, QTableView, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.tables import TextTable
 from subflow_app.qt.models.text_table_model import TextTableModel
 from subflow_app.qt.theme import Tokens, table_style
 from subflow_app.qt.widgets.elided_label import ElidedLabel
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
 _MOST_ROWS = 5  # more are scrolled
@@ -26,15 +27,12 @@ class ResultsStrip(QWidget):
         super().__init__(parent)
         self.setObjectName("results_strip")
         self.model = TextTableModel(self)
-        self._fold = QToolButton(self)
-        self._fold.setObjectName("results_fold")
-        self._fold.setAutoRaise(True)
+        self._fold = named(QToolButton(self, autoRaise=True), "results_fold")
         self._fold.setCheckable(True)
         self._fold.setText(tr("Results"))
         self._fold.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._fold.clicked.connect(self._on_clicked)
-        self._line = ElidedLabel(self, Qt.TextElideMode.ElideRight)
-        self._line.setObjectName("results_line")
+        self._line = named(ElidedLabel(self, Qt.TextElideMode.ElideRight), "results_line")
         self.table = QTableView(self)
         words = tr("Results of the runs shown")
         set_up_table(self.table, "results_table", words, self.model, style=_style, copy=self.copy)
@@ -43,16 +41,8 @@ class ResultsStrip(QWidget):
         self.table.verticalHeader().setMinimumSectionSize(1)
         self.table.verticalHeader().setDefaultSectionSize(self.table.fontMetrics().height() + 3)
         self.table.horizontalHeader().setStretchLastSection(False)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(4, 1, 8, 1)
-        bar.setSpacing(10)
-        bar.addWidget(self._fold)
-        bar.addWidget(self._line, 1)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addWidget(self.table)
+        bar = h_box(None, self._fold, (self._line, 1), margins=(4, 1, 8, 1), spacing=10)
+        v_box(self, bar, self.table, margins=0, spacing=0)
         self.setAutoFillBackground(True)
         self._note = self._sentence = ""
         self._fold.setEnabled(False)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
 
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
 from subflow_app.core.running.runs import RunProgress
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.shorthand import h_box, named
 
 _STEPS = 1000
 
@@ -23,21 +24,14 @@ class RunStatus(QWidget):
         """Nothing to show yet."""
         super().__init__(parent)
         self.setObjectName("run_status")
-        self._bar = QProgressBar(self)
-        self._bar.setObjectName("run_progress")
-        self._bar.setAccessibleName(tr("Progress of the run"))
+        self._bar = named(QProgressBar(self, textVisible=False), "run_progress", tr("Progress of the run"))
         self._bar.setRange(0, _STEPS)
-        self._bar.setTextVisible(False)
         self._bar.setFixedWidth(140)
         self._time = self._label("run_time", fmt.progress(8888.8, 8888.0))
         self._speed = self._label("run_speed", fmt.speed(88_000.0))
         self._left = self._label("run_left", tr("{time} left", time=fmt.duration(50 * 60.0 + 50)))
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(4, 0, 4, 0)
-        layout.setSpacing(10)
-        layout.addWidget(self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
-        for label in (self._time, self._speed, self._left):
-            layout.addWidget(label)
+        bar = (self._bar, 0, Qt.AlignmentFlag.AlignVCenter)
+        h_box(self, bar, self._time, self._speed, self._left, margins=(4, 0, 4, 0), spacing=10)
         self.hide()
 
     def show_progress(self, progress: RunProgress) -> None:
@@ -58,8 +52,7 @@ class RunStatus(QWidget):
         return " · ".join(label.text() for label in (self._time, self._speed, self._left) if label.text())
 
     def _label(self, name: str, widest: str) -> QLabel:
-        label = muted(QLabel(self))
-        label.setObjectName(name)
+        label = named(muted(QLabel(self)), name)
         # Numbers count up: a width of their own for each keeps the ones beside from dancing.
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
         return label

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QTableView, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QTableView, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.span_model import SpanModel, SpanRow
 from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
 
@@ -25,29 +26,18 @@ class SpanPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("span_panel")
         self.model = SpanModel(self)
-        self._about = muted(QLabel(self))
-        self._about.setObjectName("span_about")
+        self._about = named(muted(QLabel(self)), "span_about")
         self.table = QTableView(self)
         words = tr("Curves between the cursors A and B")
         set_up_table(self.table, "span_table", words, self.model, copy=self.copy)
         self.table.setFrameShape(QTableView.Shape.NoFrame)
-        copy = QPushButton(tr("&Copy table"), self)
-        copy.setObjectName("span_copy")
+        copy = named(QPushButton(tr("&Copy table"), self), "span_copy")
         copy.setToolTip(tr("Copy the table with tabs between its cells, for a spreadsheet"))
         copy.clicked.connect(self.copy)
-        clear = QPushButton(tr("Remove cursors"), self)
-        clear.setObjectName("span_clear")
+        clear = named(QPushButton(tr("Remove cursors"), self), "span_clear")
         clear.clicked.connect(self.cleared)
-        bar = QHBoxLayout()
-        bar.setContentsMargins(8, 4, 8, 4)
-        bar.addWidget(self._about, 1)
-        bar.addWidget(copy)
-        bar.addWidget(clear)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(0)
-        layout.addLayout(bar)
-        layout.addWidget(self.table, 1)
+        bar = h_box(None, (self._about, 1), copy, clear, margins=(8, 4, 8, 4))
+        v_box(self, bar, (self.table, 1), margins=0, spacing=0)
         self.hide()
 
     def show_span(self, from_s: float, to_s: float, rows: Sequence[SpanRow]) -> None:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 from subflow_app.core.language import tr
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.theme import Style, set_style, table_style
+from subflow_app.qt.widgets.shorthand import named
 
 # What a header needs besides its text, px: margins and the sort arrow.
 _CELL_PADDING = 24
@@ -43,8 +44,7 @@ def set_up_table(
     """
     if style is not None:
         set_style(table, style)
-    table.setObjectName(name)
-    table.setAccessibleName(text)
+    named(table, name, text)
     table.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
     table.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
     table.setAlternatingRowColors(True)

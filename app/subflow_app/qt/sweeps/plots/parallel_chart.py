@@ -30,6 +30,7 @@ from subflow_app.core.sweeps.views.span import spread_texts
 from subflow_app.core.sweeps.views.view import SweepView
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.theme import Tokens
+from subflow_app.qt.widgets.shorthand import named
 
 _COLOURS = "viridis"
 _AXIS_REACH = 12.0
@@ -58,8 +59,7 @@ class ParallelChart(QWidget):
         """No axes yet."""
         super().__init__(parent)
         self._shown = shown
-        self.setObjectName(f"sweep_{shown.key}")
-        self.setAccessibleName(tr(shown.words))
+        named(self, f"sweep_{shown.key}", tr(shown.words))
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
         if font is not None:

@@ -22,6 +22,7 @@ from subflow_app.qt.plotting.view_box import PlotViewBox
 from subflow_app.qt.sweeps.plots.series_strip import SeriesStrip, StripEntry
 from subflow_app.qt.sweeps.plots.study_axis import StudyAxis
 from subflow_app.qt.theme import Tokens
+from subflow_app.qt.widgets.shorthand import named
 
 SYMBOLS = ("o", "s", "t1", "d", "star", "p", "t", "h", "x", "+")
 """Shapes of marks, by series: colour alone tells them apart for most people only."""
@@ -52,8 +53,7 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         """An empty picture of a view."""
         super().__init__(parent)
         self._shown = shown
-        self.setObjectName(f"sweep_{shown.key}")
-        self.setAccessibleName(tr(shown.words))
+        named(self, f"sweep_{shown.key}", tr(shown.words))
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
