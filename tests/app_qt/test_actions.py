@@ -139,7 +139,10 @@ def test_what_cannot_be_done_says_why(spec: ActionSpec) -> None:
     for need in spec.needs:
         assert need.otherwise[0].islower()
         assert not need.otherwise.endswith(".")
-    for state in (WindowState(), WindowState(is_valid=True, is_running=True, is_training=True, runs_shown=1)):
+    for state in (
+        WindowState(),
+        WindowState(is_valid=True, is_running=True, runs_shown=1, features=frozenset({"train.wait"})),
+    ):
         assert bool(spec.refusal(state)) != spec.enabled_when(state)
 
 

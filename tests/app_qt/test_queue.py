@@ -27,11 +27,11 @@ def wait_for(qtbot: QtBot, window: MainWindow, *wanted: JobState) -> None:
 
 
 def select(window: MainWindow, *rows: int) -> None:
-    window.queue.table.clearSelection()
+    window.queue_session.panel.table.clearSelection()
     for row in rows:
-        index = window.queue.table.model().index(row, 0)
-        flags = window.queue.table.selectionModel().SelectionFlag
-        window.queue.table.selectionModel().select(index, flags.Select | flags.Rows)
+        index = window.queue_session.panel.table.model().index(row, 0)
+        flags = window.queue_session.panel.table.selectionModel().SelectionFlag
+        window.queue_session.panel.table.selectionModel().select(index, flags.Select | flags.Rows)
 
 
 def test_a_grid_of_runs_goes_on_beside_the_foreground_run(
@@ -47,7 +47,7 @@ def test_a_grid_of_runs_goes_on_beside_the_foreground_run(
     assert {(run.name, run.seed) for run in runs if run.tags == ("batch",)} == {
         (f"Two paths, {name}", seed) for name in ("lia", "olia") for seed in (1, 2)
     }
-    table = window.queue.table.model()
+    table = window.queue_session.panel.table.model()
     assert [table.index(0, column).data() for column in range(4)] == ["Two paths, lia", "1", "finished", "100 %"]
     assert table.rowCount() == 4
     assert table.columnCount() == len(COLUMNS)
@@ -65,7 +65,7 @@ def test_selected_runs_are_cancelled_moved_and_tried_again(qtbot: QtBot, window:
     select(window, 2)
     window.bar.trigger("queue.up")
     assert [entry.number for entry in window.queue_session.queue.entries()] == [1, 3, 2]
-    assert window.queue.selected_numbers() == [3]
+    assert window.queue_session.panel.selected_numbers() == [3]
     select(window, 0, 1)
     assert not window.bar["queue.retry"].isEnabled()
     window.bar.trigger("queue.cancel")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QSize, Qt
+from PySide6.QtCore import QObject, QPoint, QSize, Qt
 from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
@@ -109,6 +109,13 @@ class ActionBar(QObject):
                 menu.addMenu((submenus or {})[entry[1:]])
             else:
                 menu.addAction(self._actions[entry])
+
+    def pop_up(self, entries: Sequence[str], position: QPoint) -> None:
+        """Shows a menu of these actions there."""
+        menu = QMenu(self._window)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.fill(menu, entries)
+        menu.popup(position)
 
     def update_state(self, state: WindowState) -> None:
         """Enables what can be done now, and makes the run action say what it does next."""

@@ -32,13 +32,7 @@ class WindowState:
     has_store: bool = False
     can_write: bool = False  # to the store
     plots_without_data: frozenset[str] = frozenset()  # that no run shown has
-    features: frozenset[str] = frozenset()  # ids of the actions of features that can be done, see `features`
-    can_train: bool = False  # there is something to start
-    is_training: bool = False  # a training goes on, or waits for its turn
-    training: frozenset[str] = frozenset()  # what can be done with the selected trainings
-    is_queue_busy: bool = False  # runs go on in the queue, or wait there
-    queue: frozenset[str] = frozenset()  # what can be done with it and its selected runs
-    drawing: frozenset[str] = frozenset()  # what can be done with what is selected on the canvas
+    features: frozenset[str] = frozenset()  # ids of what can be done with features, see `features`
 
 
 class Scope(Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 
 from subflow_app.core.language import tr
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 class CurveFinder(QObject):
     """Follows clicks on curves of one window."""
 
-    told = Signal(str)  # whose curve it is
-
     def __init__(self, window: MainWindow) -> None:
         """Finds the runs of its plots in its history."""
         super().__init__(window)
@@ -25,8 +23,9 @@ class CurveFinder(QObject):
         self._shown = window.shown
         self._history = window.history
         self._docks = window.docks
+        self._tell = window.tell
         window.plots.curve_clicked.connect(self._on_clicked)
-        window.plots.told.connect(self.told)
+        window.plots.told.connect(window.tell)
 
     def find_run(self) -> None:
         """Opens the history at the run of the curve that was clicked last, or of the line chosen in the legend.
@@ -35,7 +34,7 @@ class CurveFinder(QObject):
         """
         curve = self._plots.current_curve
         if curve is None:
-            self.told.emit(tr("Click a curve first, or choose its line in the legend."))
+            self._tell(tr("Click a curve first, or choose its line in the legend."))
             return
         run_id = self._select(curve)
         if run_id is None:
@@ -52,8 +51,8 @@ class CurveFinder(QObject):
         run_id = self._shown.id_of(curve.run)
         label, title = self._plots.names_of(curve)
         if run_id is None:
-            self.told.emit(tr("{curve} is of a run that is not in the history: {run}", curve=label, run=title))
+            self._tell(tr("{curve} is of a run that is not in the history: {run}", curve=label, run=title))
             return None
         self._history.select([run_id])
-        self.told.emit(tr("{curve} is of run {number}: {run}", curve=label, number=run_id, run=title))
+        self._tell(tr("{curve} is of run {number}: {run}", curve=label, number=run_id, run=title))
         return run_id

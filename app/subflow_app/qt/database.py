@@ -12,11 +12,11 @@ from PySide6.QtCore import QObject, Signal
 from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 from subflow_app.core.language import tr
 from subflow_app.core.paths import default_database
-from subflow_app.qt.dialogs import DATABASE_FILTER, Dialogs
-from subflow_app.qt.workers import Workers
+from subflow_app.qt.dialogs import DATABASE_FILTER
 from subflow_store import StoreReadOnly, open_store
 
 if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
     from subflow_store import Store
 
 _log = logging.getLogger(__name__)
@@ -28,15 +28,14 @@ class DatabaseControl(QObject):
     opened = Signal(object)  # Store
     failed = Signal(object)  # StoreError: it could not be opened; the store before, if any, stays
     copied = Signal(object)  # Path
-    copy_failed = Signal(object)  # StoreError
     purged = Signal(int)  # how many runs are gone for good
-    purge_failed = Signal(object)  # StoreError
 
-    def __init__(self, workers: Workers, dialogs: Dialogs, parent: QObject) -> None:
+    def __init__(self, window: MainWindow) -> None:
         """No store yet."""
-        super().__init__(parent)
-        self._workers = workers
-        self.dialogs = dialogs
+        super().__init__(window)
+        self._window = window
+        self._workers = window.workers
+        self.dialogs = window.dialogs
         self._store: Store | None = None
         self._wanted: Path | None = None
         self._guest: Path | None = None  # what the program was started on
@@ -116,7 +115,7 @@ class DatabaseControl(QObject):
                 "copy database",
                 lambda: store.save_copy(path, overwrite=True),
                 succeeded=lambda _none: self.copied.emit(path),
-                failed=self._on_copy_failed,
+                failed=lambda error: self._window.notices.copy_failed(error, self.ask_save_copy),
             )
 
     def ask_purge(self, *, asks: bool = True) -> None:
@@ -131,9 +130,8 @@ class DatabaseControl(QObject):
                 tr("Remove for good"),
             )
         ):
-            self._workers.start(
-                "purge database", store.purge_deleted, succeeded=self.purged.emit, failed=self._on_purge_failed
-            )
+            refuse = self._window.notices.history_failed
+            self._workers.start("purge database", store.purge_deleted, succeeded=self._on_purged, failed=refuse)
 
     def close_after(self, wait: Callable[[], object]) -> None:
         """Keeps the store that is being replaced open until this returns; for those who hear `opened`.
@@ -183,11 +181,11 @@ class DatabaseControl(QObject):
         if not self._is_closed:
             self.failed.emit(error)
 
-    def _on_copy_failed(self, error: Exception) -> None:
-        self.copy_failed.emit(error)
-
-    def _on_purge_failed(self, error: Exception) -> None:
-        self.purge_failed.emit(error)
+    def _on_purged(self, count: int) -> None:
+        # What undo could bring back is gone.
+        self._window.history_stack.clear()
+        self._window.notices.purged(count)
+        self.purged.emit(count)
 
 
 def _open(path: Path) -> Store:

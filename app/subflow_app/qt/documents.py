@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtGui import QUndoStack
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.file_kinds import SCENARIO_FILE_SUFFIX
@@ -16,8 +16,10 @@ from subflow_app.core.scenarios.recovery import UnsavedText
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import with_traces
 from subflow_app.qt.commands import EditCommand
-from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
-from subflow_app.qt.preferences import Preferences
+from subflow_app.qt.dialogs import SCENARIO_FILTER
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
 
 _UNTITLED = translatable("untitled")
 _OF_EXAMPLE = " (example)"
@@ -29,14 +31,14 @@ class Documents(QObject):
     replaced = Signal(object)  # ScenarioDoc
     edited = Signal()  # text or file name changed
     settling = Signal()  # the text is about to be saved or given up: what is typed but not entered has to count now
-    failed = Signal(str)  # a file could not be read or written: why, and what to do
 
-    def __init__(self, undo_stack: QUndoStack, preferences: Preferences, dialogs: Dialogs, parent: QObject) -> None:
+    def __init__(self, window: MainWindow) -> None:
         """Starts with a new document."""
-        super().__init__(parent)
-        self._undo_stack = undo_stack
-        self._preferences = preferences
-        self.dialogs = dialogs
+        super().__init__(window)
+        self._undo_stack = window.document_stack
+        self._preferences = window.preferences
+        self._notices = window.notices
+        self.dialogs = window.dialogs
         self.keeps: Callable[[], bool] = lambda: False
         """Whether somebody else keeps the document, with its changes, when it is replaced."""
         self._doc = ScenarioDoc.new()
@@ -102,7 +104,7 @@ class Documents(QObject):
             doc = ScenarioDoc.open(path)
         except AppError as error:
             self._preferences.change(self._preferences.settings.without_recent_file(path))
-            self.failed.emit(str(error))
+            self._notices.file_failed(str(error))
             return False
         self._replace(doc, path.name)
         self._preferences.change(self._preferences.settings.with_recent_file(path))
@@ -120,7 +122,7 @@ class Documents(QObject):
         try:
             doc = ScenarioDoc.open(resource_path(f"scenarios/{name}{SCENARIO_SUFFIX}"))
         except AppError as error:
-            self.failed.emit(str(error))
+            self._notices.file_failed(str(error))
             return False
         # The copy can be saved anywhere, so it brings the delivery traces along.
         text = doc.text if doc.scenario is None else with_traces(doc.text, doc.scenario)
@@ -187,7 +189,7 @@ class Documents(QObject):
         try:
             self._doc.save(path)
         except AppError as error:
-            self.failed.emit(str(error))
+            self._notices.file_failed(str(error))
             return False
         self._undo_stack.setClean()
         self._preferences.change(self._preferences.settings.with_recent_file(path))

@@ -30,24 +30,50 @@ class Exports(QObject):
 
     written = Signal(object)  # Path of the file or folder
     failed = Signal(str)  # why, and what to do
-    told = Signal(str)  # what goes on
 
     def __init__(self, window: MainWindow) -> None:
         """Exports what its plots show, and what its history has selected."""
         super().__init__(window)
         self._plots = window.plots
         self._preferences = window.preferences
-        self.dialogs = window.dialogs
         self._workers = window.workers
         self._window = window
         self.reports = Reports(window)
-        self.reports.written.connect(self.written)
-        self.reports.failed.connect(self.failed)
-        self.reports.told.connect(self.told)
         self.runs = RunExports(window)
-        self.runs.written.connect(self.written)
-        self.runs.failed.connect(self.failed)
-        self.runs.told.connect(self.told)
+        self.written.connect(window.notices.exported)
+        self.failed.connect(window.notices.export_failed)
+
+    # ---- what all do that write files ----
+
+    @property
+    def folder(self) -> Path:
+        """Where files were exported to last."""
+        last = self._preferences.settings.last_export_directory
+        return Path(last) if last and Path(last).is_dir() else Path.home()
+
+    def ask_path(self, title: str, filters: str, name: str) -> Path | None:
+        """Asks where to; ``name`` is suggested."""
+        return self._window.dialogs.save_path(title, filters, self.folder / name)
+
+    def write(self, path: Path, write: Callable[[], object]) -> None:
+        """Writes it now, and tells how that went."""
+        try:
+            write()
+        except (AppError, StoreError) as error:
+            self.refuse(error)
+        else:
+            self.take(path)
+
+    def take(self, path: Path) -> None:
+        """Tells that this was written; the next is suggested beside it."""
+        self._preferences.change(self._preferences.settings.with_export_directory(path.parent))
+        self.written.emit(path)
+
+    def refuse(self, error: Exception) -> None:
+        """Tells why something was not written."""
+        self.failed.emit(str(error))
+
+    # ---- figures and data of the plots ----
 
     def ask_figure(self) -> None:
         """Asks how the figure shall be, with a preview, then for the file, and writes it."""
@@ -79,7 +105,7 @@ class Exports(QObject):
                 self.export_paper_figure(path, choice, plan, process)
                 is_at_work = True
         except AppError as error:
-            self.failed.emit(str(error))
+            self.refuse(error)
         finally:
             if not is_at_work:
                 process.close()
@@ -97,7 +123,7 @@ class Exports(QObject):
             if choice.has_data:
                 self._write_data(path.with_suffix(".csv"))
 
-        self._write(path, write)
+        self.write(path, write)
 
     def export_paper_figure(self, path: Path, choice: FigureChoice, plan: FigurePlan, process: FigureProcess) -> None:
         """Has figures drawn in ``process``, which is closed then, and writes them; all or none of them are drawn."""
@@ -116,16 +142,16 @@ class Exports(QObject):
             return path if len(plans) == 1 else path.parent
 
         def succeeded(written: Path) -> None:
-            self._remember_folder(path.parent)
+            self._preferences.change(self._preferences.settings.with_export_directory(path.parent))
             try:
                 if choice.has_data:
                     self._write_data(path.with_suffix(".csv"))
             except (AppError, StoreError) as error:
-                self.failed.emit(str(error))
+                self.refuse(error)
             else:
                 self.written.emit(written)
 
-        self._workers.start("export figure", export, succeeded=succeeded, failed=self._on_failed, cancel=process.close)
+        self._workers.start("export figure", export, succeeded=succeeded, failed=self.refuse, cancel=process.close)
 
     def _figure_path(self, choice: FigureChoice, plan: FigurePlan | None) -> Path | None:
         from subflow_app.qt.export_dialog import FORMATS
@@ -133,12 +159,11 @@ class Exports(QObject):
         suffix = f".{choice.kind}"
         name = FORMATS[choice.kind].split(" ")[0]
         only = f"-{plan.plots[0].id}" if plan is not None and len(plan.plots) == 1 else ""
-        suggested = self._suggested(f"{only}{suffix}")
-        path = self.dialogs.save_path(tr("Export figure"), f"{name} (*{suffix})", suggested)
+        path = self.ask_path(tr("Export figure"), f"{name} (*{suffix})", self._suggested(f"{only}{suffix}"))
         if path is None or plan is None:
             return path
         others = [each for each in _figure_paths(path, plan, choice) if each != path and each.exists()]
-        if others and not self.dialogs.confirm(
+        if others and not self._window.dialogs.confirm(
             tr("Export figure"),
             trn(
                 "{count} file there has the name of a figure.",
@@ -153,13 +178,13 @@ class Exports(QObject):
 
     def ask_data(self) -> None:
         """Asks for a file and writes the data of the visible curves to it."""
-        path = self.dialogs.save_path(tr("Export data"), tr(CSV_FILTER), self._suggested(".csv"))
+        path = self.ask_path(tr("Export data"), tr(CSV_FILTER), self._suggested(".csv"))
         if path is not None:
             self.export_data(path)
 
     def export_data(self, path: Path) -> None:
         """Writes the data of the visible curves, in SI units."""
-        self._write(path, lambda: self._write_data(path))
+        self.write(path, lambda: self._write_data(path))
 
     # ---- inside ----
 
@@ -177,31 +202,8 @@ class Exports(QObject):
             stack.runs,
         )
 
-    def _write(self, path: Path, write: Callable[[], object]) -> None:
-        try:
-            write()
-        except (AppError, StoreError) as error:
-            self.failed.emit(str(error))
-        else:
-            self._on_written(path)
-
-    def _on_written(self, path: Path) -> None:
-        self._remember_folder(path.parent)
-        self.written.emit(path)
-
-    def _remember_folder(self, folder: Path) -> None:
-        self._preferences.change(self._preferences.settings.with_export_directory(folder))
-
-    def _on_failed(self, error: Exception) -> None:
-        self.failed.emit(str(error))
-
-    def _suggested(self, suffix: str) -> Path:
-        title = self._plots.runs[0].title if self._plots.runs else "figure"
-        return (self._folder() or Path.home()) / f"{file_stem(title)}{suffix}"
-
-    def _folder(self) -> Path | None:
-        last = self._preferences.settings.last_export_directory
-        return Path(last) if last and Path(last).is_dir() else None
+    def _suggested(self, suffix: str) -> str:
+        return f"{file_stem(self._plots.runs[0].title if self._plots.runs else 'figure')}{suffix}"
 
 
 def _figure_paths(path: Path, plan: FigurePlan, choice: FigureChoice) -> list[Path]:

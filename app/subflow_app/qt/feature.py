@@ -39,7 +39,7 @@ class Feature(QObject):
         """Connects with the other parts, which are all there now."""
 
     def possible(self) -> frozenset[str]:
-        """Ids of those of its actions that can be done now."""
+        """Ids of what can be done with it now, as a rule those of its actions."""
         return frozenset()
 
     def may_close(self) -> bool:

@@ -19,7 +19,10 @@ from subflow_app.qt.guide_feature import GuideFeature
 from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.leaderboard.feature import LeaderboardFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
+from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.sweeps.feature import SweepFeature
+from subflow_app.qt.topology.drawing import Drawing
+from subflow_app.qt.training.session import TrainingSession
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -33,6 +36,9 @@ class Features:
     def __init__(self, window: MainWindow) -> None:
         """Makes all of them."""
         kinds: tuple[type[Feature], ...] = (
+            Drawing,
+            QueueSession,
+            TrainingSession,
             AgentFeature,
             FairnessFeature,
             CompareFeature,

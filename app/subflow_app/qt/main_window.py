@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QCloseEvent, QDesktopServices, QDragEnterEvent, QDropEvent, QKeyEvent, QUndoStack
-from PySide6.QtWidgets import QApplication, QMainWindow, QMenu, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, QUndoStack
+from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.language import tr
@@ -34,7 +33,7 @@ from subflow_app.qt.history_panel import History, HistoryCommand
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.qt.log_panel import LogPanel
-from subflow_app.qt.menus import CURVES_MENU, HISTORY_MENU, PLOT_MENU, QUEUE_MENU, TRAINING_MENU
+from subflow_app.qt.menus import CURVES_MENU, HISTORY_MENU, PLOT_MENU
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.panel_layout import PanelLayout
 from subflow_app.qt.plot_view import PlotView
@@ -106,7 +105,7 @@ class MainWindow(QMainWindow):
         self.preferences = preferences
         self.dialogs = dialogs or Dialogs(self)
         self._state_file = state_file or WindowStateFile()
-        self._desk_maker = desk_maker or open_desk
+        self.desk_maker = desk_maker or open_desk
         self._recovery_folder = recovery_folder
         self._closes_when_ended = self._closes_unasked = self._closes_when_changed = False
         self.speed_limit = SPEEDS[DEFAULT_SPEED][0]
@@ -130,15 +129,13 @@ class MainWindow(QMainWindow):
         self.bar = ActionBar(self)
         self.banners = Banners()
         self.notices = Notices(self.banners)
-        self.documents = Documents(self.document_stack, self.preferences, self.dialogs, self)
-        self.documents.failed.connect(self.notices.file_failed)
+        self.documents = Documents(self)
         if example is not None:
             self.documents.open_example(example)
         self.recovery = Recovery(self, self._recovery_folder)
-        self.database = DatabaseControl(self.workers, self.dialogs, self)
+        self.database = DatabaseControl(self)
         doc = self.documents.doc
         self.topology = TopologyView(doc, self.document_stack)
-        self.drawing = Drawing(self.topology, self.document_stack, self.dialogs, self)
         self.inspector = Inspector(doc, self.document_stack, app_catalog())
         self.plots = PlotView(self.bar["run.toggle"])
         self.history = History(self.history_stack, self.dialogs, self.workers, self.preferences)
@@ -146,28 +143,25 @@ class MainWindow(QMainWindow):
         self.log, self.help = LogPanel(), HelpPanel()
         self.window_dialogs = WindowDialogs(self)
         self.runs = RunControl(self.workers, self)
-        self.shown = ShownRuns(self.plots, self.workers, self)
-        self.opening = RunOpening(self.history, self.database, self.shown, self.documents)
-        self.unsaved = UnsavedRuns(self.workers, self.dialogs, self)
+        self.shown = ShownRuns(self)
+        self.opening = RunOpening(self)
+        self.unsaved = UnsavedRuns(self)
         self.session = RunSession(self)
         self.stepping = Stepping(self)
         self.live = LivePanel()
-        self.queue_session = QueueSession(self)
-        self.queue = self.queue_session.panel
-        self.training_session = TrainingSession(self, self._desk_maker)
         self.topology_files = TopologyFiles(self)
         self.drops = FileDrops(self)
         self.exports = Exports(self)
         self.features = Features(self)
+        self.drawing = self.features[Drawing]
+        self.queue_session = self.features[QueueSession]
+        self.training_session = self.features[TrainingSession]
         self.agent = self.features[AgentFeature]
 
     def _place_parts(self) -> None:
         panels = {
-            "topology": self.topology,
             "inspector": beside_inspector(self.live, self.inspector),
             "history": self.history,
-            "train": self.training_session.panel,
-            "queue": self.queue,
             "log": self.log,
             "help": self.help,
             **self.features.panels(),
@@ -181,13 +175,12 @@ class MainWindow(QMainWindow):
             Scope.PLOTS: self.plots,
             Scope.HISTORY: self.history.table,
             Scope.TRAINING: self.training_session.panel,
-            Scope.QUEUE: self.queue,
+            Scope.QUEUE: self.queue_session.panel,
             Scope.SWEEPS: self.features[SweepFeature].panel,
             Scope.TOPOLOGY: self.topology.canvas,
         }
         self.toolbar = self.bar.place(scopes, self.file_menus.by_title())
         self.bar.fill(self.plots.curves_menu, CURVES_MENU)
-        self.drawing.offer(self.bar)
         self.status_buttons = StatusButtons(self.statusBar(), self.run_status)
 
     def _connect_parts(self) -> None:
@@ -200,9 +193,6 @@ class MainWindow(QMainWindow):
         self.undo_order.changed.connect(self.update_actions)
         self.topology.selection_changed.connect(self.inspector.show_key)
         self.topology.activated.connect(self._on_topology_activated)
-        self.drawing.changed.connect(self.update_actions)
-        self.drawing.failed.connect(self.notices.action_failed)
-        self.drawing.canvas_wanted.connect(self.panels.show_canvas)
         self.topology.space_tapped.connect(self.toggle_run)
         self.topology.chosen_changed.connect(self.update_actions)
         self.topology.lock_changed.connect(self.update_actions)
@@ -217,46 +207,25 @@ class MainWindow(QMainWindow):
         self.bar.speed_slider.limit_chosen.connect(self.set_speed_limit)
         self.session.join_live(self.live, self.inspector)
         self.live.changed.connect(self.update_actions)
-        self.queue_session.changed.connect(self.update_actions)
-        self.queue_session.stored.connect(self.history.reload)
-        self.queue.menu_requested.connect(lambda position: self._pop_up(QUEUE_MENU, position))
         self.runs.ended.connect(self._on_run_ended)
         self.session.stored.connect(self.history.reload)
-        self.curve_finder.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
-        self.session.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
         self.database.opened.connect(self._on_database_opened)
         self.database.failed.connect(self._on_database_failed)
         self.database.copied.connect(self.notices.copied)
-        self.database.copy_failed.connect(lambda error: self.notices.copy_failed(error, self.database.ask_save_copy))
-        self.database.purged.connect(self._on_purged)
-        self.database.purge_failed.connect(self.notices.history_failed)
         self.shown.changed.connect(self._on_shown_changed)
-        self.shown.failed.connect(self.tell_failure)
         self.workers.failed.connect(self.tell_failure)
         self.shown.wanted.connect(self.panels.show_plots)
         self.history.changes.all_done.connect(self._on_changes_done)
-        self.history.menu_requested.connect(lambda position: self._pop_up(HISTORY_MENU, position))
+        self.history.menu_requested.connect(lambda position: self.bar.pop_up(HISTORY_MENU, position))
         self.history.open_requested.connect(lambda: self.bar.trigger("history.open"))
         self.history.selection_changed.connect(self.update_actions)
         self.history.failed.connect(
             lambda error: self.notices.list_failed(error, self.database.ask_open, self.history.reload)
         )
-        self.history.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
+        self.history.told.connect(self.tell)
         self.history.deleted.connect(self._on_runs_deleted)
         self.history.summarised.connect(self.panels.fold.set_text)
-        self.training_session.changed.connect(self.update_actions)
-        self.training_session.menu_requested.connect(lambda position: self._pop_up(TRAINING_MENU, position))
-        self.training_session.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
-        # Not from inside the signal: others have not heard yet that it is over.
-        self.training_session.closable.connect(self.close, Qt.ConnectionType.QueuedConnection)
-        self.training_session.plots_wanted.connect(lambda: self.docks.raise_panel("plots"))
-        self.topology_files.written.connect(self._on_exported)
-        self.topology_files.failed.connect(self.notices.export_failed)
-        self.exports.written.connect(self._on_exported)
-        self.exports.failed.connect(self.notices.export_failed)
-        self.exports.told.connect(lambda text: self.statusBar().showMessage(text, _MESSAGE_MS))
-        self.unsaved.exported.connect(self._on_exported)
-        self.unsaved.failed.connect(self.notices.action_failed)
+        self.unsaved.exported.connect(self.notices.exported)
         self.recovery.failed.connect(self.notices.recovery_failed)
         self.log.unseen_changed.connect(self.status_buttons.show_warnings)
         self.status_buttons.warnings_clicked.connect(lambda: self.docks.set_open("log", True))
@@ -266,7 +235,7 @@ class MainWindow(QMainWindow):
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
         self.features.connect_parts(self)
         # After the features have looked where the crosshair is: when the menu opens, it is gone from there.
-        self.plots.menu_requested.connect(lambda position: self._pop_up(PLOT_MENU, position))
+        self.plots.menu_requested.connect(lambda position: self.bar.pop_up(PLOT_MENU, position))
 
     def _restore_state(self) -> None:
         self._state_file.restore_layout(self, self.workspaces)
@@ -351,6 +320,10 @@ class MainWindow(QMainWindow):
         self._closes_unasked = self._closes_when_ended = True
         self.close()
 
+    def tell(self, text: str) -> None:
+        """Says something in the status bar, for a while."""
+        self.statusBar().showMessage(text, _MESSAGE_MS)
+
     def tell_failure(self, error: Exception) -> None:
         """Says why an action did not work."""
         self.notices.action_failed(error_text(error))
@@ -378,18 +351,11 @@ class MainWindow(QMainWindow):
                 can_write=self.database.can_write,
                 plots_without_data=self.plots.without_data,
                 features=self.features.possible(),
-                can_train=self.training_session.can_start,
-                is_training=self.training_session.is_busy,
-                training=self.training_session.possible(),
-                is_queue_busy=self.queue_session.queue.is_busy,
-                queue=self.queue_session.possible(),
-                drawing=self.drawing.possible(),
             )
         )
         self.bar.set_undo_texts(undo_text or "", redo_text or "")
 
     def _on_document_replaced(self, doc: ScenarioDoc) -> None:
-        self.drawing.flows.close()
         self.panels.show_canvas()
         self.topology.set_document(doc)
         self.inspector.set_document(doc)
@@ -444,11 +410,6 @@ class MainWindow(QMainWindow):
         self.status_buttons.show_database(self.database)
         self.update_actions()
 
-    def _on_purged(self, count: int) -> None:
-        # What undo could bring back is gone.
-        self.history_stack.clear()
-        self.notices.purged(count)
-
     def _on_shown_changed(self) -> None:
         self.history.set_shown(self.shown.ids)
         self.update_actions()
@@ -462,16 +423,6 @@ class MainWindow(QMainWindow):
 
     def _on_runs_deleted(self, what: str, command: HistoryCommand) -> None:
         self.notices.deleted(what, lambda: self.history.undo(command))
-
-    def _on_exported(self, path: Path) -> None:
-        folder = path if path.is_dir() else path.parent
-        self.notices.exported(path, lambda: QDesktopServices.openUrl(QUrl.fromLocalFile(str(folder))))
-
-    def _pop_up(self, entries: Sequence[str], position: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.bar.fill(menu, entries)
-        menu.popup(position)
 
     # ---- Qt ----
 
@@ -493,12 +444,7 @@ class MainWindow(QMainWindow):
     def closeEvent(self, event: QCloseEvent) -> None:
         """Asks about unsaved changes, stops and keeps a run, and lets go of the database."""
         # Trainings first: waiting for their checkpoints may take a moment, and nothing shall be asked twice.
-        if not self._closes_when_ended and not (
-            self.queue_session.may_close()
-            and self.training_session.may_close()
-            and self.features.may_close()
-            and self.documents.may_discard()
-        ):
+        if not self._closes_when_ended and not (self.features.may_close() and self.documents.may_discard()):
             event.ignore()
             return
         if self.runs.is_running and not self._closes_when_ended and not self._may_end_run():
@@ -518,7 +464,6 @@ class MainWindow(QMainWindow):
             self._closes_when_ended = False
             event.ignore()
             return
-        self.queue_session.close()
         for feature in self.features:
             feature.close()
         self.unsaved.make_safe(asks=False)  # what the queue has left
@@ -530,7 +475,6 @@ class MainWindow(QMainWindow):
         self.recovery.close(keeps_changes=self._closes_unasked)
         self.log.close_log()
         self.closing.emit()
-        self.training_session.close()
         self.workers.finish_all()
         self.history.set_store(None)
         self.database.close()

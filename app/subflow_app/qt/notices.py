@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from PySide6.QtCore import QUrl
+from PySide6.QtGui import QDesktopServices
+
 from subflow_app.core.language import tr, trn
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.problem_texts import error_text, problem_text
@@ -47,11 +50,11 @@ class Notices:
         """A figure or data could not be written; the text says what to do."""
         self._banners.show_banner("export", "error", problem_text(text))
 
-    def exported(self, path: Path, open_folder: Callable[[], object]) -> None:
+    def exported(self, path: Path) -> None:
         """A figure or data was written."""
-        self._banners.show_banner(
-            "export", "info", tr("Written: {path}", path=path), [Way(tr("Open folder"), open_folder)]
-        )
+        folder = QUrl.fromLocalFile(str(path if path.is_dir() else path.parent))
+        ways = [Way(tr("Open folder"), lambda: QDesktopServices.openUrl(folder))]
+        self._banners.show_banner("export", "info", tr("Written: {path}", path=path), ways)
 
     def settings_later(self, labels: Sequence[str]) -> None:
         """Settings take effect at the next start."""
@@ -99,7 +102,7 @@ class Notices:
         """Whatever was wrong with the database is over."""
         self._banners.close_banner("database")
 
-    def history_failed(self, error: StoreError) -> None:
+    def history_failed(self, error: Exception) -> None:
         """Stored runs could not be read or changed."""
         self._banners.show_banner("history", "error", error_text(error))
 
@@ -184,6 +187,6 @@ class Notices:
         """The database was copied."""
         self._banners.show_banner("copied", "info", tr("All runs are copied to {path}.", path=path))
 
-    def copy_failed(self, error: StoreError, again: Callable[[], None]) -> None:
+    def copy_failed(self, error: Exception, again: Callable[[], None]) -> None:
         """The database could not be copied."""
         self._banners.show_banner("copied", "error", error_text(error), [Way(tr("Choose another place…"), again)])

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog
 
 from subflow_app.core.language import tr
@@ -23,18 +23,12 @@ if TYPE_CHECKING:
 class Reports(QObject):
     """Reports of one window."""
 
-    written = Signal(object)  # Path of the file
-    failed = Signal(str)  # why, and what to do
-    told = Signal(str)  # what goes on
-
     def __init__(self, window: MainWindow) -> None:
         """Reports on what its history has selected, else on the stored runs among those that are shown."""
         super().__init__(window)
         self._history = window.history
         self._shown = window.shown
         self._database = window.database
-        self._preferences = window.preferences
-        self.dialogs = window.dialogs
         self._workers = window.workers
         self.patience_ms = 60  # what is read quicker than this is asked about at once
         self._is_reading = False
@@ -45,7 +39,7 @@ class Reports(QObject):
         store = self._database.store
         numbers = [row.id for row in self._history.selected()] or sorted(self._shown.ids)
         if store is None or not numbers:
-            self.failed.emit(
+            self._window.exports.failed.emit(
                 tr("A report is on stored runs: select some in the history, or wait until this one is stored.")
             )
             return
@@ -78,11 +72,8 @@ class Reports(QObject):
             return
         suffix = f".{dialog.chosen_kind}"
         name = FORMATS[dialog.chosen_kind].split(" ")[0]
-        last = self._preferences.settings.last_export_directory
-        folder = Path(last) if last and Path(last).is_dir() else Path.home()
-        path = self.dialogs.save_path(
-            tr("Export report"), f"{name} (*{suffix})", folder / f"{file_stem(rows[0].name)}-report{suffix}"
-        )
+        suggested = f"{file_stem(rows[0].name)}-report{suffix}"
+        path = self._window.exports.ask_path(tr("Export report"), f"{name} (*{suffix})", suggested)
         if path is not None:
             self.export_report(
                 path, numbers, dialog.chosen_plots, title=dialog.heading.text().strip(), page=dialog.chosen_page
@@ -111,17 +102,16 @@ class Reports(QObject):
             finally:
                 process.close()
 
-        self.told.emit(tr("Writing the report…"))
+        self._window.tell(tr("Writing the report…"))
         self._workers.start(
             "export report", export, succeeded=self._on_written, failed=self._on_failed, cancel=process.close
         )
 
     def _on_written(self, path: Path) -> None:
-        self._preferences.change(self._preferences.settings.with_export_directory(path.parent))
-        self.told.emit("")
-        self.written.emit(path)
+        self._window.tell("")
+        self._window.exports.take(path)
 
     def _on_failed(self, error: Exception) -> None:
         self._is_reading = False
-        self.told.emit("")
-        self.failed.emit(str(error))
+        self._window.tell("")
+        self._window.exports.refuse(error)

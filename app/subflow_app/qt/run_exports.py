@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QDialog
 
 from subflow_app.core.errors import InputError
@@ -30,16 +30,11 @@ _VERDICTS = {
 class RunExports(QObject):
     """Those of one window."""
 
-    written = Signal(object)  # Path of the folder
-    failed = Signal(str)  # why, and what to do
-    told = Signal(str)  # what goes on
-
     def __init__(self, window: MainWindow) -> None:
         """Exports the run that its history has selected."""
         super().__init__(window)
         self._history = window.history
         self._database = window.database
-        self._preferences = window.preferences
         self.dialogs = window.dialogs
         self._workers = window.workers
         self._window = window
@@ -80,7 +75,7 @@ class RunExports(QObject):
         dialog.deleteLater()
         if not is_accepted:
             return
-        folder = self.dialogs.folder(tr("Export run to a new folder in"), self._folder())
+        folder = self.dialogs.folder(tr("Export run to a new folder in"), self._window.exports.folder)
         if folder is not None:
             self.export_run(store, row, folder / f"{file_stem(row.name)}-run{row.id}", dialog.wanted)
 
@@ -99,16 +94,15 @@ class RunExports(QObject):
             return export_stored_run(store, row.id, folder, wanted, summary=summary, is_cancelled=lambda: is_cancelled)
 
         def succeeded(done: ExportedRun) -> None:
-            self._remember_folder(folder.parent)
-            self.told.emit("\n".join(done.notices))
-            self.written.emit(folder)
+            self._window.tell("\n".join(done.notices))
+            self._window.exports.take(folder)
 
-        self.told.emit(tr("Exporting {name}…", name=row.name))
+        self._window.tell(tr("Exporting {name}…", name=row.name))
         self._workers.start("export run", export, succeeded=succeeded, failed=self._on_failed, cancel=cancel)
 
     def ask_verify(self) -> None:
         """Asks for a bundle, simulates its run again, and shows what was compared."""
-        path = self.dialogs.open_path(tr("Verify bundle"), tr("Bundles of runs (*.zip)"), self._folder())
+        path = self.dialogs.open_path(tr("Verify bundle"), tr("Bundles of runs (*.zip)"), self._window.exports.folder)
         if path is not None:
             self.verify(path)
 
@@ -125,13 +119,13 @@ class RunExports(QObject):
             for job in running:
                 job.stop()
 
-        self.told.emit(tr("Simulating the run of {name} again…", name=path.name))
+        self._window.tell(tr("Simulating the run of {name} again…", name=path.name))
         self._workers.start("verify bundle", work, succeeded=self._show, failed=self._on_failed, cancel=cancel)
 
     # ---- inside ----
 
     def _show(self, found: Verification) -> None:
-        self.told.emit("")
+        self._window.tell("")
         verdict = tr("Verified: the same run.") if found.holds else tr("NOT the same run.")
         about = tr(
             "{name}: seed {seed}, made by version {version}", name=found.name, seed=found.seed, version=found.made_with
@@ -139,14 +133,6 @@ class RunExports(QObject):
         checks = (f"{tr(_VERDICTS[check.verdict]):16}{check.what}: {check.told}" for check in found.checks)
         self.dialogs.report(tr("Verify bundle"), "\n".join((verdict, "", about, "", *checks)))
 
-    def _remember_folder(self, folder: Path) -> None:
-        self._preferences.change(self._preferences.settings.with_export_directory(folder))
-
-    def _folder(self) -> Path | None:
-        last = self._preferences.settings.last_export_directory
-        return Path(last) if last and Path(last).is_dir() else None
-
     def _on_failed(self, error: Exception) -> None:
-
-        self.told.emit("")
-        self.failed.emit(str(error))
+        self._window.tell("")
+        self._window.exports.refuse(error)

@@ -32,7 +32,6 @@ class RunSession(QObject):
     """What happens around the runs of one window."""
 
     stored = Signal()  # the list of stored runs may have changed
-    told = Signal(str)  # a sentence for the status bar
 
     def __init__(self, window: MainWindow) -> None:
         """Joins the parts of this window."""
@@ -46,6 +45,7 @@ class RunSession(QObject):
         self._unsaved = window.unsaved
         self._status = window.run_status
         self._notices = window.notices
+        self._tell = window.tell
         self._preferences = window.preferences
         self._starts_when_opened = False
         self._next: list[ScenarioSource] = []  # runs that follow the present one, in the same plots
@@ -137,7 +137,7 @@ class RunSession(QObject):
             self._shown.show_job(job)
         self._link_states.start(job, self._documents.doc.text)
         # What was said of the last run is over; how this one goes is told at the right, pauses included.
-        self.told.emit("")
+        self._tell("")
 
     def _on_ticked(self, progress: RunProgress) -> None:
         self._status.show_progress(progress)
@@ -163,7 +163,7 @@ class RunSession(QObject):
         if self._live is not None:
             self._live.refresh()
         at = fmt.time(change.event.at_s)
-        self.told.emit(tr("Changed at {time}: {what}", time=at, what=describe_change(change.values)))
+        self._tell(tr("Changed at {time}: {what}", time=at, what=describe_change(change.values)))
 
     def _on_live_refused(self, reason: str) -> None:
         self._notices.live_change_refused(reason)
@@ -184,7 +184,7 @@ class RunSession(QObject):
         if result.run_id is None:
             self._unsaved.add(job, result)
         self.stored.emit()
-        self.told.emit(ended_text(job, result))
+        self._tell(ended_text(job, result))
         if result.status is not JobState.FINISHED:
             self._next.clear()
         # Not from inside the signal: others have not heard yet that this run is over.

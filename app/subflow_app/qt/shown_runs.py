@@ -11,13 +11,12 @@ from PySide6.QtCore import QObject, Signal
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, trn
 from subflow_app.core.traces import LiveTraces, StoredTraces, Traces, scenario_condition
-from subflow_app.qt.plot_view import PlotView
-from subflow_app.qt.workers import Workers
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
     from subflow_app.core.comparison.alignment import Alignment
     from subflow_app.core.running.runs import RunJob
+    from subflow_app.qt.main_window import MainWindow
     from subflow_sim.scenario import Scenario
     from subflow_store import RunRow, Store
 
@@ -36,15 +35,15 @@ class ShownRuns(QObject):
 
     changed = Signal()
     wanted = Signal()  # a person wants to see other runs in the plots, at once or when they are read
-    failed = Signal(object)  # StoreError or AppError: stored runs cannot be read; what was shown stays
 
-    def __init__(self, plots: PlotView, workers: Workers, parent: QObject) -> None:
+    def __init__(self, window: MainWindow) -> None:
         """Shows nothing."""
-        super().__init__(parent)
+        super().__init__(window)
         self.patience_ms = _PATIENCE_MS
-        self._workers = workers
+        self._workers = window.workers
+        self._tell_failure = window.tell_failure
         self._is_given_up = threading.Event()  # what is being read is not wanted any more
-        self._plots = plots
+        self._plots = window.plots
         self._runs: list[tuple[Traces, int | None]] = []
         self._is_chosen = False  # they were chosen in the history
         self._is_foreign = False  # they are of another scenario than the one that is open
@@ -200,7 +199,7 @@ class ShownRuns(QObject):
                 try:
                     then(result)
                 except (StoreError, AppError) as error:
-                    self.failed.emit(error)
+                    self._tell_failure(error)
 
         def on_failed(error: Exception) -> None:
             nonlocal is_waiting
@@ -208,7 +207,7 @@ class ShownRuns(QObject):
             if given_up.is_set():
                 return
             self._plots.set_waiting("")
-            self.failed.emit(error)
+            self._tell_failure(error)
 
         self._workers.start(
             "open runs",

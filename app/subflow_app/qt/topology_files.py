@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.core.errors import AppError
@@ -27,21 +27,18 @@ SCALES = {"1×": 1.0, "2×": 2.0, "3×": 3.0, "4×": 4.0}
 class TopologyFiles(QObject):
     """Imports into and exports from the documents of one window."""
 
-    written = Signal(object)  # Path
-    failed = Signal(str)
-
     def __init__(self, window: MainWindow) -> None:
         """Tells what came of an import in its banners."""
         super().__init__(window)
         self._documents = window.documents
         self._dialogs = window.dialogs
-        self._preferences = window.preferences
         self._banners = window.banners
+        self._window = window
 
     def ask_import(self) -> None:
         """Asks for a graph file and makes a scenario of it."""
         filters = tr("Graphs (*.graphml *.gml *.xml);;All files (*)")
-        path = self._dialogs.open_path(tr("Import topology"), filters, self._folder())
+        path = self._dialogs.open_path(tr("Import topology"), filters, self._window.exports.folder)
         if path is not None:
             self.import_file(path)
 
@@ -106,17 +103,10 @@ class TopologyFiles(QObject):
         scenario = self._documents.doc.sketch
         if scenario is None:
             return
-        folder = self._folder() or Path.home()
-        path = self._dialogs.save_path(title, filters, folder / f"{file_stem(scenario.name)}{suffix}")
-        if path is None:
-            return
-        try:
-            write(scenario, path)
-        except AppError as error:
-            self.failed.emit(str(error))
-            return
-        self._preferences.change(self._preferences.settings.with_export_directory(path.parent))
-        self.written.emit(path)
+        exports = self._window.exports
+        path = exports.ask_path(title, filters, f"{file_stem(scenario.name)}{suffix}")
+        if path is not None:
+            exports.write(path, lambda: write(scenario, path))
 
     def _tell(self, found: Imported) -> None:
         text = found.summary + " " + tr("There are no flows yet: add one to run it.")
@@ -126,10 +116,6 @@ class TopologyFiles(QObject):
             text,
             [Way(tr("Details…"), lambda: self._dialogs.report(tr("Imported: {name}", name=found.name), found.details))],
         )
-
-    def _folder(self) -> Path | None:
-        last = self._preferences.settings.last_export_directory
-        return Path(last) if last and Path(last).is_dir() else None
 
 
 def is_graph_file(path: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
@@ -13,8 +14,9 @@ from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 from subflow_app.core.language import tr, trn
 from subflow_app.core.paths import default_database, file_stem
 from subflow_app.core.running.runs import RunJob, RunResult
-from subflow_app.qt.dialogs import Dialogs
-from subflow_app.qt.workers import Workers
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
 
 _log = logging.getLogger(__name__)
 
@@ -25,13 +27,12 @@ class UnsavedRuns(QObject):
     unsafe = Signal(object, object)  # RunJob, StoreError: the run to tell about now
     saved = Signal(object, int, object)  # RunJob, its number there, Path of the database
     exported = Signal(object)  # Path of the folder
-    failed = Signal(str)  # why, and what to do
 
-    def __init__(self, workers: Workers, dialogs: Dialogs, parent: QObject) -> None:
+    def __init__(self, window: MainWindow) -> None:
         """None yet."""
-        super().__init__(parent)
-        self._workers = workers
-        self.dialogs = dialogs
+        super().__init__(window)
+        self._workers = window.workers
+        self.dialogs = window.dialogs
         self._runs: dict[RunJob, RunResult] = {}
 
     @property
@@ -57,9 +58,7 @@ class UnsavedRuns(QObject):
             with open_store(path) as store:
                 return job.save_to(store)
 
-        self._workers.start(
-            "save run", save, succeeded=lambda run_id: self._on_saved(job, run_id, path), failed=self._on_failed
-        )
+        self._workers.start("save run", save, succeeded=lambda run_id: self._on_saved(job, run_id, path))
 
     def ask_export(self, job: RunJob) -> None:
         """Asks for a folder and writes all data of the run into a new folder there."""
@@ -74,9 +73,7 @@ class UnsavedRuns(QObject):
             export_run(job.traces, target, plan, summary=summary, scenario_text=job.scenario_text)
             return target
 
-        self._workers.start(
-            "export run", export, succeeded=lambda path: self._on_exported(job, path), failed=self._on_failed
-        )
+        self._workers.start("export run", export, succeeded=lambda path: self._on_exported(job, path))
 
     def make_safe(self, *, asks: bool) -> bool:
         """Writes the data of every run to a folder of its own, as the window closes, and tells where.
@@ -132,6 +129,3 @@ class UnsavedRuns(QObject):
         error = self._runs[job].store_error
         if error is not None:
             self.unsafe.emit(job, error)
-
-    def _on_failed(self, error: Exception) -> None:
-        self.failed.emit(str(error))

@@ -62,8 +62,8 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, _: w.database.ask_open(),
         (
             NOT_RUNNING,
-            Need(lambda s: not s.is_training, translatable("a training is going on")),
-            Need(lambda s: not s.is_queue_busy, translatable("the queue has runs that go on or wait")),
+            Need(lambda s: "train.wait" not in s.features, translatable("a training is going on")),
+            Need(lambda s: "queue.toggle" not in s.features, translatable("the queue has runs that go on or wait")),
         ),
     )
     yield ActionSpec(

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from subflow_app.core.language import translatable
-from subflow_app.qt.action_spec import COMPLETE, VALID, ActionSpec, Need, Scope
-
-
-def _can(what: str, otherwise: str) -> Need:
-    return Need(lambda state: what in state.queue, otherwise)
+from subflow_app.qt.action_spec import COMPLETE, VALID, ActionSpec, Scope, possible
 
 
 def rows() -> Iterator[ActionSpec]:
@@ -39,7 +35,7 @@ def rows() -> Iterator[ActionSpec]:
         "pause",
         ("Ctrl+Alt+Space",),
         lambda w, _: w.queue_session.toggle(),
-        (_can("toggle", translatable("no run of the queue goes on or waits")),),
+        (possible("queue.toggle", translatable("no run of the queue goes on or waits")),),
     )
     yield ActionSpec(
         "queue.cancel",
@@ -48,7 +44,7 @@ def rows() -> Iterator[ActionSpec]:
         "stop",
         ("Alt+Del",),
         lambda w, _: w.queue_session.cancel(),
-        (_can("cancel", translatable("select runs in the queue that go on or wait")),),
+        (possible("queue.cancel", translatable("select runs in the queue that go on or wait")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
@@ -58,7 +54,7 @@ def rows() -> Iterator[ActionSpec]:
         "retry",
         ("Ctrl+R",),
         lambda w, _: w.queue_session.retry(),
-        (_can("retry", translatable("select runs in the queue that failed or were cancelled")),),
+        (possible("queue.retry", translatable("select runs in the queue that failed or were cancelled")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
@@ -68,7 +64,7 @@ def rows() -> Iterator[ActionSpec]:
         "up",
         ("Alt+Up",),
         lambda w, _: w.queue_session.move(-1),
-        (_can("move", translatable("select runs in the queue that wait")),),
+        (possible("queue.move", translatable("select runs in the queue that wait")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
@@ -78,7 +74,7 @@ def rows() -> Iterator[ActionSpec]:
         "down",
         ("Alt+Down",),
         lambda w, _: w.queue_session.move(1),
-        (_can("move", translatable("select runs in the queue that wait")),),
+        (possible("queue.move", translatable("select runs in the queue that wait")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
@@ -88,7 +84,7 @@ def rows() -> Iterator[ActionSpec]:
         "delete",
         ("Del",),
         lambda w, _: w.queue_session.remove(),
-        (_can("remove", translatable("select runs in the queue that are not running")),),
+        (possible("queue.remove", translatable("select runs in the queue that are not running")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
@@ -98,6 +94,6 @@ def rows() -> Iterator[ActionSpec]:
         "clear",
         ("Shift+Del",),
         lambda w, _: w.queue_session.clear_finished(),
-        (_can("clear", translatable("the queue has no finished runs")),),
+        (possible("queue.clear", translatable("the queue has no finished runs")),),
         scope=Scope.QUEUE,
     )

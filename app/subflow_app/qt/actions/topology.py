@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from subflow_app.core.language import translatable
-from subflow_app.qt.action_spec import ActionSpec, Need, Scope
+from subflow_app.qt.action_spec import ActionSpec, Need, Scope, possible
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -26,7 +26,7 @@ _REFUSALS = {
 
 
 def _can(what: str) -> tuple[Need, ...]:
-    return (Need(lambda state: what in state.drawing, _REFUSALS[what]),)
+    return (possible(f"topology.{what}", _REFUSALS[what]),)
 
 
 def _row(

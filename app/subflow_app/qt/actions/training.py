@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from subflow_app.core.language import translatable
-from subflow_app.qt.action_spec import COMPLETE, NOT_RUNNING, VALID, ActionSpec, Need, Scope
-
-
-def _can(what: str, otherwise: str) -> Need:
-    return Need(lambda state: what in state.training, otherwise)
+from subflow_app.qt.action_spec import COMPLETE, NOT_RUNNING, VALID, ActionSpec, Scope, possible
 
 
 def rows() -> Iterator[ActionSpec]:
@@ -21,7 +17,7 @@ def rows() -> Iterator[ActionSpec]:
         "train",
         ("F9",),
         lambda w, _: w.training_session.start(),
-        (Need(lambda s: s.can_train, translatable("open the Train page first: its form says what is trained")),),
+        (possible("train.start", translatable("open the Train page first: its form says what is trained")),),
         Scope.TRAINING,
     )
     yield ActionSpec(
@@ -31,7 +27,11 @@ def rows() -> Iterator[ActionSpec]:
         "pause",
         ("Shift+F9",),
         lambda w, _: w.training_session.page.toggle(),
-        (_can("toggle", translatable("select a training on the Train page that can be paused or can go on")),),
+        (
+            possible(
+                "train.toggle", translatable("select a training on the Train page that can be paused or can go on")
+            ),
+        ),
         Scope.TRAINING,
     )
     yield ActionSpec(
@@ -41,7 +41,7 @@ def rows() -> Iterator[ActionSpec]:
         "stop",
         ("Ctrl+F9",),
         lambda w, _: w.training_session.page.command("stop"),
-        (_can("stop", translatable("no selected training is running")),),
+        (possible("train.stop", translatable("no selected training is running")),),
         Scope.TRAINING,
     )
     yield ActionSpec(
@@ -51,7 +51,7 @@ def rows() -> Iterator[ActionSpec]:
         "checkpoint",
         ("Ctrl+Shift+K",),
         lambda w, _: w.training_session.page.command("checkpoint"),
-        (_can("checkpoint", translatable("no selected training is running")),),
+        (possible("train.checkpoint", translatable("no selected training is running")),),
         Scope.TRAINING,
     )
     yield ActionSpec(
@@ -61,7 +61,7 @@ def rows() -> Iterator[ActionSpec]:
         "evaluate",
         ("F8",),
         lambda w, _: w.training_session.page.command("evaluate"),
-        (_can("evaluate", translatable("no selected training is running")),),
+        (possible("train.evaluate", translatable("no selected training is running")),),
         Scope.TRAINING,
     )
     yield ActionSpec(
@@ -72,7 +72,7 @@ def rows() -> Iterator[ActionSpec]:
         ("Shift+F8",),
         lambda w, _: w.training_session.race(),
         (
-            _can("race", translatable("select one training on the Train page that has a policy")),
+            possible("train.race", translatable("select one training on the Train page that has a policy")),
             COMPLETE,
             VALID,
             NOT_RUNNING,
@@ -86,6 +86,6 @@ def rows() -> Iterator[ActionSpec]:
         "promote",
         ("Ctrl+Alt+P",),
         lambda w, _: w.training_session.promote(),
-        (_can("promote", translatable("select one training on the Train page that has a policy")),),
+        (possible("train.promote", translatable("select one training on the Train page that has a policy")),),
         Scope.TRAINING,
     )

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
-
-from subflow_app.core.errors import AppError
 from subflow_app.core.history.run_names import run_names
 from subflow_app.core.language import tr
 from subflow_app.qt.fairness.panel import FairnessPanel
@@ -31,8 +27,6 @@ class FairnessFeature(Feature):
     """Computes while its panel is seen, and only what its page in front shows."""
 
     panel_name = "fairness"
-    written = Signal(Path)
-    failed = Signal(str)
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
@@ -58,8 +52,6 @@ class FairnessFeature(Feature):
         window.documents.edited.connect(self._on_runs_changed)
         window.documents.replaced.connect(self._on_runs_changed)
         self.panel.shown.connect(self._on_shown)
-        self.written.connect(window._on_exported)
-        self.failed.connect(window.notices.export_failed)
 
     def possible(self) -> frozenset[str]:
         """Writing the points that are shown."""
@@ -83,8 +75,6 @@ class FairnessFeature(Feature):
         page, window = self.trade_offs, self.window
         if page is None or not page.points:
             return
-        last = window.preferences.settings.last_export_directory
-        folder = Path(last) if last and Path(last).is_dir() else Path.home()
         filters = ";;".join(
             (
                 tr("Image (*.png)"),
@@ -93,16 +83,9 @@ class FairnessFeature(Feature):
                 tr("Table of the points (*.csv)"),
             )
         )
-        path = window.dialogs.save_path(tr("Export trade-offs"), filters, folder / f"trade-off-{page.kind}.png")
-        if path is None:
-            return
-        try:
-            page.write(path)
-        except AppError as error:
-            self.failed.emit(str(error))
-            return
-        window.preferences.change(window.preferences.settings.with_export_directory(path.parent))
-        self.written.emit(path)
+        path = window.exports.ask_path(tr("Export trade-offs"), filters, f"trade-off-{page.kind}.png")
+        if path is not None:
+            window.exports.write(path, lambda: page.write(path))
 
     def close(self) -> None:
         """Gives up what is being computed."""

@@ -38,7 +38,7 @@ class GalleryFeature(Feature):
             content = GalleryPanel(
                 [bar[name] for name in GALLERY_BUTTONS], [bar[name] for name in GALLERY_PAGE_BUTTONS]
             )
-            content.menu_requested.connect(lambda at: self.window._pop_up(GALLERY_MENU, at))
+            content.menu_requested.connect(lambda at: self.window.bar.pop_up(GALLERY_MENU, at))
             self.panel.put_in(content, scrolls=True)
             self._session = GallerySession(content, self.window)
             self._session.changed.connect(self.changed)

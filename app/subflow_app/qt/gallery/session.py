@@ -198,9 +198,8 @@ class GallerySession(QObject):
             return
         figure = exhibit.figure
         filters = ";;".join((tr("Scalable drawing (*.svg)"), tr("Document (*.pdf)"), tr("Image (*.png)")))
-        path = self._window.dialogs.save_path(
-            tr("Export the figure"), filters, self._export_folder() / f"{exhibit.name}.svg"
-        )
+        exports = self._window.exports
+        path = exports.ask_path(tr("Export the figure"), filters, f"{exhibit.name}.svg")
         if path is not None:
             process = self._process
 
@@ -208,14 +207,13 @@ class GallerySession(QObject):
                 content = process.draw(replace(figure, kind=figure_kind(path), dpi=_DPI_RANGE[1]))
                 return write_file(path, content)
 
-            self._window.workers.start(
-                "export figure", write, succeeded=self._on_written, failed=self._on_export_failed
-            )
+            self._window.workers.start("export figure", write, succeeded=exports.take, failed=exports.refuse)
 
     def ask_report(self) -> None:
         """Asks for a folder, and writes a report on the selected experiments into it."""
         chosen = [exhibit.results for exhibit in self.panel.selected() if exhibit.results is not None]
-        folder = self._window.dialogs.folder(tr("Folder of the report"), self._export_folder()) if chosen else None
+        exports = self._window.exports
+        folder = self._window.dialogs.folder(tr("Folder of the report"), exports.folder) if chosen else None
         if folder is None:
             return
         process = self._process
@@ -224,7 +222,7 @@ class GallerySession(QObject):
             return write_report(chosen, Path(folder), render=process.draw).html
 
         self._window.statusBar().showMessage(tr("The report is being written…"))
-        self._window.workers.start("write report", write, succeeded=self._on_written, failed=self._on_export_failed)
+        self._window.workers.start("write report", write, succeeded=exports.take, failed=exports.refuse)
 
     def may_close(self) -> bool:
         """Asks whether to end what goes on, if anything does."""
@@ -512,19 +510,6 @@ class GallerySession(QObject):
 
     def _small(self, figure: PanelFigure) -> PanelFigure:
         return thumbnail(figure, ground_of(current_tokens()), self.panel.devicePixelRatioF())
-
-    # ---- files ----
-
-    def _export_folder(self) -> Path:
-        last = self._window.preferences.settings.last_export_directory
-        return Path(last) if last and Path(last).is_dir() else Path.home()
-
-    def _on_written(self, path: Path) -> None:
-        self._window.preferences.change(self._window.preferences.settings.with_export_directory(path.parent))
-        self._window.exports.written.emit(path)
-
-    def _on_export_failed(self, error: Exception) -> None:
-        self._window.notices.export_failed(str(error))
 
 
 def ground_of(tokens: Tokens) -> Ground:

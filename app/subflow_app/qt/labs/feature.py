@@ -176,9 +176,7 @@ class LabFeature(Feature):
         from subflow_app.core.labs.result_file import result_document, write_result
 
         name = f"{session.lab.name}-{file_stem(student)}.json"
-        last = window.preferences.settings.last_export_directory
-        folder = Path(last) if last and Path(last).is_dir() else Path.home()
-        path = window.dialogs.save_path(tr("Write result"), tr("Result of a lab (*.json)"), folder / name)
+        path = window.exports.ask_path(tr("Write result"), tr("Result of a lab (*.json)"), name)
         if path is None:
             return
         progress, lab, text = session.progress, session.lab, self._text()
@@ -189,7 +187,7 @@ class LabFeature(Feature):
             write_result(path, document)
             return path
 
-        self._work(work, window._on_exported)
+        self._work(work, window.exports.written.emit)
 
     def look(self) -> None:
         """Looks at what was done, off this thread; nothing while nobody sees it."""

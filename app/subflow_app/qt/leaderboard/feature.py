@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.number_text import duration_text
 from subflow_app.qt.feature import Feature
@@ -149,21 +147,13 @@ class LeaderboardFeature(Feature):
         content, window = self._content, self.window
         if content is None or content.board is None:
             return
-        last = window.preferences.settings.last_export_directory
-        folder = Path(last) if last and Path(last).is_dir() else Path.home()
-        suffix = ".csv" if content.chart is None else ".svg"
-        path = window.dialogs.save_path(tr("Export the leaderboard"), tr(_FILTERS), folder / f"leaderboard{suffix}")
+        board, suffix = content.board, ".csv" if content.chart is None else ".svg"
+        path = window.exports.ask_path(tr("Export the leaderboard"), tr(_FILTERS), f"leaderboard{suffix}")
         if path is None:
             return
         from subflow_app.qt.leaderboard.board_file import save_board
 
-        try:
-            save_board(content.board, content.chart or content.radar, path)
-        except AppError as error:
-            window.notices.export_failed(str(error))
-            return
-        window.preferences.change(window.preferences.settings.with_export_directory(path.parent))
-        window.exports.written.emit(path)
+        window.exports.write(path, lambda: save_board(board, content.chart or content.radar, path))
 
     # ---- inside ----
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import Signal
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
@@ -13,7 +13,8 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr, trn
 from subflow_app.core.running.run_queue import QueuedRun, RunQueue, default_parallel, grid_of
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
-from subflow_app.qt.menus import QUEUE_BUTTONS
+from subflow_app.qt.feature import Feature
+from subflow_app.qt.menus import QUEUE_BUTTONS, QUEUE_MENU
 from subflow_app.qt.queue.panel import QueuePanel
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_sim.scenario import Flow
@@ -26,10 +27,12 @@ if TYPE_CHECKING:
 _REFRESH_MS = 250
 
 
-class QueueSession(QObject):
+class QueueSession(Feature):
     """What the actions of the queue do."""
 
-    changed = Signal()  # what can be done is something else now
+    panel_name = "queue"
+    panel: QueuePanel
+
     stored = Signal()  # the list of stored runs may have changed
     fork_began = Signal(object)  # RunJob that was forked off another one
     fork_ticked = Signal()  # such runs may have more samples
@@ -53,9 +56,14 @@ class QueueSession(QObject):
         self._timer = timer(self, self.refresh, _REFRESH_MS)
         panel.parallel_chosen.connect(self.queue.set_parallel)
         panel.selection_changed.connect(self.changed)
+        panel.menu_requested.connect(lambda position: window.bar.pop_up(QUEUE_MENU, position))
+
+    def connect_parts(self) -> None:
+        """New runs are in the history."""
+        self.stored.connect(self.window.history.reload)
 
     def possible(self) -> frozenset[str]:
-        """What can be done: `toggle` and `clear`, and with the selected runs `cancel`, `retry`, `move`, `remove`."""
+        """What can be done with the queue, and with its selected runs."""
         found = set()
         entries = self.queue.entries()
         if self.queue.is_busy:
@@ -71,7 +79,7 @@ class QueueSession(QObject):
                 found.add("move")
             if entry.state is not JobState.RUNNING:
                 found.add("remove")
-        return frozenset(found)
+        return frozenset(f"queue.{what}" for what in found)
 
     def add(self) -> None:
         """Queues the scenario as it is."""

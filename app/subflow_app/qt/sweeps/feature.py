@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import file_stem
 from subflow_app.qt.dialogs import CSV_FILTER
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
     from subflow_app.qt.sweeps.session import SweepSession
 
 _FIGURES = translatable("Pictures (*.svg *.pdf *.png)")
-_MESSAGE_MS = 8000
 _MOST_COMPARED = 500
 
 
@@ -55,7 +52,7 @@ class SweepFeature(Feature):
                 [bar[name] for name in SWEEP_VIEW_BUTTONS],
                 bar["sweep.new"],
             )
-            content.menu_requested.connect(lambda at: self.window._pop_up(SWEEP_MENU, at))
+            content.menu_requested.connect(lambda at: self.window.bar.pop_up(SWEEP_MENU, at))
             self.panel.put_in(content)
             self._session = SweepSession(content, self.window)
             self._session.changed.connect(self.changed)
@@ -98,7 +95,7 @@ class SweepFeature(Feature):
     def copy(self) -> None:
         """Puts the table, or its selected rows, on the clipboard."""
         QGuiApplication.clipboard().setText(self.session.panel.page.table.text())
-        self.window.statusBar().showMessage(tr("The table is on the clipboard."), _MESSAGE_MS)
+        self.window.tell(tr("The table is on the clipboard."))
 
     def export_figure(self) -> None:
         """Writes the view as a file."""
@@ -106,17 +103,12 @@ class SweepFeature(Feature):
         shown = page.shown
         if shown is None:
             return
-        path = self.window.dialogs.save_path(tr("Export this view"), tr(_FIGURES), self._suggested(".svg"))
+        path = self.window.exports.ask_path(tr("Export this view"), tr(_FIGURES), self._suggested(".svg"))
         if path is None:
             return
         from subflow_app.qt.sweeps.plots.chart_file import save_chart
 
-        try:
-            save_chart(page.chart(shown.choice.view), path)
-        except AppError as error:
-            self.window.notices.export_failed(str(error))
-        else:
-            self._on_written(path)
+        self.window.exports.write(path, lambda: save_chart(page.chart(shown.choice.view), path))
 
     def export_data(self) -> None:
         """Writes every run of the sweep with its parameters and figures as CSV."""
@@ -125,27 +117,13 @@ class SweepFeature(Feature):
         study = self.session.panel.page.study
         if study is None:
             return
-        path = self.window.dialogs.save_path(
-            tr("Export the data of the sweep"), tr(CSV_FILTER), self._suggested(".csv")
-        )
-        if path is None:
-            return
-        self.window.workers.start(
-            "export sweep",
-            lambda: write_runs(study, path),
-            succeeded=self._on_written,
-            failed=self._on_failed,
-        )
+        exports = self.window.exports
+        path = exports.ask_path(tr("Export the data of the sweep"), tr(CSV_FILTER), self._suggested(".csv"))
+        if path is not None:
+            self.window.workers.start(
+                "export sweep", lambda: write_runs(study, path), succeeded=exports.take, failed=exports.refuse
+            )
 
-    def _on_written(self, path: Path) -> None:
-        self.window.preferences.change(self.window.preferences.settings.with_export_directory(path.parent))
-        self.window.exports.written.emit(path)
-
-    def _on_failed(self, error: Exception) -> None:
-        self.window.notices.export_failed(str(error))
-
-    def _suggested(self, suffix: str) -> Path:
+    def _suggested(self, suffix: str) -> str:
         study = self.session.panel.page.study
-        last = self.window.preferences.settings.last_export_directory
-        folder = Path(last) if last and Path(last).is_dir() else Path.home()
-        return folder / f"{file_stem(study.name if study is not None else 'sweep')}{suffix}"
+        return f"{file_stem(study.name if study is not None else 'sweep')}{suffix}"

@@ -40,7 +40,6 @@ _REFRESH_MS = 250
 _LEAST_PAUSE_S, _PAUSE_SHARE = 1.0, 5.0
 # More runs over each other than this tell nobody anything.
 _MOST_PLOTTED = 30
-_MESSAGE_MS = 8000
 
 
 class SweepSession(QObject):
@@ -216,7 +215,7 @@ class SweepSession(QObject):
             return
         if len(ids) > _MOST_PLOTTED:
             told = tr("The first {most} of {count} runs are shown.", most=_MOST_PLOTTED, count=len(ids))
-            window.statusBar().showMessage(told, _MESSAGE_MS)
+            window.tell(told)
         window.shown.show_stored(window.database.store, ids[:_MOST_PLOTTED])
 
     def may_close(self) -> bool:
@@ -368,7 +367,7 @@ class SweepSession(QObject):
                 progress.runs,
                 name=name,
             )
-            self._window.statusBar().showMessage(told, _MESSAGE_MS)
+            self._window.tell(told)
         self._settle()
 
     def _on_failed(self, sweep: HereSweep, error: Exception) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPointF, Signal
-from PySide6.QtGui import QGuiApplication, QUndoStack
+from PySide6.QtCore import QPointF
+from PySide6.QtGui import QGuiApplication
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, trn
@@ -15,54 +15,47 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_edits import Edited, add_link, add_node, add_note, remove_parts, rename_part
 from subflow_app.core.scenarios.scenario_parts import NAMED
 from subflow_app.qt import commands
-from subflow_app.qt.dialogs import Dialogs
+from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import TOPOLOGY_MENUS
 from subflow_app.qt.topology.flow_drawing import FlowDrawing
 from subflow_app.qt.topology.tools import JoinTool, PlaceTool, Tool
-from subflow_app.qt.topology.view import TopologyView
 
 if TYPE_CHECKING:
-    from subflow_app.qt.action_bar import ActionBar
+    from subflow_app.qt.main_window import MainWindow
 
 SELECT = "select"
 TOOLS = (SELECT, "host", "router", "link", "flow", "note")
 """The tools by name, in the order of the bar."""
 
 
-class Drawing(QObject):
+class Drawing(Feature):
     """Edits the document of a topology view by what is selected in it.
 
     What cannot be done raises an `AppError` that says why, which the actions tell.
-
-    Args:
-        view: the topology panel.
-        undo_stack: where edits go.
-        dialogs: ask for names and texts.
-        parent: owns it.
     """
 
-    changed = Signal()  # what can be done is something else now
-    failed = Signal(str)  # a gesture that cannot be carried out, and why
-    tool_changed = Signal(str)
-    canvas_wanted = Signal()  # somebody draws, perhaps from a menu while something else covers the canvas
+    panel_name = "topology"
 
-    def __init__(self, view: TopologyView, undo_stack: QUndoStack, dialogs: Dialogs, parent: QObject) -> None:
-        super().__init__(parent)
-        self._view = view
-        self._undo_stack = undo_stack
-        self._dialogs = dialogs
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self.panel = self._view = view = window.topology
+        self._undo_stack = undo_stack = window.document_stack
+        self._dialogs = window.dialogs
+        self._notices = window.notices
         self._pasted = ""
         self._times_pasted = 0
         self._tool = SELECT
         self.flows = FlowDrawing(view, undo_stack, self)
-        self.flows.failed.connect(self.failed)
+        self.flows.failed.connect(self._notices.action_failed)
+        window.documents.replaced.connect(lambda _doc: self.flows.close())
         self.flows.picking_ended.connect(lambda: self.set_tool(SELECT))
         view.scene.chosen_changed.connect(self.changed)
         view.canvas.part_dropped.connect(self._place)
         view.canvas.tool_given_up.connect(self._give_up_tool)
 
-    def offer(self, actions: ActionBar) -> None:
+    def connect_parts(self) -> None:
         """Put the actions into the right-click menus of the canvas."""
+        actions = self.window.bar
         self._view.set_menu_entries(
             {
                 section: [None if entry == "-" else actions[entry] for entry in entries]
@@ -70,7 +63,6 @@ class Drawing(QObject):
             }
         )
         self._view.tools.set_actions([actions[f"topology.tool_{name}"] for name in TOOLS])
-        self.tool_changed.connect(lambda name: actions.set_on(f"topology.tool_{name}", True))
 
     @property
     def doc(self) -> ScenarioDoc:
@@ -98,7 +90,7 @@ class Drawing(QObject):
                 found |= {"connect", "flow"}
             if len(chosen) == 1 and chosen[0].startswith("flows."):
                 found.add("paths")
-        return frozenset(found)
+        return frozenset(f"topology.{what}" for what in found)
 
     # --- tools ------------------------------------------------------------------------------------------------------
 
@@ -118,9 +110,9 @@ class Drawing(QObject):
             "note": lambda: PlaceTool("note", self._place),
         }
         self._view.canvas.set_tool(made[name]() if name in made else None)
-        self.tool_changed.emit(name)
+        self.window.bar.set_on(f"topology.tool_{name}", True)
         if name != SELECT:
-            self.canvas_wanted.emit()
+            self.window.panels.show_canvas()
 
     def _place(self, part: str, at: QPointF) -> None:
         point = (at.x(), at.y())
@@ -153,7 +145,7 @@ class Drawing(QObject):
         try:
             edit()
         except AppError as error:
-            self.failed.emit(str(error))
+            self._notices.action_failed(str(error))
 
     # --- clipboard --------------------------------------------------------------------------------------------------
 
@@ -254,7 +246,7 @@ class Drawing(QObject):
 
     def _edit(self, text: str, edit: Callable[[str], Edited]) -> None:
         """Make an edit one step, and select what it made."""
-        self.canvas_wanted.emit()
+        self.window.panels.show_canvas()
         keys = commands.edit_parts(self._undo_stack, self.doc, text, edit)
         self._view.scene.choose(self._on_canvas(keys))
 

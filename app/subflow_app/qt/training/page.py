@@ -139,10 +139,6 @@ class TrainPage(QWidget):
         """What can be done with the selected trainings."""
         return possible(self.selected())
 
-    def can_start(self) -> bool:
-        """Whether the form is there to start from."""
-        return self.form is not None
-
     @property
     def toggle_word(self) -> str:
         """What pausing or resuming means for the selected trainings."""

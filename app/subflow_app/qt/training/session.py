@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Signal
+from PySide6.QtCore import QTimer, Signal
 
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
+from subflow_app.qt.feature import Feature
+from subflow_app.qt.menus import TRAINING_MENU
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 
 if TYPE_CHECKING:
@@ -26,29 +28,24 @@ _ROOM = (420, 200)  # px, of the panel
 DeskMaker = Callable[["Store | None"], "Trainings"]
 
 
-class TrainingSession(QObject):
+class TrainingSession(Feature):
     """What happens around the trainings of one window, and the panel that shows them."""
 
-    changed = Signal()  # what can be done may be different
-    menu_requested = Signal(QPoint)  # global position
-    told = Signal(str)  # a sentence for the status bar
-    plots_wanted = Signal()  # runs are about to show in the plots
-    ended = Signal(object)  # Training, which is over in whatever way
-    closable = Signal()  # the trainings that were to be stopped before the window closes have ended
+    panel_name = "train"
 
-    def __init__(self, window: MainWindow, desk_maker: DeskMaker) -> None:
-        """An empty panel; ``desk_maker`` brings the trainings that a database knows of."""
+    ended = Signal(object)  # Training, which is over in whatever way
+
+    def __init__(self, window: MainWindow) -> None:
+        """An empty panel."""
         super().__init__(window)
-        self.panel = LazyPanel("train_page", tr("Training"), room=_ROOM)
+        self.panel: LazyPanel = LazyPanel("train_page", tr("Training"), room=_ROOM)
         self._page: TrainPage | None = None
         self._bar = window.bar
         self._documents = window.documents
         self._database = window.database
-        self._runs = window.session
         self._notices = window.notices
         self.dialogs = window.dialogs
         self._workers = window.workers
-        self._desk_maker = desk_maker
         self._is_wanted = False
         self._is_left = False  # trainings may go on without the window
         self._closes_when_ended = False
@@ -70,7 +67,7 @@ class TrainingSession(QObject):
             actions = {name: self._bar[f"train.{name}"] for name in ("start", *TRAINING_ACTIONS)}
             page = self._page = TrainPage(self._workers, self.dialogs, actions)
             page.selection_changed.connect(self._on_selection_changed)
-            page.menu_requested.connect(self.menu_requested)
+            page.menu_requested.connect(lambda position: self._bar.pop_up(TRAINING_MENU, position))
             page.failed.connect(self._notices.training_failed)
             page.ended.connect(self._on_ended)
             # Form and curves side by side are wider than the panel may be beside others on a small screen.
@@ -87,14 +84,12 @@ class TrainingSession(QObject):
         """Whether any training goes on or waits for its turn."""
         return self.desk is not None and self.desk.is_busy
 
-    @property
-    def can_start(self) -> bool:
-        """Whether there is a form to start from."""
-        return self._page is not None and self._page.can_start()
-
     def possible(self) -> frozenset[str]:
-        """What can be done with the selected trainings."""
-        return self._page.possible() if self._page is not None else frozenset()
+        """What can be done with the form, with the selected trainings, and that some can be waited for."""
+        if self._page is None:
+            return frozenset()
+        found = {*self._page.possible(), *(["start"] if self._page.form is not None else ())}
+        return frozenset(f"train.{what}" for what in (*found, *(["wait"] if self.is_busy else ())))
 
     def start(self) -> None:
         """Begins what the form says."""
@@ -116,8 +111,8 @@ class TrainingSession(QObject):
         sources = race_sources(
             document.text, document.folder, selected[0], self.page.rival.currentText(), title=document.title
         )
-        self.plots_wanted.emit()
-        self._runs.run_together(sources)
+        self.window.docks.raise_panel("plots")
+        self.window.session.run_together(sources)
 
     def promote(self) -> None:
         """Puts the best policy of the selected training into the library."""
@@ -139,7 +134,7 @@ class TrainingSession(QObject):
         elif answer == "stop":
             desk.stop_all()
             self._closes_when_ended = True
-            self.told.emit(tr("Waiting for the last checkpoints…"))
+            self.window.tell(tr("Waiting for the last checkpoints…"))
         return answer == "background"
 
     def close(self) -> None:
@@ -163,7 +158,7 @@ class TrainingSession(QObject):
         # In the background: it reads what has gone on since the last session.
         self._workers.start(
             "open trainings",
-            lambda: self._desk_maker(store),
+            lambda: self.window.desk_maker(store),
             succeeded=lambda desk: self._on_opened(store, desk),
             failed=self._on_open_failed,
         )
@@ -200,11 +195,12 @@ class TrainingSession(QObject):
             self._notices.training_failed(
                 f"{training.name} {tr(training.state.value)}: {problem_text(training.message)}"
             )
-        self.told.emit(f"{training.name}: {tr(training.state.value)}")
+        self.window.tell(f"{training.name}: {tr(training.state.value)}")
         self.ended.emit(training)
         if self._closes_when_ended and not self.is_busy:
             self._closes_when_ended = False
-            self.closable.emit()
+            # Not from inside the signal: others have not heard yet that it is over.
+            QTimer.singleShot(0, self.window, self.window.close)
 
 
 def open_desk(store: Store | None) -> Trainings:
