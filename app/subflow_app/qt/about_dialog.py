@@ -5,10 +5,9 @@ from __future__ import annotations
 import platform
 from pathlib import Path
 
-from PySide6.QtCore import QSortFilterProxyModel, Qt, qVersion
+from PySide6.QtCore import Qt, qVersion
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QLabel,
     QLineEdit,
     QListView,
@@ -25,7 +24,8 @@ from subflow_app.core.licences import Part, licence_parts
 from subflow_app.core.paths import crash_directory, log_path, settings_path
 from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.qt.widgets.shorthand import close_button, named, split, v_box
+from subflow_app.qt.widgets.tables import sorting
 from subflow_app.qt.workers import Workers
 
 _ABOUT = translatable(
@@ -49,8 +49,7 @@ class AboutDialog(QDialog):
         self.tabs.addTab(_about(database), tr("About"))
         self.tabs.addTab(self.licences, tr("Licences"))
         self.tabs.currentChanged.connect(lambda _page: self.licences.load() if self._shows_licences() else None)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.reject)
+        buttons = close_button(self)
         self.finished.connect(self.licences.give_up)
         v_box(self, self.tabs, buttons)
 
@@ -101,18 +100,12 @@ class LicencesPage(QWidget):
         self.filter = QLineEdit(self, placeholderText=tr("Filter…"), clearButtonEnabled=True)
         self.filter.setAccessibleName(tr("Filter of the parts"))
         self._parts = ListModel(_line, self, tip=_line)
-        self.model = QSortFilterProxyModel(self)
-        self.model.setSourceModel(self._parts)
-        self.model.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.model = sorting(self._parts, self)
         self.list = named(QListView(self), "licence_list", tr("Parts of Subflow"))
         self.list.setModel(self.model)
         self.text = named(QPlainTextEdit(self, readOnly=True), "licence_text", tr("Licence"))
-        split = QSplitter(Qt.Orientation.Horizontal, self)
-        split.addWidget(self.list)
-        split.addWidget(self.text)
-        split.setStretchFactor(1, 1)
-        split.setSizes([290, 460])
-        v_box(self, intro, self.filter, (split, 1))
+        parts = split(QSplitter(Qt.Orientation.Horizontal, self), self.list, self.text, sizes=[290, 460])
+        v_box(self, intro, self.filter, (parts, 1))
         self.filter.textChanged.connect(self._filter)
         self.list.selectionModel().currentChanged.connect(self._show)
 

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QLabel,
     QSplitter,
-    QStackedWidget,
     QTableView,
     QWidget,
 )
@@ -25,7 +24,7 @@ from subflow_app.qt.models.agent_tables import DecisionList, DecisionNumbers
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.qt.widgets.shorthand import h_box, named, pages, split, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.agent_steps import AgentDecision
 from subflow_store import StoreError
@@ -73,9 +72,7 @@ class AgentPanel(QWidget):
         self.numbers.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.numbers.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._empty = EmptyState("agent", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self._empty)
-        self._pages.addWidget(self._content(steps))
+        self._pages = pages(self, self._empty, self._content(steps))
         v_box(self, self._pages, margins=0)
 
     def _content(self, steps: Sequence[QAction]) -> QWidget:
@@ -84,11 +81,8 @@ class AgentPanel(QWidget):
         texts = QLabel(tr("Plot:"), content), QLabel(tr("and:"), content)
         observation, action = (self.plotted["observation"], 1), (self.plotted["action"], 1)
         second = h_box(None, texts[0], observation, texts[1], action, spacing=4)
-        parts = QSplitter(Qt.Orientation.Vertical, content, childrenCollapsible=False)
-        parts.addWidget(self.numbers)
-        parts.addWidget(self.decisions)
-        parts.setStretchFactor(0, 3)
-        parts.setStretchFactor(1, 2)
+        border = QSplitter(Qt.Orientation.Vertical, content, childrenCollapsible=False)
+        parts = split(border, self.numbers, self.decisions, shares=(3, 2))
         v_box(content, first, second, self._about, (parts, 1), margins=6, spacing=6)
         return content
 
@@ -288,6 +282,4 @@ def _about(decision: AgentDecision, count: int) -> str:
 
 
 def _table(name: str, text: str, model: QAbstractItemModel) -> QTableView:
-    table = QTableView()
-    set_up_table(table, name, text, model, is_single=True)
-    return table
+    return set_up_table(QTableView(), name, text, model, is_single=True)

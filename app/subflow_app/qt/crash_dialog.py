@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QListView,
     QPlainTextEdit,
     QSplitter,
-    QStackedWidget,
     QWidget,
 )
 
@@ -21,7 +20,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.paths import crash_directory
 from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.qt.widgets.shorthand import named, pages, split, v_box
 
 _EMPTY, _REPORTS = 0, 1
 
@@ -52,15 +51,9 @@ class CrashDialog(QDialog):
         self.text = named(QPlainTextEdit(self, readOnly=True), "crash_text", tr("Text of the report"))
         self.text.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self.text.setFont(QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont))
-        split = QSplitter(Qt.Orientation.Vertical, self)
-        split.addWidget(self.list)
-        split.addWidget(self.text)
-        split.setStretchFactor(1, 1)
-        split.setSizes([140, 400])
+        parts = split(QSplitter(Qt.Orientation.Vertical, self), self.list, self.text, sizes=[140, 400])
         empty = EmptyState("ok", tr("No crash reports"), tr("Subflow has neither shown a bug nor crashed."))
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(empty)
-        self._pages.addWidget(split)
+        self._pages = pages(self, empty, parts)
         self.with_scenario = QCheckBox(tr("Add the scenario that is open now"), self)
         self.with_scenario.toggled.connect(self._show_text)
         buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)

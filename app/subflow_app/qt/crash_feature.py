@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QDateTime, QLocale, Qt
+from PySide6.QtCore import QDateTime, QLocale
 
 from subflow_app.core.crash_reports import CrashReport
 from subflow_app.core.crash_watch import collect_crashes
 from subflow_app.core.language import tr, trn
+from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.widgets.banner import Way
 
@@ -27,8 +28,7 @@ class CrashFeature(Feature):
         dialog = CrashDialog(self.window.documents.doc.text, self.window)
         if report is not None:
             dialog.show_report(report)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        dialog.open()
+        open_dialog(dialog)
 
     def _look(self) -> None:
         self.window.workers.start("crashes", collect_crashes, succeeded=self._tell, failed=_raise)

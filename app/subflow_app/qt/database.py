@@ -64,6 +64,11 @@ class DatabaseControl(QObject):
         return self._is_opening
 
     @property
+    def writable(self) -> Store | None:
+        """The open store, if runs can be kept and changed in it."""
+        return self._store if self.can_write else None
+
+    @property
     def can_write(self) -> bool:
         """Whether runs can be kept and changed."""
         return self._store is not None and not self._store.is_read_only

@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFileDialog,
     QInputDialog,
     QLabel,
@@ -23,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.file_kinds import SCENARIO_FILE_SUFFIX
 from subflow_app.core.language import tr, translatable, trn
-from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.qt.widgets.shorthand import close_button, named, v_box
 
 # Translated by whoever shows them.
 SCENARIO_FILTER = translatable("Scenarios (*.toml);;All files (*)")
@@ -51,6 +50,19 @@ class Asking(Protocol[A_co]):
 
     def deleteLater(self) -> None:
         """It is not needed any more; see `QObject`."""
+
+
+def is_accepted(dialog: QDialog | Asking[A]) -> bool:
+    """Asks what a dialog asks, which is gone then but for its answers."""
+    accepted = dialog.exec() == QDialog.DialogCode.Accepted
+    dialog.deleteLater()
+    return accepted
+
+
+def open_dialog(dialog: QDialog) -> None:
+    """Shows a dialog until it is closed; what lies behind it waits, the program does not."""
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    dialog.open()
 
 
 class Dialogs:
@@ -104,10 +116,7 @@ class Dialogs:
             make: the dialog, a `functools.partial` that leaves its parent open.
         """
         dialog = make(self._parent)
-        is_accepted = dialog.exec() == QDialog.DialogCode.Accepted
-        answer = dialog.answer if is_accepted else None
-        dialog.deleteLater()
-        return answer
+        return dialog.answer if is_accepted(dialog) else None
 
     def confirm(self, title: str, text: str, details: str, do_it: str) -> bool:
         """Whether to go on with something that cannot be undone; ``do_it`` is the button that says so."""
@@ -158,10 +167,8 @@ class Dialogs:
         dialog.setDefaultSuffix(suffix.removeprefix("."))
         dialog.setOption(QFileDialog.Option.DontConfirmOverwrite, not confirms)
         dialog.selectFile(suggested.name)
-        is_accepted = dialog.exec() == QFileDialog.DialogCode.Accepted
-        names = dialog.selectedFiles()
-        dialog.deleteLater()
-        return Path(names[0]) if is_accepted and names else None
+        names = dialog.selectedFiles() if is_accepted(dialog) else []
+        return Path(names[0]) if names else None
 
     def folder(self, title: str, start: Path | None) -> Path | None:
         """An existing folder, or None."""
@@ -170,8 +177,8 @@ class Dialogs:
 
     def line(self, title: str, label: str, text: str) -> str | None:
         """A line of text, or None."""
-        answer, is_accepted = QInputDialog.getText(self._parent, title, label, QLineEdit.EchoMode.Normal, text)
-        return answer.strip() if is_accepted else None
+        answer, has_answer = QInputDialog.getText(self._parent, title, label, QLineEdit.EchoMode.Normal, text)
+        return answer.strip() if has_answer else None
 
     def tags(self, title: str, label: str, text: str, known: Sequence[str]) -> str | None:
         """Tags, separated by commas, or None; those that are known are offered while one is typed."""
@@ -184,10 +191,7 @@ class Dialogs:
         line = dialog.findChild(QLineEdit)
         assert isinstance(line, QLineEdit)
         TagLine(line, known)
-        is_accepted = dialog.exec() == QInputDialog.DialogCode.Accepted
-        answer = dialog.textValue()
-        dialog.deleteLater()
-        return answer.strip() if is_accepted else None
+        return dialog.textValue().strip() if is_accepted(dialog) else None
 
     def show_text(self, title: str, html: str) -> None:
         """Shows an explanation; the person works on beside it."""
@@ -209,15 +213,12 @@ class Dialogs:
         field = dialog.findChild(QPlainTextEdit)
         assert isinstance(field, QPlainTextEdit)
         field.setAccessibleName(label)
-        is_accepted = dialog.exec() == QInputDialog.DialogCode.Accepted
-        answer = dialog.textValue()
-        dialog.deleteLater()
-        return answer.rstrip() if is_accepted else None
+        return dialog.textValue().rstrip() if is_accepted(dialog) else None
 
     def choice(self, title: str, label: str, options: Sequence[str], current: int) -> str | None:
         """One of several texts, or None."""
-        answer, is_accepted = QInputDialog.getItem(self._parent, title, label, list(options), current, False)
-        return answer if is_accepted else None
+        answer, has_answer = QInputDialog.getItem(self._parent, title, label, list(options), current, False)
+        return answer if has_answer else None
 
     def report(self, title: str, text: str) -> None:
         """Shows a text of many lines, to read and to copy."""
@@ -225,8 +226,7 @@ class Dialogs:
         dialog.setWindowTitle(title)
         field = QPlainTextEdit(text, dialog, readOnly=True)
         field.setAccessibleName(title)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, dialog)
-        buttons.rejected.connect(dialog.reject)
+        buttons = close_button(dialog)
         v_box(dialog, field, buttons)
         dialog.resize(720, 480)
         dialog.exec()

@@ -10,7 +10,6 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QDialogButtonBox,
     QDoubleSpinBox,
     QFormLayout,
     QLabel,
@@ -35,7 +34,7 @@ from subflow_app.core.paper.paper_styles import (
 from subflow_app.qt.figure_preview import FigurePreview
 from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
 
 FORMATS: dict[FigureKind, str] = {
     "pdf": translatable("PDF — vector, for papers"),
@@ -136,11 +135,7 @@ class FigureDialog(QDialog):
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         # The fields are reached by Tab; the area around them would be a stop without a use.
         scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.export_button = buttons.addButton(tr("Export…"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self.export_button.setDefault(True)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
+        buttons, self.export_button = accept_buttons(self, tr("Export…"))
         beside = h_box(None, scroll, (self.preview, 1))
         v_box(self, (beside, 1), buttons)
         self.resize(QSize(960, 560))

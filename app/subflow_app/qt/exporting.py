@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QDialog
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, trn
 from subflow_app.core.paths import file_stem
-from subflow_app.qt.dialogs import CSV_FILTER
+from subflow_app.qt.dialogs import CSV_FILTER, is_accepted
 from subflow_app.qt.reporting import Reports
 from subflow_app.qt.run_exports import RunExports
 from subflow_store import StoreError
@@ -89,9 +88,7 @@ class Exports(QObject):
         try:
             process.start()  # now, so that it is warm when it is needed
             dialog = FigureDialog(source, FigureChoice.from_entries(self._preferences.settings.figure), self._window)
-            is_accepted = dialog.exec() == QDialog.DialogCode.Accepted
-            dialog.deleteLater()
-            if not is_accepted:
+            if not is_accepted(dialog):
                 return
             choice = dialog.choice
             self._preferences.change(self._preferences.settings.with_figure(asdict(choice)))

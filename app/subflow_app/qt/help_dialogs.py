@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QTextBrowser, QWidget
+from PySide6.QtWidgets import QDialog, QLineEdit, QTextBrowser, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.action_spec import ActionSpec, Scope
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.qt.widgets.shorthand import close_button, named, v_box
 
 # Gestures and keys that are no actions: (where, what to do, what happens).
 GESTURES = (
@@ -42,8 +42,7 @@ class ShortcutsDialog(QDialog):
         self.filter = QLineEdit(self, placeholderText=tr("Filter…"), clearButtonEnabled=True)
         self.filter.setAccessibleName(tr("Filter of the shortcuts"))
         self.list = named(QTextBrowser(self), "shortcut_list", tr("Shortcuts"))
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.reject)
+        buttons = close_button(self)
         v_box(self, self.filter, self.list, buttons)
         self.filter.textChanged.connect(self._show)
         self._show("")

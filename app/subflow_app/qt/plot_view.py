@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QFont, QPalette, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QMenu, QSplitter, QWidget
 
 from subflow_app.core.history.run_names import told_apart
 from subflow_app.core.language import tr
@@ -24,7 +24,7 @@ from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.results_strip import ResultsStrip
 from subflow_app.qt.widgets.said_line import SaidLine
-from subflow_app.qt.widgets.shorthand import named, timer, v_box
+from subflow_app.qt.widgets.shorthand import named, pages, split, timer, v_box
 from subflow_app.qt.widgets.span_panel import SpanPanel
 from subflow_store.values import RunRow
 
@@ -98,10 +98,7 @@ class PlotView(QWidget):
         self._values_timer = timer(
             self, lambda: self._update_values(self._loaded().cursor_s), _VALUES_MS, is_single=True
         )
-        self._pages = QStackedWidget(self)
-        self._pages.setBackgroundRole(QPalette.ColorRole.Base)
-        self._pages.setAutoFillBackground(True)
-        self._pages.addWidget(self._empty)
+        self._pages = pages(self, self._empty, fills=True)
         self._waiting = self._foreign = ""
         self._results = ResultsStrip(self)
         self._results.folded.connect(self._on_results_folded)
@@ -145,11 +142,8 @@ class PlotView(QWidget):
         plots = named(QSplitter(Qt.Orientation.Vertical, childrenCollapsible=False), "span_splitter")
         scroll = self._scroll = PlotScroll(stack)
         self._button = CurvesButton(scroll, self.curves_menu, self.choices.bin_s)
-        plots.addWidget(scroll)
-        plots.addWidget(self._span)
-        plots.setStretchFactor(0, 1)
-        plots.setStretchFactor(1, 0)
-        plots.setSizes([self.height() - self._span.sizeHint().height(), self._span.sizeHint().height()])
+        low = self._span.sizeHint().height()
+        split(plots, scroll, self._span, shares=(1, 0), sizes=[self.height() - low, low])
         self._pages.addWidget(LegendSplitter(plots, stack, legend))
         self._stack, self._legend = stack, legend
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDateTime, QLocale, QObject, Qt, Signal
+from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
 from PySide6.QtGui import QBrush, QColor, QFontDatabase, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.recovery import Orphan, RecoveryFile, UnsavedText, find_orphans
+from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.banner import Way
 from subflow_app.qt.widgets.shorthand import named, timer, v_box
@@ -116,11 +117,10 @@ class Recovery(QObject):
 
     def _show_differences(self, orphan: Orphan) -> None:
         dialog = DifferencesDialog(orphan, self._window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.recover_wanted.connect(lambda: self._recover(orphan))
         dialog.discard_wanted.connect(lambda: orphan.discard())  # a slot needs weak references, values have none
         dialog.rejected.connect(lambda: self._offer(orphan))
-        dialog.open()
+        open_dialog(dialog)
 
 
 class DifferencesDialog(QDialog):

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QGridLayout,
     QGroupBox,
@@ -21,7 +20,7 @@ from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.paper.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
 from subflow_app.core.plots import PlotSpec
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
 from subflow_store import RunRow
 
 FORMATS: dict[ReportKind, str] = {
@@ -72,11 +71,7 @@ class ReportDialog(QDialog):
         form.addRow(tr("&Format:"), self.kind)
         form.addRow(tr("&Pages:"), self.page)
         self.boxes = [self._box(spec) for spec in self._plots]
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        export = buttons.addButton(tr("Export…"), QDialogButtonBox.ButtonRole.AcceptRole)
-        export.setDefault(True)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
+        buttons, _export = accept_buttons(self, tr("Export…"))
         v_box(self, about, holds, form, (self._group(), 1), buttons)
         self.kind.currentIndexChanged.connect(self._on_kind_changed)
         self._on_kind_changed()

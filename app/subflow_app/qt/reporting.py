@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QDialog
 
 from subflow_app.core.language import tr
 from subflow_app.core.paths import file_stem
 from subflow_app.core.plots import PLOTS, PlotSpec
 from subflow_app.core.traces import StoredTraces
+from subflow_app.qt.dialogs import is_accepted
 from subflow_store import RunRow
 
 if TYPE_CHECKING:
@@ -66,9 +66,7 @@ class Reports(QObject):
         from subflow_app.qt.report_dialog import FORMATS, ReportDialog
 
         dialog = ReportDialog(rows, plots, self._window)
-        is_accepted = dialog.exec() == QDialog.DialogCode.Accepted
-        dialog.deleteLater()
-        if not is_accepted:
+        if not is_accepted(dialog):
             return
         suffix = f".{dialog.chosen_kind}"
         name = FORMATS[dialog.chosen_kind].split(" ")[0]

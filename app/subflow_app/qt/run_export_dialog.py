@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QGroupBox,
     QLabel,
@@ -23,7 +22,7 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.scenarios.form_text import with_unit
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.problem_label import ProblemLabel
-from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension, parse_quantity
 from subflow_store import RunRow
@@ -60,12 +59,8 @@ class RunExportDialog(QDialog):
         )
         self.bundle.setEnabled(bool(flows) and row.status == "finished")
         self.problem = ProblemLabel("run_export_problem", parent=self)
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        export = self.buttons.addButton(tr("Export…"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons, export = accept_buttons(self, tr("Export…"), self._accept_if_right)
         export.setObjectName("run_export_button")
-        export.setDefault(True)
-        self.buttons.accepted.connect(self._accept_if_right)
-        self.buttons.rejected.connect(self.reject)
         tables = QGroupBox(tr("Tables of the samples"), self)
         v_box(tables, self.run_data, *self.tables.values())
         v_box(self, about, tables, self._packets(flows), self.bundle, self.problem, None, self.buttons)

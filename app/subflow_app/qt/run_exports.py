@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QDialog
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import file_stem
+from subflow_app.qt.dialogs import is_accepted
 
 if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import ExportedRun, RunExport
@@ -71,9 +71,7 @@ class RunExports(QObject):
         if store is not self._database.store:
             return  # a database that was opened meanwhile has other runs under this number
         dialog = RunExportDialog(row, flows, self._window)
-        is_accepted = dialog.exec() == QDialog.DialogCode.Accepted
-        dialog.deleteLater()
-        if not is_accepted:
+        if not is_accepted(dialog):
             return
         folder = self.dialogs.folder(tr("Export run to a new folder in"), self._window.exports.folder)
         if folder is not None:

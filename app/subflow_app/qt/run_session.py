@@ -105,7 +105,7 @@ class RunSession(QObject):
             self._run(ScenarioSource(doc.scenario, with_traces(doc.text, doc.scenario)), until_s)
 
     def _run(self, source: ScenarioSource, until_s: float | None = None) -> None:
-        store = self._database.store if self._database.can_write else None
+        store = self._database.writable
         settings = self._preferences.settings
         self._runs.start(
             source.scenario,

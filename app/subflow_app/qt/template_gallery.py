@@ -9,7 +9,6 @@ from PySide6.QtGui import QIcon, QPixmap, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QLabel,
     QLineEdit,
@@ -25,7 +24,7 @@ from subflow_app.core.scenarios.templates import TEMPLATES, Template, TemplateVa
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.drawing_file import draw_thumbnail
-from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, heading, named, v_box
 
 _THUMBNAIL = QSize(150, 84)
 _PREVIEW = QSize(340, 190)
@@ -66,11 +65,7 @@ class TemplateGallery(QDialog):
         self.problem.setStyleSheet(f"color: {current_tokens().error};")
         # Keeps its room, so that the dialog does not jump while one types.
         self.problem.setMinimumHeight(2 * self.fontMetrics().lineSpacing())
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.create_button = buttons.addButton(tr("Create"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self.create_button.setDefault(True)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
+        buttons, self.create_button = accept_buttons(self, tr("Create"))
         side = v_box(None, self._title, self._picture, self._sentence, (self._form_area, 1), self.problem)
         row = h_box(None, (self.list, 1), side)
         v_box(self, (row, 1), buttons)

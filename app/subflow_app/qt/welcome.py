@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFrame,
     QGridLayout,
     QLabel,
@@ -19,7 +18,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr, translatable
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import heading, named, v_box
+from subflow_app.qt.widgets.shorthand import close_button, heading, named, v_box
 
 _FILES_SHOWN = 4
 _WIDTH, _ICON = 500, 26
@@ -77,8 +76,7 @@ class WelcomeDialog(QDialog):
             self.files.append(link)
         again = QLabel(tr("The Help menu brings this back, and has help on every panel (F1)."), self, wordWrap=True)
         again.setStyleSheet(f"color: {tokens.muted_text};")
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, self)
-        buttons.rejected.connect(self.reject)
+        buttons = close_button(self)
         parts = (*self.doors.values(), *above, *self.files)
         v_box(self, title, about, 8, *parts, None, again, buttons, margins=(24, 20, 24, 16), spacing=8)
         self.doors["demo"].setFocus(Qt.FocusReason.OtherFocusReason)

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QCursor
-from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.resources import DEMO_SCENARIO
 from subflow_app.core.setting_specs import for_next_start
 from subflow_app.core.settings import Settings
 from subflow_app.qt.choices import PANELS
+from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.help_panel import START_PAGE
 from subflow_app.qt.theme import MODES
 
@@ -36,19 +37,19 @@ class WindowDialogs(QObject):
         from subflow_app.qt.command_palette import CommandPalette
 
         self._window.inspector.commit_pending()
-        _open(CommandPalette(self._window))
+        open_dialog(CommandPalette(self._window))
 
     def show_shortcuts(self) -> None:
         """Lists the shortcuts."""
         from subflow_app.qt.help_dialogs import ShortcutsDialog
 
-        _open(ShortcutsDialog(self._window))
+        open_dialog(ShortcutsDialog(self._window))
 
     def show_about(self) -> None:
         """Says what Subflow is."""
         from subflow_app.qt.about_dialog import AboutDialog
 
-        _open(AboutDialog(self._window.database.path, self._window.workers, self._window))
+        open_dialog(AboutDialog(self._window.database.path, self._window.workers, self._window))
 
     def show_settings(self) -> None:
         """Lets the person choose."""
@@ -58,7 +59,7 @@ class WindowDialogs(QObject):
         dialog = SettingsDialog(window.preferences.settings, str(window.database.path or tr("none is open")), window)
         dialog.chosen.connect(self.change_settings)
         dialog.database_wanted.connect(lambda: window.bar.trigger("file.open_database"))
-        _open(dialog)
+        open_dialog(dialog)
 
     def change_settings(self, settings: Settings) -> None:
         """Puts other settings in force, now or, where that is so, says that it is at the next start."""
@@ -85,7 +86,7 @@ class WindowDialogs(QObject):
         dialog = WelcomeDialog(preferences.settings.recent_files, self._window)
         dialog.door_chosen.connect(self.open_door)
         dialog.file_chosen.connect(self._window.documents.open)
-        _open(dialog)
+        open_dialog(dialog)
 
     def open_door(self, name: str) -> None:
         """Goes through one of the doors of the welcome: ``"demo"``, ``"lab"`` or ``"new"``."""
@@ -115,8 +116,3 @@ class WindowDialogs(QObject):
             if window.docks.contains(name, widget) or window.docks.tab(name) in (widget, widget.parentWidget()):
                 return name
         return "plots" if window.plots.isAncestorOf(widget) else ""
-
-
-def _open(dialog: QDialog) -> None:
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    dialog.open()

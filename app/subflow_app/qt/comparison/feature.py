@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
 from subflow_app.qt import format as fmt
+from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.file_drops import TRACE_SUFFIXES
 from subflow_app.qt.sweeps.feature import SweepFeature
@@ -208,9 +208,8 @@ class CompareFeature(Feature):
             self.window.notices.file_failed(tr("No database is open that {file} could be kept in.", file=path.name))
             return
         dialog = ImportDialog(path, store, self.window.workers, self.window)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         dialog.imported.connect(self._on_imported)
-        dialog.open()
+        open_dialog(dialog)
 
     def connect_parts(self) -> None:
         """Takes measured files that are dropped on the window."""

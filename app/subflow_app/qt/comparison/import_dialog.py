@@ -10,7 +10,6 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QLabel,
     QLineEdit,
@@ -30,7 +29,7 @@ from subflow_app.core.measured.reading import read_trace, told
 from subflow_app.core.tables import Column
 from subflow_app.qt.models.table_model import Index, TableModel
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.qt.workers import Workers
@@ -190,11 +189,8 @@ class ImportDialog(QDialog):
         )
         self.table.setItemDelegate(_Choices(self.table))
         self.told = named(QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText), "import_told")
-        self.buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.import_button = self.buttons.addButton(tr("&Import"), QDialogButtonBox.ButtonRole.AcceptRole)
+        self.buttons, self.import_button = accept_buttons(self, tr("&Import"), self._import)
         self.import_button.setObjectName("import_button")
-        self.buttons.accepted.connect(self._import)
-        self.buttons.rejected.connect(self.reject)
         how = QLabel(tr("Double-click a unit or a meaning to change it."), self)
         v_box(self, h_box(None, (left, 1), (right, 1)), how, (self.table, 1), self.told, self.buttons)
         self.flow.editingFinished.connect(self._read)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from PySide6.QtCore import QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -26,10 +26,10 @@ from subflow_app.core.history.run_comparison import settings_text
 from subflow_app.core.language import tr, trn
 from subflow_app.qt.comparison.figure_model import FILTER_ROLE, FigureModel, SettingModel
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
-from subflow_app.qt.models.table_model import SORT_ROLE, TableModel
+from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
-from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.qt.widgets.tables import set_up_table, sorting
 from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.qt.widgets.wrap_layout import WrapLayout
 from subflow_store.values import RunRow
@@ -95,12 +95,7 @@ class ComparisonView(QWidget):
             button.clicked.connect(then)
             second.addWidget(button)
         self.model = FigureModel(self)
-        self.sorted = QSortFilterProxyModel(self)
-        self.sorted.setSourceModel(self.model)
-        self.sorted.setSortRole(SORT_ROLE)
-        self.sorted.setFilterKeyColumn(0)
-        self.sorted.setFilterRole(FILTER_ROLE)
-        self.sorted.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        self.sorted = sorting(self.model, self, FILTER_ROLE)
         self.table = QTableView(page, sortingEnabled=True)
         words = tr("Figures of the groups with their differences")
         set_up_table(self.table, "comparison_figures", words, self.sorted, copy=self.copy)
@@ -236,9 +231,7 @@ class ComparisonView(QWidget):
             second.addWidget(each)
         self.errors = TableModel(ERROR_COLUMNS, self)
         self.errors.aligns_headings = False
-        self.sorted_errors = QSortFilterProxyModel(self)
-        self.sorted_errors.setSourceModel(self.errors)
-        self.sorted_errors.setSortRole(SORT_ROLE)
+        self.sorted_errors = sorting(self.errors, self)
         self.error_table = QTableView(page, sortingEnabled=True)
         words = tr("Errors of the traces that both runs have")
         set_up_table(self.error_table, "comparison_errors", words, self.sorted_errors)

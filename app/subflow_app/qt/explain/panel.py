@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
     QScrollArea,
-    QStackedWidget,
     QTableView,
     QWidget,
 )
@@ -29,7 +28,7 @@ from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.formula_view import FormulaView, Span
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.decisions import Explanation, Number
 
@@ -79,17 +78,14 @@ class ExplainPanel(QWidget):
         self.rule, self.worked = (FormulaView(name, self) for name in ("explain_rule", "explain_worked"))
         self.source.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.source.linkActivated.connect(lambda url: QDesktopServices.openUrl(QUrl(url)))
-        self.numbers = QTableView()
         words = tr("Numbers that went into the decision")
-        set_up_table(self.numbers, "explain_numbers", words, self._numbers, is_single=True)
+        self.numbers = set_up_table(QTableView(), "explain_numbers", words, self._numbers, is_single=True)
         self.agent = named(QPushButton(tr("What the agent saw and did"), self), "explain_agent")
         self.agent.clicked.connect(self.agent_wanted)
         self.guide = named(QPushButton(tr("Help on this algorithm"), self), "explain_guide")
         self.guide.clicked.connect(self._ask_for_guide)
         self._waiting = self._waiting_row()
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self._empty)
-        self._pages.addWidget(self._content(steps))
+        self._pages = pages(self, self._empty, self._content(steps))
         v_box(self, self._waiting, (self._pages, 1), margins=0)
         muted(self.notice)
         follow_theme(self._recolour)

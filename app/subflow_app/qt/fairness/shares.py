@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QLabel,
-    QStackedWidget,
     QTreeView,
     QWidget,
 )
@@ -26,7 +25,7 @@ from subflow_app.qt.fairness.share_model import BAR, COLUMNS, NAME, ShareModel
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted, set_style, table_style
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 
 SCENARIO = -1
 """In place of the position of a run: the scenario of the window, of which there is the ideal alone."""
@@ -70,9 +69,7 @@ class SharesPage(QWidget):
         self.tree = QTreeView(self)
         self._set_up_tree()
         self.empty = EmptyState("fairness", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.empty)
-        self._pages.addWidget(self._content())
+        self._pages = pages(self, self.empty, self._content())
         v_box(self, self._choices(), (self._pages, 1), margins=0)
         self._analysis: FairnessAnalysis | None = None
         self._has_runs = False

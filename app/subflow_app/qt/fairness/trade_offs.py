@@ -10,7 +10,6 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QLabel,
     QSplitter,
-    QStackedWidget,
     QTableView,
     QToolButton,
     QWidget,
@@ -30,7 +29,7 @@ from subflow_app.qt.fairness.trade_off_plot import TradeOffPlot, interval_text, 
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.qt.widgets.shorthand import h_box, named, pages, split, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
 _EMPTY_TITLE = translatable("No runs to weigh")
@@ -80,9 +79,7 @@ class TradeOffPage(QWidget):
         self.table.selectionModel().currentRowChanged.connect(self._on_row_chosen)
         self.words = named(QLabel(self, wordWrap=True), "trade_off_meaning")
         self.empty = EmptyState("fairness", tr(_EMPTY_TITLE), "")
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.empty)
-        self._pages.addWidget(self._content())
+        self._pages = pages(self, self.empty, self._content())
         row = h_box(None, (self.kinds, 1), button, margins=(6, 6, 6, 0))
         v_box(self, row, (self._pages, 1), margins=0)
         self.setFocusProxy(self.table)
@@ -90,11 +87,8 @@ class TradeOffPage(QWidget):
 
     def _content(self) -> QWidget:
         content = QWidget(self)
-        parts = QSplitter(Qt.Orientation.Horizontal, content, childrenCollapsible=False)
-        parts.addWidget(self.plot)
-        parts.addWidget(self.table)
-        parts.setStretchFactor(0, 3)
-        parts.setStretchFactor(1, 2)
+        border = QSplitter(Qt.Orientation.Horizontal, content, childrenCollapsible=False)
+        parts = split(border, self.plot, self.table, shares=(3, 2))
         v_box(content, self.words, (parts, 1), margins=(6, 4, 6, 6))
         return content
 

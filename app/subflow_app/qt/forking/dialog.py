@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QGridLayout,
     QLabel,
@@ -24,7 +23,7 @@ from subflow_app.core.language import tr
 from subflow_app.qt.theme import muted, set_style
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.problem_label import ProblemLabel
-from subflow_app.qt.widgets.shorthand import heading, named, v_box
+from subflow_app.qt.widgets.shorthand import accept_buttons, heading, named, v_box
 
 _WIDTH = 460
 
@@ -71,12 +70,8 @@ class ForkDialog(QDialog):
         self._summary = named(QLabel(self, wordWrap=True), "fork_summary")
         self._summary.setMinimumHeight(2 * self._summary.fontMetrics().lineSpacing())
         self._summary.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.start = buttons.addButton(tr("Start the fork"), QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons, self.start = accept_buttons(self, tr("Start the fork"), self._on_start)
         self.start.setObjectName("fork_start")
-        self.start.setDefault(True)
-        buttons.accepted.connect(self._on_start)
-        buttons.rejected.connect(self.reject)
         self._layout = v_box(self, title, hint, self.notice, self._form, self._part, None, self._summary, buttons)
         self._fields: dict[str, QLineEdit] = {}
         self._problems: dict[str, ProblemLabel] = {}

@@ -152,7 +152,7 @@ class ForkFeature(Feature):
     def start(self, plan: ForkPlan) -> None:
         """Runs a fork: at once, or in the queue while another run goes on, which then goes on beside it."""
         window = self.window
-        store = window.database.store if window.database.can_write else None
+        store = window.database.writable
         records = window.preferences.settings.record_decisions
         if window.runs.is_running:
             self._queue(plan, records_decisions=records)

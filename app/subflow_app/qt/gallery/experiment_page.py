@@ -26,7 +26,7 @@ from subflow_app.qt.gallery.text_table import TextTableView
 from subflow_app.qt.gallery.texts import state_text, takes_text, verdict_text
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.qt.widgets.shorthand import h_box, heading, named, split, v_box
 
 _FIGURE_SHARE = (7, 3)
 
@@ -62,12 +62,9 @@ class ExperimentPage(QWidget):
         self.tabs.addTab(self.why, tr("Why it differs"))
         self.tabs.addTab(self.rulings, tr("Rulings"))
         self.tabs.addTab(self.settings, tr("Settings"))
-        splitter = QSplitter(Qt.Orientation.Vertical, self)
-        splitter.addWidget(self.figure)
-        splitter.addWidget(self.tabs)
-        for place, share in enumerate(_FIGURE_SHARE):
-            splitter.setStretchFactor(place, share)
-        splitter.setSizes([100 * share for share in _FIGURE_SHARE])
+        sizes = [100 * share for share in _FIGURE_SHARE]
+        parts = QSplitter(Qt.Orientation.Vertical, self)
+        splitter = split(parts, self.figure, self.tabs, shares=_FIGURE_SHARE, sizes=sizes)
         v_box(self, top, self.claim, self.state, (splitter, 1), margins=(10, 6, 6, 4), spacing=4)
 
     @property

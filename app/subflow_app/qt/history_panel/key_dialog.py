@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from PySide6.QtCore import QSortFilterProxyModel, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import QAbstractItemView, QDialog, QDialogButtonBox, QLineEdit, QListView, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.qt.widgets.tables import sorting
 
 
 class KeyDialog(QDialog):
@@ -28,9 +29,7 @@ class KeyDialog(QDialog):
             item.setEditable(False)
             item.setCheckState(Qt.CheckState.Checked if key in chosen else Qt.CheckState.Unchecked)
             self._model.appendRow(item)
-        narrowed = QSortFilterProxyModel(self)
-        narrowed.setSourceModel(self._model)
-        narrowed.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+        narrowed = sorting(self._model, self)
         self.line = named(QLineEdit(self, clearButtonEnabled=True), "key_filter", tr("Part of the name"))
         self.line.setPlaceholderText(tr("Part of the name, e.g. loss"))
         self.line.textChanged.connect(narrowed.setFilterFixedString)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QUndoStack
-from PySide6.QtWidgets import QStackedWidget, QWidget
+from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.history.run_groups import GROUPINGS, SWEEP
 from subflow_app.core.history.run_query import Vocabulary
@@ -23,7 +23,7 @@ from subflow_app.qt.history_panel.run_view import RunView
 from subflow_app.qt.models.run_table import DEFAULT_COLUMNS, RunTable
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import v_box
+from subflow_app.qt.widgets.shorthand import pages, v_box
 from subflow_app.qt.workers import Workers
 from subflow_store import RunRow, StoreError
 
@@ -68,9 +68,7 @@ class History(QWidget):
         self._count = self._bar.count
         self.table = RunView(self._model, self)
         self._empty = EmptyState("history", tr("Opening the database…"), "")
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self.table)
-        self._pages.addWidget(self._empty)
+        self._pages = pages(self, self.table, self._empty)
         v_box(self, self._bar, (self._pages, 1), margins=0, spacing=0)
         self._connect()
         self._show_page()

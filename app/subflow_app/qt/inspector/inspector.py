@@ -30,7 +30,7 @@ from subflow_app.qt.inspector.param_form import ParamForm
 from subflow_app.qt.inspector.problem_list import ProblemList
 from subflow_app.qt.inspector.source_editor import SourceEditor
 from subflow_app.qt.theme import Tokens, set_style
-from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.qt.widgets.shorthand import named, split, v_box
 from subflow_sim.errors import Problem
 from subflow_sim.params import AlgorithmCatalog
 
@@ -222,11 +222,8 @@ class Inspector(QWidget):
         self._form.remove_event_wanted.connect(self._remove_event)
         self._source.committed.connect(self._on_text_committed)
         self._problems.activated.connect(self.focus_problem)
-        splitter = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "inspectorSplitter")
-        splitter.addWidget(tree)
-        splitter.addWidget(self._form)
-        splitter.setStretchFactor(0, 0)
-        splitter.setStretchFactor(1, 1)
+        border = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "inspectorSplitter")
+        splitter = split(border, tree, self._form)
         splitter.splitterMoved.connect(self._on_dragged)
         self._splitter = splitter
         tree.setMinimumHeight(40)

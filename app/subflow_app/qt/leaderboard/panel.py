@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSignalBlocker, QSortFilterProxyModel, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -24,13 +24,12 @@ from subflow_app.core.leaderboard.metrics import BOARD_METRICS, default_weights
 from subflow_app.core.leaderboard.table import Standing, standings
 from subflow_app.qt.leaderboard.board_model import NAME, BarDelegate, BoardModel
 from subflow_app.qt.leaderboard.charts import MOST_SHOWN, BoardChart, Mark, RadarChart, ScatterChart, Shape
-from subflow_app.qt.models.table_model import SORT_ROLE
 from subflow_app.qt.theme import muted, set_style, tab_style
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
-from subflow_app.qt.widgets.tables import set_up_table, set_widths
+from subflow_app.qt.widgets.tables import set_up_table, set_widths, sorting
 
 _SHOWN_AT_FIRST = 4
 
@@ -60,12 +59,9 @@ class LeaderboardPanel(QWidget):
         self.words.setContentsMargins(8, 0, 8, 4)
 
         self.model = BoardModel(self)
-        self._sorted = QSortFilterProxyModel(self)
-        self._sorted.setSourceModel(self.model)
-        self._sorted.setSortRole(SORT_ROLE)
-        self.table = QTableView(self, sortingEnabled=True)
+        self._sorted = sorting(self.model, self)
         words = tr("Controllers with their scores or values")
-        set_up_table(self.table, "leaderboard_table", words, self._sorted)
+        self.table = set_up_table(QTableView(self, sortingEnabled=True), "leaderboard_table", words, self._sorted)
         self.table.setItemDelegate(BarDelegate(self.table))
         self.table.horizontalHeader().setSortIndicator(0, Qt.SortOrder.AscendingOrder)
         self.table.horizontalHeader().setStretchLastSection(False)

@@ -6,7 +6,6 @@ from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QLabel,
-    QStackedWidget,
     QTableView,
     QWidget,
 )
@@ -18,7 +17,7 @@ from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
 _COMBO_LETTERS = 18  # longer names are cut; the list that opens is wider
@@ -47,8 +46,7 @@ class EventsPanel(QWidget):
         self.owners = _combo("event_owners", tr("Whose events"))
         self.owners.activated.connect(self._on_filtered)
         self._count = named(muted(QLabel(self)), "event_count")
-        self.table = QTableView(self)
-        set_up_table(self.table, "event_table", tr("Events of the run"), self.model, is_single=True)
+        self.table = set_up_table(QTableView(self), "event_table", tr("Events of the run"), self.model, is_single=True)
         self.table.clicked.connect(self._on_chosen)
         self.table.activated.connect(self._on_chosen)
         self.table.selectionModel().currentRowChanged.connect(self._on_row)
@@ -56,9 +54,7 @@ class EventsPanel(QWidget):
         content = QWidget(self)
         row = h_box(None, self.kinds, self.owners, (self._count, 1), spacing=6)
         v_box(content, row, (self.table, 1), margins=6, spacing=6)
-        self._pages = QStackedWidget(self)
-        self._pages.addWidget(self._empty)
-        self._pages.addWidget(content)
+        self._pages = pages(self, self._empty, content)
         v_box(self, self._pages, margins=0)
         playhead.events_changed.connect(self._on_events_changed)
         playhead.moved.connect(lambda _time_s: self._follow())

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QLabel,
     QLineEdit,
@@ -21,7 +20,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr, trn
 from subflow_app.core.running.run_queue import MOST_AT_ONCE
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
 
 _MOST_SEED = 999_999_999
 
@@ -69,8 +68,7 @@ class EnqueueDialog(QDialog):
         self.controllers = named(QListWidget(self), "enqueue_controllers", tr("Controllers"))
         self.tag = named(QLineEdit(tr("batch"), self), "enqueue_tag")
         self._count = named(QLabel(self), "enqueue_count")
-        self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self._add = self._buttons.addButton(tr("Add to the queue"), QDialogButtonBox.ButtonRole.AcceptRole)
+        buttons, self._add = accept_buttons(self, tr("Add to the queue"))
         seeds = QWidget(self)
         h_box(seeds, self.first, QLabel(tr("to"), seeds), self.last, margins=0)
         form = QFormLayout()
@@ -78,9 +76,7 @@ class EnqueueDialog(QDialog):
         form.addRow(tr("Vary the controller of"), self.flow)
         form.addRow(tr("Controllers"), self.controllers)
         form.addRow(tr("Tag"), self.tag)
-        v_box(self, form, self._count, self._buttons)
-        self._buttons.accepted.connect(self.accept)
-        self._buttons.rejected.connect(self.reject)
+        v_box(self, form, self._count, buttons)
         self.flow.currentIndexChanged.connect(self._show_controllers)
         self.controllers.itemChanged.connect(self._show_count)
         for field in (self.first, self.last):

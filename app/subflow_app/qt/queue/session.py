@@ -182,7 +182,7 @@ class QueueSession(Feature):
     # ---- inside ----
 
     def _store(self) -> Store | None:
-        return self._database.store if self._database.can_write else None
+        return self._database.writable
 
     def _source(self) -> ScenarioSource | None:
         doc = self._documents.doc

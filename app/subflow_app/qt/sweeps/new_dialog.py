@@ -41,7 +41,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.problem_label import ProblemLabel
-from subflow_app.qt.widgets.shorthand import h_box, named, timer, v_box
+from subflow_app.qt.widgets.shorthand import h_box, named, split, timer, v_box
 from subflow_app.qt.workers import Workers
 from subflow_sim.units import split_quantity
 
@@ -271,11 +271,7 @@ class NewSweepDialog(QDialog):
         kept.addRow(tr("&Name"), self.name)
         # As high as its rows; the controllers have the rest.
         v_box(right, varied, (lower, 1), kept, margins=0)
-        splitter = QSplitter(self)
-        splitter.addWidget(left)
-        splitter.addWidget(right)
-        splitter.setStretchFactor(1, 1)
-        splitter.setSizes([370, 600])
+        splitter = split(QSplitter(self), left, right, sizes=[370, 600])
         v_box(self, (splitter, 1), self.estimate_text, self.problem, self._buttons)
 
         # As one reads: what there is, what varies, how often; then the buttons.

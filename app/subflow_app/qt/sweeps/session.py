@@ -383,7 +383,7 @@ class SweepSession(QObject):
 
     def _store(self) -> Store | None:
         database = self._window.database
-        return database.store if database.can_write else None
+        return database.writable
 
     def _selected(self) -> list[SweepEntry]:
         """The selected sweeps as they are now, which may be a moment ahead of what the list shows."""

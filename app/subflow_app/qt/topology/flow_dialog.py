@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPalette
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QLabel,
     QListView,
@@ -20,7 +19,7 @@ from subflow_app.core.scenarios.flow_draft import KINDS, FlowDraft
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.path_list import PathList
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
 from subflow_sim.scenario_model import MAX_COPIES
 
 _MOST_WIDTH = 560
@@ -69,15 +68,9 @@ class FlowDialog(QDialog):
         self.pick.setAutoDefault(False)
         self.told = named(QLabel(self, wordWrap=True), "flow_told")
         self.told.setMinimumHeight(2 * self.fontMetrics().height() + 4)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.accept_button = buttons.addButton(
-            tr("Add flow") if is_new else tr("Set paths"), QDialogButtonBox.ButtonRole.AcceptRole
-        )
+        buttons, self.accept_button = accept_buttons(self, tr("Add flow") if is_new else tr("Set paths"))
         self.accept_button.setObjectName("flow_accept")
-        self.accept_button.setDefault(True)
         v_box(self, values, title, (self.list, 1), self.pick, self.told, buttons)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
         self._show_draft()
         for combo in (self.kind, self.controller, self.scheduler):
             combo.activated.connect(self._take_values)

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QAction, QActionGroup, QPalette
-from PySide6.QtWidgets import QMenu, QStackedWidget, QToolButton, QWidget
+from PySide6.QtGui import QAction, QActionGroup
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.training_metrics import DEFAULT_TRAINING_PLOTS, TRAINING_PLOTS, TrainingPlot
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.training_plots import TrainingPlots
@@ -35,10 +35,7 @@ class TrainingCurves(QWidget):
         self._empty = EmptyState(
             "plots", tr("No training selected"), tr("Select trainings above to see how they learn.")
         )
-        self._pages = QStackedWidget(self)
-        self._pages.setBackgroundRole(QPalette.ColorRole.Base)
-        self._pages.setAutoFillBackground(True)
-        self._pages.addWidget(self._empty)
+        self._pages = pages(self, self._empty, fills=True)
         self.plots_button = self._button(
             "training_plots_button", tr("Plots ▾"), tr("Choose the metrics that are plotted")
         )

@@ -40,7 +40,7 @@ from subflow_app.qt.training.policy_view import PolicyView
 from subflow_app.qt.training.start_form import StartForm
 from subflow_app.qt.training.table_model import TrainingTable
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import h_box, named, timer, v_box
+from subflow_app.qt.widgets.shorthand import h_box, named, split, timer, v_box
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
 from subflow_app.qt.workers import Workers
 
@@ -318,17 +318,12 @@ class TrainPage(QWidget):
         self.tabs.currentChanged.connect(lambda _index: self._on_changed())
         top = QWidget(self)
         v_box(top, self._tool_row(), (self._table_pages, 1), margins=0, spacing=0)
-        right = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "training_splitter")
-        right.addWidget(top)
-        right.addWidget(self.tabs)
-        right.setStretchFactor(1, 1)
+        border = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "training_splitter")
+        right = split(border, top, self.tabs)
         row = self.table.fontMetrics().height() + 8
         right.setSizes([round(_TABLE_ROWS * row) + 60, 600])
-        whole = named(QSplitter(Qt.Orientation.Horizontal, self, childrenCollapsible=False), "train_splitter")
-        whole.addWidget(self._form_pages)
-        whole.addWidget(right)
-        whole.setStretchFactor(1, 1)
-        whole.setSizes([_FORM_WIDTH, 700])
+        border = named(QSplitter(Qt.Orientation.Horizontal, self, childrenCollapsible=False), "train_splitter")
+        whole = split(border, self._form_pages, right, sizes=[_FORM_WIDTH, 700])
         v_box(self, whole, margins=0)
 
     def _tool_row(self) -> QHBoxLayout:

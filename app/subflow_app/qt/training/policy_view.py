@@ -6,8 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QComboBox, QLabel, QStackedWidget, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QWidget
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.policy_surface import SeenPolicy, Surface, policy_surface
@@ -16,7 +15,7 @@ from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
+from subflow_app.qt.widgets.shorthand import captioned, h_box, named, pages, v_box
 from subflow_app.qt.workers import Workers
 
 if TYPE_CHECKING:
@@ -50,10 +49,7 @@ class PolicyView(QWidget):
         self.output = self._chooser("policy_output", tr("Action that the colour shows"))
         self.status = named(muted(QLabel(self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)), "policy_status")
         self._empty = EmptyState("policy", tr(_NO_TITLE), tr(_NO_TEXT))
-        self._pages = QStackedWidget(self)
-        self._pages.setBackgroundRole(QPalette.ColorRole.Base)
-        self._pages.setAutoFillBackground(True)
-        self._pages.addWidget(self._empty)
+        self._pages = pages(self, self._empty, fills=True)
         self._choosers = QWidget(self)
         across, up = captioned(tr("&Across:"), self.across), captioned(tr("&Up:"), self.up)
         h_box(self._choosers, *across, *up, *captioned(tr("C&olour:"), self.output), None, margins=(8, 4, 8, 4))

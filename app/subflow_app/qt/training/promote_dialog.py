@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from PySide6.QtWidgets import (
     QDialog,
-    QDialogButtonBox,
     QFormLayout,
     QLabel,
     QLineEdit,
@@ -18,7 +17,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
 from subflow_sim.parameter import MAX_NAME_LENGTH
 from subflow_sim.policy_library import NEUTRAL, RANDOM, is_policy_name
 
@@ -71,11 +70,7 @@ class PromoteDialog(QDialog):
         form.addRow(tr("&Name:"), self.name)
         form.addRow("", self.problem)
         form.addRow(tr("N&ote:"), self.note)
-        buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
-        self.promote = buttons.addButton(tr("Promote"), QDialogButtonBox.ButtonRole.AcceptRole)
-        self.promote.setDefault(True)
-        buttons.accepted.connect(self.accept)
-        buttons.rejected.connect(self.reject)
+        buttons, self.promote = accept_buttons(self, tr("Promote"))
         v_box(self, about, form, buttons)
         self.resize(460, self.sizeHint().height())
         self.name.textChanged.connect(self._check)

@@ -154,7 +154,7 @@ class TrainingSession(Feature):
             self._open()
 
     def _open(self) -> None:
-        store = self._database.store if self._database.can_write else None
+        store = self._database.writable
         # In the background: it reads what has gone on since the last session.
         self._workers.start(
             "open trainings",
@@ -164,7 +164,7 @@ class TrainingSession(Feature):
         )
 
     def _on_opened(self, store: Store | None, desk: Trainings) -> None:
-        if store is not (self._database.store if self._database.can_write else None):
+        if store is not (self._database.writable):
             # Another database was opened meanwhile, and another desk is on its way.
             desk.close()
             return

@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QLabel, QProgressBar, QSplitter, QWidget
 
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.qt.widgets.shorthand import h_box, named, split, v_box
 
 _STEPS = 1000
 _BAR_HEIGHT = 6
@@ -41,10 +41,7 @@ class ListBeside(QSplitter):
         top = h_box(None, *action_buttons(actions), (self.bar, 1), margins=(6, 4, 6, 4))
         left = QWidget()
         v_box(left, top, self.text, (rows, 1), margins=0, spacing=0)
-        self.addWidget(left)
-        self.addWidget(page)
-        self.setStretchFactor(0, 0)
-        self.setStretchFactor(1, 1)
+        split(self, left, page)
         self.splitterMoved.connect(self._on_moved)
 
     def show_progress(self, fraction: float, text: str) -> None:

@@ -1,16 +1,29 @@
-"""What is said of nearly every part, in one call each: its names, its layout, its timers."""
+"""What is said of nearly every part, in one call each: names, layouts, pages, buttons of dialogs, timers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, TypeVar
 
 from PySide6.QtCore import QObject, QTimer
-from PySide6.QtGui import QFont
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLabel, QLayout, QVBoxLayout, QWidget
+from PySide6.QtGui import QFont, QPalette
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QLayout,
+    QPushButton,
+    QSplitter,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 W = TypeVar("W", bound=QWidget)
 B = TypeVar("B", bound=QBoxLayout)
+S = TypeVar("S", bound=QSplitter)
 
 _Part: TypeAlias = QWidget | QLayout | None
 Item: TypeAlias = _Part | int | tuple[_Part, int] | tuple[_Part, int, Any]
@@ -78,6 +91,48 @@ def _filled(box: B, items: tuple[Item, ...], margins: Margins, spacing: int | No
             box.addStretch(*how or (1,))
         else:
             box.addSpacing(part)
+    return box
+
+
+def pages(parent: QWidget | None, *parts: QWidget, fills: bool = False) -> QStackedWidget:
+    """Parts in one place, of which one is seen; with ``fills`` on the ground of tables."""
+    made = QStackedWidget(parent)
+    if fills:
+        made.setBackgroundRole(QPalette.ColorRole.Base)
+        made.setAutoFillBackground(True)
+    for part in parts:
+        made.addWidget(part)
+    return made
+
+
+def split(
+    border: S, first: QWidget, second: QWidget, *, shares: tuple[int, int] = (0, 1), sizes: Sequence[int] = ()
+) -> S:
+    """Two parts with a border that can be moved, their shares of more room, and their sizes at first, px."""
+    for place, part in enumerate((first, second)):
+        border.addWidget(part)
+        border.setStretchFactor(place, shares[place])
+    if sizes:
+        border.setSizes(sizes)
+    return border
+
+
+def accept_buttons(
+    dialog: QDialog, text: str, accept: Callable[[], object] | None = None
+) -> tuple[QDialogButtonBox, QPushButton]:
+    """A button to accept a dialog, which Enter presses and which is returned as well, and one to cancel it."""
+    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, dialog)
+    button = box.addButton(text, QDialogButtonBox.ButtonRole.AcceptRole)
+    button.setDefault(True)
+    box.accepted.connect(accept or dialog.accept)
+    box.rejected.connect(dialog.reject)
+    return box, button
+
+
+def close_button(dialog: QDialog) -> QDialogButtonBox:
+    """The button of a dialog that only shows something."""
+    box = QDialogButtonBox(QDialogButtonBox.StandardButton.Close, dialog)
+    box.rejected.connect(dialog.reject)
     return box
 
 

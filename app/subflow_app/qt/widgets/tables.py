@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import TypeVar
 
-from PySide6.QtCore import QAbstractItemModel, QItemSelectionModel, QModelIndex, QPoint, Qt
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QItemSelectionModel,
+    QModelIndex,
+    QObject,
+    QPoint,
+    QSortFilterProxyModel,
+    Qt,
+)
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
 from subflow_app.core.language import tr
-from subflow_app.qt.models.table_model import TableModel
+from subflow_app.qt.models.table_model import SORT_ROLE, TableModel
 from subflow_app.qt.theme import Style, set_style, table_style
 from subflow_app.qt.widgets.shorthand import named
 
@@ -17,8 +26,11 @@ from subflow_app.qt.widgets.shorthand import named
 _CELL_PADDING = 24
 
 
+T = TypeVar("T", bound=QTableView)
+
+
 def set_up_table(
-    table: QTableView,
+    table: T,
     name: str,
     text: str,
     model: QAbstractItemModel | None = None,
@@ -27,8 +39,8 @@ def set_up_table(
     is_single: bool = False,
     copy: Callable[[], None] | None = None,
     menu: Callable[[QPoint], None] | None = None,
-) -> None:
-    """Gives a table its object name, its accessible name, its model and its ways.
+) -> T:
+    """Gives a table its object name, its accessible name, its model and its ways; returns it.
 
     Columns that say what they hold at most get the widths for it.
 
@@ -72,6 +84,18 @@ def set_up_table(
     if menu is not None:
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         table.customContextMenuRequested.connect(lambda at: menu(table.viewport().mapToGlobal(at)))
+    return table
+
+
+def sorting(model: QAbstractItemModel, parent: QObject, filter_role: int | None = None) -> QSortFilterProxyModel:
+    """Lets rows be sorted by what cells are worth, and be found, in their first column, whatever the case."""
+    made = QSortFilterProxyModel(parent)
+    made.setSourceModel(model)
+    made.setSortRole(SORT_ROLE)
+    made.setFilterCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
+    if filter_role is not None:
+        made.setFilterRole(filter_role)
+    return made
 
 
 def set_widths(table: QTableView, columns: Iterable[tuple[str, str]]) -> None:
