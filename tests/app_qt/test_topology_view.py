@@ -90,7 +90,7 @@ def make(qtbot: QtBot, stack: QUndoStack) -> Callable[[str], TopologyView]:
 
 
 def doc_of(view: TopologyView) -> ScenarioDoc:
-    return view._doc
+    return view.doc
 
 
 def items(view: TopologyView, kind: type[ItemT]) -> dict[str, ItemT]:

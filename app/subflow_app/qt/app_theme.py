@@ -30,7 +30,7 @@ class Theme(QObject):
         """Applies ``mode`` to ``application`` at once and follows the desktop while the mode is ``"system"``."""
         super().__init__(parent)
         self._application = application
-        self._mode: ThemeMode = mode
+        self.mode: ThemeMode = mode  # what the person chose: light, dark, high contrast or the desktop's
         # Setting a style polishes every widget there is: not again for what is set already.
         if not isinstance(application.style(), FusionWithOurIcons):
             application.setStyle(FusionWithOurIcons())
@@ -39,24 +39,19 @@ class Theme(QObject):
         _accessibility()[1].contrastPreferenceChanged.connect(self._on_system_changed)
         self._apply()
 
-    @property
-    def mode(self) -> ThemeMode:
-        """What the person chose: light, dark, high contrast or the desktop's."""
-        return self._mode
-
     def set_mode(self, mode: ThemeMode) -> None:
         """Switches every open window to ``mode``."""
         if mode not in MODES:
             raise ValueError(f"theme mode {mode!r}; allowed: {', '.join(MODES)}")
-        self._mode = mode
+        self.mode = mode
         self._apply()
 
     def _on_system_changed(self) -> None:
-        if self._mode == "system":
+        if self.mode == "system":
             self._apply()
 
     def _apply(self) -> None:
-        tokens = _of_system() if self._mode == "system" else {"dark": DARK, "contrast": CONTRAST}.get(self._mode, LIGHT)
+        tokens = _of_system() if self.mode == "system" else {"dark": DARK, "contrast": CONTRAST}.get(self.mode, LIGHT)
         palette = build_palette(tokens)
         self._application.setPalette(palette)
         QToolTip.setPalette(palette)

@@ -36,47 +36,32 @@ class DatabaseControl(QObject):
         self._window = window
         self._workers = window.workers
         self.dialogs = window.dialogs
-        self._store: Store | None = None
-        self._wanted: Path | None = None
+        self.store: Store | None = None  # the open store
+        self.wanted: Path | None = None  # the file that was last asked for
         self._guest: Path | None = None  # what the program was started on
-        self._is_opening = False
+        self.is_opening = False  # whether a file is being opened right now
         self._is_closed = False
         self._waits: list[Callable[[], object]] = []  # for whoever still writes to the store that is replaced
 
     @property
-    def store(self) -> Store | None:
-        """The open store."""
-        return self._store
-
-    @property
     def path(self) -> Path | None:
         """The file that is open, or that was to be opened."""
-        return self._store.path if self._store is not None else self._wanted
-
-    @property
-    def wanted(self) -> Path | None:
-        """The file that was last asked for."""
-        return self._wanted
-
-    @property
-    def is_opening(self) -> bool:
-        """Whether a file is being opened right now."""
-        return self._is_opening
+        return self.store.path if self.store is not None else self.wanted
 
     @property
     def writable(self) -> Store | None:
         """The open store, if runs can be kept and changed in it."""
-        return self._store if self.can_write else None
+        return self.store if self.can_write else None
 
     @property
     def can_write(self) -> bool:
         """Whether runs can be kept and changed."""
-        return self._store is not None and not self._store.is_read_only
+        return self.store is not None and not self.store.is_read_only
 
     @property
     def is_guest(self) -> bool:
         """Whether the program was started on the file that is open: the next start opens the usual one again."""
-        return self._guest is not None and self._wanted == self._guest
+        return self._guest is not None and self.wanted == self._guest
 
     def start_on(self, path: Path) -> None:
         """Has :meth:`open_first` open this file."""
@@ -89,8 +74,8 @@ class DatabaseControl(QObject):
     def open(self, path: Path | None = None) -> None:
         """Opens a database, the user's own by default; a file that cannot be written is opened for reading."""
         wanted = (path or default_database()).absolute()
-        self._wanted = wanted
-        self._is_opening = True
+        self.wanted = wanted
+        self.is_opening = True
         self._workers.start(
             "open database",
             lambda: _open(wanted),
@@ -108,7 +93,7 @@ class DatabaseControl(QObject):
 
     def ask_save_copy(self) -> None:
         """Asks for a file and writes a copy of the whole database to it."""
-        store = self._store
+        store = self.store
         if store is None:
             return
         source = store.path or default_database()
@@ -125,7 +110,7 @@ class DatabaseControl(QObject):
 
     def ask_purge(self, *, asks: bool = True) -> None:
         """Removes all deleted runs for good, if the person means it."""
-        store = self._store
+        store = self.store
         if store is not None and (
             not asks
             or self.dialogs.confirm(
@@ -149,18 +134,18 @@ class DatabaseControl(QObject):
     def close(self) -> None:
         """Closes the store; one that is still being opened is closed when it arrives."""
         self._is_closed = True
-        if self._store is not None:
-            self._store.close()
-            self._store = None
+        if self.store is not None:
+            self.store.close()
+            self.store = None
 
     # ---- inside ----
 
     def _on_opened(self, wanted: Path, store: Store) -> None:
-        if self._is_closed or wanted != self._wanted:
+        if self._is_closed or wanted != self.wanted:
             store.close()
             return
-        self._is_opening = False
-        before, self._store = self._store, store
+        self.is_opening = False
+        before, self.store = self.store, store
         self.opened.emit(store)
         # Views have let go of the old store only now.
         waits, self._waits = self._waits, []
@@ -180,8 +165,8 @@ class DatabaseControl(QObject):
         _log.warning("%s", error)
 
     def _on_failed(self, wanted: Path, error: Exception) -> None:
-        if wanted == self._wanted:
-            self._is_opening = False
+        if wanted == self.wanted:
+            self.is_opening = False
         _log.warning("%s", error)
         if not self._is_closed:
             self.failed.emit(error)

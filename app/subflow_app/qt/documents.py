@@ -41,25 +41,20 @@ class Documents(QObject):
         self.dialogs = window.dialogs
         self.keeps: Callable[[], bool] = lambda: False
         """Whether somebody else keeps the document, with its changes, when it is replaced."""
-        self._doc = ScenarioDoc.new()
+        self.doc = ScenarioDoc.new()  # the document
         self._name = _UNTITLED
         # A document that was never saved and never edited has nothing to lose, an edited one has.
-        self._unsubscribe = self._doc.subscribe(self._on_change)
-
-    @property
-    def doc(self) -> ScenarioDoc:
-        """The document."""
-        return self._doc
+        self._unsubscribe = self.doc.subscribe(self._on_change)
 
     @property
     def name(self) -> str:
         """What titles call the document: its file, the example it came from, or "untitled"."""
-        return self._doc.path.name if self._doc.path else self._name
+        return self.doc.path.name if self.doc.path else self._name
 
     @property
     def shown_name(self) -> str:
         """The same in the language of the window; :attr:`name` is also stored, with trainings."""
-        if self._doc.path is None and self._name.endswith(_OF_EXAMPLE):
+        if self.doc.path is None and self._name.endswith(_OF_EXAMPLE):
             return tr("{name} (example)", name=self._name.removesuffix(_OF_EXAMPLE))
         return tr(_UNTITLED) if self.name == _UNTITLED else self.name
 
@@ -173,13 +168,13 @@ class Documents(QObject):
     def save(self) -> bool:
         """Saves to the document's file, asking for one if it has none; False if it is not saved."""
         self.settling.emit()
-        return self.save_as() if self._doc.path is None else self._save(self._doc.path)
+        return self.save_as() if self.doc.path is None else self._save(self.doc.path)
 
     def save_as(self) -> bool:
         """Asks for a file and saves to it; False if it is not saved."""
         self.settling.emit()
         stem = self._name.removesuffix(_OF_EXAMPLE).removesuffix(SCENARIO_SUFFIX)
-        suggested = self._doc.path or (self._folder() or Path.home()) / f"{stem}{SCENARIO_FILE_SUFFIX}"
+        suggested = self.doc.path or (self._folder() or Path.home()) / f"{stem}{SCENARIO_FILE_SUFFIX}"
         path = self.dialogs.save_path(tr("Save scenario"), tr(SCENARIO_FILTER), suggested)
         return path is not None and self._save(path)
 
@@ -187,7 +182,7 @@ class Documents(QObject):
 
     def _save(self, path: Path) -> bool:
         try:
-            self._doc.save(path)
+            self.doc.save(path)
         except AppError as error:
             self._notices.file_failed(str(error))
             return False
@@ -198,7 +193,7 @@ class Documents(QObject):
 
     def _replace(self, doc: ScenarioDoc, name: str) -> None:
         self._unsubscribe()
-        self._doc = doc
+        self.doc = doc
         self._name = name
         self._unsubscribe = doc.subscribe(self._on_change)
         # Commands of the old document must be gone before anybody can undo them in the new one.
@@ -210,8 +205,8 @@ class Documents(QObject):
         self.edited.emit()
 
     def _folder(self) -> Path | None:
-        if self._doc.path is not None:
-            return self._doc.path.parent
+        if self.doc.path is not None:
+            return self.doc.path.parent
         recent = self._preferences.settings.recent_files
         return Path(recent[0]).parent if recent else None
 

@@ -38,7 +38,7 @@ class LogPanel(QWidget):
         self._log = log
         self._next = 0
         self._messages: list[LogMessage] = []
-        self._unseen = 0
+        self.unseen = 0  # warnings and errors that came since the panel was looked at
         levels = ((level, tr(text)) for level, text in _LEVELS.items())
         self.level = Choice("log_level", levels, self, text=tr("Messages from this level on"))
         self.search = named(QLineEdit(self, placeholderText=tr("Search the log…")), "log_search", tr("Search the log"))
@@ -63,11 +63,6 @@ class LogPanel(QWidget):
         self.destroyed.connect(self._unsubscribe)
         follow_theme(self._recolour)
 
-    @property
-    def unseen(self) -> int:
-        """Warnings and errors that came since the panel was looked at."""
-        return self._unseen
-
     def refresh(self) -> None:
         """Takes over what has come."""
         if self._log.count == self._next:
@@ -83,8 +78,8 @@ class LogPanel(QWidget):
         else:
             serious = sum(message.level >= logging.WARNING for message in new)
             if serious:
-                self._unseen += serious
-                self.unseen_changed.emit(self._unseen)
+                self.unseen += serious
+                self.unseen_changed.emit(self.unseen)
 
     def copy(self) -> None:
         """Copies what is shown."""
@@ -100,8 +95,8 @@ class LogPanel(QWidget):
         self._see()
 
     def _see(self) -> None:
-        if self._unseen:
-            self._unseen = 0
+        if self.unseen:
+            self.unseen = 0
             self.unseen_changed.emit(0)
 
     def _matches(self, message: LogMessage) -> bool:

@@ -35,7 +35,7 @@ class PanelFold(QObject):
         """
         super().__init__(manager)
         self._dock = dock
-        self._is_folded = False
+        self.is_folded = False  # whether the place is folded, or would be if it lay above or below others
         self._text = ""
         self._line: _Line | None = None
         # Of the place whose height is held. Places themselves are never kept: QtAds deletes them when layouts change.
@@ -45,20 +45,15 @@ class PanelFold(QObject):
         manager.dockAreaCreated.connect(self._timer.start)
         dock.topLevelChanged.connect(self._timer.start)
 
-    @property
-    def is_folded(self) -> bool:
-        """Whether the place is folded, or would be if it lay above or below others."""
-        return self._is_folded
-
     def set_folded(self, is_folded: bool) -> None:
         """Folds or unfolds the place."""
-        self._is_folded = is_folded
+        self.is_folded = is_folded
         self.follow()
 
     def toggle(self) -> None:
         """What the person does: folds or unfolds it."""
-        self.set_folded(not self._is_folded)
-        self.chosen.emit(self._is_folded)
+        self.set_folded(not self.is_folded)
+        self.chosen.emit(self.is_folded)
 
     def set_text(self, text: str) -> None:
         """Says something else beside the tabs while it is folded."""
@@ -87,7 +82,7 @@ class PanelFold(QObject):
         # Kept as long as the place is used: PySide gives up its children with the last reference to a splitter.
         splitter = area.parentWidget()
         can_fold = _can_fold(area, splitter)
-        if self._is_folded and can_fold:
+        if self.is_folded and can_fold:
             if self._held != area.dockWidgets():
                 self.release()
                 self._hold(area)

@@ -66,14 +66,15 @@ class PlotView(QWidget):
         self._scroll: PlotScroll | None = None
         self._model = LegendModel(self)
         self._model.hidden_changed.connect(self._on_hidden_changed)
-        self._runs: tuple[Traces, ...] = ()
+        self.runs: tuple[Traces, ...] = ()  # the runs shown
         self._means: LegendValues | None = None  # of these runs and plots, once they are asked for
         self._rows: list[RunRow | None] = []  # of the runs whose results are shown
         self._without_data: frozenset[str] | None = (
             None  # worked out once for these runs: there may be thousands of traces
         )
-        self._wanted: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
-        self._specs = self._wanted
+        # The plots that are switched on.
+        self.wanted: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
+        self.specs = self.wanted  # the plots shown, from top to bottom: those wanted that some run has
         self._popped: dict[str, PoppedPlot] = {}  # by plot id: in windows of their own
         self._clicked: CurveId | None = None
         self._of_numbers: dict[str, PlotSpec] = {}  # by plot id: the plot of the number that is chosen
@@ -119,7 +120,7 @@ class PlotView(QWidget):
         from subflow_app.qt.plotting.plot_scroll import PlotScroll
         from subflow_app.qt.plotting.plot_stack import PlotStack
 
-        stack = PlotStack(self._specs, self)
+        stack = PlotStack(self.specs, self)
         legend = Legend(self._model, self)
         stack.set_log(self._log)
         stack.set_marks_shown(self._marks_shown)
@@ -156,18 +157,13 @@ class PlotView(QWidget):
     def showEvent(self, event: QShowEvent) -> None:
         """Catches up with what runs did while the view was hidden."""
         super().showEvent(event)
-        if any(run.row is None for run in self._runs) or self._are_rows_new(self._runs):
+        if any(run.row is None for run in self.runs) or self._are_rows_new(self.runs):
             self.refresh()
 
     def _on_results_folded(self, are_folded: bool) -> None:
         self._are_results_folded = are_folded
 
     # ---- runs ----
-
-    @property
-    def runs(self) -> tuple[Traces, ...]:
-        """The runs shown."""
-        return self._runs
 
     def show_runs(self, runs: Sequence[Traces]) -> None:
         """Shows these runs; none shows the empty state.
@@ -177,7 +173,7 @@ class PlotView(QWidget):
         """
         self.load()
         stack = self._loaded()
-        before = self._runs
+        before = self.runs
         stack.set_pin(None)
         self._of_numbers.clear()
         self._clicked = None
@@ -188,7 +184,7 @@ class PlotView(QWidget):
             for each in self._stacks:
                 each.show_runs(before)
             raise
-        self._runs = tuple(runs)
+        self.runs = tuple(runs)
         self._without_data = None
         self._choose_specs()
         self._pages.setCurrentIndex(1 if runs else 0)
@@ -208,7 +204,7 @@ class PlotView(QWidget):
 
     def refresh(self) -> None:
         """Draws the samples that came since the last call; nothing to do while the view is hidden."""
-        if self._stack is not None and self._runs and self.isVisible():
+        if self._stack is not None and self.runs and self.isVisible():
             for stack in self._stacks:
                 stack.refresh()
             self._update_span()
@@ -217,32 +213,22 @@ class PlotView(QWidget):
 
     def shown_keys(self) -> list[list[SeriesKey]]:
         """Per run, the traces behind the curves that are visible."""
-        return visible_keys(self._stacks, self._specs, self._runs, self._model.hidden)
+        return visible_keys(self._stacks, self.specs, self.runs, self._model.hidden)
 
     # ---- switches ----
-
-    @property
-    def specs(self) -> tuple[PlotSpec, ...]:
-        """The plots shown, from top to bottom: those wanted that some run has."""
-        return self._specs
-
-    @property
-    def wanted(self) -> tuple[PlotSpec, ...]:
-        """The plots that are switched on."""
-        return self._wanted
 
     @property
     def without_data(self) -> frozenset[str]:
         """Ids of the plots that none of the runs shown has; empty while none is shown."""
         if self._without_data is None:
-            self._without_data = frozenset(spec.id for spec in PLOTS if self._runs and not self._have(spec))
+            self._without_data = frozenset(spec.id for spec in PLOTS if self.runs and not self._have(spec))
         return self._without_data
 
     def set_plot_shown(self, plot_id: str, is_shown: bool) -> None:
         """Switches one plot on or off; the last one stays."""
-        wanted = tuple(s for s in PLOTS if (s in self._wanted or s.id == plot_id) and (is_shown or s.id != plot_id))
+        wanted = tuple(s for s in PLOTS if (s in self.wanted or s.id == plot_id) and (is_shown or s.id != plot_id))
         if wanted:
-            self._wanted = wanted
+            self.wanted = wanted
             self._choose_specs()
 
     def scroll_to(self, plot_id: str) -> None:
@@ -271,7 +257,7 @@ class PlotView(QWidget):
 
     def place_cursor(self, name: str) -> None:
         """Puts the cursor A or B to the crosshair; with both, a table tells what lies between them."""
-        if self._runs:
+        if self.runs:
             self._loaded().place_cursor(name)
 
     def clear_cursors(self) -> None:
@@ -297,7 +283,7 @@ class PlotView(QWidget):
         if self._clicked is not None:
             return self._clicked
         ids = self._curve_ids()
-        return ids[0] if ids and len(self._runs) == 1 else None
+        return ids[0] if ids and len(self.runs) == 1 else None
 
     def names_of(self, curve: CurveId) -> tuple[str, str]:
         """Label of a curve, and name of its run."""
@@ -398,20 +384,20 @@ class PlotView(QWidget):
     # ---- inside ----
 
     def _have(self, spec: PlotSpec) -> bool:
-        return any(spec.is_in(traces) for traces in self._runs)
+        return any(spec.is_in(traces) for traces in self.runs)
 
     def _choose_specs(self) -> None:
         """Shows the plots that are wanted and have something to show; the first of all if that is none."""
-        had = tuple(spec for spec in self._wanted if spec.id not in self.without_data) or PLOTS[:1]
+        had = tuple(spec for spec in self.wanted if spec.id not in self.without_data) or PLOTS[:1]
         self._say_left_out()
         specs = tuple(self._of_numbers.get(spec.id, spec) for spec in had)
-        if specs != self._specs:
-            self._specs = specs
+        if specs != self.specs:
+            self.specs = specs
             self._share_out()
 
     def _say_left_out(self) -> None:
         """Says which plots are switched on and still not there, and what a run would need for them."""
-        missing = [spec for spec in self._wanted if spec.id in self.without_data]
+        missing = [spec for spec in self.wanted if spec.id in self.without_data]
         self._left_out.say("\n".join(map(left_out_text, missing)))
 
     @property
@@ -426,13 +412,13 @@ class PlotView(QWidget):
 
     def _share_out(self) -> None:
         """Gives each plot its place: those that are popped out and still shown stay there; some plot is always here."""
-        shown = {spec.id: spec for spec in self._specs}
+        shown = {spec.id: spec for spec in self.specs}
         for plot_id, popped in list(self._popped.items()):
             if shown.get(plot_id) != popped.spec or self._popped.keys() >= shown.keys():
                 del self._popped[plot_id]
                 popped.close()
         if self._stack is not None:
-            self._stack.set_specs([spec for spec in self._specs if spec.id not in self._popped])
+            self._stack.set_specs([spec for spec in self.specs if spec.id not in self._popped])
 
     # ---- windows of their own ----
 
@@ -512,7 +498,7 @@ class PlotView(QWidget):
 
     def _update_span(self) -> None:
         stack = self._loaded()
-        span_s = stack.cursors.span_s if self._runs else None
+        span_s = stack.cursors.span_s if self.runs else None
         if span_s is None:
             self._span.hide()
         else:

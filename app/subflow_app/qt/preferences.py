@@ -23,18 +23,13 @@ class Preferences(QObject):
         """Reads the settings of the user, or those in ``path``."""
         super().__init__(parent)
         self._path = path
-        self._settings = load_settings(path)
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        return self._settings
+        self.settings = load_settings(path)  # the settings in force
 
     def change(self, settings: Settings) -> None:
         """Puts other settings in force and saves them."""
-        if settings == self._settings:
+        if settings == self.settings:
             return
-        self._settings = settings
+        self.settings = settings
         try:
             save_settings(settings, self._path)
         except SettingsError as error:

@@ -44,16 +44,11 @@ class Presentation(QObject):
         super().__init__(window)
         self._window = window
         self._before: _Before | None = None
-        self._is_on = False
+        self.is_on = False  # whether the window presents
         self._polls = self._calm = 0
         self._settling = timer(self, self._settle, _POLL_MS)
         # Who chooses a workspace wants its panels.
         window.workspaces.changed.connect(lambda _name: self.set_on(False))
-
-    @property
-    def is_on(self) -> bool:
-        """Whether the window presents."""
-        return self._is_on
 
     @property
     def is_settled(self) -> bool:
@@ -67,9 +62,9 @@ class Presentation(QObject):
 
     def set_on(self, is_on: bool) -> None:
         """Begins or ends it; everything is as it was before then."""
-        if is_on == self._is_on:
+        if is_on == self.is_on:
             return
-        self._is_on = is_on
+        self.is_on = is_on
         if is_on:
             self._enter()
         else:
@@ -79,7 +74,7 @@ class Presentation(QObject):
     def close(self) -> None:
         """The window closes: the type of the program is its own again."""
         self._settling.stop()
-        if self._is_on and self._before is not None:
+        if self.is_on and self._before is not None:
             QApplication.setFont(self._before.font)
 
     def _enter(self) -> None:

@@ -46,32 +46,22 @@ class RunControl(QObject):
         """Nothing runs yet."""
         super().__init__(parent)
         self._workers = workers
-        self._job: RunJob | None = None
+        self.job: RunJob | None = None  # the run that is going on
         self._speed_limit: float | None = None
-        self._is_paused = False
+        self.is_paused = False  # whether the run holds
         self._timer = timer(self, self._on_tick, DISPLAY_INTERVAL_MS)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
         self._answered.connect(self._on_answered)
 
     @property
-    def job(self) -> RunJob | None:
-        """The run that is going on."""
-        return self._job
-
-    @property
     def is_running(self) -> bool:
         """Whether a run is going on, paused or not."""
-        return self._job is not None
-
-    @property
-    def is_paused(self) -> bool:
-        """Whether the run holds."""
-        return self._is_paused
+        return self.job is not None
 
     @property
     def progress(self) -> RunProgress | None:
         """How far the run is."""
-        return self._job.progress if self._job is not None else None
+        return self.job.progress if self.job is not None else None
 
     def start(
         self,
@@ -93,7 +83,7 @@ class RunControl(QObject):
             records_decisions: whether to keep what controllers and schedulers decide, and why.
             until_s: simulated time at which it holds, s; None: it goes on to the end.
         """
-        if self._job is not None:
+        if self.job is not None:
             return
         try:
             job = RunJob(
@@ -116,10 +106,10 @@ class RunControl(QObject):
             job: the run.
             until_s: simulated time at which it holds, s; None: it goes on to the end.
         """
-        if self._job is not None:
+        if self.job is not None:
             return
-        self._job = job
-        self._is_paused = False
+        self.job = job
+        self.is_paused = False
         job.set_speed_limit(self._speed_limit)
         if until_s is not None:
             job.run_to(until_s)
@@ -136,21 +126,21 @@ class RunControl(QObject):
 
     def toggle_pause(self) -> None:
         """Holds the run, or lets it go on."""
-        if self._job is None:
+        if self.job is None:
             return
-        self._is_paused = not self._is_paused
-        if self._is_paused:
-            self._job.pause()
+        self.is_paused = not self.is_paused
+        if self.is_paused:
+            self.job.pause()
         else:
-            self._job.unpause()
+            self.job.unpause()
         self.state_changed.emit()
 
     def run_to(self, until_s: float) -> None:
         """Lets the run go on and hold exactly at that simulated time, s."""
-        if self._job is None:
+        if self.job is None:
             return
-        self._job.run_to(until_s)
-        self._is_paused = False
+        self.job.run_to(until_s)
+        self.is_paused = False
         self.state_changed.emit()
 
     def change(self, values: Mapping[str, TomlValue]) -> None:
@@ -159,30 +149,30 @@ class RunControl(QObject):
         Args:
             values: keys of an ``[[events]]`` entry, without the time.
         """
-        if self._job is not None:
+        if self.job is not None:
             # The thread that simulates answers; the signal brings that over to this one.
-            self._job.apply(values).add_done_callback(self._answered.emit)
+            self.job.apply(values).add_done_callback(self._answered.emit)
 
     def stop(self) -> None:
         """Ends the run soon; what was simulated so far is kept."""
-        if self._job is not None:
-            self._job.stop()
+        if self.job is not None:
+            self.job.stop()
 
     def set_speed_limit(self, speed_limit: float | None) -> None:
         """Lets this run and those to come go at most this fast, in simulated seconds per second."""
         self._speed_limit = speed_limit
-        if self._job is not None:
-            self._job.set_speed_limit(speed_limit)
+        if self.job is not None:
+            self.job.set_speed_limit(speed_limit)
 
     # ---- inside ----
 
     def _on_tick(self) -> None:
-        if self._job is None:
+        if self.job is None:
             return
-        progress = self._job.progress
-        if self._job.is_held and not self._is_paused:
+        progress = self.job.progress
+        if self.job.is_held and not self.is_paused:
             # It has come to where it was sent.
-            self._is_paused = True
+            self.is_paused = True
             self.state_changed.emit()
         self.ticked.emit(progress)
 
@@ -206,8 +196,8 @@ class RunControl(QObject):
         self._timer.stop()
         # Once more at the very end: a run that was over before the first tick still has to show its curves.
         self.ticked.emit(job.progress)
-        self._job = None
-        self._is_paused = False
+        self.job = None
+        self.is_paused = False
         _log.info('run "%s" %s at t = %.3f s', job.name, result.status.value, job.progress.sim_time_s)
         self.ended.emit(job, result)
         self.state_changed.emit()
@@ -215,7 +205,7 @@ class RunControl(QObject):
     def _on_bug(self, error: Exception) -> None:
         # RunJob.run never raises for what can go wrong in the world: this is ours, and the program says so.
         self._timer.stop()
-        self._job = None
+        self.job = None
         self.state_changed.emit()
         raise error
 

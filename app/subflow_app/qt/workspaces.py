@@ -159,18 +159,13 @@ class Workspaces(QObject):
         self._docks = docks
         self._fold = fold
         self._window = window
-        self._current = DEFAULT_WORKSPACE
+        self.current = DEFAULT_WORKSPACE  # the workspace that is shown
         self._kept: dict[str, QByteArray] = {}
         self._is_presenting = False
-        self._folds: dict[str, bool] = {}  # by workspace, where somebody chose
+        self.folds: dict[str, bool] = {}  # by workspace, where somebody chose
         self._was_low = False
         fold.chosen.connect(self._on_fold_chosen)
         window.installEventFilter(self)
-
-    @property
-    def current(self) -> str:
-        """The workspace that is shown."""
-        return self._current
 
     def show(self, name: str) -> None:
         """Shows another workspace as it was left; nothing happens if it is the one that is shown.
@@ -180,10 +175,10 @@ class Workspaces(QObject):
         """
         if name not in WORKSPACES:
             raise KeyError(name)
-        if name != self._current:
+        if name != self.current:
             self._keep()
             self._is_presenting = False
-            self._current = name
+            self.current = name
             self.bring_back()
         self.changed.emit(name)
 
@@ -192,21 +187,21 @@ class Workspaces(QObject):
 
         Where it is open already, somebody has put it: there it stays.
         """
-        has_place = any(place.name == panel for place in ARRANGEMENTS[self._current].places)
+        has_place = any(place.name == panel for place in ARRANGEMENTS[self.current].places)
         if not has_place and not self._docks.is_open(panel):
             self.show(_ROOMY)
         self._docks.go_to(panel)
 
     def reset(self) -> None:
         """Arranges the present workspace as it was at first, at the sizes that suit the window as it is now."""
-        self._kept.pop(self._current, None)
-        self._folds.pop(self._current, None)
+        self._kept.pop(self.current, None)
+        self.folds.pop(self.current, None)
         self._arrange()
 
     def reset_all(self) -> None:
         """Arranges all workspaces as they were at first."""
         self._kept.clear()
-        self._folds.clear()
+        self.folds.clear()
         self._arrange()
 
     def states(self) -> dict[str, QByteArray]:
@@ -226,38 +221,33 @@ class Workspaces(QObject):
             self._is_presenting = False
             self.bring_back()
 
-    @property
-    def folds(self) -> Mapping[str, bool]:
-        """Whether the history is folded in each workspace where a person chose, to be kept until the next start."""
-        return self._folds
-
     def restore(self, states: Mapping[str, QByteArray], current: str, folds: Mapping[str, bool] | None = None) -> None:
         """Brings back what `states` and `folds` told, with this workspace in front; the first if there is none such."""
-        self._folds = dict(folds or {})
+        self.folds = dict(folds or {})
         self._kept = {name: state for name, state in states.items() if name in WORKSPACES}
-        self._current = current if current in WORKSPACES else DEFAULT_WORKSPACE
+        self.current = current if current in WORKSPACES else DEFAULT_WORKSPACE
         self.bring_back()
-        self.changed.emit(self._current)
+        self.changed.emit(self.current)
 
     def _keep(self) -> None:
         """Remembers how the workspace lies, unless it is something else that is shown."""
         if not self._is_presenting:
-            self._kept[self._current] = self._docks.save_state()
+            self._kept[self.current] = self._docks.save_state()
 
     def bring_back(self) -> None:
         """Shows the workspace as it was when it was last left."""
-        state = self._kept.get(self._current)
+        state = self._kept.get(self.current)
         if state is None or not self._docks.restore_state(state):
             self._arrange()
         else:
             self._fold_or_unfold()
 
     def _on_fold_chosen(self, is_folded: bool) -> None:
-        self._folds[self._current] = is_folded
+        self.folds[self.current] = is_folded
 
     def _fold_or_unfold(self) -> None:
         self._was_low = self._window.height() < _LOW
-        self._fold.set_folded(self._folds.get(self._current, self._was_low))
+        self._fold.set_folded(self.folds.get(self.current, self._was_low))
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """Folds or unfolds the history when the window gets low or high, where nobody chose."""
@@ -266,7 +256,7 @@ class Workspaces(QObject):
         return False
 
     def _arrange(self) -> None:
-        arrangement = PRESENTATION if self._is_presenting else ARRANGEMENTS[self._current]
+        arrangement = PRESENTATION if self._is_presenting else ARRANGEMENTS[self.current]
         with self._docks.rearranging():
             for place in arrangement.places:
                 self._docks.place(place.name, place.side, place.beside)

@@ -59,7 +59,7 @@ class ComparisonView(QWidget):
         super().__init__(parent)
         self.setObjectName("comparison_view")
         self._dialogs = dialogs
-        self._choices = Choices()
+        self.choices = Choices()  # how the runs are to be compared
         self._compared: ComparedRuns | None = None
         self.traces: ComparedTraces | None = None
         self.tabs = named(QTabWidget(self), "comparison_tabs", tr("Kinds of comparison"))
@@ -110,11 +110,6 @@ class ComparisonView(QWidget):
         self.everything.toggled.connect(lambda on: self._choose(has_all=on))
         self.filter.textChanged.connect(self.sorted.setFilterFixedString)
         return page
-
-    @property
-    def choices(self) -> Choices:
-        """How the runs are to be compared."""
-        return self._choices
 
     def show_compared(self, compared: ComparedRuns) -> None:
         """Shows an answer."""
@@ -167,8 +162,8 @@ class ComparisonView(QWidget):
         return [self.model.table.rows[place] for place in places]
 
     def _choose(self, **changes: object) -> None:
-        self._choices = replace(self._choices, **changes)  # type: ignore[arg-type] # fields of any kind
-        self.choices_changed.emit(self._choices)
+        self.choices = replace(self.choices, **changes)  # type: ignore[arg-type] # fields of any kind
+        self.choices_changed.emit(self.choices)
 
     # ---- settings ----
 

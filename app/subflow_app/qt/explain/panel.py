@@ -67,7 +67,7 @@ class ExplainPanel(QWidget):
         """A panel without a decision; ``steps`` are the actions that go from decision to decision."""
         super().__init__(parent)
         self.setObjectName("explain_content")
-        self._point: ExplainedPoint | None = None
+        self.point: ExplainedPoint | None = None  # the decision that is shown
         self._label = ""
         self._empty = EmptyState("explain", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
         self._numbers: TableModel[Number] = TableModel(COLUMNS, self, tip=lambda number: meaning_of(number) or None)
@@ -132,14 +132,9 @@ class ExplainPanel(QWidget):
 
     # ---- what the feature uses ----
 
-    @property
-    def point(self) -> ExplainedPoint | None:
-        """The decision that is shown."""
-        return self._point
-
     def show_point(self, point: ExplainedPoint, label: str) -> None:
         """Shows a decision of the curve of that name."""
-        self._point, self._label = point, label
+        self.point, self._label = point, label
         # A sender that only carries out what the controller decided has no numbers of its own.
         has_own = bool(point.told.numbers) or point.reduced_by is None
         told = point.told if has_own else point.reduced_by
@@ -152,7 +147,7 @@ class ExplainPanel(QWidget):
 
     def show_nothing(self, title: str = "", text: str = "") -> None:
         """Says how to get a decision, or why there is none."""
-        self._point = None
+        self.point = None
         self._empty.set_text(title or tr(_EMPTY_TITLE), text or ("" if title else tr(_EMPTY_TEXT)))
         self._pages.setCurrentIndex(0)
 
@@ -170,15 +165,15 @@ class ExplainPanel(QWidget):
     # ---- inside ----
 
     def _recolour(self, _tokens: Tokens) -> None:
-        if self._point is not None:
+        if self.point is not None:
             self._write()
 
     def _ask_for_guide(self) -> None:
-        if self._point is not None:
-            self.guide_wanted.emit(self._point.topic)
+        if self.point is not None:
+            self.guide_wanted.emit(self.point.topic)
 
     def _write(self) -> None:
-        point = self._point
+        point = self.point
         assert point is not None
         told, tokens = point.told, current_tokens()
         time = tr("{line} at {time} s", line=html.escape(self._label), time=f"{told.time_s:.6f}")

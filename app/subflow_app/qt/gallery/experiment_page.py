@@ -38,7 +38,7 @@ class ExperimentPage(QWidget):
         """Nothing yet; ``actions`` become buttons beside the title."""
         super().__init__(parent)
         named(self, "gallery_page", tr("Experiment"))
-        self._exhibit: Exhibit | None = None
+        self.exhibit: Exhibit | None = None  # what is shown
         self.title = heading(named(QLabel(self, wordWrap=True), "gallery_title"), 1.15)
         self.claim = named(QLabel(self, wordWrap=True), "gallery_claim")
         self.claim.setTextInteractionFlags(
@@ -67,15 +67,10 @@ class ExperimentPage(QWidget):
         splitter = split(parts, self.figure, self.tabs, shares=_FIGURE_SHARE, sizes=sizes)
         v_box(self, top, self.claim, self.state, (splitter, 1), margins=(10, 6, 6, 4), spacing=4)
 
-    @property
-    def exhibit(self) -> Exhibit | None:
-        """What is shown."""
-        return self._exhibit
-
     def show_exhibit(self, exhibit: Exhibit, queued: QueuedState | None) -> None:
         """Shows an experiment, or another state of it; its picture comes by itself."""
-        is_other = self._exhibit is None or self._exhibit.name != exhibit.name
-        self._exhibit = exhibit
+        is_other = self.exhibit is None or self.exhibit.name != exhibit.name
+        self.exhibit = exhibit
         recipe, results = exhibit.recipe, exhibit.results
         self.show_queued(queued)
         if recipe is None:
@@ -108,8 +103,8 @@ class ExperimentPage(QWidget):
 
     def show_queued(self, queued: QueuedState | None) -> None:
         """Shows where it stands."""
-        if self._exhibit is not None:
-            told = [state_text(self._exhibit, queued), takes_text(self._exhibit)]
+        if self.exhibit is not None:
+            told = [state_text(self.exhibit, queued), takes_text(self.exhibit)]
             self.state.setText(" · ".join(text for text in told if text))
 
     def _will_show(self, exhibit: Exhibit) -> str:

@@ -24,24 +24,19 @@ class FigureView(QLabel):
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Expanding)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setWordWrap(True)
-        self._content = QPixmap()
-
-    @property
-    def content(self) -> QPixmap:
-        """What is shown, before it is scaled."""
-        return self._content
+        self.content = QPixmap()  # what is shown, before it is scaled
 
     def show_picture(self, content: bytes, words: str) -> None:
         """Shows a PNG; ``words`` say what is seen."""
-        self._content = QPixmap()
-        self._content.loadFromData(content)
+        self.content = QPixmap()
+        self.content.loadFromData(content)
         self.setAccessibleName(tr("Figure"))
         self.setAccessibleDescription(words)
         self._fit()
 
     def show_words(self, text: str) -> None:
         """Says why there is no figure."""
-        self._content = QPixmap()
+        self.content = QPixmap()
         self.setText(text)
         self.setAccessibleName(tr("Figure"))
         self.setAccessibleDescription(text)
@@ -53,10 +48,10 @@ class FigureView(QLabel):
         self.resized.emit()
 
     def _fit(self) -> None:
-        if self._content.isNull():
+        if self.content.isNull():
             return
         ratio = self.devicePixelRatioF()
-        scaled = self._content.scaled(
+        scaled = self.content.scaled(
             self.size() * ratio, Qt.AspectRatioMode.KeepAspectRatio, Qt.TransformationMode.SmoothTransformation
         )
         scaled.setDevicePixelRatio(ratio)

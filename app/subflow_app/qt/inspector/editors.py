@@ -55,7 +55,7 @@ class TextEditor(QLineEdit):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.session = 0
-        self._suffix = ""
+        self.suffix = ""  # what stands at the right edge
         self._has_room = False  # for the suffix
         self._shown = ""
         self._is_wrong = False
@@ -70,15 +70,10 @@ class TextEditor(QLineEdit):
             self._is_wrong = wrong
             self.update()
 
-    @property
-    def suffix(self) -> str:
-        """What stands at the right edge."""
-        return self._suffix
-
     def set_suffix(self, suffix: str) -> None:
         """Show something at the right edge."""
-        if suffix != self._suffix:
-            self._suffix = suffix
+        if suffix != self.suffix:
+            self.suffix = suffix
             self._make_room()
             self.update()
 
@@ -110,9 +105,9 @@ class TextEditor(QLineEdit):
     def _make_room(self) -> None:
         """Keep the text clear of the suffix; in a narrow field the text goes first."""
         metrics = self.fontMetrics()
-        width = metrics.horizontalAdvance(self._suffix) + 8
+        width = metrics.horizontalAdvance(self.suffix) + 8
         text = metrics.horizontalAdvance(self.text() or self.placeholderText())
-        self._has_room = bool(self._suffix) and text + width + _FRAME <= self.width()
+        self._has_room = bool(self.suffix) and text + width + _FRAME <= self.width()
         self.setTextMargins(_TEXT_MARGIN, 0, width if self._has_room else 0, 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -159,7 +154,7 @@ class TextEditor(QLineEdit):
             painter = QPainter(self)
             painter.setPen(self.palette().color(QPalette.ColorRole.PlaceholderText))
             rect = self.rect().adjusted(0, 0, -8, 0)
-            painter.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self._suffix)
+            painter.drawText(rect, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self.suffix)
 
 
 class ChoiceEditor(QComboBox):

@@ -43,7 +43,7 @@ class FieldRow(QObject):
     def __init__(self, doc: Previewer, field: FormField, parent: QWidget) -> None:
         super().__init__(parent)
         self._doc = doc
-        self._field = field
+        self.field = field  # what is shown
         self._is_read_only = False
         self.label = muted(QLabel(field.label, parent))
         self.editor = self._make_editor(field, parent)
@@ -56,12 +56,7 @@ class FieldRow(QObject):
     @property
     def key(self) -> str:
         """Dotted key of the value."""
-        return self._field.key
-
-    @property
-    def field(self) -> FormField:
-        """What is shown."""
-        return self._field
+        return self.field.key
 
     def add_to(self, grid: QGridLayout, row: int) -> int:
         """Put the widgets into a grid of four columns; returns the next free row."""
@@ -74,11 +69,11 @@ class FieldRow(QObject):
 
     def fits(self, field: FormField) -> bool:
         """Whether this row can show a field as it now is, without other widgets."""
-        return field.key == self._field.key and self._kind(field) is type(self.editor)
+        return field.key == self.field.key and self._kind(field) is type(self.editor)
 
     def show_field(self, field: FormField) -> None:
         """Show what the file says now."""
-        self._field = field
+        self.field = field
         if isinstance(self.editor, TextEditor):
             self.editor.setPlaceholderText(field.placeholder)
             self.editor.show_value(field.text)
@@ -108,7 +103,7 @@ class FieldRow(QObject):
             self.editor.setReadOnly(read_only)
         else:
             self.editor.setEnabled(not read_only)
-        self.show_field(self._field)
+        self.show_field(self.field)
 
     def commit(self) -> None:
         """Make what is typed count, as if the focus had left."""
@@ -161,7 +156,7 @@ class FieldRow(QObject):
         return editor
 
     def _set_up(self) -> None:
-        field = self._field
+        field = self.field
         name = field.key.replace(".", "_") or "scenario"
         self.editor.setObjectName(f"field_{name}")
         owner = field.key.rpartition(".")[0]
@@ -197,31 +192,31 @@ class FieldRow(QObject):
 
     def _check(self, text: str) -> None:
         """Say while it is typed whether the text will do."""
-        completed = self._field.completed(text)
-        check = check_text(self._doc, self.key, self._field.param, completed)
+        completed = self.field.completed(text)
+        check = check_text(self._doc, self.key, self.field.param, completed)
         self._say(check.message, check.allowed)
         self._show_suffix(check.value, check)
         if completed != text and isinstance(self.editor, TextEditor):
-            self.editor.set_suffix(self._field.unit)
+            self.editor.set_suffix(self.field.unit)
 
     def _show_suffix(self, value: TomlValue | None, check: TextCheck | None) -> None:
         """Show the unit in an empty field, and what a bare number amounts to."""
         if not isinstance(self.editor, TextEditor):
             return
-        param = self._field.param
+        param = self.field.param
         suffix = ""
-        if value is None and not self._field.placeholder:
-            suffix = self._field.unit or param.unit
-        elif value is None and self._field.placeholder == default_text(param):
+        if value is None and not self.field.placeholder:
+            suffix = self.field.unit or param.unit
+        elif value is None and self.field.placeholder == default_text(param):
             suffix = tr("default")
         elif isinstance(value, (int, float)) and not isinstance(value, bool) and param.dimension in _IN_WORDS:
-            is_wrong = bool(check.message if check else self._field.problems)
+            is_wrong = bool(check.message if check else self.field.problems)
             suffix = param.unit if is_wrong else f"= {_IN_WORDS[param.dimension](float(value), 6)}"
         self.editor.set_suffix(suffix)
 
     def _in_field(self, allowed: str) -> str:
         """What is allowed, without the bare number as files may have it: here that would be another value."""
-        return _BARE_EXAMPLE.sub("", allowed) if self._field.unit else allowed
+        return _BARE_EXAMPLE.sub("", allowed) if self.field.unit else allowed
 
     def _say(self, message: str, allowed: str) -> None:
         text = problem_text(message)
@@ -245,10 +240,10 @@ class FieldRow(QObject):
         self.reset.setIcon(icon("reset_value", "muted_text") if self.reset.isEnabled() else QIcon())
 
     def _on_typed(self, text: str) -> None:
-        completed = self._field.completed(text)
+        completed = self.field.completed(text)
         if completed != text and isinstance(self.editor, TextEditor):
             self.editor.show_value(completed)  # also where that is what the file says already
-        self.committed.emit(self.key, read_text(self._field.param, completed), self.editor.session)
+        self.committed.emit(self.key, read_text(self.field.param, completed), self.editor.session)
 
     def _on_chosen(self, value: object) -> None:
         self.committed.emit(self.key, value, 0)

@@ -64,7 +64,7 @@ class Inspector(QWidget):
         self._doc = doc
         self._undo_stack = undo_stack
         self._catalog = catalog
-        self._key = ""
+        self.key = ""  # dotted key of what is shown; empty for the scenario as a whole
         self._is_read_only = False
         self._is_following = False
         self._is_dragged = False
@@ -74,8 +74,8 @@ class Inspector(QWidget):
         self._pages = QStackedWidget(self)
         self._tree = QTreeView(self)
         self._outline = OutlineModel(doc, self)
-        self._form = ParamForm(self)
-        self._source = SourceEditor(self)
+        self.form = ParamForm(self)  # the form of the selected part
+        self.source = SourceEditor(self)  # the text of the file
         self._problems = ProblemList(self)
         self._set_up()
         self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
@@ -85,21 +85,6 @@ class Inspector(QWidget):
         self._expand()
 
     # --- what the window uses ---------------------------------------------------------------------------------------
-
-    @property
-    def key(self) -> str:
-        """Dotted key of what is shown; empty for the scenario as a whole."""
-        return self._key
-
-    @property
-    def form(self) -> ParamForm:
-        """The form of the selected part."""
-        return self._form
-
-    @property
-    def source(self) -> SourceEditor:
-        """The text of the file."""
-        return self._source
 
     @property
     def problem_list(self) -> ProblemList:
@@ -116,8 +101,8 @@ class Inspector(QWidget):
         self._unsubscribe()
         self._doc = doc
         self._unsubscribe = doc.subscribe(self._on_document_changed)
-        self._key = ""
-        self._form.show_form(doc, None)
+        self.key = ""
+        self.form.show_form(doc, None)
         self._show_document()
         self._expand()
         self.key_changed.emit("")
@@ -142,12 +127,12 @@ class Inspector(QWidget):
         self._tabs.setCurrentIndex(_FORM)
         if not (problem.key and self._doc.is_toml and self._focus_field(problem.key)):
             self._tabs.setCurrentIndex(_TEXT)
-            self._source.show_line(problem.line or 1)
+            self.source.show_line(problem.line or 1)
 
     def show_text(self) -> None:
         """Show the text of the file."""
         self._tabs.setCurrentIndex(_TEXT)
-        self._source.setFocus(Qt.FocusReason.OtherFocusReason)
+        self.source.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def show_form(self) -> None:
         """Show the form of the selected part."""
@@ -156,7 +141,7 @@ class Inspector(QWidget):
     def start_editing(self) -> None:
         """Put the cursor into the first field of what is selected; into the list of parts if that has none."""
         # No focus proxy: Tab would follow it, past the list and whatever else lies before the form.
-        first = next(self._form.rows(), None)
+        first = next(self.form.rows(), None)
         if first is not None:
             first.set_focus()
         else:
@@ -164,16 +149,16 @@ class Inspector(QWidget):
 
     def commit_pending(self) -> None:
         """Make everything count that is typed but not entered yet; call it before saving or running."""
-        self._form.commit_pending()
-        self._source.commit()
+        self.form.commit_pending()
+        self.source.commit()
 
     def set_read_only(self, read_only: bool, reason: str = "") -> None:
         """Allow looking only, for instance while a run goes; the reason is shown above the fields."""
         if read_only:
             self.commit_pending()
         self._is_read_only = read_only
-        self._form.set_read_only(read_only)
-        self._source.setReadOnly(read_only)
+        self.form.set_read_only(read_only)
+        self.source.setReadOnly(read_only)
         self._banner.setText(reason)
         self._banner.setVisible(bool(read_only and reason))
 
@@ -216,19 +201,19 @@ class Inspector(QWidget):
         tree.header().setStretchLastSection(True)
         tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.ResizeToContents)
         tree.selectionModel().currentChanged.connect(self._on_current_changed)
-        self._form.set_tab_before(tree)
-        self._form.committed.connect(self._on_value_committed)
-        self._form.add_event_wanted.connect(self._add_event)
-        self._form.remove_event_wanted.connect(self._remove_event)
-        self._source.committed.connect(self._on_text_committed)
+        self.form.set_tab_before(tree)
+        self.form.committed.connect(self._on_value_committed)
+        self.form.add_event_wanted.connect(self._add_event)
+        self.form.remove_event_wanted.connect(self._remove_event)
+        self.source.committed.connect(self._on_text_committed)
         self._problems.activated.connect(self.focus_problem)
         border = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "inspectorSplitter")
-        splitter = split(border, tree, self._form)
+        splitter = split(border, tree, self.form)
         splitter.splitterMoved.connect(self._on_dragged)
         self._splitter = splitter
         tree.setMinimumHeight(40)
         self._pages.addWidget(splitter)
-        self._pages.addWidget(self._source)
+        self._pages.addWidget(self.source)
         v_box(self, self._tabs, self._banner, (self._pages, 1), self._problems, margins=0, spacing=0)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -264,11 +249,11 @@ class Inspector(QWidget):
     # --- document -> widgets ----------------------------------------------------------------------------------------
 
     def _on_document_changed(self, change: Change) -> None:
-        if change.kind in ("events", "parts") and self._key.startswith("events."):
+        if change.kind in ("events", "parts") and self.key.startswith("events."):
             # Numbers have shifted: stay near, but never show an event that is not there.
             count = len(self._doc.data.get("events", []))
-            number = min(int(self._key.partition(".")[2]), count - 1)
-            self._key = f"events.{number}" if number >= 0 else "events"
+            number = min(int(self.key.partition(".")[2]), count - 1)
+            self.key = f"events.{number}" if number >= 0 else "events"
         self._show_document()
 
     def _show_document(self) -> None:
@@ -281,33 +266,33 @@ class Inspector(QWidget):
             for row in range(self._outline.rowCount()):
                 index = self._outline.index(row, 0)
                 self._tree.setExpanded(index, index.data(KEY_ROLE) in expanded)
-        if self._doc.is_toml and form_for(self._doc, self._key, self._catalog) is None:
+        if self._doc.is_toml and form_for(self._doc, self.key, self._catalog) is None:
             self._set_key("")
         self._follow_key()
         # While the text is no TOML the form keeps its last state, greyed: its values would be guesses.
         if self._doc.is_toml:
             self._show_form_of_key()
-        self._form.setEnabled(self._doc.is_toml)
-        self._source.show_document(self._doc)
+        self.form.setEnabled(self._doc.is_toml)
+        self.source.show_document(self._doc)
         self._problems.show_problems(self._doc.problems, next_step_text(missing_part(self._doc)))
 
     def _set_key(self, key: str) -> None:
-        if key == self._key and self._form.form is not None:
+        if key == self.key and self.form.form is not None:
             return
-        self._form.commit_pending()
-        self._key = key
+        self.form.commit_pending()
+        self.key = key
         self._follow_key()
         if self._doc.is_toml:
             self._show_form_of_key()
-            self._form.verticalScrollBar().setValue(0)
+            self.form.verticalScrollBar().setValue(0)
         self.key_changed.emit(key)
 
     def _show_form_of_key(self) -> None:
-        self._form.show_form(self._doc, form_for(self._doc, self._key, self._catalog))
+        self.form.show_form(self._doc, form_for(self._doc, self.key, self._catalog))
 
     def _follow_key(self) -> None:
         """Make the list show what the form shows."""
-        index = self._outline.index_of(self._key)
+        index = self._outline.index_of(self.key)
         if index.isValid() and index != self._tree.currentIndex():
             self._is_following = True
             flags = QItemSelectionModel.SelectionFlag
@@ -325,7 +310,7 @@ class Inspector(QWidget):
         """Put the cursor into the field that holds a key; says whether there is one."""
         wanted = [str(step) for step in split_key(key)]
         while wanted:
-            row = self._form.row(".".join(wanted))
+            row = self.form.row(".".join(wanted))
             if row is not None:
                 row.set_focus()
                 return True

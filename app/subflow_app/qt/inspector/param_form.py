@@ -29,7 +29,7 @@ class ParamForm(QScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._form: Form | None = None
+        self.form: Form | None = None  # what is shown
         self._rows: list[FieldRow] = []
         self._hints: list[QLabel] = []
         self._is_read_only = False
@@ -39,11 +39,6 @@ class ParamForm(QScrollArea):
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-
-    @property
-    def form(self) -> Form | None:
-        """What is shown."""
-        return self._form
 
     def rows(self) -> Iterator[FieldRow]:
         """Yield the rows from top to bottom."""
@@ -57,14 +52,14 @@ class ParamForm(QScrollArea):
         """Show a form. Widgets stay where the fields are the same, so that cursor and focus do too."""
         fields = list(form.fields()) if form else []
         is_same = (
-            self._form is not None
+            self.form is not None
             and form is not None
-            and form.key == self._form.key
+            and form.key == self.form.key
             and len(fields) == len(self._rows)
-            and _outline(form) == _outline(self._form)
+            and _outline(form) == _outline(self.form)
             and all(row.fits(field) for row, field in zip(self._rows, fields, strict=True))
         )
-        self._form = form
+        self.form = form
         if form is None or not is_same:
             self._build(doc, form)
             return
@@ -169,7 +164,7 @@ class ParamForm(QScrollArea):
         return self.fontMetrics().horizontalAdvance(tr("Receive buffer")) + 6
 
     def _show_header(self) -> None:
-        form = self._form
+        form = self.form
         self._title.setText(form.title if form else "")
         subtitle = " · ".join(filter(None, (form.kind, form.subtitle))) if form else ""
         self._subtitle.setText(subtitle)
@@ -193,7 +188,7 @@ class ParamForm(QScrollArea):
         self.focused.emit(key)
 
     def _on_action(self) -> None:
-        key = self._form.key if self._form else ""
+        key = self.form.key if self.form else ""
         if key == "events":
             self.add_event_wanted.emit()
         elif key.startswith("events."):

@@ -41,43 +41,33 @@ class ProblemList(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("problemPanel")
-        self._model = ProblemModel(_text, self, tip=str)
+        self.model = ProblemModel(_text, self, tip=str)  # the rows
         self._most_rows = _MOST_ROWS
         self._icon = IconLabel("error", "error", 15, self)
         self._title = heading(named(QLabel(self, wordWrap=True), "problemCount"), is_demi=True)
         self._is_hint = False
-        self._view = named(QListView(self), "problemList", tr("Problems"))
-        self._view.setModel(self._model)
-        self._view.setFrameShape(QFrame.Shape.NoFrame)
-        self._view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._view.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self._view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self._view.clicked.connect(self._on_activated)
-        self._view.activated.connect(self._on_activated)
+        self.view = named(QListView(self), "problemList", tr("Problems"))  # the list itself
+        self.view.setModel(self.model)
+        self.view.setFrameShape(QFrame.Shape.NoFrame)
+        self.view.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.view.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.view.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.view.clicked.connect(self._on_activated)
+        self.view.activated.connect(self._on_activated)
         line = h_box(None, self._icon, (self._title, 1), spacing=6)
-        v_box(self, line, self._view, margins=(14, 7, 8, 6), spacing=3)
+        v_box(self, line, self.view, margins=(14, 7, 8, 6), spacing=3)
         follow_theme(self._recolour)
         self.hide()
 
-    @property
-    def model(self) -> ProblemModel:
-        """The rows."""
-        return self._model
-
-    @property
-    def view(self) -> QListView:
-        """The list itself."""
-        return self._view
-
     def show_problems(self, problems: Sequence[Problem], next_step: str = "") -> None:
         """List other problems, or say what a scenario that is only begun needs next; without either, disappear."""
-        if tuple(problems) != self._model.rows:
-            self._model.show_rows(tuple(problems))
+        if tuple(problems) != self.model.rows:
+            self.model.show_rows(tuple(problems))
         count = len(problems)
         self._title.setText(next_step or trn("{count} problem", "{count} problems", count))
         if bool(next_step) != self._is_hint:
             self._is_hint = bool(next_step)
-            self._view.setVisible(not next_step)
+            self.view.setVisible(not next_step)
             self._icon.setVisible(not next_step)
             self._recolour(current_tokens())
         self._take_height()
@@ -92,10 +82,10 @@ class ProblemList(QFrame):
             self._take_height()
 
     def _take_height(self) -> None:
-        count = self._model.rowCount()
+        count = self.model.rowCount()
         rows = min(max(count, 1), self._most_rows)
-        height = self._view.sizeHintForRow(0) if count else 0
-        self._view.setFixedHeight(rows * max(height, self.fontMetrics().height() + 2) + 4)
+        height = self.view.sizeHintForRow(0) if count else 0
+        self.view.setFixedHeight(rows * max(height, self.fontMetrics().height() + 2) + 4)
 
     def _recolour(self, tokens: Tokens) -> None:
         fill, edge, text = (
@@ -110,4 +100,4 @@ class ProblemList(QFrame):
         )
 
     def _on_activated(self, index: QModelIndex) -> None:
-        self.activated.emit(self._model.rows[index.row()])
+        self.activated.emit(self.model.rows[index.row()])

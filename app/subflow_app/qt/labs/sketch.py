@@ -54,7 +54,7 @@ class SketchCanvas(QWidget):
         self._pen = 0  # column that the keys move
         self._last: int | None = None  # column that the mouse was over
         self._is_closed = False
-        self._curve: tuple[NDArray[np.float64], NDArray[np.float32]] | None = None
+        self.curve: tuple[NDArray[np.float64], NDArray[np.float32]] | None = None  # that of the run
 
     def points(self) -> tuple[tuple[float, float], ...]:
         """What was drawn: (s, SI)."""
@@ -72,7 +72,7 @@ class SketchCanvas(QWidget):
 
     def show_curve(self, times: NDArray[np.float64], values: NDArray[np.float32]) -> None:
         """Lays the curve of a run over it; the axis grows as far as that needs."""
-        self._curve = (times, values)
+        self.curve = (times, values)
         seen = values[(times <= self._until_s) & np.isfinite(values)]
         if len(seen):
             self._top = max(self._top, float(np.max(seen)) * 1.05)
@@ -82,11 +82,6 @@ class SketchCanvas(QWidget):
         """It cannot be changed any more."""
         self._is_closed = True
         self.update()
-
-    @property
-    def curve(self) -> tuple[NDArray[np.float64], NDArray[np.float32]] | None:
-        """That of the run."""
-        return self._curve
 
     def sizeHint(self) -> QSize:
         """Wide, and not high."""
@@ -174,12 +169,12 @@ class SketchCanvas(QWidget):
             where = Qt.AlignmentFlag.AlignHCenter if x + 40 <= self.width() else Qt.AlignmentFlag.AlignRight
             painter.drawText(place, where, f"{time_s:g} s")
         painter.drawText(QRectF(area.left() + 4, area.top(), 80, 16), Qt.AlignmentFlag.AlignLeft, self._unit)
-        if self._curve is not None:
-            times, values = self._curve
+        if self.curve is not None:
+            times, values = self.curve
             shown = times <= self._until_s
             self._line(painter, times[shown], values[shown].astype(np.float64), QPen(QColor(tokens.accent), 1.5))
         pen = QPen(QColor(tokens.warning), 2.5)
-        pen.setStyle(Qt.PenStyle.DashLine if self._curve is not None else Qt.PenStyle.SolidLine)
+        pen.setStyle(Qt.PenStyle.DashLine if self.curve is not None else Qt.PenStyle.SolidLine)
         self._line(painter, np.linspace(0.0, self._until_s, COLUMNS), self._heights, pen)
         if not self._is_closed:
             self._paint_state(painter, area)

@@ -34,28 +34,18 @@ class Spotlight(QWidget):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._window = window
         self._find = find
-        self._targets: tuple[Target, ...] = ()
-        self._places: list[QRect] = []
+        self.targets: tuple[Target, ...] = ()  # what it points at
+        self.places: list[QRect] = []  # where that is, px in the window
         self._clock = QElapsedTimer()
         self._timer = timer(self, self._follow)
         self.hide()
 
-    @property
-    def targets(self) -> tuple[Target, ...]:
-        """What it points at."""
-        return self._targets
-
-    @property
-    def places(self) -> list[QRect]:
-        """Where that is, px in the window."""
-        return self._places
-
     def point_at(self, targets: Sequence[Target]) -> None:
         """Points at these; at nothing if there are none."""
-        self._targets = tuple(targets)
-        if not self._targets:
+        self.targets = tuple(targets)
+        if not self.targets:
             self._timer.stop()
-            self._places = []
+            self.places = []
             self.hide()
             return
         self._clock.start()
@@ -64,10 +54,10 @@ class Spotlight(QWidget):
         self._follow()
 
     def _follow(self) -> None:
-        found = [place for target in self._targets if (place := self._find(target)) is not None]
+        found = [place for target in self.targets if (place := self._find(target)) is not None]
         places = [place.adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN) for place in found]
-        is_elsewhere = places != self._places
-        self._places = places
+        is_elsewhere = places != self.places
+        self.places = places
         if not places:
             self.hide()
             return
@@ -94,7 +84,7 @@ class Spotlight(QWidget):
         for width, alpha in ((4.0, 0.25), (2.0, 1.0)):
             colour.setAlphaF(alpha * strength)
             painter.setPen(QPen(colour, width))
-            for place in self._places:
+            for place in self.places:
                 painter.drawRoundedRect(place, 6, 6)
 
 

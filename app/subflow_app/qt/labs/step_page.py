@@ -92,14 +92,9 @@ class StepPage(QWidget):
         self.setFocusProxy(self.next)
         self.prediction: PredictionForm | None = None
         self.questions: tuple[QuestionForm, ...] = ()
-        self._shown: Step | None = None
+        self.shown: Step | None = None  # the step on it
         self.say_reopen(is_wanted=False)
         self._style()
-
-    @property
-    def shown(self) -> Step | None:
-        """The step on it."""
-        return self._shown
 
     def show_step(self, session: LabSession, step: Step, *, has_following: bool = False) -> None:
         """Shows a step as it is now; its forms stay if it is the one that was shown.
@@ -116,8 +111,8 @@ class StepPage(QWidget):
         self.place.setText(tr("Step {number} of {count}", number=number + 1, count=len(steps)))
         self.bar.setRange(0, len(steps))
         self.bar.setValue(passed)
-        if step is not self._shown:
-            self._shown = step
+        if step is not self.shown:
+            self.shown = step
             self.step_title.setText(step.title)
             introduction = f"{lab.introduction}\n\n---\n\n" if number == 0 and lab.introduction else ""
             self.text.show_text(introduction + step.text)

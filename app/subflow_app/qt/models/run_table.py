@@ -58,12 +58,12 @@ class RunTable(QAbstractTableModel):
     def __init__(self, parent: QObject | None = None) -> None:
         """An empty table of the columns that a new list shows."""
         super().__init__(parent)
-        self._rows: list[RunRow] = []  # as read, newest first
+        self.rows: list[RunRow] = []  # as read, newest first
         self._shown_rows: list[RunRow | RunGroup] = []
-        self._columns: list[RunColumn] = list(COLUMNS)
+        self.columns: list[RunColumn] = list(COLUMNS)  # the columns
         self._recorded: Mapping[str, Mapping[int, Value]] = {}
         self._order: list[tuple[str, bool]] = [NEWEST_FIRST]
-        self._grouping = SWEEP
+        self.grouping = SWEEP  # what the runs are grouped by; empty for nothing
         self._sweeps: Mapping[str, str] = {}  # their names, by the tag of their runs
         self._folded: set[str] = set()  # of the groups that are open at first
         self._opened: set[str] = set()  # of those that are folded at first
@@ -75,11 +75,6 @@ class RunTable(QAbstractTableModel):
         self._icons: dict[str, QIcon] = {}
 
     # ---- what is shown ----
-
-    @property
-    def rows(self) -> Sequence[RunRow]:
-        """The runs, newest first, folded away or not."""
-        return self._rows
 
     @property
     def listed(self) -> list[RunRow]:
@@ -108,16 +103,6 @@ class RunTable(QAbstractTableModel):
         return self.is_folded(group.key) and all(row.id in run_ids for row in group.rows)
 
     @property
-    def columns(self) -> Sequence[RunColumn]:
-        """The columns."""
-        return self._columns
-
-    @property
-    def grouping(self) -> str:
-        """What the runs are grouped by; empty for nothing."""
-        return self._grouping
-
-    @property
     def order(self) -> tuple[str, bool]:
         """The column that decides the order, and whether the greatest come first."""
         return self._order[0]
@@ -140,30 +125,30 @@ class RunTable(QAbstractTableModel):
             sweeps: names of the sweeps, by the tag of their runs.
             is_search: whether these are what a search has found: then sweeps are open, so that it is seen.
         """
-        self._rows, self._recorded = list(rows), recorded
+        self.rows, self._recorded = list(rows), recorded
         self._sweeps, self._is_search = sweeps or {}, is_search
         self._means.clear()
         shown = self._arranged()
         if list(map(_identity, shown)) == list(map(_identity, self._shown_rows)):
             self._shown_rows = shown
-            self._say_changed(0, len(self._columns) - 1)
+            self._say_changed(0, len(self.columns) - 1)
             return
         self._reset(shown)
 
     def set_columns(self, keys: Sequence[str], recorded: Mapping[str, Mapping[int, Value]]) -> None:
         """Shows these columns, always with the name first."""
         self.beginResetModel()
-        self._columns = [column(key) for key in dict.fromkeys((NAME, *keys))]
+        self.columns = [column(key) for key in dict.fromkeys((NAME, *keys))]
         self._recorded = recorded
         self._means.clear()
-        self._order = [each for each in self._order if each[0] in {one.key for one in self._columns}] or [NEWEST_FIRST]
+        self._order = [each for each in self._order if each[0] in {one.key for one in self.columns}] or [NEWEST_FIRST]
         self._shown_rows = self._arranged()
         self.endResetModel()
 
     def set_grouping(self, by: str) -> None:
         """Groups the runs, or lists them plainly."""
-        if by != self._grouping:
-            self._grouping = by
+        if by != self.grouping:
+            self.grouping = by
             self._folded.clear()
             self._means.clear()
             self._reset(self._arranged())
@@ -184,7 +169,7 @@ class RunTable(QAbstractTableModel):
 
     def unfold_runs(self, run_ids: Collection[int]) -> None:
         """Unfolds the groups of these runs."""
-        self.fold({group.key for group in self._groups(row for row in self._rows if row.id in run_ids)}, False)
+        self.fold({group.key for group in self._groups(row for row in self.rows if row.id in run_ids)}, False)
 
     @property
     def opened(self) -> Sequence[str]:
@@ -198,13 +183,13 @@ class RunTable(QAbstractTableModel):
 
     @property
     def _begins_folded(self) -> bool:
-        return self._grouping == SWEEP and not self._is_search
+        return self.grouping == SWEEP and not self._is_search
 
     def _groups(self, rows: Iterable[RunRow]) -> Iterator[RunGroup]:
-        if self._grouping == SWEEP:
+        if self.grouping == SWEEP:
             yield from (RunGroup(tag, "", []) for tag in {sweep_of(row) for row in rows} - {""})
-        elif self._grouping:
-            yield from grouped(rows, self._grouping)
+        elif self.grouping:
+            yield from grouped(rows, self.grouping)
 
     def set_shown(self, run_ids: frozenset[int]) -> None:
         """Marks the runs that the plots show."""
@@ -224,13 +209,13 @@ class RunTable(QAbstractTableModel):
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own default
         """Number of columns."""
-        return 0 if parent.isValid() else len(self._columns)
+        return 0 if parent.isValid() else len(self.columns)
 
     def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
         """Sorts by a column; where it is equal, by those that were sorted by before."""
-        if not 0 <= column < len(self._columns):
+        if not 0 <= column < len(self.columns):
             return
-        key = self._columns[column].key
+        key = self.columns[column].key
         kept = [each for each in self._order if each[0] != key]
         self._order = [(key, order == Qt.SortOrder.DescendingOrder), *kept][:_SORTED_BY]
         self._reset(self._arranged())
@@ -239,9 +224,9 @@ class RunTable(QAbstractTableModel):
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object | None:
         """Title and unit of a column."""
-        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self._columns):
+        if orientation != Qt.Orientation.Horizontal or not 0 <= section < len(self.columns):
             return None
-        shown = self._columns[section]
+        shown = self.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
             return heading(shown)
         if role == Qt.ItemDataRole.ToolTipRole:
@@ -258,7 +243,7 @@ class RunTable(QAbstractTableModel):
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable | Qt.ItemFlag.ItemNeverHasChildren
         if isinstance(self._shown_rows[index.row()], RunGroup):
             return flags
-        if self._can_write and self._columns[index.column()].key == NOTE:
+        if self._can_write and self.columns[index.column()].key == NOTE:
             flags |= Qt.ItemFlag.ItemIsEditable
         return flags
 
@@ -266,7 +251,7 @@ class RunTable(QAbstractTableModel):
         """Text, icon and tool tip of a cell."""
         if not index.isValid():
             return None
-        row, shown = self._shown_rows[index.row()], self._columns[index.column()]
+        row, shown = self._shown_rows[index.row()], self.columns[index.column()]
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return RIGHT if shown.is_number else LEFT
         if isinstance(row, RunGroup):
@@ -307,7 +292,7 @@ class RunTable(QAbstractTableModel):
             return bold()
         if role == Qt.ItemDataRole.DisplayRole:
             count = trn("{count} run", "{count} runs", len(group.rows))
-            counted = next((each for each in self._columns[1:] if not each.is_metric), None)
+            counted = next((each for each in self.columns[1:] if not each.is_metric), None)
             if shown.key == NAME:
                 return self._label(group) if counted is not None else f"{self._label(group)} ({count})"
             if shown is counted:
@@ -316,7 +301,7 @@ class RunTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.DecorationRole and shown.key == NAME:
             return self._icon("folded" if self.is_folded(group.key) else "unfolded", "muted_text")
         if role == Qt.ItemDataRole.ToolTipRole:
-            if self._grouping == SWEEP:
+            if self.grouping == SWEEP:
                 told = tr("Means of the runs of this sweep.")
             else:
                 told = tr("Mean of the runs ± half of its 95 % confidence interval.")
@@ -346,13 +331,13 @@ class RunTable(QAbstractTableModel):
 
     def _label(self, group: RunGroup) -> str:
         if not group.label:
-            return tr("without tags") if self._grouping == "tag" else NOTHING
-        if self._grouping == SWEEP:
+            return tr("without tags") if self.grouping == "tag" else NOTHING
+        if self.grouping == SWEEP:
             # Sweeps of one scenario are called alike.
             return tr("Sweep {number}: {name}", number=group.key.rpartition(" ")[2], name=group.label)
-        if self._grouping == "seed":
+        if self.grouping == "seed":
             return tr("seed {seed}", seed=group.label)
-        return tr(group.label) if self._grouping == "status" else group.label
+        return tr(group.label) if self.grouping == "status" else group.label
 
     def _mean(self, group: RunGroup, shown: RunColumn) -> str:
         key = (group.key, shown.key)
@@ -360,7 +345,7 @@ class RunTable(QAbstractTableModel):
             found = mean_interval(self._value(row, shown) for row in group.rows)
             if found is None:
                 self._means[key] = NOTHING
-            elif math.isnan(found.ci95) or self._grouping == SWEEP:
+            elif math.isnan(found.ci95) or self.grouping == SWEEP:
                 # Runs of other settings are no repetitions: their spread is not of luck.
                 self._means[key] = shown.text(found.mean)
             else:
@@ -395,19 +380,19 @@ class RunTable(QAbstractTableModel):
         return self._icons[key]
 
     def _arranged(self) -> list[RunRow | RunGroup]:
-        rows = self._rows
+        rows = self.rows
         if self._order != [NEWEST_FIRST]:
             order = [(column(key), is_descending) for key, is_descending in self._order]
             rows = sorted_runs(rows, order, self._recorded)
         self._below = {}
-        if not self._grouping:
+        if not self.grouping:
             return list(rows)
         shown: list[RunRow | RunGroup] = []
-        for each in with_sweeps(rows, self._sweeps) if self._grouping == SWEEP else grouped(rows, self._grouping):
+        for each in with_sweeps(rows, self._sweeps) if self.grouping == SWEEP else grouped(rows, self.grouping):
             shown.append(each)
             if isinstance(each, RunGroup) and not self.is_folded(each.key):
                 shown += each.rows
-                if self._grouping == SWEEP:
+                if self.grouping == SWEEP:
                     self._below |= dict.fromkeys((row.id for row in each.rows), each.label)
         return shown
 

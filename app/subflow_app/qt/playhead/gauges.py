@@ -46,18 +46,13 @@ class Gauges(QWidget):
         super().__init__(parent)
         named(self, "playhead_gauges", tr("Windows of the subflows"))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        self._gauges: tuple[Gauge, ...] = ()
+        self.gauges: tuple[Gauge, ...] = ()  # what is shown
         self._full_pkts = 1.0
-
-    @property
-    def gauges(self) -> tuple[Gauge, ...]:
-        """What is shown."""
-        return self._gauges
 
     def show_gauges(self, gauges: Sequence[Gauge], full_pkts: float) -> None:
         """Shows these; a bar of the whole length is a window of ``full_pkts``."""
-        had = len(self._gauges)
-        self._gauges = tuple(gauges)
+        had = len(self.gauges)
+        self.gauges = tuple(gauges)
         self._full_pkts = max(full_pkts, 1.0)
         self.setAccessibleDescription("\n".join(f"{each.label}: {_words(each.window)}" for each in gauges[:20]))
         if len(gauges) != had:
@@ -68,7 +63,7 @@ class Gauges(QWidget):
 
     @property
     def _columns(self) -> int:
-        return max(1, min(len(self._gauges), self.width() // self._least_width))
+        return max(1, min(len(self.gauges), self.width() // self._least_width))
 
     @property
     def _least_width(self) -> int:
@@ -80,7 +75,7 @@ class Gauges(QWidget):
 
     def sizeHint(self) -> QSize:
         """A few rows at most: the picture needs the room."""
-        rows = min(_MOST_ROWS, math.ceil(len(self._gauges) / self._columns)) if self._gauges else 1
+        rows = min(_MOST_ROWS, math.ceil(len(self.gauges) / self._columns)) if self.gauges else 1
         return QSize(self._least_width, rows * self._row_height + 6)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -98,11 +93,11 @@ class Gauges(QWidget):
     def _gauge_at(self, at: QPoint) -> Gauge | None:
         row, column = (at.y() - _TOP) // self._row_height, at.x() * self._columns // max(self.width(), 1)
         number = row * self._columns + column
-        return self._gauges[number] if row >= 0 and number < len(self._shown()) else None
+        return self.gauges[number] if row >= 0 and number < len(self._shown()) else None
 
     def _shown(self) -> tuple[Gauge, ...]:
         room = self._columns * _MOST_ROWS
-        return self._gauges if len(self._gauges) <= room else self._gauges[: room - 1]
+        return self.gauges if len(self.gauges) <= room else self.gauges[: room - 1]
 
     def paintEvent(self, _event: QPaintEvent) -> None:
         """Draws them row by row."""
@@ -114,10 +109,10 @@ class Gauges(QWidget):
             row, column = divmod(number, columns)
             area = QRect(column * width + 8, row * self._row_height + _TOP, width - 16, self._row_height)
             self._paint_gauge(painter, area, gauge)
-        if len(shown) < len(self._gauges):
+        if len(shown) < len(self.gauges):
             area = QRect((columns - 1) * width + 8, (_MOST_ROWS - 1) * self._row_height + _TOP, width, self._row_height)
             painter.setPen(QColor(current_tokens().muted_text))
-            more = tr("and {count} more", count=len(self._gauges) - len(shown))
+            more = tr("and {count} more", count=len(self.gauges) - len(shown))
             painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, more)
 
     def _paint_gauge(self, painter: QPainter, area: QRect, gauge: Gauge) -> None:

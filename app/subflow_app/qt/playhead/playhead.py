@@ -72,17 +72,19 @@ class Playhead(QObject):
         super().__init__(parent)
         self._workers = workers
         self._clock = clock
-        self._runs: tuple[ScrubbedRun, ...] = ()
-        self._run_shown = 0
-        self._transport = Transport()
+        self.runs: tuple[ScrubbedRun, ...] = ()  # those that can be looked into, in the order of the plots
+        self.run_shown = 0  # position of the run among those that the plots show
+        self.transport = Transport()  # where it stands and how it moves; to be read
         self._loop: SeekLoop | None = None
-        self._events: RunEvents | None = None
-        self._samples: RunSamples | None = None
-        self._instant: Instant | None = None
+        self.events: RunEvents | None = None  # what happened in the run; None until it is read
+        self.samples: RunSamples | None = None  # the samples of the run
+        # The state of the simulation at a time near the one shown; None while only samples are known.
+        self.instant: Instant | None = None
         self._ticked_at = 0.0
         self._event_kinds: frozenset[str] | None = None  # nobody has chosen any
-        self._event_owner = ""
-        self._event_rows: NDArray[np.int64] = np.empty(0, np.int64)
+        self.event_owner = ""  # whose events the list shows; everybody's if it is empty
+        # The events that the list shows, and that next and previous go through: their rows, in order of time.
+        self.event_rows: NDArray[np.int64] = np.empty(0, np.int64)
         self._events_taken_at = -math.inf
         self._timer = timer(self, self.tick, FRAME_MS)
         self._timer.setTimerType(Qt.TimerType.PreciseTimer)
@@ -92,47 +94,17 @@ class Playhead(QObject):
     @property
     def time_s(self) -> float | None:
         """The time that is looked at, s; None while nobody has gone to one."""
-        return self._transport.time_s
+        return self.transport.time_s
 
     @property
     def shown_s(self) -> float:
         """Where the playhead is drawn, s."""
-        return self._transport.shown_s
-
-    @property
-    def transport(self) -> Transport:
-        """Where it stands and how it moves; to be read."""
-        return self._transport
-
-    @property
-    def runs(self) -> tuple[ScrubbedRun, ...]:
-        """Those that can be looked into, in the order of the plots."""
-        return self._runs
-
-    @property
-    def run_shown(self) -> int:
-        """Position of the run among those that the plots show."""
-        return self._run_shown
+        return self.transport.shown_s
 
     @property
     def run(self) -> ScrubbedRun | None:
         """The run that is looked into."""
-        return self._runs[self._run_shown] if self._runs else None
-
-    @property
-    def instant(self) -> Instant | None:
-        """The state of the simulation at a time near the one shown; None while only samples are known."""
-        return self._instant
-
-    @property
-    def samples(self) -> RunSamples | None:
-        """The samples of the run."""
-        return self._samples
-
-    @property
-    def events(self) -> RunEvents | None:
-        """What happened in the run; None until it is read."""
-        return self._events
+        return self.runs[self.run_shown] if self.runs else None
 
     @property
     def notice(self) -> str:
@@ -154,37 +126,37 @@ class Playhead(QObject):
     def set_runs(self, runs: Sequence[ScrubbedRun], show: int = 0) -> None:
         """Looks into one of these, the same as before if it is among them."""
         before = self.run
-        self._runs = tuple(runs)
+        self.runs = tuple(runs)
         same = [place for place, run in enumerate(runs) if before is not None and run.traces is before.traces]
         if same and before is not None:
-            self._run_shown = same[0]
+            self.run_shown = same[0]
             if before.goes_on and not runs[same[0]].goes_on:
                 self._on_run_ended()
             self.changed.emit()
             return
-        self._run_shown = -1
+        self.run_shown = -1
         self._open(min(show, max(0, len(runs) - 1)))
 
     def set_run(self, run: int) -> None:
         """Looks into the run at this position among those that the plots show."""
-        if run != self._run_shown and 0 <= run < len(self._runs):
+        if run != self.run_shown and 0 <= run < len(self.runs):
             self._open(run)
 
     def _open(self, number: int) -> None:
         self._drop_replay()
-        had_time = self._transport.time_s is not None
+        had_time = self.transport.time_s is not None
         self._timer.stop()
-        self._run_shown, self._events, self._samples = number, None, None
-        self._event_owner = ""
+        self.run_shown, self.events, self.samples = number, None, None
+        self.event_owner = ""
         run = self.run
         if run is None:
-            self._transport.set_run(0.0, 0.0)
+            self.transport.set_run(0.0, 0.0)
         else:
             # Imported here: a window without runs does without; so it is with the loop of seeks.
             from subflow_app.core.replay.run_samples import RunSamples
 
-            self._samples = RunSamples(run.traces)
-            self._transport.set_run(run.traces.duration_s, self._known_s(), follows=run.goes_on)
+            self.samples = RunSamples(run.traces)
+            self.transport.set_run(run.traces.duration_s, self._known_s(), follows=run.goes_on)
         if had_time:
             self.left.emit()
         self._choose_events()
@@ -197,16 +169,16 @@ class Playhead(QObject):
         assert run is not None
         if run.known_s is not None:
             return run.known_s()
-        assert self._samples is not None
+        assert self.samples is not None
         # A run that was stopped early ends with its last sample, or less than an interval later.
-        known_s = self._samples.known_s
-        is_whole = run.traces.duration_s - known_s <= 1.5 * max(self._samples.interval_s, 1e-9)
+        known_s = self.samples.known_s
+        is_whole = run.traces.duration_s - known_s <= 1.5 * max(self.samples.interval_s, 1e-9)
         return run.traces.duration_s if is_whole or known_s == 0.0 else known_s
 
     def _read_events(self, run: ScrubbedRun) -> None:
         def on_read(events: RunEvents) -> None:
             if self.run is not None and self.run.traces is run.traces:
-                self._events = events
+                self.events = events
                 self._choose_events()
 
         def on_failed(error: Exception) -> None:
@@ -223,29 +195,29 @@ class Playhead(QObject):
         """Goes to a time, or as near to it as the run has one."""
         if self.run is None:
             return
-        self._transport.go_to(time_s)
+        self.transport.go_to(time_s)
         self._show()
         self.changed.emit()
 
     def step(self, by: int) -> None:
         """Goes to the next (1) or previous (-1) sample."""
         if self.run is not None:
-            self._transport.step(by, self.step_s)
+            self.transport.step(by, self.step_s)
             self._show()
             self.changed.emit()
 
     @property
     def step_s(self) -> float:
         """How far a step goes, s."""
-        return (self._samples.interval_s if self._samples is not None else 0.0) or _DEFAULT_STEP_S
+        return (self.samples.interval_s if self.samples is not None else 0.0) or _DEFAULT_STEP_S
 
     def go_to_event(self, by: int) -> None:
         """Goes to the next (1) or previous (-1) event of those that the list shows."""
-        if self._events is None:
+        if self.events is None:
             return
-        found = neighbour_s(self._events.times_s[self._event_rows], self.shown_s, by)
-        if found is not None and found <= self._transport.known_s:
-            self._transport.stop()
+        found = neighbour_s(self.events.times_s[self.event_rows], self.shown_s, by)
+        if found is not None and found <= self.transport.known_s:
+            self.transport.stop()
             self.seek(found)
 
     def go_to_start(self) -> None:
@@ -258,21 +230,21 @@ class Playhead(QObject):
         if run is not None and run.goes_on:
             self.follow()
         else:
-            self.seek(self._transport.known_s)
+            self.seek(self.transport.known_s)
 
     def follow(self) -> None:
         """Stays with the newest time of a run that goes on."""
-        self._transport.follow()
+        self.transport.follow()
         self._rest()
 
     def leave(self) -> None:
         """Looks at no time any more."""
         run = self.run
-        self._transport.leave(follows=run is not None and run.goes_on)
+        self.transport.leave(follows=run is not None and run.goes_on)
         self._rest()
 
     def _rest(self) -> None:
-        self._instant = None
+        self.instant = None
         self.left.emit()
         self.changed.emit()
 
@@ -282,30 +254,30 @@ class Playhead(QObject):
         """Plays forwards (1) or backwards (-1), or stands still if it does so already."""
         if self.run is None:
             return
-        if self._transport.direction == direction:
-            self._transport.stop()
+        if self.transport.direction == direction:
+            self.transport.stop()
         else:
-            self._transport.play(direction)
+            self.transport.play(direction)
             self._ticked_at = self._clock()
             self._show()
         self.changed.emit()
 
     def set_speed(self, speed: float) -> None:
         """Plays at so many simulated seconds per second."""
-        self._transport.speed = speed
+        self.transport.speed = speed
         self.changed.emit()
 
     def tick(self) -> None:
         """Plays on by the time that has passed, and takes over what the replay has found."""
         now = self._clock()
         passed_s, self._ticked_at = now - self._ticked_at, now
-        was_playing = self._transport.is_playing
-        if self._transport.advance(passed_s) is not None:
+        was_playing = self.transport.is_playing
+        if self.transport.advance(passed_s) is not None:
             self._show()
         self._take_found()
-        if was_playing != self._transport.is_playing or self.is_waiting:
+        if was_playing != self.transport.is_playing or self.is_waiting:
             self.changed.emit()
-        if not self._transport.is_playing and not self.is_waiting:
+        if not self.transport.is_playing and not self.is_waiting:
             self._timer.stop()
             self._take_found()
             self.changed.emit()
@@ -317,7 +289,7 @@ class Playhead(QObject):
         run = self.run
         if run is None or not run.goes_on:
             return
-        self._transport.set_known(self._known_s())
+        self.transport.set_known(self._known_s())
         if self._loop is not None:
             self._loop.grow()
         if self._clock() - self._events_taken_at > _EVENTS_S:
@@ -326,8 +298,8 @@ class Playhead(QObject):
 
     def _on_run_ended(self) -> None:
         """What was looked at stays: the replay of a run in memory is the same when it is over."""
-        self._transport.set_known(self._known_s())
-        self._transport.follows = False
+        self.transport.set_known(self._known_s())
+        self.transport.follows = False
         if self._loop is not None:
             self._loop.grow()
         self._take_events()
@@ -335,30 +307,20 @@ class Playhead(QObject):
     def _take_events(self) -> None:
         self._events_taken_at = self._clock()
         run = self.run
-        if run is not None and self._events is not None and self._events.take_new(run.changes()):
+        if run is not None and self.events is not None and self.events.take_new(run.changes()):
             self._choose_events()
 
     # ---- events ----
 
-    @property
-    def event_rows(self) -> NDArray[np.int64]:
-        """The events that the list shows, and that next and previous go through: their rows, in order of time."""
-        return self._event_rows
-
-    @property
-    def event_owner(self) -> str:
-        """Whose events the list shows; everybody's if it is empty."""
-        return self._event_owner
-
     def set_event_filter(self, kinds: Collection[str], owner: str) -> None:
         """Narrows the events down to these kinds, and to those of an owner unless that is empty."""
-        self._event_kinds, self._event_owner = frozenset(kinds), owner
+        self._event_kinds, self.event_owner = frozenset(kinds), owner
         self._choose_events()
 
     def _choose_events(self) -> None:
-        events = self._events
-        self._event_rows = (
-            np.empty(0, np.int64) if events is None else events.rows_of(self._event_kinds, self._event_owner)
+        events = self.events
+        self.event_rows = (
+            np.empty(0, np.int64) if events is None else events.rows_of(self._event_kinds, self.event_owner)
         )
         self.events_changed.emit()
 
@@ -366,7 +328,7 @@ class Playhead(QObject):
 
     def _show(self) -> None:
         """Tells the time, and asks the replay for the state at it."""
-        time_s = self._transport.time_s
+        time_s = self.transport.time_s
         if time_s is None:
             return
         self.moved.emit(time_s)
@@ -395,20 +357,20 @@ class Playhead(QObject):
 
     def _take_found(self) -> None:
         found = self._loop.take() if self._loop is not None else None
-        if found is not None and self._transport.time_s is not None:
-            self._instant = found[1]
+        if found is not None and self.transport.time_s is not None:
+            self.instant = found[1]
             self.arrived.emit()
 
     def _on_failed(self, loop: SeekLoop, error: Exception) -> None:
         if loop is self._loop:
-            self._instant = None
+            self.instant = None
             self.failed.emit(error_text(error))
             self.changed.emit()
 
     def _drop_replay(self) -> None:
         if self._loop is not None:
             self._loop.stop()
-        self._loop = self._instant = None
+        self._loop = self.instant = None
 
     def close(self) -> None:
         """Ends what goes on."""

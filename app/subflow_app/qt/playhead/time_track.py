@@ -47,23 +47,18 @@ class TimeTrack(QSlider):
         self._height = height
         self._end_s = 1.0
         self._known_s = 0.0
-        self._time_s = 0.0
+        self.time_s = 0.0  # where it stands, s
         self._prepared = 1.0
         self._ticks: Mapping[str, NDArray[np.float64]] = {}
 
     # ---- what is shown ----
 
-    @property
-    def time_s(self) -> float:
-        """Where it stands, s."""
-        return self._time_s
-
     def show_time(self, time_s: float, known_s: float, end_s: float, text: str) -> None:
         """Stands at a time of a run; ``text`` is the time for screen readers."""
         shown = (time_s, known_s, end_s)
-        if shown == (self._time_s, self._known_s, self._end_s):
+        if shown == (self.time_s, self._known_s, self._end_s):
             return
-        self._time_s, self._known_s, self._end_s = time_s, known_s, max(end_s, 1e-9)
+        self.time_s, self._known_s, self._end_s = time_s, known_s, max(end_s, 1e-9)
         blocked = self.blockSignals(True)
         self.setValue(round(time_s / self._end_s * _STEPS))
         self.blockSignals(blocked)
@@ -138,7 +133,7 @@ class TimeTrack(QSlider):
 
     def _go_by(self, steps: float, modifiers: Qt.KeyboardModifier) -> None:
         share = _SHIFT_SHARE if modifiers & Qt.KeyboardModifier.ShiftModifier else _KEY_SHARE
-        self.wanted.emit(min(max(self._time_s + steps * share * self._end_s, 0.0), self._known_s))
+        self.wanted.emit(min(max(self.time_s + steps * share * self._end_s, 0.0), self._known_s))
 
     def _go_to_x(self, x: float) -> None:
         share = (x - _MARGIN) / max(1.0, self.width() - 2 * _MARGIN)
@@ -164,7 +159,7 @@ class TimeTrack(QSlider):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         middle = self.height() / 2
         left, right = float(_MARGIN), float(self.width() - _MARGIN)
-        knob_x, known_x = (float(self._x_of(np.array(t))) for t in (self._time_s, self._known_s))
+        knob_x, known_x = (float(self._x_of(np.array(t))) for t in (self.time_s, self._known_s))
         painter.setPen(Qt.PenStyle.NoPen)
         for end, colour in ((right, tokens.border), (known_x, tokens.link_line), (knob_x, tokens.accent)):
             painter.setBrush(QColor(colour))

@@ -24,13 +24,8 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         self.setClipToView(True)
         self._scale = scale
         self._log = False
-        self._time_s: NDArray[np.float64] = np.empty(0)
+        self.time_s: NDArray[np.float64] = np.empty(0)  # sample times, float64 [n], s
         self._values: NDArray[np.float64] = np.empty(0)
-
-    @property
-    def time_s(self) -> NDArray[np.float64]:
-        """Sample times, float64 [n], s."""
-        return self._time_s
 
     @property
     def shown_values(self) -> NDArray[np.float64]:
@@ -41,16 +36,16 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         """Replaces the samples; costs nothing if no sample was added."""
         count = min(len(curve.time_s), len(curve.values))
         # The ends tell other bins, and a last bin that has grown.
-        if 0 < count == len(self._values) and tuple(curve.time_s[[0, -1]]) == tuple(self._time_s[[0, -1]]):
+        if 0 < count == len(self._values) and tuple(curve.time_s[[0, -1]]) == tuple(self.time_s[[0, -1]]):
             return
-        self._time_s = curve.time_s
+        self.time_s = curve.time_s
         self._values = curve.values.astype(np.float64) * self._scale
         self._draw()
 
     def forget(self) -> None:
         """Hides it and drops the samples: the next ones are of another curve."""
         self.hide()
-        self._time_s = self._values = np.empty(0)
+        self.time_s = self._values = np.empty(0)
 
     def set_antialiased(self, is_on: bool) -> None:
         """Draws it with or without smooth edges."""
@@ -74,7 +69,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         nearest = self._nearest(time_s)
         if nearest is None:
             return float("nan"), float("nan")
-        first, last = np.searchsorted(self._time_s, (time_s - reach_s, time_s + reach_s))
+        first, last = np.searchsorted(self.time_s, (time_s - reach_s, time_s + reach_s))
         values = self._values[min(int(first), nearest) : max(int(last), nearest + 1)]
         shown = values[np.isfinite(values) & ((values > 0) | (not self._log))]
         if len(shown) == 0:
@@ -87,7 +82,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         return float(self._values[-1]) if len(self._values) else float("nan")
 
     def _nearest(self, time_s: float) -> int | None:
-        times = self._time_s
+        times = self.time_s
         if len(times) == 0:
             return None
         step = float(times[1] - times[0]) if len(times) > 1 else float(times[0])
@@ -108,7 +103,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
             # Nothing to draw yet, and pyqtgraph warns about the bounds of a curve that is all gaps.
             self.setData(np.empty(0), np.empty(0))
             return
-        self.setData(self._time_s, values)
+        self.setData(self.time_s, values)
 
 
 def curve_pen(curve: Curve, *, dark: bool, width: float = 1.0) -> QPen:

@@ -24,14 +24,9 @@ class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untype
         super().__init__()
         self._height = 0.0
         self._pen = QPen()
-        self._times = np.empty(0)
+        self.times = np.empty(0)  # times of the ticks, float64 [n], s
         self._path = QPainterPath()
         self.setZValue(-10)
-
-    @property
-    def times(self) -> NDArray[np.float64]:
-        """Times of the ticks, float64 [n], s."""
-        return self._times
 
     def set_times(self, times: NDArray[np.float64]) -> None:
         """Replaces the ticks.
@@ -39,7 +34,7 @@ class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untype
         Args:
             times: float64 [n], s.
         """
-        self._times = times
+        self.times = times
         self._path = _path(times[:_MOST_TICKS])
         self.update()
 
@@ -63,12 +58,12 @@ class EventTicks(pg.UIGraphicsItem):  # type: ignore[misc] # pyqtgraph is untype
         painter.translate(0.0, view.top())
         painter.scale(1.0, view.height() * self._height)
         painter.setPen(self._pen)
-        painter.drawPath(self._path if len(self._times) <= _MOST_TICKS else self._thinned(painter))
+        painter.drawPath(self._path if len(self.times) <= _MOST_TICKS else self._thinned(painter))
 
     def _thinned(self, painter: QPainter) -> QPainterPath:
         """The first tick in each column of pixels of the view."""
         view = self.boundingRect()
-        times = self._times[(self._times >= view.left()) & (self._times <= view.right())]
+        times = self.times[(self.times >= view.left()) & (self.times <= view.right())]
         columns = np.floor(times * painter.deviceTransform().m11())
         return _path(times[np.unique(columns, return_index=True)[1]])
 

@@ -54,7 +54,7 @@ class FedPlots(ScrolledPlots):
         self._flow: CurveId | None = None  # of a crowd, that the mouse is near
         self._line_width = self._line_scale = 1.0
         self._duration_s = 1.0
-        self._runs: tuple[Traces, ...] = ()
+        self.runs: tuple[Traces, ...] = ()  # the runs shown
         self.plots = []
         self.time_plots: list[TimePlot] = []  # row by row
         self._rows: list[list[TimePlot]] = []  # by quantity; of each one plot, or one for each column
@@ -76,11 +76,6 @@ class FedPlots(ScrolledPlots):
     def time_range(self) -> tuple[float, float]:
         """First and last time in view, s."""
         raise NotImplementedError
-
-    @property
-    def runs(self) -> tuple[Traces, ...]:
-        """The runs shown."""
-        return self._runs
 
     def recolour(self) -> None:
         """Draws everything in the colours of the theme."""
@@ -156,7 +151,7 @@ class FedPlots(ScrolledPlots):
         self._rest.stop()
         fed = self._note_curves(self.time_plots)
         # What is read counts, also where the median of all is drawn.
-        traces = sum(len(row[0].spec.series(run)) for row in self._rows for run in self._runs)
+        traces = sum(len(row[0].spec.series(run)) for row in self._rows for run in self.runs)
         is_much = len(fed) > _MOST_CURVES_AT_ONCE or traces > _MOST_TRACES_AT_ONCE
         self._is_crowded = not self._paper and is_much
         self._feed_over_time(fed)

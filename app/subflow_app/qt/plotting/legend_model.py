@@ -49,16 +49,11 @@ class LegendModel(TreeModel):
         super().__init__(parent)
         self._groups: list[_Group] = []
         self._specs: tuple[PlotSpec, ...] = ()
-        self._hidden: frozenset[CurveId] = frozenset()
+        self.hidden: frozenset[CurveId] = frozenset()  # lines that are switched off
         self._values: Sequence[Mapping[CurveId, float]] = ()
         self._decimals: Sequence[int | None] = ()
         self._goodputs: Mapping[tuple[int, str], str] = {}
         self._are_means = False
-
-    @property
-    def hidden(self) -> frozenset[CurveId]:
-        """Lines that are switched off."""
-        return self._hidden
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -141,9 +136,9 @@ class LegendModel(TreeModel):
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
         """Switches lines off, and all others on."""
-        if hidden == self._hidden:
+        if hidden == self.hidden:
             return
-        self._hidden = hidden
+        self.hidden = hidden
         for row, group in enumerate(self._groups):
             parent = self.index(row, 0)
             self.dataChanged.emit(parent, parent, [Qt.ItemDataRole.CheckStateRole])
@@ -154,13 +149,13 @@ class LegendModel(TreeModel):
         """Switches a line, or a whole group, on or off."""
         lines = self._lines_at(index)
         ids = {line.id for line in lines}
-        self.set_hidden(self._hidden | ids if any(key not in self._hidden for key in ids) else self._hidden - ids)
+        self.set_hidden(self.hidden | ids if any(key not in self.hidden for key in ids) else self.hidden - ids)
 
     def show_only(self, index: Index) -> None:
         """Switches everything off but this line or group; if that is so already, everything on again."""
         wanted = {line.id for line in self._lines_at(index)}
         others = frozenset(line.id for group in self._groups for line in group.lines) - wanted
-        self.set_hidden(frozenset() if others <= self._hidden and not wanted & self._hidden else others)
+        self.set_hidden(frozenset() if others <= self.hidden and not wanted & self.hidden else others)
 
     def id_at(self, index: Index) -> CurveId | None:
         """The line of an entry; None of a group."""
@@ -270,7 +265,7 @@ class LegendModel(TreeModel):
         if role == Qt.ItemDataRole.FontRole:
             return bold()
         if role == Qt.ItemDataRole.CheckStateRole:
-            shown = sum(line.id not in self._hidden for line in group.lines)
+            shown = sum(line.id not in self.hidden for line in group.lines)
             if shown == 0:
                 return Qt.CheckState.Unchecked
             return Qt.CheckState.Checked if shown == len(group.lines) else Qt.CheckState.PartiallyChecked
@@ -286,7 +281,7 @@ class LegendModel(TreeModel):
                 ways = tr("Click: show or hide. Ctrl+click or Alt+click: show only this. Right click: colour.")
                 return f"{line.curve.label}\n{line.curve.run_title}\n{ways}"
             if role == Qt.ItemDataRole.CheckStateRole:
-                return Qt.CheckState.Unchecked if line.id in self._hidden else Qt.CheckState.Checked
+                return Qt.CheckState.Unchecked if line.id in self.hidden else Qt.CheckState.Checked
             return None
         if role == Qt.ItemDataRole.DisplayRole:
             return self.value_text(line.id, column - 1)

@@ -71,8 +71,8 @@ class PlotStack(FedPlots):
         self.forks = ForkLines()
         self._crosshair_shown = True
         self._readout_shown = False
-        self._cursor_s: float | None = None
-        self._pin_s: float | None = None
+        self.cursor_s: float | None = None  # time under the crosshair, s
+        self.pin_s: float | None = None  # time of the line that stays, s
         self._pointed = ""
         self._handle: QWindow | None = None
         self._specs: tuple[PlotSpec, ...] = ()
@@ -90,11 +90,6 @@ class PlotStack(FedPlots):
     def curves(self) -> dict[CurveId, Curve]:
         """Every line with its label and colour, hidden ones included, in the order of the plots."""
         return self._curves
-
-    @property
-    def hidden(self) -> frozenset[CurveId]:
-        """Lines that are switched off."""
-        return self._hidden
 
     def set_specs(self, specs: Sequence[PlotSpec]) -> None:
         """Shows these plots, those over time first; time range and hidden lines stay."""
@@ -133,13 +128,13 @@ class PlotStack(FedPlots):
         for plot in self.plots:
             plot.set_line_width(self._line_width)
             plot.set_log(self._log)
-            plot.set_hidden(self._hidden)
+            plot.set_hidden(self.hidden)
             plot.view.menu_requested.connect(self._on_menu_requested)
             plot.view.reset_requested.connect(self.fit if isinstance(plot, TimePlot) else plot.fit_values)
         for time_plot in self.time_plots:
             time_plot.show_time_axis(time_plot in self._rows[-1])
             time_plot.set_duration(self._duration_s)
-            time_plot.set_pin(self._pin_s)
+            time_plot.set_pin(self.pin_s)
             if time_plot is not self.time_plots[0]:
                 time_plot.item.setXLink(self.time_plots[0].item)
         self.cursors.attach(self.time_plots)
@@ -175,7 +170,7 @@ class PlotStack(FedPlots):
         self._feed_newest()
         if self._others and not self._others_timer.isActive():
             self._others_timer.start()
-        if self._cursor_s is not None:
+        if self.cursor_s is not None:
             self._draw_cursor()
 
     def show_like(self, other: PlotStack) -> None:
@@ -221,7 +216,7 @@ class PlotStack(FedPlots):
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
         """Switches lines off in all plots."""
-        self._hidden = hidden
+        self.hidden = hidden  # lines that are switched off
         for plot in self.plots:
             plot.set_hidden(hidden)
         self._draw_cursor()
@@ -315,16 +310,11 @@ class PlotStack(FedPlots):
     def zoom(self, steps: int) -> None:
         """Zooms time in (positive) or out around the crosshair, or around the middle of the view."""
         low, high = self.time_range
-        anchor = self._cursor_s if self._cursor_s is not None and low <= self._cursor_s <= high else (low + high) / 2
+        anchor = self.cursor_s if self.cursor_s is not None and low <= self.cursor_s <= high else (low + high) / 2
         factor = _ZOOM_STEP**-steps
         self.set_time_range(anchor + (low - anchor) * factor, anchor + (high - anchor) * factor)
 
     # ---- crosshair ----
-
-    @property
-    def cursor_s(self) -> float | None:
-        """Time under the crosshair, s."""
-        return self._cursor_s
 
     def set_cursor(self, time_s: float | None) -> None:
         """Moves the crosshair in all plots; None takes it away."""
@@ -332,24 +322,19 @@ class PlotStack(FedPlots):
             time_s = None
         if time_s is not None:
             time_s = min(max(time_s, 0.0), self._duration_s)
-        if time_s == self._cursor_s:
+        if time_s == self.cursor_s:
             return
-        self._cursor_s = time_s
+        self.cursor_s = time_s
         self._draw_cursor()
         self.cursor_moved.emit(time_s)
-
-    @property
-    def pin_s(self) -> float | None:
-        """Time of the line that stays, s."""
-        return self._pin_s
 
     def set_pin(self, time_s: float | None) -> None:
         """Draws a line at this time in all plots, brings it into view, and rests the crosshair on it.
 
         Without a mouse over the plots the crosshair then tells the values at that time. None takes the line away.
         """
-        had_cursor_there = self._cursor_s == self._pin_s
-        self._pin_s = time_s
+        had_cursor_there = self.cursor_s == self.pin_s
+        self.pin_s = time_s
         for plot in self.plots:
             plot.set_pin(time_s)
         if time_s is not None:
@@ -368,21 +353,21 @@ class PlotStack(FedPlots):
             return
         low, high = self.time_range
         share = (1 + NAMES.index(name)) / (1 + len(NAMES))
-        self.cursors.set_time(name, self._cursor_s if self._cursor_s is not None else low + share * (high - low))
+        self.cursors.set_time(name, self.cursor_s if self.cursor_s is not None else low + share * (high - low))
 
     def span_rows(self) -> list[SpanRow]:
         """What each visible curve over time did between A and B; nothing until both are set."""
         if self.cursors.span_s is None:
             return []
-        return span_rows(self.time_plots, self._curves, self._hidden, self.cursors.span_s)
+        return span_rows(self.time_plots, self._curves, self.hidden, self.cursors.span_s)
 
     def _draw_cursor(self) -> None:
         for plot in self.plots:
-            plot.set_cursor(self._cursor_s)
-        at_s = self._cursor_s if self._readout_shown else None
+            plot.set_cursor(self.cursor_s)
+        at_s = self.cursor_s if self._readout_shown else None
         values = self.values_at(at_s) if at_s is not None else [{} for _ in self._rows]
         for row, at_time in zip(self._rows, values, strict=True):
-            row[0].set_readout(readout(at_time, at_s, self._curves, self._hidden, self._tokens))
+            row[0].set_readout(readout(at_time, at_s, self._curves, self.hidden, self._tokens))
 
     def _on_mouse_moved(self, position: QPointF) -> None:
         under = next((plot for plot in self.plots if plot.view.sceneBoundingRect().contains(position)), None)
@@ -396,7 +381,7 @@ class PlotStack(FedPlots):
         if isinstance(under, TimePlot):
             self.set_cursor(float(under.view.mapSceneToView(position).x()))
         else:
-            self.set_cursor(self._pin_s)
+            self.set_cursor(self.pin_s)
 
     def _on_mouse_clicked(self, event: Any) -> None:
         if event.button() != Qt.MouseButton.LeftButton or event.double():
@@ -443,7 +428,7 @@ class PlotStack(FedPlots):
 
     def leaveEvent(self, event: QEvent) -> None:
         """Takes the crosshair away with the mouse, back to the line that stays if there is one."""
-        self.set_cursor(self._pin_s)
+        self.set_cursor(self.pin_s)
         self._point_at_flow(None, QPointF())
         for plot in self._others:
             if isinstance(plot, XYPlot):
@@ -458,7 +443,7 @@ class PlotStack(FedPlots):
             return
         low, high = self.time_range
         step = (high - low) * _KEY_STEP * (10 if event.modifiers() & Qt.KeyboardModifier.ShiftModifier else 1)
-        start = self._cursor_s if self._cursor_s is not None else (low + high) / 2
+        start = self.cursor_s if self.cursor_s is not None else (low + high) / 2
         self.set_cursor(start + direction * step)
         event.accept()
 

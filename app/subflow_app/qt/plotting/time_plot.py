@@ -57,9 +57,9 @@ class TimePlot(StackedPlot):
         self._log = False
         self._is_antialiased = False
         self._crosshair: Any = make_crosshair()
-        self._pin: Any = make_crosshair()
+        self.pin: Any = make_crosshair()  # the line that `set_pin` moves, for whoever lets it be dragged
         self._dots: Any = pg.ScatterPlotItem(size=6, pxMode=True)
-        for item in (self._pin, self._crosshair, self._dots):
+        for item in (self.pin, self._crosshair, self._dots):
             item.setZValue(20)
             self.item.addItem(item, ignoreBounds=True)
         self._reach = _Reach(spec)
@@ -373,16 +373,11 @@ class TimePlot(StackedPlot):
             spots.append({"pos": (time_s, y), "brush": self._hex(self._latest[key].colour), "pen": None})
         self._dots.setData(spots=spots)
 
-    @property
-    def pin(self) -> Any:
-        """The line that `set_pin` moves, for whoever lets it be dragged."""
-        return self._pin
-
     def set_pin(self, time_s: float | None) -> None:
         """Draws a line at this time, for as long as it is of interest; None takes it away."""
-        self._pin.setVisible(time_s is not None)
+        self.pin.setVisible(time_s is not None)
         if time_s is not None:
-            self._pin.setValue(time_s)
+            self.pin.setValue(time_s)
 
     def values_at(self, time_s: float | None) -> dict[CurveId, float]:
         """Value of every curve at a time, or its newest one; in the unit of the axis, NaN where there is none."""
@@ -405,7 +400,7 @@ class TimePlot(StackedPlot):
         for line in self._lines:
             line.setPen(self._line_pen())
         self._crosshair.setPen(make_pen(self._tokens.muted_text))
-        self._pin.setPen(make_pen(self._tokens.accent))
+        self.pin.setPen(make_pen(self._tokens.accent))
 
 
 def plot_row(spec: PlotSpec, runs: Sequence[frozenset[int]], font: QFont, *, paper: bool) -> list[TimePlot]:

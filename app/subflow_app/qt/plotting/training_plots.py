@@ -61,7 +61,7 @@ class TrainingPlots(ScrolledPlots):
         self.setFrameShape(self.Shape.NoFrame)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self._font = QFont(self.font())
-        self._x = "step"
+        self.x = "step"  # what the plots go over, a key of :data:`X_AXES`
         self._is_zoomed = False
         self._specs = tuple(specs)
         self._shown: tuple[tuple[Training, int], ...] = ()
@@ -75,11 +75,6 @@ class TrainingPlots(ScrolledPlots):
         self._lay_out()
         follow_theme(self._recolour)
 
-    @property
-    def x(self) -> str:
-        """What the plots go over, a key of :data:`X_AXES`."""
-        return self._x
-
     def set_x(self, x: str) -> None:
         """Draws over decisions or over training time.
 
@@ -87,7 +82,7 @@ class TrainingPlots(ScrolledPlots):
             KeyError: if ``x`` is neither.
         """
         title, _scale = X_AXES[x]
-        self._x = x
+        self.x = x
         for plot in self.plots:
             plot.set_x_title(tr(title))
         self.fit()
@@ -111,7 +106,7 @@ class TrainingPlots(ScrolledPlots):
         """Draws the reports that came since the last call; costs next to nothing if none came."""
         low, high = self.plots[0].view.viewRange()[0] if self._is_zoomed else (-math.inf, math.inf)
         for plot in self.plots:
-            plot.feed(self._shown, self._x, low, high)
+            plot.feed(self._shown, self.x, low, high)
         self._show_legend()
 
     def fit(self) -> None:
@@ -147,7 +142,7 @@ class TrainingPlots(ScrolledPlots):
     def _lay_out(self) -> None:
         self.plots = [MetricPlot(spec, self._font) for spec in self._specs]
         self._is_zoomed = False
-        title, _scale = X_AXES[self._x]
+        title, _scale = X_AXES[self.x]
         for plot in self.plots:
             plot.set_x_title(tr(title))
             plot.view.reset_requested.connect(self.fit)

@@ -48,7 +48,7 @@ class StudyPage(QWidget):
         self._reader = LatestReader(workers, self, "view of a sweep")
         self._reader.read.connect(self._on_made)
         self._reader.failed.connect(self._on_failed)
-        self._study: Study | None = None
+        self.study: Study | None = None  # the sweep that is shown
         self.choice = ViewChoice()
         self.shown: Shown | None = None
         self._run_ids: list[int] = []
@@ -100,8 +100,8 @@ class StudyPage(QWidget):
 
     def show_study(self, study: Study | None) -> None:
         """Shows a sweep, or a later state of the same; None for none."""
-        is_other = self._study is None or study is None or self._study.name != study.name
-        self._study = study
+        is_other = self.study is None or study is None or self.study.name != study.name
+        self.study = study
         if is_other:
             self._set_runs([])
         self._ask()
@@ -117,11 +117,6 @@ class StudyPage(QWidget):
     def run_ids(self) -> list[int]:
         """Numbers of the stored runs of what was clicked, or of the selected rows."""
         return list(self._run_ids)
-
-    @property
-    def study(self) -> Study | None:
-        """The sweep that is shown."""
-        return self._study
 
     @property
     def is_drawn(self) -> bool:
@@ -149,7 +144,7 @@ class StudyPage(QWidget):
             self._ask()
 
     def _ask(self) -> None:
-        study, choice = self._study, self.choice
+        study, choice = self.study, self.choice
         if study is None:
             self._reader.forget()
             self._show_nothing()
@@ -185,7 +180,7 @@ class StudyPage(QWidget):
         self.selection_changed.emit()
 
     def _on_hit(self, hit: Hit) -> None:
-        study = self._study
+        study = self.study
         if study is not None:
             self._set_runs(list(hit.run_ids) or study.run_ids(hit.points))
             self._show_words(hit.text)
@@ -195,8 +190,8 @@ class StudyPage(QWidget):
         self.opened.emit()
 
     def _on_points(self, points: Sequence[int]) -> None:
-        if self._study is not None:
-            self._set_runs(self._study.run_ids(points))
+        if self.study is not None:
+            self._set_runs(self.study.run_ids(points))
 
     def _on_points_opened(self, points: Sequence[int]) -> None:
         self._on_points(points)

@@ -75,7 +75,7 @@ class TopologyCanvas(QGraphicsView):
         super().__init__(scene, parent)
         self._scene = scene
         self._gesture: Gesture | None = None
-        self._tool: Tool | None = None
+        self.tool: Tool | None = None  # what the left button holds; None selects and moves
         self._press: QPoint | None = None
         self._pending_click: str | None = None
         self._space_is_down = False
@@ -173,15 +173,10 @@ class TopologyCanvas(QGraphicsView):
         self._grid = grid
         self.viewport().update()
 
-    @property
-    def tool(self) -> Tool | None:
-        """What the left button holds; None selects and moves."""
-        return self._tool
-
     def set_tool(self, tool: Tool | None) -> None:
         """Let the left button do something else."""
         self._cancel_gesture()
-        self._tool = tool
+        self.tool = tool
         self._show_cursor()
 
     def _fit_now(self) -> None:
@@ -313,7 +308,7 @@ class TopologyCanvas(QGraphicsView):
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         """Open the properties of what is under the mouse; with a tool, a second click."""
-        if self._tool is not None:
+        if self.tool is not None:
             self.mousePressEvent(event)
             return
         key = self._key_at(event.position().toPoint())
@@ -348,9 +343,9 @@ class TopologyCanvas(QGraphicsView):
         self.part_dropped.emit(part, self._to_scene(event.position()))
 
     def _begin_with_tool(self, position: QPoint) -> bool:
-        if self._tool is None or not self._is_editable:
+        if self.tool is None or not self._is_editable:
             return False
-        self._gesture = self._tool.begin(self, self._scene, self._key_at(position), position)
+        self._gesture = self.tool.begin(self, self._scene, self._key_at(position), position)
         return self._gesture is not None
 
     def _key_at(self, position: QPoint) -> str:
@@ -401,8 +396,8 @@ class TopologyCanvas(QGraphicsView):
     def _show_cursor(self) -> None:
         if self._space_is_down:
             self.viewport().setCursor(Qt.CursorShape.OpenHandCursor)
-        elif self._tool is not None:
-            self.viewport().setCursor(self._tool.cursor)
+        elif self.tool is not None:
+            self.viewport().setCursor(self.tool.cursor)
         else:
             self.viewport().unsetCursor()
 
@@ -436,7 +431,7 @@ class TopologyCanvas(QGraphicsView):
         elif key == Qt.Key.Key_Escape:
             if self._cancel_gesture():
                 pass
-            elif self._tool is not None:
+            elif self.tool is not None:
                 self.tool_given_up.emit()
             elif self._scene.chosen:
                 self._scene.choose([])
@@ -490,7 +485,7 @@ class TopologyCanvas(QGraphicsView):
         return super().focusNextPrevChild(forward)
 
     def _enter_with_tool(self) -> bool:
-        return self._tool is not None and self._is_editable and self._tool.enter(self, self._scene)
+        return self.tool is not None and self._is_editable and self.tool.enter(self, self._scene)
 
     def _walk(self, direction: QPointF, *, extend: bool) -> None:
         """Select the nearest item in a direction; what lies to the side counts as further away."""

@@ -44,7 +44,7 @@ class Drawing(Feature):
         self._notices = window.notices
         self._pasted = ""
         self._times_pasted = 0
-        self._tool = SELECT
+        self.tool = SELECT  # the tool that the left button holds
         self.flows = FlowDrawing(view, undo_stack, self)
         self.flows.failed.connect(self._notices.action_failed)
         window.documents.replaced.connect(lambda _doc: self.flows.close())
@@ -94,14 +94,9 @@ class Drawing(Feature):
 
     # --- tools ------------------------------------------------------------------------------------------------------
 
-    @property
-    def tool(self) -> str:
-        """The tool that the left button holds."""
-        return self._tool
-
     def set_tool(self, name: str) -> None:
         """Take a tool into the hand: one of `TOOLS`."""
-        self._tool = name
+        self.tool = name
         made: dict[str, Callable[[], Tool]] = {
             "host": lambda: PlaceTool("host", self._place),
             "router": lambda: PlaceTool("router", self._place),

@@ -79,19 +79,19 @@ class EventStrip(QAbstractScrollArea):
         self._undo_stack = undo_stack
         self._edits = StripEdits(doc, undo_stack)
         self._selected = ""
-        self._rows: tuple[StripRow, ...] = ()
+        self.rows: tuple[StripRow, ...] = ()  # what is shown
         self._duration_s = 1.0
         self._chosen: toml_edit.Path | None = None
         self._position_s: float | None = None
         self._is_read_only = False
         self._drag: _Drag | None = None
-        self._message = ""
+        self.message = ""  # what is wrong with the value that is being typed
         self._most_rows = _MOST_ROWS
         self._rows_in_sight = 1
         self._is_wanted = True
         self._sessions = itertools.count(1)
         self._nudge_session = 0
-        self._editor: QLineEdit | None = None
+        self.editor: QLineEdit | None = None  # the field in which a value is typed, while there is one
         named(self, "eventStrip", tr("Timed events"))
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -107,29 +107,14 @@ class EventStrip(QAbstractScrollArea):
     # --- what the panel uses ----------------------------------------------------------------------------------------
 
     @property
-    def rows(self) -> tuple[StripRow, ...]:
-        """What is shown."""
-        return self._rows
-
-    @property
     def chosen(self) -> StripItem | None:
         """The bar or mark that keys act on."""
-        return next((item for row in self._rows for item in row.items if item.places[0] == self._chosen), None)
-
-    @property
-    def editor(self) -> QLineEdit | None:
-        """The field in which a value is typed, while there is one."""
-        return self._editor
-
-    @property
-    def message(self) -> str:
-        """What is wrong with the value that is being typed."""
-        return self._message
+        return next((item for row in self.rows for item in row.items if item.places[0] == self._chosen), None)
 
     @property
     def strip_layout(self) -> StripLayout:
         """Where everything is now."""
-        return StripLayout(self._rows, self._duration_s, self.viewport().width(), self.verticalScrollBar().value())
+        return StripLayout(self.rows, self._duration_s, self.viewport().width(), self.verticalScrollBar().value())
 
     def set_document(self, doc: ScenarioDoc) -> None:
         """Show another document from now on."""
@@ -203,7 +188,7 @@ class EventStrip(QAbstractScrollArea):
         if scenario is not None:
             self._duration_s = max(scenario.duration_s, 1e-9)
         if self._doc.is_toml:
-            self._rows = strip.strip_rows(self._doc.data, self._duration_s, self._selected)
+            self.rows = strip.strip_rows(self._doc.data, self._duration_s, self._selected)
         if self.chosen is None:
             self._chosen = None
         self._update_scrolling()
@@ -217,7 +202,7 @@ class EventStrip(QAbstractScrollArea):
         self._fit()
 
     def _fit(self) -> None:
-        self._rows_in_sight = sum(1 for row in self._rows if row.items) + 1
+        self._rows_in_sight = sum(1 for row in self.rows if row.items) + 1
         self.updateGeometry()
 
     def _try(self, edit: Callable[[], None]) -> None:
@@ -278,7 +263,7 @@ class EventStrip(QAbstractScrollArea):
             self._open_properties(item)
             return
         self._close_editor()
-        index = next(i for i, row in enumerate(self._rows) if item in row.items)
+        index = next(i for i, row in enumerate(self.rows) if item in row.items)
         point = self.strip_layout.mark_point(index, item.time_s)
         editor = named(QLineEdit(item.changes[0][1], self.viewport()), "eventValue", tr("New value"))
         editor.selectAll()
@@ -287,12 +272,12 @@ class EventStrip(QAbstractScrollArea):
         editor.setGeometry(round(left), round(point.y()) - ROW_HEIGHT // 2, width, ROW_HEIGHT)
         editor.textEdited.connect(lambda _text: self._say(""))
         editor.installEventFilter(self)
-        self._editor = editor
+        self.editor = editor
         editor.show()
         editor.setFocus()
 
     def _take_value(self) -> None:
-        item, editor = self.chosen, self._editor
+        item, editor = self.chosen, self.editor
         if editor is None or not isinstance(item, StripMark):
             return
         key, place = item.changes[0][0], item.values[0]
@@ -309,11 +294,11 @@ class EventStrip(QAbstractScrollArea):
         self._try(lambda: self._edits.set_value(place, value))
 
     def _say(self, message: str) -> None:
-        self._message = message
+        self.message = message
         self.viewport().update()
 
     def _close_editor(self) -> None:
-        editor, self._editor = self._editor, None
+        editor, self.editor = self.editor, None
         self._say("")
         if editor is not None:
             editor.removeEventFilter(self)
@@ -326,7 +311,7 @@ class EventStrip(QAbstractScrollArea):
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
         """Let Escape give the typed value up, and take it when the person clicks elsewhere."""
-        if watched is not self._editor:
+        if watched is not self.editor:
             return False
         if event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
             # Taken here: keys that a field does not use go on to the strip, which would open the field again.
@@ -455,7 +440,7 @@ class EventStrip(QAbstractScrollArea):
 
     def _row_of(self, item: StripItem | None) -> StripRow | None:
         return next(
-            (row for row in self._rows if item in row.items or (item is None and row.key == self._selected)), None
+            (row for row in self.rows if item in row.items or (item is None and row.key == self._selected)), None
         )
 
     def _show_cursor(self, hit: Hit | None) -> None:
@@ -545,7 +530,7 @@ class EventStrip(QAbstractScrollArea):
             self._try(lambda: self._edits.move(item, preview, self._nudge_session))
 
     def _walk(self, direction: int) -> None:
-        items = [item for row in self._rows for item in row.items]
+        items = [item for row in self.rows for item in row.items]
         self._nudge_session = 0
         if items:
             chosen = self.chosen
@@ -554,7 +539,7 @@ class EventStrip(QAbstractScrollArea):
 
     def _walk_rows(self, direction: int) -> None:
         chosen_row = self._row_of(self.chosen)
-        rows = [row for row in self._rows if row.items]
+        rows = [row for row in self.rows if row.items]
         self._nudge_session = 0
         if rows:
             index = rows.index(chosen_row) + direction if chosen_row in rows else 0
@@ -570,7 +555,7 @@ class EventStrip(QAbstractScrollArea):
         preview = self._drag.preview if self._drag is not None and self._drag.has_moved else None
         StripPainter(
             painter, area, self.strip_layout, current_tokens(), self.font(), self._chosen, preview, self.hasFocus()
-        ).paint(self._selected, self._position_s, self._message)
+        ).paint(self._selected, self._position_s, self.message)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Show as many rows as fit."""
@@ -579,5 +564,5 @@ class EventStrip(QAbstractScrollArea):
 
     def _update_scrolling(self) -> None:
         room = self.viewport().height() - AXIS_HEIGHT
-        self.verticalScrollBar().setRange(0, max(ROW_HEIGHT * len(self._rows) - room, 0))
+        self.verticalScrollBar().setRange(0, max(ROW_HEIGHT * len(self.rows) - room, 0))
         self.verticalScrollBar().setPageStep(max(room, 1))

@@ -38,7 +38,7 @@ class FlowDialog(QDialog):
 
     def __init__(self, draft: FlowDraft, parent: QWidget) -> None:
         super().__init__(parent)
-        self._draft = draft
+        self.draft = draft  # what it changes
         is_new = not draft.flow
         self.setObjectName("flow_dialog")
         ends = tr("{source} to {destination}", source=draft.source, destination=draft.destination)
@@ -78,18 +78,13 @@ class FlowDialog(QDialog):
         self.paths.chosen_changed.connect(self._on_paths_changed)
         self.pick.toggled.connect(self._on_pick_toggled)
 
-    @property
-    def draft(self) -> FlowDraft:
-        """What it changes."""
-        return self._draft
-
     def pick_link(self, link: str) -> None:
         """Go on over a link that was clicked on the canvas, or say why not."""
-        why = self._draft.pick(link)
+        why = self.draft.pick(link)
         if why:
             self._tell(tr("{why}.", why=why[0].upper() + why[1:]), is_problem=True)
             return
-        if self._draft.picked is None:
+        if self.draft.picked is None:
             self.paths.refresh()
             self.pick.setChecked(False)
         self._show_told()
@@ -110,17 +105,17 @@ class FlowDialog(QDialog):
         return combo
 
     def _take_values(self) -> None:
-        self._draft.set_kind(KINDS[self.kind.currentIndex()])
-        if self.controller.currentText() in self._draft.controllers:
-            self._draft.controller = self.controller.currentText()
-        if self.scheduler.currentText() in self._draft.schedulers:
-            self._draft.scheduler = self.scheduler.currentText()
-        self._draft.count = self.count.value()
+        self.draft.set_kind(KINDS[self.kind.currentIndex()])
+        if self.controller.currentText() in self.draft.controllers:
+            self.draft.controller = self.controller.currentText()
+        if self.scheduler.currentText() in self.draft.schedulers:
+            self.draft.scheduler = self.scheduler.currentText()
+        self.draft.count = self.count.value()
         self._show_draft()
         self.draft_changed.emit()
 
     def _show_draft(self) -> None:
-        draft = self._draft
+        draft = self.draft
         for combo, choices, current in (
             (self.kind, KINDS, draft.kind),
             (self.controller, draft.controllers, draft.controller),
@@ -140,15 +135,15 @@ class FlowDialog(QDialog):
 
     def _on_pick_toggled(self, is_on: bool) -> None:
         if is_on:
-            self._draft.start_picking()
+            self.draft.start_picking()
         else:
-            self._draft.stop_picking()
+            self.draft.stop_picking()
         self._show_told()
         self.picking_changed.emit(is_on)
         self.draft_changed.emit()
 
     def _show_told(self) -> None:
-        draft = self._draft
+        draft = self.draft
         self.accept_button.setEnabled(not draft.problem)
         if draft.picked is not None:
             so_far = " → ".join((draft.source, *draft.picked))

@@ -38,13 +38,8 @@ class FlowDrawing(QObject):
         super().__init__(parent)
         self._view = view
         self._undo_stack = undo_stack
-        self._dialog: FlowDialog | None = None
+        self.dialog: FlowDialog | None = None  # the dialog that is open
         self._unsubscribe: Callable[[], None] | None = None
-
-    @property
-    def dialog(self) -> FlowDialog | None:
-        """The dialog that is open."""
-        return self._dialog
 
     def ask_new(self, source: str, destination: str) -> None:
         """Open the dialog of a new flow.
@@ -63,8 +58,8 @@ class FlowDrawing(QObject):
 
     def close(self) -> None:
         """Give up what the dialog has."""
-        if self._dialog is not None:
-            self._dialog.reject()
+        if self.dialog is not None:
+            self.dialog.reject()
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
@@ -79,7 +74,7 @@ class FlowDrawing(QObject):
         dialog.finished.connect(self._end)
         dialog.draft_changed.connect(self._show_preview)
         dialog.picking_changed.connect(self._set_picking)
-        self._dialog = dialog
+        self.dialog = dialog
         self._unsubscribe = self._view.doc.subscribe(self._on_document_changed)
         dialog.show()
         dialog.adjustSize()
@@ -94,8 +89,8 @@ class FlowDrawing(QObject):
         return corner
 
     def _carry_out(self) -> None:
-        assert self._dialog is not None
-        draft = self._dialog.draft
+        assert self.dialog is not None
+        draft = self.dialog.draft
         # The change is its own doing.
         self._stop_watching()
         try:
@@ -119,7 +114,7 @@ class FlowDrawing(QObject):
             self._view.scene.choose(keys)
 
     def _end(self) -> None:
-        dialog, self._dialog = self._dialog, None
+        dialog, self.dialog = self.dialog, None
         self._stop_watching()
         if dialog is not None:
             if dialog.pick.isChecked():
@@ -150,14 +145,14 @@ class FlowDrawing(QObject):
 
     def _on_picked(self, key: str) -> None:
         section, _, name = key.partition(".")
-        if self._dialog is not None and section == "links":
-            self._dialog.pick_link(name)
+        if self.dialog is not None and section == "links":
+            self.dialog.pick_link(name)
 
     def _show_preview(self) -> None:
         scenario = self._view.doc.sketch
-        if self._dialog is None or scenario is None:
+        if self.dialog is None or scenario is None:
             return
-        draft = self._dialog.draft
+        draft = self.dialog.draft
         is_dark = self._view.scene.look.tokens.is_dark
         ribbons = [
             Ribbon(path_colour(index, is_dark=is_dark), hops_of(scenario, draft.source, path.links), path.is_wanted)

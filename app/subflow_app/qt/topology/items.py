@@ -43,19 +43,14 @@ class CanvasItem(QGraphicsItem):
         self.key = key
         self.look = look
         self.companion: CanvasItem | None = None
-        self._is_chosen = False
+        self.is_chosen = False  # whether it is drawn as selected
         self._is_hovered = False
         self.setAcceptHoverEvents(True)
 
-    @property
-    def is_chosen(self) -> bool:
-        """Whether it is drawn as selected."""
-        return self._is_chosen
-
     def set_chosen(self, chosen: bool) -> None:
         """Draw it as selected or not."""
-        if chosen != self._is_chosen:
-            self._is_chosen = chosen
+        if chosen != self.is_chosen:
+            self.is_chosen = chosen
             self.update()
 
     def set_look(self, look: Look) -> None:
@@ -141,7 +136,7 @@ class NodeItem(CanvasItem):
         """Draw it."""
         tokens = self.look.tokens
         zoom = option.levelOfDetailFromTransform(painter.worldTransform())
-        is_plain = not (self._is_chosen or self._is_hovered)
+        is_plain = not (self.is_chosen or self._is_hovered)
         if is_plain and self.is_one_of_many and zoom < _DETAIL_ZOOM:
             self._paint_from_afar(painter)
             return
@@ -149,18 +144,18 @@ class NodeItem(CanvasItem):
         painter.setPen(Qt.PenStyle.NoPen)
         if not is_plain:
             glow = QColor(tokens.accent)
-            glow.setAlpha(70 if self._is_chosen else 32)
+            glow.setAlpha(70 if self.is_chosen else 32)
             painter.setPen(QPen(glow, 9))
             painter.drawPath(outline)
             painter.setPen(Qt.PenStyle.NoPen)
         painter.fillPath(outline.translated(0, 1.8), QColor(tokens.shadow))
-        border = QColor(tokens.accent if self._is_chosen else tokens.node_border)
-        painter.setPen(QPen(border, 2.2 if self._is_chosen else 1.6))
+        border = QColor(tokens.accent if self.is_chosen else tokens.node_border)
+        painter.setPen(QPen(border, 2.2 if self.is_chosen else 1.6))
         painter.setBrush(QColor(tokens.node_fill))
         painter.drawPath(outline)
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        self._paint_glyph(painter, QColor(tokens.accent if self._is_chosen else tokens.node_border))
-        if zoom >= _NAME_ZOOM or self._is_chosen or self._is_hovered:
+        self._paint_glyph(painter, QColor(tokens.accent if self.is_chosen else tokens.node_border))
+        if zoom >= _NAME_ZOOM or self.is_chosen or self._is_hovered:
             self._paint_name(painter, _name_scale(zoom))
 
     def _paint_from_afar(self, painter: QPainter) -> None:
@@ -250,7 +245,7 @@ class LinkItem(CanvasItem):
         self.name = name
         self.curve: LinkCurve | None = None
         self._lanes: tuple[Lane, ...] = ()
-        self._router_ends = (False, False)
+        self.router_ends = (False, False)  # which of its ends is a router
         self._is_down = False
         self._is_quiet = False
         self._dimmed_except: frozenset[str] | None = None
@@ -273,11 +268,6 @@ class LinkItem(CanvasItem):
         return len(self._lanes)
 
     @property
-    def router_ends(self) -> tuple[bool, bool]:
-        """Which of its ends is a router."""
-        return self._router_ends
-
-    @property
     def lane_offsets(self) -> dict[str, float]:
         """How far to the left of the middle line each subflow path runs, by its owner."""
         pitch, middle = self._pitch(), (len(self._lanes) - 1) / 2
@@ -291,7 +281,7 @@ class LinkItem(CanvasItem):
 
     def set_content(self, item: PictureLink, lanes: Sequence[Lane], router_ends: tuple[bool, bool]) -> None:
         """Give it its subflows, its initial state, and which of its ends is a router."""
-        self._router_ends = router_ends
+        self.router_ends = router_ends
         self._lanes = tuple(lanes)
         self._is_down = item.initially_down
         self.set_curve(self.curve)
@@ -359,20 +349,20 @@ class LinkItem(CanvasItem):
         tokens = self.look.tokens
         width = self._width()
         painter.setBrush(Qt.BrushStyle.NoBrush)
-        if self._is_chosen or self._is_hovered:
+        if self.is_chosen or self._is_hovered:
             glow = QColor(tokens.accent)
-            glow.setAlpha(64 if self._is_chosen else 30)
+            glow.setAlpha(64 if self.is_chosen else 30)
             painter.setPen(self._pen(glow, width + 9))
             painter.drawPath(self._middle)
         is_down = self._is_down if self._live_step is None else not self._live_step[1]
-        edge = QColor(tokens.error if is_down else tokens.accent if self._is_chosen else tokens.link_line)
+        edge = QColor(tokens.error if is_down else tokens.accent if self.is_chosen else tokens.link_line)
         if not self._lanes:
             painter.setPen(self._pen(edge, 2.4, dashed=is_down))
             painter.drawPath(self._middle)
             return
         painter.setPen(self._pen(edge, width, dashed=is_down))
         painter.drawPath(self._middle)
-        painter.setPen(self._pen(self._fill(), width - (3.2 if self._is_chosen else 2.2)))
+        painter.setPen(self._pen(self._fill(), width - (3.2 if self.is_chosen else 2.2)))
         painter.drawPath(self._middle)
         zoom = option.levelOfDetailFromTransform(painter.worldTransform())
         self._paint_lanes(painter, zoom, is_down=is_down)
@@ -402,7 +392,7 @@ class LinkItem(CanvasItem):
     def _arrow_head(self, curve: LinkCurve, lane: Lane, offset: float, pitch: float) -> QPolygonF:
         """Return the tip that shows where the data arrives, just outside the node."""
         way = curve.normals[-1 if lane.forward else 0]
-        reach = node_reach(way.y(), way.x(), is_router=self._router_ends[1 if lane.forward else 0])
+        reach = node_reach(way.y(), way.x(), is_router=self.router_ends[1 if lane.forward else 0])
         tip, way = curve.point_at_distance(reach + 3, offset, from_end=lane.forward)
         if not lane.forward:
             way = -way

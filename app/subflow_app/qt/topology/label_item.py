@@ -46,7 +46,8 @@ class LabelItem(CanvasItem):
         self._event_count = 0
         self._queue_share: float | None = None
         self._detail = Detail.FULL
-        self._is_crowded_out = False
+        # Whether it found no room, and is drawn only while its link is selected or pointed at.
+        self.is_crowded_out = False
         self._sizes: dict[Detail, QSizeF] = {}
         self.setZValue(30)
 
@@ -54,11 +55,6 @@ class LabelItem(CanvasItem):
     def size(self) -> QSizeF:
         """How much room it takes in scene units."""
         return self._own_size(self._detail) * self.scale()
-
-    @property
-    def is_crowded_out(self) -> bool:
-        """Whether it found no room, and is drawn only while its link is selected or pointed at."""
-        return self._is_crowded_out
 
     def size_as(self, detail: Detail, scale: float) -> QSizeF:
         """Return how much room it would take."""
@@ -81,15 +77,15 @@ class LabelItem(CanvasItem):
 
     def crowd_out(self) -> None:
         """Be drawn no more, until room is found."""
-        if not self._is_crowded_out:
-            self._is_crowded_out = True
+        if not self.is_crowded_out:
+            self.is_crowded_out = True
             self.update()
 
     def place(self, at: QPointF, detail: Detail, *, scale: float, crowded_out: bool) -> None:
         """Stand somewhere, saying more or less, enlarged, or out of the way."""
         self.prepareGeometryChange()
         self._detail = detail
-        self._is_crowded_out = crowded_out
+        self.is_crowded_out = crowded_out
         self.setScale(scale)
         self.setPos(at)
         self.update()
@@ -109,22 +105,22 @@ class LabelItem(CanvasItem):
     def shape(self) -> QPainterPath:
         """Return what a click hits."""
         path = QPainterPath()
-        if not self._is_crowded_out or self._is_chosen:
+        if not self.is_crowded_out or self.is_chosen:
             path.addRect(QRectF(QPointF(0, 0), self._own_size(self._detail)))
         return path
 
     def paint(self, painter: QPainter, option: QStyleOptionGraphicsItem, _widget: QWidget | None = None) -> None:
         """Draw it, unless it has no room or would be too small to read."""
-        is_wanted = self._is_chosen or self._is_hovered
+        is_wanted = self.is_chosen or self._is_hovered
         size_on_screen = option.levelOfDetailFromTransform(painter.worldTransform())
-        if (self._is_crowded_out or size_on_screen < _LEAST_SIZE) and not is_wanted:
+        if (self.is_crowded_out or size_on_screen < _LEAST_SIZE) and not is_wanted:
             return
         tokens = self.look.tokens
         size = self._own_size(self._detail)
         rect = QRectF(QPointF(0, 0), size).adjusted(0.5, 0.5, -0.5, -0.5)
-        border = tokens.accent if self._is_chosen else tokens.border
-        painter.setPen(QPen(QColor(border), 1.6 if self._is_chosen else 1.0))
-        painter.setBrush(QColor(tokens.button_hover if self._is_hovered and not self._is_chosen else tokens.base))
+        border = tokens.accent if self.is_chosen else tokens.border
+        painter.setPen(QPen(QColor(border), 1.6 if self.is_chosen else 1.0))
+        painter.setBrush(QColor(tokens.button_hover if self._is_hovered and not self.is_chosen else tokens.base))
         painter.drawRoundedRect(rect, 6, 6)
         self._paint_queue_bar(painter, rect)
         self._paint_lines(painter)

@@ -40,7 +40,7 @@ class LabelRoom:
         self._zoom = 1.0
         self._view = QRectF()
         self._waiting: set[str] = set()
-        self._is_paused = False
+        self.is_paused = False  # whether labels wait to be placed for another zoom
         self.within: QRectF | None = None  # where labels shall stand in a small picture; None: anywhere
         self.is_quiet = False  # packets move on the links: enlarged labels would cover them
 
@@ -49,19 +49,14 @@ class LabelRoom:
         """Whether there are so many labels that they are placed as they come into view."""
         return len(self._labels) > _FEW_LINKS
 
-    @property
-    def is_paused(self) -> bool:
-        """Whether labels wait to be placed for another zoom."""
-        return self._is_paused
-
     def pause(self) -> None:
         """Place nothing that comes into view until labels are placed for another zoom."""
-        self._is_paused = True
+        self.is_paused = True
 
     def place(self, names: Iterable[str], zoom: float) -> None:
         """Find room for labels, one after the other; those that are not named stay where they are."""
         self._zoom = zoom
-        self._is_paused = False
+        self.is_paused = False
         if not self.is_large:
             self._waiting.clear()
             self._place(names)
@@ -78,7 +73,7 @@ class LabelRoom:
     def show(self, view: QRectF) -> None:
         """Place what waits and is in view now."""
         self._view = view
-        if self._is_paused:
+        if self.is_paused:
             return
         self._waiting &= self._labels.keys()
         if self._waiting and not view.isEmpty():

@@ -53,7 +53,7 @@ class Legend(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._entries: tuple[LegendEntry, ...] = ()
+        self.entries: tuple[LegendEntry, ...] = ()  # what is listed
         self._rects: list[QRect] = []
         self._chosen_key = ""
         self._current = 0
@@ -65,17 +65,12 @@ class Legend(QWidget):
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
 
-    @property
-    def entries(self) -> tuple[LegendEntry, ...]:
-        """What is listed."""
-        return self._entries
-
     def set_entries(self, entries: Sequence[LegendEntry]) -> None:
         """List other subflows."""
-        self._entries = tuple(entries)
-        self._current = min(self._current, max(len(self._entries) - 1, 0))
+        self.entries = tuple(entries)
+        self._current = min(self._current, max(len(self.entries) - 1, 0))
         self._lay_out()
-        self.setAccessibleDescription("; ".join(entry.text for entry in self._entries))
+        self.setAccessibleDescription("; ".join(entry.text for entry in self.entries))
 
     def set_chosen(self, key: str) -> None:
         """Mark the entries of a flow."""
@@ -108,7 +103,7 @@ class Legend(QWidget):
         """Draw the entries."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        for index, (entry, rect) in enumerate(zip(self._entries, self._rects, strict=True)):
+        for index, (entry, rect) in enumerate(zip(self.entries, self._rects, strict=True)):
             self._paint_entry(painter, index, entry, rect)
 
     def _paint_entry(self, painter: QPainter, index: int, entry: LegendEntry, rect: QRect) -> None:
@@ -158,18 +153,18 @@ class Legend(QWidget):
         """Ask for the menu of an entry's flow."""
         is_by_key = event.reason() == QContextMenuEvent.Reason.Keyboard
         index = self._current if is_by_key else self._index_at(event.pos())
-        if 0 <= index < len(self._entries):
+        if 0 <= index < len(self.entries):
             self._choose(index)
             at = self.mapToGlobal(self._rects[index].bottomLeft()) if is_by_key else event.globalPos()
-            self.menu_wanted.emit(self._entries[index].key, at)
+            self.menu_wanted.emit(self.entries[index].key, at)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Walk with the arrow keys."""
         steps = {Qt.Key.Key_Left: -1, Qt.Key.Key_Up: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_Down: 1}
         key = Qt.Key(event.key())
-        if key in steps and self._entries:
-            self._choose((self._current + steps[key]) % len(self._entries))
-        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._entries:
+        if key in steps and self.entries:
+            self._choose((self._current + steps[key]) % len(self.entries))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.entries:
             self._choose(self._current)
         else:
             super().keyPressEvent(event)
@@ -189,7 +184,7 @@ class Legend(QWidget):
         if event.type() == QEvent.Type.ToolTip and isinstance(event, QHelpEvent):
             index = self._index_at(event.pos())
             if index >= 0:
-                QToolTip.showText(event.globalPos(), self._entries[index].tip, self, self._rects[index])
+                QToolTip.showText(event.globalPos(), self.entries[index].tip, self, self._rects[index])
             else:
                 QToolTip.hideText()
             return True
@@ -200,7 +195,7 @@ class Legend(QWidget):
     def _choose(self, index: int) -> None:
         self._current = index
         self.update()
-        self.chosen.emit(self._entries[index].key)
+        self.chosen.emit(self.entries[index].key)
 
     def _set_hovered(self, index: int) -> None:
         if index != self._hovered:
@@ -222,7 +217,7 @@ class Legend(QWidget):
         fixed = 2 * _PADDING.width() + _SWATCH + _GAP + 2
         wanted = [
             fixed + metrics.horizontalAdvance(entry.text) + (2 * _CLOCK + 4 if entry.has_events else 0)
-            for entry in self._entries
+            for entry in self.entries
         ]
         rects: list[QRect] = []
         for most in (width, 260, 190, 150, 120, 96):

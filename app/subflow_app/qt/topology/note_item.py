@@ -71,12 +71,12 @@ class NoteItem(CanvasItem):
                 paper.bottomLeft(),
             ]
         )
-        if self._is_chosen or self._is_hovered:
+        if self.is_chosen or self._is_hovered:
             glow = QColor(tokens.accent)
-            glow.setAlpha(70 if self._is_chosen else 32)
+            glow.setAlpha(70 if self.is_chosen else 32)
             painter.setPen(QPen(glow, 7))
             painter.drawPolygon(sheet)
-        painter.setPen(QPen(QColor(tokens.accent if self._is_chosen else tokens.warning), 1.2))
+        painter.setPen(QPen(QColor(tokens.accent if self.is_chosen else tokens.warning), 1.2))
         painter.setBrush(QColor(tokens.warning_fill))
         painter.drawPolygon(sheet)
         corner = QPointF(paper.right() - _FOLD, paper.top() + _FOLD)

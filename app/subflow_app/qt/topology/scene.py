@@ -40,14 +40,14 @@ class TopologyScene(QGraphicsScene):
 
     def __init__(self, look: Look, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._look = look
-        self._picture: TopologyPicture | None = None
+        self.look = look  # colours and fonts in force
+        self.picture: TopologyPicture | None = None  # what is shown; None while there is nothing
         self._nodes: dict[str, NodeItem] = {}
         self._links: dict[str, LinkItem] = {}
         self._labels: dict[str, LabelItem] = {}
         self._room = LabelRoom(self._nodes, self._links, self._labels)
         self._notes: dict[str, NoteItem] = {}
-        self._chosen: tuple[str, ...] = ()
+        self.chosen: tuple[str, ...] = ()  # keys of what is selected, the latest last
         self._queue_limits: dict[str, float] = {}
         self._zoom = 1.0
         self._rest = timer(self, self.end_zooming, _REST_MS, is_single=True)
@@ -57,21 +57,6 @@ class TopologyScene(QGraphicsScene):
         # Items that move a lot: keeping an index in order costs more than it finds.
         self.setItemIndexMethod(QGraphicsScene.ItemIndexMethod.NoIndex)
         self.setBackgroundBrush(QColor(look.tokens.base))
-
-    @property
-    def look(self) -> Look:
-        """Colours and fonts in force."""
-        return self._look
-
-    @property
-    def picture(self) -> TopologyPicture | None:
-        """What is shown; None while there is nothing."""
-        return self._picture
-
-    @property
-    def chosen(self) -> tuple[str, ...]:
-        """Keys of what is selected, the latest last."""
-        return self._chosen
 
     def node_positions(self) -> dict[str, QPointF]:
         """Return where the nodes are drawn now, also in the middle of a drag."""
@@ -187,7 +172,7 @@ class TopologyScene(QGraphicsScene):
 
     def show_picture(self, picture: TopologyPicture | None) -> None:
         """Show another picture; items of the same name stay, so that a selection and the eye keep their place."""
-        before, self._picture = self._picture, picture
+        before, self.picture = self.picture, picture
         nodes = picture.places if picture else {}
         links = picture.links if picture else {}
         self._keep_only(self._nodes, nodes)
@@ -201,13 +186,13 @@ class TopologyScene(QGraphicsScene):
         self._lay_preview()
         self.setSceneRect(self.content_rect().adjusted(-_MARGIN, -_MARGIN, _MARGIN, _MARGIN))
         known = {item.key for item in (*self._nodes.values(), *self._links.values(), *self._notes.values())}
-        self.choose([key for key in self._chosen if key in known or key.partition(".")[0] in ("flows", "events")])
+        self.choose([key for key in self.chosen if key in known or key.partition(".")[0] in ("flows", "events")])
         self._show_chosen()
         self.laid_out.emit()
 
     def show_places(self, picture: TopologyPicture) -> None:
         """Show a picture that differs from the present one in places only; labels of other links stay put."""
-        self._picture = picture
+        self.picture = picture
         self._show_notes(picture.notes)
         self.move_nodes(
             {name: QPointF(x, y) for name, (x, y) in picture.places.items() if self._nodes[name].pos() != QPointF(x, y)}
@@ -218,11 +203,11 @@ class TopologyScene(QGraphicsScene):
         for name, place in places.items():
             item = self._nodes.get(name) or self._notes[name.partition(".")[2]]
             item.setPos(place)
-        if self._picture is None:
+        if self.picture is None:
             return
-        touched = [name for name, item in self._picture.links.items() if not places.keys().isdisjoint(item.link.ends)]
+        touched = [name for name, item in self.picture.links.items() if not places.keys().isdisjoint(item.link.ends)]
         for name in touched:
-            self._lay_link(self._picture.links[name])
+            self._lay_link(self.picture.links[name])
         self._place_labels(touched)
         self._lay_preview()
         self.laid_out.emit()
@@ -266,19 +251,19 @@ class TopologyScene(QGraphicsScene):
 
     def set_look(self, look: Look) -> None:
         """Draw everything in other colours and fonts."""
-        self._look = look
+        self.look = look
         self.setBackgroundBrush(QColor(look.tokens.base))
         for item in (*self._nodes.values(), *self._links.values(), *self._labels.values(), *self._notes.values()):
             item.set_look(look)
-        if self._picture:
-            self._show_links(self._picture, self._picture.links)
+        if self.picture:
+            self._show_links(self.picture, self.picture.links)
             self._place_labels(self._links)
 
     def choose(self, keys: Iterable[str]) -> None:
         """Select exactly these keys."""
         chosen = tuple(dict.fromkeys(keys))
-        if chosen != self._chosen:
-            self._chosen = chosen
+        if chosen != self.chosen:
+            self.chosen = chosen
             self._show_chosen()
             self.chosen_changed.emit()
 
@@ -327,7 +312,7 @@ class TopologyScene(QGraphicsScene):
         for number, note in enumerate(notes):
             item = self._notes.get(str(number))
             if item is None:
-                item = self._notes[str(number)] = NoteItem(str(number), self._look)
+                item = self._notes[str(number)] = NoteItem(str(number), self.look)
                 self.addItem(item)
             item.set_words(note.text)
             item.setPos(*note.at)
@@ -339,7 +324,7 @@ class TopologyScene(QGraphicsScene):
             if item is None or item.is_router != is_router:
                 if item is not None:
                     self.removeItem(item)
-                item = NodeItem(name, is_router=is_router, look=self._look)
+                item = NodeItem(name, is_router=is_router, look=self.look)
                 self._nodes[name] = item
                 self.addItem(item)
             item.is_one_of_many = len(picture.places) > _MANY_NODES
@@ -348,12 +333,12 @@ class TopologyScene(QGraphicsScene):
             item.setToolTip(f"{kind} {name}")
 
     def _show_links(self, picture: TopologyPicture, names: Iterable[str]) -> None:
-        is_dark = self._look.tokens.is_dark
+        is_dark = self.look.tokens.is_dark
         for name in names:
             content = picture.links[name]
             if name not in self._links:
-                self._links[name] = LinkItem(name, self._look)
-                self._labels[name] = LabelItem(name, self._look)
+                self._links[name] = LinkItem(name, self.look)
+                self._labels[name] = LabelItem(name, self.look)
                 self._links[name].companion = self._labels[name]
                 self._labels[name].companion = self._links[name]
                 self.addItem(self._links[name])
@@ -395,13 +380,13 @@ class TopologyScene(QGraphicsScene):
         self._room.place(names, self._zoom)
 
     def _show_chosen(self) -> None:
-        chosen = set(self._chosen)
+        chosen = set(self.chosen)
         for item in (*self._nodes.values(), *self._links.values(), *self._labels.values(), *self._notes.values()):
             item.set_chosen(item.key in chosen)
-        flows = {key.partition(".")[2] for key in self._chosen if key.startswith("flows.")}
+        flows = {key.partition(".")[2] for key in self.chosen if key.startswith("flows.")}
         owners = None
-        if flows and self._picture:
-            owners = frozenset(p.owner for p in self._picture.paths.values() if p.flow in flows or p.owner in flows)
+        if flows and self.picture:
+            owners = frozenset(p.owner for p in self.picture.paths.values() if p.flow in flows or p.owner in flows)
         for link in self._links.values():
             link.dim_except(owners)
 

@@ -52,45 +52,45 @@ class TopologyView(QWidget):
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(parent)
-        self._doc = doc
+        self.doc = doc  # what is drawn
         self._undo_stack = undo_stack
-        self._selected = ""
+        self.selected = ""  # key of what is selected; empty for the scenario as a whole
         self._is_selecting = False
         self._is_read_only = False
         self._stand_in: QWidget | None = None
         self._menu_entries: Mapping[str, Sequence[QAction | None]] = {}
         named(self, "topologyView", tr("Topology panel"))
-        self._scene = TopologyScene(Look.of(current_tokens(), self.font()), self)
-        self._canvas = TopologyCanvas(self._scene, self)
-        self._minimap = Minimap(self._canvas, self._scene)
-        self.arranging = Arranging(self._canvas, self._scene, lambda: self._doc, undo_stack, self)
-        self._legend = Legend(self)
-        self._notice = Notice(self._canvas)
+        self.scene = TopologyScene(Look.of(current_tokens(), self.font()), self)  # what the canvas shows
+        self.canvas = TopologyCanvas(self.scene, self)  # the zoomable view itself
+        self.minimap = Minimap(self.canvas, self.scene)  # the overview in the corner of the canvas
+        self.arranging = Arranging(self.canvas, self.scene, lambda: self.doc, undo_stack, self)
+        self.legend = Legend(self)  # the list of subflows below the canvas
+        self._notice = Notice(self.canvas)
         self._footer = named(QFrame(self), "topologyFooter")
         set_style(
             self._footer,
             lambda t: f"#topologyFooter {{ background: {t.base}; border: none; border-top: 1px solid {t.border}; }}",
         )
         self._zoom_bar = ZoomBar(self._footer)
-        h_box(self._footer, (self._legend, 1), (self._zoom_bar, 0, Qt.AlignmentFlag.AlignBottom), margins=0, spacing=4)
-        self._strip = EventStrip(doc, undo_stack, self)
-        self._tools = ToolStrip(self)
-        upper = h_box(None, self._tools, (self._canvas, 1), spacing=0)
-        v_box(self, (upper, 1), self._strip, self._footer, margins=0, spacing=0)
-        self.setFocusProxy(self._canvas)
-        self._scene.chosen_changed.connect(self._on_chosen_changed)
-        self._scene.chosen_changed.connect(self.chosen_changed)
+        h_box(self._footer, (self.legend, 1), (self._zoom_bar, 0, Qt.AlignmentFlag.AlignBottom), margins=0, spacing=4)
+        self.strip = EventStrip(doc, undo_stack, self)  # the timeline below the canvas
+        self.tools = ToolStrip(self)  # the bar left of the canvas
+        upper = h_box(None, self.tools, (self.canvas, 1), spacing=0)
+        v_box(self, (upper, 1), self.strip, self._footer, margins=0, spacing=0)
+        self.setFocusProxy(self.canvas)
+        self.scene.chosen_changed.connect(self._on_chosen_changed)
+        self.scene.chosen_changed.connect(self.chosen_changed)
         self._zoom_bar.unlock_wanted.connect(self.unlock_wanted)
-        self._canvas.nodes_moved.connect(self._on_nodes_moved)
-        self._canvas.activated.connect(self.activated)
-        self._canvas.space_tapped.connect(self.space_tapped)
-        self._canvas.zoom_changed.connect(self._on_zoom_changed)
-        self._canvas.menu_wanted.connect(self._show_menu)
-        self._legend.chosen.connect(self.select)
-        self._legend.menu_wanted.connect(self._show_menu)
-        self._strip.row_chosen.connect(self.select)
-        self._strip.activated.connect(self.activated)
-        self._strip.failed.connect(self.edit_refused)
+        self.canvas.nodes_moved.connect(self._on_nodes_moved)
+        self.canvas.activated.connect(self.activated)
+        self.canvas.space_tapped.connect(self.space_tapped)
+        self.canvas.zoom_changed.connect(self._on_zoom_changed)
+        self.canvas.menu_wanted.connect(self._show_menu)
+        self.legend.chosen.connect(self.select)
+        self.legend.menu_wanted.connect(self._show_menu)
+        self.strip.row_chosen.connect(self.select)
+        self.strip.activated.connect(self.activated)
+        self.strip.failed.connect(self.edit_refused)
         self._zoom_bar.fit_wanted.connect(self.fit)
         self._zoom_bar.zoom_in_wanted.connect(self.zoom_in)
         self._zoom_bar.zoom_out_wanted.connect(self.zoom_out)
@@ -104,49 +104,14 @@ class TopologyView(QWidget):
     # --- what the window uses ---------------------------------------------------------------------------------------
 
     @property
-    def doc(self) -> ScenarioDoc:
-        """What is drawn."""
-        return self._doc
-
-    @property
     def is_editable(self) -> bool:
         """Whether the document can be changed here now."""
-        return self._doc.is_toml and not self._is_read_only
-
-    @property
-    def canvas(self) -> TopologyCanvas:
-        """The zoomable view itself."""
-        return self._canvas
-
-    @property
-    def scene(self) -> TopologyScene:
-        """What the canvas shows."""
-        return self._scene
-
-    @property
-    def legend(self) -> Legend:
-        """The list of subflows below the canvas."""
-        return self._legend
-
-    @property
-    def strip(self) -> EventStrip:
-        """The timeline below the canvas."""
-        return self._strip
-
-    @property
-    def tools(self) -> ToolStrip:
-        """The bar left of the canvas."""
-        return self._tools
+        return self.doc.is_toml and not self._is_read_only
 
     @property
     def notice(self) -> str:
         """What is said over the canvas; empty if nothing is."""
         return self._notice.text_shown
-
-    @property
-    def selected(self) -> str:
-        """Key of what is selected; empty for the scenario as a whole."""
-        return self._selected
 
     def set_menu_entries(self, entries: Mapping[str, Sequence[QAction | None]]) -> None:
         """Offer these actions on a right click; by section of what is clicked, None is a separator."""
@@ -155,12 +120,12 @@ class TopologyView(QWidget):
     def set_document(self, doc: ScenarioDoc) -> None:
         """Show another document from now on."""
         self._unsubscribe()
-        self._doc = doc
+        self.doc = doc
         self._unsubscribe = doc.subscribe(self._on_document_changed)
         self.clear_link_states()
-        self._strip.set_document(doc)
-        self._scene.choose([])
-        self._scene.show_picture(None)
+        self.strip.set_document(doc)
+        self.scene.choose([])
+        self.scene.show_picture(None)
         self._show_document()
         self.fit()
 
@@ -168,24 +133,19 @@ class TopologyView(QWidget):
         """Select a thing by its dotted key; deeper keys (`links.wifi.loss`) select the thing they belong to."""
         key = ".".join(key.split(".")[:2])
         # The inspector answers a selection by naming its latest part, which must not drop the others.
-        if key != self._selected or key not in self._scene.chosen:
+        if key != self.selected or key not in self.scene.chosen:
             self._is_selecting = True
-            self._scene.choose([key] if key else [])
+            self.scene.choose([key] if key else [])
             self._is_selecting = False
-        if self._canvas.isVisible():
-            self._canvas.reveal(key)
+        if self.canvas.isVisible():
+            self.canvas.reveal(key)
         self._set_selected(key)
-
-    @property
-    def minimap(self) -> Minimap:
-        """The overview in the corner of the canvas."""
-        return self._minimap
 
     def set_strip_shown(self, is_shown: bool) -> None:
         """Show or hide the timeline."""
-        self._strip.set_wanted(is_shown)
-        self._strip.fit_into(self.height())
-        self._minimap.refresh()
+        self.strip.set_wanted(is_shown)
+        self.strip.fit_into(self.height())
+        self.minimap.refresh()
 
     def set_locked(self, is_locked: bool) -> None:
         """Keep nodes where they are, and say so, or let them be moved again."""
@@ -204,41 +164,41 @@ class TopologyView(QWidget):
     def show_stand_in(self, is_shown: bool) -> None:
         """Show what was set to stand in for the legend; the picture stays where it is, however high that gets."""
         assert self._stand_in is not None
-        if is_shown == self._canvas.is_held:
+        if is_shown == self.canvas.is_held:
             return
         anchor = TopologyCanvas.ViewportAnchor
-        self._canvas.is_held = is_shown
-        self._canvas.setResizeAnchor(anchor.NoAnchor if is_shown else anchor.AnchorViewCenter)
-        self._legend.setVisible(not is_shown)
+        self.canvas.is_held = is_shown
+        self.canvas.setResizeAnchor(anchor.NoAnchor if is_shown else anchor.AnchorViewCenter)
+        self.legend.setVisible(not is_shown)
         self._stand_in.setVisible(is_shown)
         self._lay_out_now()
         if not is_shown:
-            self._canvas.content_changed()
+            self.canvas.content_changed()
 
     def set_quiet(self, is_quiet: bool) -> None:
         """Leave the picture to packets, or draw it as ever."""
-        self._scene.set_quiet(is_quiet)
+        self.scene.set_quiet(is_quiet)
 
     def fit(self) -> None:
         """Show everything."""
-        self._canvas.fit()
+        self.canvas.fit()
 
     def zoom_in(self) -> None:
         """One step closer."""
-        self._canvas.zoom_in()
+        self.canvas.zoom_in()
 
     def zoom_out(self) -> None:
         """One step back."""
-        self._canvas.zoom_out()
+        self.canvas.zoom_out()
 
     def reset_zoom(self) -> None:
         """Zoom to 100 %."""
-        self._canvas.reset_zoom()
+        self.canvas.reset_zoom()
 
     def set_read_only(self, read_only: bool, reason: str = "") -> None:
         """Forbid edits, for instance while a run goes; looking around stays possible."""
         self._is_read_only = read_only
-        self._canvas.setStatusTip(reason if read_only else "")
+        self.canvas.setStatusTip(reason if read_only else "")
         self._update_editable()
 
     def set_link_state(self, owner: str, utilisation: float, queue_pkts: float, up: bool) -> None:
@@ -250,28 +210,28 @@ class TopologyView(QWidget):
             queue_pkts: packets waiting.
             up: whether the link is in service.
         """
-        self._scene.set_link_state(owner, utilisation, queue_pkts, up=up)
+        self.scene.set_link_state(owner, utilisation, queue_pkts, up=up)
 
     def set_position(self, time_s: float | None) -> None:
         """Show on the timeline how far a run is; None while nothing runs."""
-        self._strip.set_position(time_s)
+        self.strip.set_position(time_s)
 
     def clear_link_states(self) -> None:
         """Show the links as they are when nothing runs."""
-        self._scene.clear_link_states()
+        self.scene.clear_link_states()
 
     def _recolour(self, tokens: Tokens) -> None:
-        self._scene.set_look(Look.of(tokens, self.font()))
+        self.scene.set_look(Look.of(tokens, self.font()))
         self._show_legend()
 
     # --- document -> picture ----------------------------------------------------------------------------------------
 
     def _on_document_changed(self, change: Change) -> None:
-        scenario, shown = self._doc.sketch, self._scene.picture
+        scenario, shown = self.doc.sketch, self.scene.picture
         if change.kind == "layout" and scenario is not None and shown is not None:
-            self._scene.show_places(picture_of(scenario, self._doc.positions()))
+            self.scene.show_places(picture_of(scenario, self.doc.positions()))
             self._show_notice()
-            self._canvas.content_changed()
+            self.canvas.content_changed()
             return
         self._show_document()
         if change.kind in ("text", "parts"):
@@ -279,23 +239,23 @@ class TopologyView(QWidget):
             self._on_chosen_changed()
 
     def _show_document(self) -> None:
-        scenario = self._doc.sketch
-        self._scene.show_picture(picture_of(scenario, self._doc.positions()) if scenario else None)
+        scenario = self.doc.sketch
+        self.scene.show_picture(picture_of(scenario, self.doc.positions()) if scenario else None)
         self._show_legend()
         self._show_notice()
         self._update_editable()
-        self._canvas.content_changed()
+        self.canvas.content_changed()
 
     def _show_notice(self) -> None:
-        problems = trn("{count} problem", "{count} problems", len(self._doc.problems))
-        picture = self._scene.picture
+        problems = trn("{count} problem", "{count} problems", len(self.doc.problems))
+        picture = self.scene.picture
         has_nodes = bool(picture and (picture.places or picture.notes))
-        next_step = missing_part(self._doc)
-        if not has_nodes and (self._doc.is_valid or next_step):
+        next_step = missing_part(self.doc)
+        if not has_nodes and (self.doc.is_valid or next_step):
             self._notice.say(
                 tr("Nothing here yet.\nDrag a host from the bar on the left, or press H and click where it goes.")
             )
-        elif self._doc.is_valid:
+        elif self.doc.is_valid:
             self._notice.say("")
         elif not has_nodes:
             self._notice.say(
@@ -308,7 +268,7 @@ class TopologyView(QWidget):
             self._notice.say(tr("Next: connect nodes. Press L, then drag from one to another."), "hint")
         elif next_step == "flows":
             self._notice.say(tr("Next: add a flow. Press T, then drag from the sender to the receiver."), "hint")
-        elif not self._doc.is_toml:
+        elif not self.doc.is_toml:
             self._notice.say(tr("{problems}: the picture shows the last valid state", problems=problems), "banner")
         else:
             self._notice.say(
@@ -316,10 +276,10 @@ class TopologyView(QWidget):
             )
 
     def _show_legend(self) -> None:
-        paths = list(self._scene.picture.paths.values()) if self._scene.picture else []
+        paths = list(self.scene.picture.paths.values()) if self.scene.picture else []
         # The subflows of the only flow are told apart by their paths alone.
         is_only_flow = len({path.flow for path in paths}) == 1 < len(paths)
-        self._legend.set_entries(
+        self.legend.set_entries(
             [
                 LegendEntry(
                     f"flows.{path.flow}",
@@ -334,29 +294,29 @@ class TopologyView(QWidget):
         )
 
     def _update_editable(self) -> None:
-        self._canvas.set_editable(self.is_editable)
-        self._strip.set_read_only(self._is_read_only)
+        self.canvas.set_editable(self.is_editable)
+        self.strip.set_read_only(self._is_read_only)
 
     # --- selection --------------------------------------------------------------------------------------------------
 
     def _on_chosen_changed(self) -> None:
-        chosen = self._scene.chosen
+        chosen = self.scene.chosen
         if not self._is_selecting:
             self._set_selected(chosen[-1] if chosen else "")
 
     def _set_selected(self, key: str) -> None:
-        self._legend.set_chosen(key)
-        self._strip.set_selected(key)
-        self._canvas.setAccessibleDescription(self._describe(key))
-        QAccessible.updateAccessibility(QAccessibleEvent(self._canvas, QAccessible.Event.DescriptionChanged))
-        if key != self._selected:
-            self._selected = key
+        self.legend.set_chosen(key)
+        self.strip.set_selected(key)
+        self.canvas.setAccessibleDescription(self._describe(key))
+        QAccessible.updateAccessibility(QAccessibleEvent(self.canvas, QAccessible.Event.DescriptionChanged))
+        if key != self.selected:
+            self.selected = key
             self.selection_changed.emit(key)
 
     def _describe(self, key: str) -> str:
         """Say what is selected, for screen readers."""
         section, _, name = key.partition(".")
-        picture = self._scene.picture
+        picture = self.scene.picture
         if picture is None:
             return self._notice.text_shown
         if section == "links" and name in picture.links:
@@ -380,7 +340,7 @@ class TopologyView(QWidget):
 
     def _on_nodes_moved(self, places: Mapping[str, QPointF], session: int) -> None:
         points = {name: (at.x(), at.y()) for name, at in places.items()}
-        commands.move_nodes(self._undo_stack, self._doc, points, session)
+        commands.move_nodes(self._undo_stack, self.doc, points, session)
 
     def _show_menu(self, key: str, position: QPoint) -> None:
         menu = self.build_menu(key)
@@ -402,7 +362,7 @@ class TopologyView(QWidget):
             action.triggered.connect(lambda: self._add_event(name))
         if section == "nodes":
             action = menu.addAction(tr("Place automatically"))
-            action.setEnabled(can_edit and name in self._doc.positions())
+            action.setEnabled(can_edit and name in self.doc.positions())
             action.triggered.connect(lambda: self._place_automatically(name))
         for entry in self._menu_entries.get(section, ()):
             if entry is None:
@@ -417,42 +377,42 @@ class TopologyView(QWidget):
         return menu
 
     def _add_event(self, link: str) -> None:
-        scenario = self._doc.last_valid
+        scenario = self.doc.last_valid
         half = scenario.duration_s / 2 if scenario else 1.0
-        commands.add_event(self._undo_stack, self._doc, {"at": f"{half:g}s", "link": link, "up": False})
-        events = self._doc.data.get("events", [])
+        commands.add_event(self._undo_stack, self.doc, {"at": f"{half:g}s", "link": link, "up": False})
+        events = self.doc.data.get("events", [])
         self.activated.emit(f"events.{len(events) - 1}")
 
     def _place_automatically(self, node: str) -> None:
-        commands.set_value(self._undo_stack, self._doc, f"nodes.{node}.at", None)
+        commands.set_value(self._undo_stack, self.doc, f"nodes.{node}.at", None)
 
     # --- glue -------------------------------------------------------------------------------------------------------
 
     def _on_zoom_changed(self, zoom: float) -> None:
         self._zoom_bar.show_zoom(zoom)
-        self._minimap.refresh()
+        self.minimap.refresh()
         self.zoom_changed.emit(zoom)
 
     def changeEvent(self, event: QEvent) -> None:
         """Follow the desktop's font."""
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange:
-            self._scene.set_look(Look.of(current_tokens(), self.font()))
+            self.scene.set_look(Look.of(current_tokens(), self.font()))
 
     def minimumSizeHint(self) -> QSize:
         """Room for tools and footer: a low panel does without the timeline."""
         hint = super().minimumSizeHint()
-        timeline = self._strip.minimumSizeHint().height() if self._strip.isVisibleTo(self) else 0
+        timeline = self.strip.minimumSizeHint().height() if self.strip.isVisibleTo(self) else 0
         return QSize(hint.width(), hint.height() - timeline)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the notice in its place, and leave the picture most of the room."""
         super().resizeEvent(event)
-        self._strip.fit_into(self.height())
-        if self._canvas.is_held:
+        self.strip.fit_into(self.height())
+        if self.canvas.is_held:
             # Another panel is another matter: all of the picture stays in view.
             self._lay_out_now()
-            self._canvas.content_changed()
+            self.canvas.content_changed()
         self._notice.place()
 
     def _lay_out_now(self) -> None:

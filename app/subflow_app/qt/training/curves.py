@@ -31,7 +31,7 @@ class TrainingCurves(QWidget):
         self._shown: tuple[tuple[Training, int], ...] = ()
         self._wanted = set(DEFAULT_TRAINING_PLOTS)
         self._x = "step"
-        self._plots: TrainingPlots | None = None
+        self.plots: TrainingPlots | None = None  # the plots; None before the first curve
         self._empty = EmptyState(
             "plots", tr("No training selected"), tr("Select trainings above to see how they learn.")
         )
@@ -44,11 +44,6 @@ class TrainingCurves(QWidget):
         self._fill_x_menu()
         bar = h_box(None, self.x_button, self.plots_button, None, margins=(6, 2, 6, 2))
         v_box(self, bar, (self._pages, 1), margins=0, spacing=0)
-
-    @property
-    def plots(self) -> TrainingPlots | None:
-        """The plots; None before the first curve."""
-        return self._plots
 
     @property
     def specs(self) -> tuple[TrainingPlot, ...]:
@@ -74,16 +69,16 @@ class TrainingCurves(QWidget):
 
     def refresh(self) -> None:
         """Draws the reports that came since the last call; nothing to do while hidden."""
-        if self._plots is not None and self._shown and self.isVisible():
-            self._plots.set_specs(self.specs)
-            self._plots.refresh()
+        if self.plots is not None and self._shown and self.isVisible():
+            self.plots.set_specs(self.specs)
+            self.plots.refresh()
 
     def set_x(self, x: str) -> None:
         """Draws over "step" or "elapsed_s"."""
         self._x = x
         self.x_button.setText(f"{tr(_X_TEXTS[x])} ▾")
-        if self._plots is not None:
-            self._plots.set_x(x)
+        if self.plots is not None:
+            self.plots.set_x(x)
 
     def set_plot_wanted(self, metric: str, is_wanted: bool) -> None:
         """Switches a plot on or off."""
@@ -91,20 +86,20 @@ class TrainingCurves(QWidget):
             self._wanted.add(metric)
         else:
             self._wanted.discard(metric)
-        if self._plots is not None:
-            self._plots.set_specs(self.specs)
+        if self.plots is not None:
+            self.plots.set_specs(self.specs)
 
     # ---- inside ----
 
     def _load(self) -> TrainingPlots:
-        if self._plots is None:
+        if self.plots is None:
             from subflow_app.qt.plotting.plot_scroll import PlotScroll
             from subflow_app.qt.plotting.training_plots import TrainingPlots
 
-            self._plots = TrainingPlots(self.specs, self)
-            self._plots.set_x(self._x)
-            self._pages.addWidget(PlotScroll(self._plots))
-        return self._plots
+            self.plots = TrainingPlots(self.specs, self)
+            self.plots.set_x(self._x)
+            self._pages.addWidget(PlotScroll(self.plots))
+        return self.plots
 
     def _button(self, name: str, text: str, tip: str) -> QToolButton:
         button = named(QToolButton(self, autoRaise=True), name, tip, tip)

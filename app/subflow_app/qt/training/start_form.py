@@ -23,7 +23,7 @@ class StartForm(QWidget):
         """Shows ``draft``; ``start`` is what the button does."""
         super().__init__(parent)
         named(self, "start_form", tr("New training"))
-        self._draft = draft
+        self.draft = draft  # what is filled in
         self._document = ""
         self._draws = False
         self.form = named(ParamForm(self), "training_form")
@@ -39,11 +39,6 @@ class StartForm(QWidget):
         self.setFocusProxy(self.form)
         self.show_draft()
 
-    @property
-    def draft(self) -> TrainingDraft:
-        """What is filled in."""
-        return self._draft
-
     def set_document(self, title: str) -> None:
         """Says what the scenario in the window is called."""
         if title != self._document:
@@ -58,7 +53,7 @@ class StartForm(QWidget):
 
     def set_scenario(self, path: str) -> None:
         """Takes a scenario file that was asked for."""
-        self._draft.set_value("scenario", path)
+        self.draft.set_value("scenario", path)
         self.show_draft()
         self.changed.emit()
 
@@ -68,7 +63,7 @@ class StartForm(QWidget):
 
     def show_problem(self) -> bool:
         """Goes to the first field with a problem, which says there what it is; returns whether there is one."""
-        problems = self._draft.problems()
+        problems = self.draft.problems()
         row = self.form.row(problems[0].key) if problems else None
         if row is not None:
             row.set_focus()
@@ -76,7 +71,7 @@ class StartForm(QWidget):
 
     def show_draft(self) -> None:
         """Shows the draft as it is now."""
-        self.form.show_form(self._draft, self._draft.form(self._document, draws=self._draws))
+        self.form.show_form(self.draft, self.draft.form(self._document, draws=self._draws))
 
     def _on_committed(self, key: str, value: object, _session: int) -> None:
         if key.endswith(".scenario") and value == FROM_FILE:
@@ -84,6 +79,6 @@ class StartForm(QWidget):
             self.show_draft()
             self.file_wanted.emit()
             return
-        self._draft.set_value(key, value)  # type: ignore[arg-type] # editors give values of a file
+        self.draft.set_value(key, value)  # type: ignore[arg-type] # editors give values of a file
         self.show_draft()
         self.changed.emit()
