@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -12,9 +12,11 @@ from tests.helpers.scenario_texts import TWO_PATHS
 
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running import run_queue
-from subflow_app.core.running.run_queue import QueuedRun, RunQueue, grid_of
+from subflow_app.core.running.run_queue import QueuedRun, RunQueue
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
+from subflow_app.core.sweeps.axes import Axis
+from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
@@ -23,9 +25,13 @@ from subflow_store.errors import StoreFull
 
 SHORT = TWO_PATHS.replace('"60s"', '"2s"')
 ENDLESS = TWO_PATHS.replace('"60s"', '"100000s"')
-SOURCE = ScenarioSource(parse_scenario(SHORT), SHORT)
 LONG = QueuedRun(ScenarioSource(parse_scenario(ENDLESS), ENDLESS), "long")
 DEADLINE_S = 30.0
+
+
+def grid(seeds: Sequence[int], controllers: Sequence[str] = ()) -> list[QueuedRun]:
+    axes = (Axis(("flows.download.controller",), (controllers,)),) if controllers else ()
+    return SweepPlan("", SHORT, axes, seeds).queued()
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -55,7 +61,7 @@ def states(queue: RunQueue) -> list[str]:
 def test_a_grid_is_each_controller_with_each_seed_and_every_run_is_kept_with_its_tag(
     queue: RunQueue, store: Store
 ) -> None:
-    runs = grid_of(SOURCE, [1, 2, 3], "download", ["lia", "olia"])
+    runs = grid([1, 2, 3], ["lia", "olia"])
     queue.add(runs, "batch")
     until(lambda: not queue.is_busy)
     stored = {(run.controllers, run.seed): run for run in store.runs()}
@@ -75,7 +81,7 @@ def test_a_grid_is_each_controller_with_each_seed_and_every_run_is_kept_with_its
 
 def test_a_grid_that_the_scenario_does_not_take_is_refused() -> None:
     with pytest.raises(ScenarioError, match="nonsense"):
-        grid_of(SOURCE, [1], "download", ["nonsense"])
+        grid([1], ["nonsense"])
 
 
 def test_no_more_runs_go_on_than_asked_for_and_the_others_wait(queue: RunQueue) -> None:
@@ -132,8 +138,8 @@ def test_a_run_that_raises_and_one_that_is_too_large_stop_none_of_the_others(
 
     monkeypatch.setattr(run_queue, "RunJob", Raising)
     fast = parse_scenario(SHORT.replace('"8Mbit/s"', '"900Gbit/s"').replace('"2s"', '"900s"'))
-    queue.add([*grid_of(SOURCE, [1, 2, 3]), QueuedRun(ScenarioSource(fast, SHORT), "fast")])
-    queue.add(grid_of(SOURCE, [4]))
+    queue.add([*grid([1, 2, 3]), QueuedRun(ScenarioSource(fast, SHORT), "fast")])
+    queue.add(grid([4]))
     until(lambda: not queue.is_busy)
     assert states(queue) == ["finished", "failed", "finished", "failed", "finished"]
     assert queue.entries()[1].note == "a plug-in raised this"
@@ -153,7 +159,7 @@ def test_a_store_that_fails_leaves_the_runs_in_memory_and_the_queue_going(
 
     monkeypatch.setattr(store, "start_run", fail)
     queue = RunQueue(lambda: store, lambda: 0.1, parallel=1)
-    queue.add(grid_of(SOURCE, [1, 2]))
+    queue.add(grid([1, 2]))
     until(lambda: not queue.is_busy)
     assert states(queue) == ["finished", "finished"]
     assert all("the disk is full" in entry.note for entry in queue.entries())

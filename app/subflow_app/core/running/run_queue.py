@@ -13,14 +13,11 @@ import threading
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.running.runs import RunJob, RunResult
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_overrides, with_traces
-from subflow_sim.scenario import parse_scenario
+from subflow_app.core.scenarios.scenario_source import ScenarioSource
 from subflow_store.errors import StoreError
 
 if TYPE_CHECKING:
@@ -72,38 +69,6 @@ class QueueEntry:
     eta_s: float = math.nan
     note: str = ""
     run_id: int | None = None
-
-
-def grid_of(
-    source: ScenarioSource,
-    seeds: Sequence[int],
-    flow: str = "",
-    controllers: Sequence[str] = (),
-    folder: Path | None = None,
-) -> list[QueuedRun]:
-    """The runs of each controller with each seed.
-
-    Args:
-        source: the scenario.
-        seeds: at least one.
-        flow: whose controller varies; empty: none does.
-        controllers: their names; none: the scenario's.
-        folder: where the files are that the scenario names.
-
-    Raises:
-        ScenarioError: if the scenario does not take one of them.
-    """
-    runs = []
-    for controller in controllers if flow and controllers else ("",):
-        for seed in seeds:
-            overrides = [f"seed={seed}"]
-            if controller:
-                overrides.append(f"flows.{flow}.controller={controller}")
-            scenario = parse_scenario(source.text, overrides=overrides, algorithms=app_catalog(), folder=folder)
-            text = with_traces(with_overrides(source.text, overrides), scenario)
-            name = f"{scenario.name}, {controller}" if controller else scenario.name
-            runs.append(QueuedRun(ScenarioSource(scenario, text), name))
-    return runs
 
 
 class _Item:

@@ -12,8 +12,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+from subflow_app.core.catalog import app_catalog
+from subflow_app.core.running.run_queue import QueuedRun
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_overrides, with_traces
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.axes import Axis, SweptValue, swept
+from subflow_sim.scenario import parse_scenario
 
 SweepKind = Literal["grid", "list", "random"]
 KINDS: tuple[SweepKind, ...] = ("grid", "list", "random")
@@ -104,6 +108,24 @@ class SweepPlan:
         """What makes the scenario that of a point, as `--set` has it."""
         pairs = zip(self.keys, point.values, strict=True)
         return tuple(f"{key}={render(value)}" for key, value in pairs if value is not None)
+
+    def queued(self) -> list[QueuedRun]:
+        """Each point with each seed as a run for the queue, named after its values.
+
+        Raises:
+            ScenarioError: if the scenario does not take one of them.
+        """
+        runs = []
+        for point in self.points():
+            for seed in self.seeds:
+                overrides = [f"seed={seed}", *self.overrides(point)]
+                scenario = parse_scenario(
+                    self.scenario_text, overrides=overrides, algorithms=app_catalog(), folder=self.folder
+                )
+                text = with_traces(with_overrides(self.scenario_text, overrides), scenario)
+                name = ", ".join([scenario.name, *(value.text for value in self.swept(point) if value.text)])
+                runs.append(QueuedRun(ScenarioSource(scenario, text), name))
+        return runs
 
     def swept(self, point: SweepPoint) -> tuple[SweptValue, ...]:
         """The values of a point as tables and plots show them."""

@@ -47,7 +47,7 @@ class FedPlots(ScrolledPlots):
     def __init__(self, parent: QWidget | None, *, paper: bool) -> None:
         """Of no runs yet; ``paper`` is for print."""
         super().__init__(parent)
-        self._hidden: frozenset[CurveId] = frozenset()
+        self.hidden: frozenset[CurveId] = frozenset()  # lines that are switched off
         self._colours: dict[CurveId, palette.ColourKey] = {}
         self._curves: dict[CurveId, Curve] = {}
         self._looks = CurveLooks()
@@ -266,7 +266,7 @@ class FedPlots(ScrolledPlots):
         return [
             crowd
             for crowd in self._looks.crowds(plot.spec)
-            if curve_id(crowd.curve) not in self._hidden and plot.has_run(crowd.curve.run)
+            if curve_id(crowd.curve) not in self.hidden and plot.has_run(crowd.curve.run)
         ]
 
     def curve_of(self, key: CurveId) -> Curve | None:

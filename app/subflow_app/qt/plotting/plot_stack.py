@@ -149,7 +149,7 @@ class PlotStack(FedPlots):
         self._clear_plots()
         # Pictures of very many curves are held back until these are fed: the old ones shall be gone by then.
         self.viewport().update()
-        self._runs = tuple(runs)
+        self.runs = tuple(runs)
         self._looks.set_runs(runs)
         self.forks.show(self._looks.ghosts)
         self._duration_s = max((run.duration_s for run in runs), default=1.0)
@@ -216,7 +216,7 @@ class PlotStack(FedPlots):
 
     def set_hidden(self, hidden: frozenset[CurveId]) -> None:
         """Switches lines off in all plots."""
-        self.hidden = hidden  # lines that are switched off
+        self.hidden = hidden
         for plot in self.plots:
             plot.set_hidden(hidden)
         self._draw_cursor()
@@ -318,7 +318,7 @@ class PlotStack(FedPlots):
 
     def set_cursor(self, time_s: float | None) -> None:
         """Moves the crosshair in all plots; None takes it away."""
-        if time_s is not None and (not self._crosshair_shown or not self._runs):
+        if time_s is not None and (not self._crosshair_shown or not self.runs):
             time_s = None
         if time_s is not None:
             time_s = min(max(time_s, 0.0), self._duration_s)
@@ -349,7 +349,7 @@ class PlotStack(FedPlots):
 
     def place_cursor(self, name: str) -> None:
         """Puts A or B where the crosshair is, or else to a third or two thirds of what is in view."""
-        if not self._runs:
+        if not self.runs:
             return
         low, high = self.time_range
         share = (1 + NAMES.index(name)) / (1 + len(NAMES))

@@ -11,7 +11,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr, trn
-from subflow_app.core.running.run_queue import QueuedRun, RunQueue, default_parallel, grid_of
+from subflow_app.core.running.run_queue import QueuedRun, RunQueue, default_parallel
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import QUEUE_BUTTONS, QUEUE_MENU
@@ -93,6 +93,8 @@ class QueueSession(Feature):
         Raises:
             ScenarioError: if the scenario does not take one of them.
         """
+        from subflow_app.core.sweeps.axes import Axis
+        from subflow_app.core.sweeps.sweep_plan import SweepPlan
         from subflow_app.qt.queue.enqueue_dialog import EnqueueDialog
 
         source = self._source()
@@ -106,7 +108,10 @@ class QueueSession(Feature):
             return
         path = self._documents.doc.path
         folder = None if path is None else path.parent
-        self._add(grid_of(source, answer.seeds, answer.flow, answer.controllers, folder), answer.tag)
+        key = f"flows.{answer.flow}.controller"
+        axes = (Axis((key,), (answer.controllers,)),) if answer.controllers else ()
+        plan = SweepPlan(answer.tag, source.text, axes, answer.seeds, folder=folder)
+        self._add(plan.queued(), answer.tag)
 
     def add_run(self, run: QueuedRun) -> None:
         """Queues a run that something else has prepared."""
