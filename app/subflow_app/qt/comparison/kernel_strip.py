@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.kernel.study import KernelStudy
 from subflow_app.qt import format as fmt
+from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named, timer
 
 _FOLLOW_MS = 250
-_STEPS = 1000
 
 
 class KernelStrip(QWidget):
@@ -27,8 +27,7 @@ class KernelStrip(QWidget):
         self.setObjectName("kernel_strip")
         self._study: KernelStudy | None = None
         self.text = named(QLabel(self), "kernel_text")
-        self.bar = named(QProgressBar(self, textVisible=False), "kernel_progress", tr("How far the kernel's run is"))
-        self.bar.setRange(0, _STEPS)
+        self.bar = named(ShareBar(self), "kernel_progress", tr("How far the kernel's run is"))
         self.stop = named(QPushButton(tr("S&top"), self), "kernel_stop")
         self.stop.clicked.connect(self.stop_requested)
         h_box(self, self.text, (self.bar, 1), self.stop, margins=(8, 4, 8, 4))
@@ -50,7 +49,7 @@ class KernelStrip(QWidget):
         if self._study is None:
             return
         progress = self._study.progress
-        self.bar.setValue(round(_STEPS * progress.fraction))
+        self.bar.show_share(progress.fraction)
         has_begun = math.isfinite(progress.eta_s)
         left = tr("{time} to go", time=fmt.duration(progress.eta_s)) if has_begun else tr("starting")
         self.text.setText(tr("{scenario} on the kernel, in real time: {left}", scenario=self._study.name, left=left))

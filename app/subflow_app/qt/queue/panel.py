@@ -9,7 +9,6 @@ from PySide6.QtCore import QItemSelection, QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QLabel,
-    QProgressBar,
     QSpinBox,
     QStackedLayout,
     QTableView,
@@ -25,10 +24,10 @@ from subflow_app.qt.queue.table_model import COLUMNS
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
 
-_STEPS = 1000
 _MOST_PARALLEL = 64
 
 
@@ -58,8 +57,7 @@ class QueuePanel(QWidget):
             self.table, "queue_table", tr("Queued runs"), self._model, style=None, menu=self.menu_requested.emit
         )
         self.table.selectionModel().selectionChanged.connect(self._on_selection_changed)
-        self._bar = named(QProgressBar(self, textVisible=False), "queue_progress", tr("Progress of the queue"))
-        self._bar.setRange(0, _STEPS)
+        self._bar = named(ShareBar(self), "queue_progress", tr("Progress of the queue"))
         self._text = named(muted(QLabel(self)), "queue_text")
         self.parallel = named(QSpinBox(self), "queue_parallel", tr("Runs at once"))
         self.parallel.setRange(1, _MOST_PARALLEL)
@@ -86,7 +84,7 @@ class QueuePanel(QWidget):
         if not is_same:
             select_rows(self.table, lambda index: index.data(ROW_ROLE).number in chosen)
         self._stack.setCurrentIndex(1 if entries else 0)
-        self._bar.setValue(round(progress.fraction * _STEPS) if entries else 0)
+        self._bar.show_share(progress.fraction if entries else 0.0)
         self._text.setText(self._progress_text(progress) if entries else "")
 
     def selected(self) -> list[QueueEntry]:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QLabel, QProgressBar, QSplitter, QWidget
+from PySide6.QtWidgets import QLabel, QSplitter, QWidget
 
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
+from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named, split, v_box
 
-_STEPS = 1000
 _BAR_HEIGHT = 6
 
 
@@ -33,8 +33,7 @@ class ListBeside(QSplitter):
         super().__init__()
         self._widths = widths
         self._has_moved = False
-        self.bar = named(QProgressBar(textVisible=False), f"{name}_progress")
-        self.bar.setRange(0, _STEPS)
+        self.bar = named(ShareBar(), f"{name}_progress")
         self.bar.setMaximumHeight(_BAR_HEIGHT)
         self.text = named(muted(QLabel()), f"{name}_text")
         self.text.setContentsMargins(8, 0, 8, 3)
@@ -46,7 +45,7 @@ class ListBeside(QSplitter):
 
     def show_progress(self, fraction: float, text: str) -> None:
         """Shows how far it is, 0 to 1, and says so."""
-        self.bar.setValue(round(_STEPS * fraction))
+        self.bar.show_share(fraction)
         self.text.setText(text)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QProgressBar, QWidget
+from PySide6.QtWidgets import QLabel, QWidget
 
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
 from subflow_app.core.running.runs import RunProgress
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named
-
-_STEPS = 1000
 
 
 class RunStatus(QWidget):
@@ -24,8 +23,7 @@ class RunStatus(QWidget):
         """Nothing to show yet."""
         super().__init__(parent)
         self.setObjectName("run_status")
-        self._bar = named(QProgressBar(self, textVisible=False), "run_progress", tr("Progress of the run"))
-        self._bar.setRange(0, _STEPS)
+        self._bar = named(ShareBar(self), "run_progress", tr("Progress of the run"))
         self._bar.setFixedWidth(140)
         self._time = self._label("run_time", fmt.progress(8888.8, 8888.0))
         self._speed = self._label("run_speed", fmt.speed(88_000.0))
@@ -36,7 +34,7 @@ class RunStatus(QWidget):
 
     def show_progress(self, progress: RunProgress) -> None:
         """Shows how far the run is."""
-        self._bar.setValue(round(progress.fraction * _STEPS))
+        self._bar.show_share(progress.fraction)
         self._time.setText(fmt.progress(progress.sim_time_s, progress.duration_s))
         self._speed.setText(fmt.speed(progress.speed) if progress.speed > 0 else "")
         if progress.state.is_over or progress.state is JobState.PAUSED:
