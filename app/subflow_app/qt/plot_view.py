@@ -64,8 +64,8 @@ class PlotView(QWidget):
         self.curves_menu.setObjectName("curves_menu")
         self._button: CurvesButton | None = None
         self._scroll: PlotScroll | None = None
-        self._model = LegendModel(self)
-        self._model.hidden_changed.connect(self._on_hidden_changed)
+        self.legend_model = LegendModel(self)
+        self.legend_model.hidden_changed.connect(self._on_hidden_changed)
         self.runs: tuple[Traces, ...] = ()  # the runs shown
         self._means: LegendValues | None = None  # of these runs and plots, once they are asked for
         self._rows: list[RunRow | None] = []  # of the runs whose results are shown
@@ -121,7 +121,7 @@ class PlotView(QWidget):
         from subflow_app.qt.plotting.plot_stack import PlotStack
 
         stack = PlotStack(self.specs, self)
-        legend = Legend(self._model, self)
+        legend = Legend(self.legend_model, self)
         stack.set_log(self._log)
         stack.set_marks_shown(self._marks_shown)
         stack.set_choices(self.choices)
@@ -213,7 +213,7 @@ class PlotView(QWidget):
 
     def shown_keys(self) -> list[list[SeriesKey]]:
         """Per run, the traces behind the curves that are visible."""
-        return visible_keys(self._stacks, self.specs, self.runs, self._model.hidden)
+        return visible_keys(self._stacks, self.specs, self.runs, self.legend_model.hidden)
 
     # ---- switches ----
 
@@ -273,7 +273,7 @@ class PlotView(QWidget):
     @property
     def hidden(self) -> frozenset[CurveId]:
         """Lines that are switched off in the legend."""
-        return self._model.hidden
+        return self.legend_model.hidden
 
     @property
     def current_curve(self) -> CurveId | None:
@@ -309,11 +309,6 @@ class PlotView(QWidget):
         self._colours.clear()
         for stack in self._stacks:
             stack.set_colours({})
-
-    @property
-    def legend_model(self) -> LegendModel:
-        """The legend's model."""
-        return self._model
 
     def set_legend_shown(self, is_shown: bool) -> None:
         """Shows or hides the legend; without it the values at the crosshair stand behind the titles of the plots."""
@@ -486,7 +481,9 @@ class PlotView(QWidget):
         curves = {key: curve for each in reversed(self._stacks) for key, curve in each.curves.items()}
         in_order = {key: curves[key] for each in self._stacks for key in each.curves}
         self._means = None
-        self._model.set_lines(in_order, [spec for each in self._stacks for spec in each.specs if spec.kind == TIME])
+        self.legend_model.set_lines(
+            in_order, [spec for each in self._stacks for spec in each.specs if spec.kind == TIME]
+        )
         if self._legend is not None:
             names = run_names(curves.values())
             self._legend.set_run(next(iter(names.values())) if len(names) == 1 else told_apart([*names.values()])[0])

@@ -72,10 +72,6 @@ class ExperimentModel(TreeModel):
         if index.isValid():
             self.dataChanged.emit(index, index)
 
-    def has_picture(self, name: str) -> bool:
-        """Whether there is one."""
-        return name in self._pictures
-
     def forget_pictures(self) -> None:
         """They have the colours of another theme."""
         self._pictures.clear()

@@ -72,11 +72,11 @@ class Inspector(QWidget):
         self._tabs = QTabBar(self)
         self._banner = QLabel(self)
         self._pages = QStackedWidget(self)
-        self._tree = QTreeView(self)
+        self.outline_view = QTreeView(self)
         self._outline = OutlineModel(doc, self)
         self.form = ParamForm(self)  # the form of the selected part
         self.source = SourceEditor(self)  # the text of the file
-        self._problems = ProblemList(self)
+        self.problem_list = ProblemList(self)
         self._set_up()
         self._unsubscribe: Callable[[], None] = doc.subscribe(self._on_document_changed)
         # Not the function itself: by then it may be another document's.
@@ -85,16 +85,6 @@ class Inspector(QWidget):
         self._expand()
 
     # --- what the window uses ---------------------------------------------------------------------------------------
-
-    @property
-    def problem_list(self) -> ProblemList:
-        """The list at the bottom."""
-        return self._problems
-
-    @property
-    def outline_view(self) -> QTreeView:
-        """The list of parts."""
-        return self._tree
 
     def set_document(self, doc: ScenarioDoc) -> None:
         """Edit another document from now on."""
@@ -145,7 +135,7 @@ class Inspector(QWidget):
         if first is not None:
             first.set_focus()
         else:
-            self._tree.setFocus(Qt.FocusReason.OtherFocusReason)
+            self.outline_view.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def commit_pending(self) -> None:
         """Make everything count that is typed but not entered yet; call it before saving or running."""
@@ -172,7 +162,7 @@ class Inspector(QWidget):
             ),
         )
         set_style(
-            self._tree,
+            self.outline_view,
             lambda t: (
                 f"QTreeView {{ border: none; border-bottom: 1px solid {t.border}; padding: 4px 0; }}"
                 "QTreeView::item { padding: 3px 8px 3px 0; }"
@@ -188,7 +178,7 @@ class Inspector(QWidget):
         self._banner.setObjectName("inspectorBanner")
         self._banner.setWordWrap(True)
         self._banner.hide()
-        tree = self._tree
+        tree = self.outline_view
         named(tree, "outline", tr("Parts of the scenario"))
         tree.setModel(self._outline)
         tree.setHeaderHidden(True)
@@ -206,7 +196,7 @@ class Inspector(QWidget):
         self.form.add_event_wanted.connect(self._add_event)
         self.form.remove_event_wanted.connect(self._remove_event)
         self.source.committed.connect(self._on_text_committed)
-        self._problems.activated.connect(self.focus_problem)
+        self.problem_list.activated.connect(self.focus_problem)
         border = named(QSplitter(Qt.Orientation.Vertical, self, childrenCollapsible=False), "inspectorSplitter")
         splitter = split(border, tree, self.form)
         splitter.splitterMoved.connect(self._on_dragged)
@@ -214,7 +204,7 @@ class Inspector(QWidget):
         tree.setMinimumHeight(40)
         self._pages.addWidget(splitter)
         self._pages.addWidget(self.source)
-        v_box(self, self._tabs, self._banner, (self._pages, 1), self._problems, margins=0, spacing=0)
+        v_box(self, self._tabs, self._banner, (self._pages, 1), self.problem_list, margins=0, spacing=0)
 
     def showEvent(self, event: QShowEvent) -> None:
         """Share the height out as soon as it is known."""
@@ -226,10 +216,10 @@ class Inspector(QWidget):
         if self._is_dragged or not self.isVisible():
             return
         rows = sum(
-            1 + (self._outline.rowCount(index) if self._tree.isExpanded(index) else 0)
+            1 + (self._outline.rowCount(index) if self.outline_view.isExpanded(index) else 0)
             for index in (self._outline.index(row, 0) for row in range(self._outline.rowCount()))
         )
-        row = max(self._tree.sizeHintForRow(0), 1)
+        row = max(self.outline_view.sizeHintForRow(0), 1)
         height = self._splitter.height()
         # Where the panel is low, two parts and a bar to scroll the list: the form needs the rows.
         share = 2 * row if height < _LOW else int(height * _LIST_SHARE)
@@ -242,7 +232,7 @@ class Inspector(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Leave the problems no more than their share of the height."""
         super().resizeEvent(event)
-        self._problems.set_room(self.height())
+        self.problem_list.set_room(self.height())
         if event.oldSize().height() != event.size().height():
             self._share_out()
 
@@ -260,12 +250,12 @@ class Inspector(QWidget):
         expanded = {
             self._outline.index(row, 0).data(KEY_ROLE)
             for row in range(self._outline.rowCount())
-            if self._tree.isExpanded(self._outline.index(row, 0))
+            if self.outline_view.isExpanded(self._outline.index(row, 0))
         }
         if self._outline.show(self._doc):
             for row in range(self._outline.rowCount()):
                 index = self._outline.index(row, 0)
-                self._tree.setExpanded(index, index.data(KEY_ROLE) in expanded)
+                self.outline_view.setExpanded(index, index.data(KEY_ROLE) in expanded)
         if self._doc.is_toml and form_for(self._doc, self.key, self._catalog) is None:
             self._set_key("")
         self._follow_key()
@@ -274,7 +264,7 @@ class Inspector(QWidget):
             self._show_form_of_key()
         self.form.setEnabled(self._doc.is_toml)
         self.source.show_document(self._doc)
-        self._problems.show_problems(self._doc.problems, next_step_text(missing_part(self._doc)))
+        self.problem_list.show_problems(self._doc.problems, next_step_text(missing_part(self._doc)))
 
     def _set_key(self, key: str) -> None:
         if key == self.key and self.form.form is not None:
@@ -293,18 +283,18 @@ class Inspector(QWidget):
     def _follow_key(self) -> None:
         """Make the list show what the form shows."""
         index = self._outline.index_of(self.key)
-        if index.isValid() and index != self._tree.currentIndex():
+        if index.isValid() and index != self.outline_view.currentIndex():
             self._is_following = True
             flags = QItemSelectionModel.SelectionFlag
-            self._tree.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
-            self._tree.scrollTo(index)
+            self.outline_view.selectionModel().setCurrentIndex(index, flags.ClearAndSelect | flags.Rows)
+            self.outline_view.scrollTo(index)
             self._is_following = False
 
     def _expand(self) -> None:
         """Open the short lists: what fits is shown, long lists wait."""
         for row in range(self._outline.rowCount()):
             index = self._outline.index(row, 0)
-            self._tree.setExpanded(index, self._outline.rowCount(index) <= _MOST_OPEN)
+            self.outline_view.setExpanded(index, self._outline.rowCount(index) <= _MOST_OPEN)
 
     def _focus_field(self, key: str) -> bool:
         """Put the cursor into the field that holds a key; says whether there is one."""

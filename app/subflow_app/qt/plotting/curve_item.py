@@ -25,27 +25,22 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         self._scale = scale
         self._log = False
         self.time_s: NDArray[np.float64] = np.empty(0)  # sample times, float64 [n], s
-        self._values: NDArray[np.float64] = np.empty(0)
-
-    @property
-    def shown_values(self) -> NDArray[np.float64]:
-        """Values in the unit of the axis, float64 [n]; NaN where nothing is known."""
-        return self._values
+        self.shown_values: NDArray[np.float64] = np.empty(0)
 
     def feed(self, curve: Curve) -> None:
         """Replaces the samples; costs nothing if no sample was added."""
         count = min(len(curve.time_s), len(curve.values))
         # The ends tell other bins, and a last bin that has grown.
-        if 0 < count == len(self._values) and tuple(curve.time_s[[0, -1]]) == tuple(self.time_s[[0, -1]]):
+        if 0 < count == len(self.shown_values) and tuple(curve.time_s[[0, -1]]) == tuple(self.time_s[[0, -1]]):
             return
         self.time_s = curve.time_s
-        self._values = curve.values.astype(np.float64) * self._scale
+        self.shown_values = curve.values.astype(np.float64) * self._scale
         self._draw()
 
     def forget(self) -> None:
         """Hides it and drops the samples: the next ones are of another curve."""
         self.hide()
-        self.time_s = self._values = np.empty(0)
+        self.time_s = self.shown_values = np.empty(0)
 
     def set_antialiased(self, is_on: bool) -> None:
         """Draws it with or without smooth edges."""
@@ -62,7 +57,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
     def value_at(self, time_s: float) -> float:
         """The value of the sample nearest to ``time_s``, in the unit of the axis; NaN outside the samples."""
         index = self._nearest(time_s)
-        return float("nan") if index is None else float(self._values[index])
+        return float("nan") if index is None else float(self.shown_values[index])
 
     def range_near(self, time_s: float, reach_s: float) -> tuple[float, float]:
         """Lowest and highest position on the value axis within ``reach_s`` of a time; NaN where nothing is drawn."""
@@ -70,7 +65,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         if nearest is None:
             return float("nan"), float("nan")
         first, last = np.searchsorted(self.time_s, (time_s - reach_s, time_s + reach_s))
-        values = self._values[min(int(first), nearest) : max(int(last), nearest + 1)]
+        values = self.shown_values[min(int(first), nearest) : max(int(last), nearest + 1)]
         shown = values[np.isfinite(values) & ((values > 0) | (not self._log))]
         if len(shown) == 0:
             return float("nan"), float("nan")
@@ -79,7 +74,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
 
     def last_value(self) -> float:
         """The newest value, in the unit of the axis; NaN before the first."""
-        return float(self._values[-1]) if len(self._values) else float("nan")
+        return float(self.shown_values[-1]) if len(self.shown_values) else float("nan")
 
     def _nearest(self, time_s: float) -> int | None:
         times = self.time_s
@@ -96,7 +91,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         return right if times[right] - time_s < time_s - times[right - 1] else right - 1
 
     def _draw(self) -> None:
-        values = self._values
+        values = self.shown_values
         if self._log:
             values = np.where(values > 0, values, np.nan)
         if not np.isfinite(values).any():
