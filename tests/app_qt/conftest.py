@@ -35,12 +35,10 @@ OF_MODULE = "of_module"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _others_objects() -> Iterator[None]:
+def _others_objects() -> None:
     """What other tests have left, modules and PyTorch's objects above all, is not gone through after each test."""
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
@@ -135,6 +133,7 @@ class Worn:
     """A window that one test after the other uses, as a person does who opens another file and another database."""
 
     def __init__(self, application: QApplication, folder: Path, dialogs: ScriptedDialogs) -> None:
+        self._dialogs = dialogs
         self._window = make_window(application, folder, dialogs=dialogs)
         self._window.setProperty(OF_MODULE, True)
         self._window.show()
@@ -191,12 +190,16 @@ class Worn:
         for topic in window.banners.topics():
             window.banners.close_banner(topic)
         window.document_stack.clear()
-        qtbot.waitUntil(lambda: not window.workers.is_busy and not window.history.changes.is_busy, timeout=20_000)
+        if window.documents.is_modified:
+            self._dialogs.answer("ask_save_changes", "discard")
+            window.documents.open_text(TWO_PATHS, "two-paths")
+        qtbot.waitUntil(lambda: not window.workers.is_busy and not window.history.changes.is_busy, timeout=60_000)
         window.history.set_store(None)
         window.database.close()
         window.database._is_closed = False  # the next test opens another
 
     def close(self) -> None:
+        gc.unfreeze()  # what the window is made of is let go
         self._window.close_at_once()
         assert not self._window.isVisible()
         assert not self._window.workers.is_busy

@@ -24,6 +24,8 @@ from subflow_app.qt.bug_reports import BugReports
 from subflow_app.qt.main_window import MainWindow
 from subflow_store import StoreError, open_store
 
+pytestmark = pytest.mark.one_window
+
 # Starts the program as `subflow FILE` does, runs the scenario, and says so once it is on its way.
 STARTER = """
 import sys
@@ -46,7 +48,9 @@ def environment(folder: Path) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full("another signal, the same way out"))]
+)
 def test_signal_closes_the_window_and_keeps_the_run(tmp_path: Path, number: signal.Signals) -> None:
     scenario = tmp_path / "long.toml"
     scenario.write_text(TWO_PATHS.replace('duration = "2s"', 'duration = "20000s"'))
@@ -107,6 +111,7 @@ def test_window_starts_without_the_slow_libraries() -> None:
     assert moments["painted"].modules & {"pyqtgraph", "sqlite3"} == set()
 
 
+@pytest.mark.own_window
 def test_a_window_that_is_closed_at_its_first_paint_opens_no_database(
     qapp: QApplication, window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -124,6 +129,7 @@ def test_a_window_that_is_closed_at_its_first_paint_opens_no_database(
         assert loaded == [window]
 
 
+@pytest.mark.own_window
 def test_what_a_signal_interrupts_goes_on_before_the_window_closes(
     qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:

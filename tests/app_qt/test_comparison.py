@@ -25,6 +25,14 @@ from subflow_app.qt import commands
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.main_window import MainWindow
 
+pytestmark = pytest.mark.one_window
+
+
+@pytest.fixture(autouse=True)
+def _nothing_compared(window: MainWindow) -> None:
+    """What the window compared in the test before this one is not waited for."""
+    window.features[CompareFeature].pages.setCurrentIndex(0)
+
 
 @pytest.fixture
 def compared(qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]) -> CompareFeature:

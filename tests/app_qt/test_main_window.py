@@ -20,6 +20,8 @@ from subflow_app.qt.choices import DEFAULT_WORKSPACE, PANELS
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.workspaces import ARRANGEMENTS
 
+pytestmark = pytest.mark.one_window
+
 
 def edit(window: MainWindow, key: str = "seed", value: object = 42) -> None:
     commands.set_value(window.document_stack, window.documents.doc, key, value)  # type: ignore[arg-type]
@@ -79,6 +81,7 @@ def test_save_as_then_save(window: MainWindow, dialogs: ScriptedDialogs, tmp_pat
     assert window.preferences.settings.recent_files == (str(path),)
 
 
+@pytest.mark.own_window
 def test_what_is_typed_but_not_entered_is_saved_too(
     window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -111,6 +114,7 @@ def test_unsaved_changes_are_asked_about(
     assert dialogs.asked[0][0] == "ask_save_changes"
 
 
+@pytest.mark.own_window
 def test_closing_with_unsaved_changes_can_be_cancelled(window: MainWindow, dialogs: ScriptedDialogs) -> None:
     edit(window)
     dialogs.answer("ask_save_changes", "cancel")
@@ -220,6 +224,7 @@ def test_of_several_scenarios_one_opens_and_the_others_are_at_hand(window: MainW
 # ---- layout ----
 
 
+@pytest.mark.own_window
 def test_panels_close_and_come_back(window: MainWindow) -> None:
     is_default = {name: window.docks.is_open(name) for name in PANELS}
     for name in PANELS:
@@ -234,6 +239,7 @@ def test_panels_close_and_come_back(window: MainWindow) -> None:
     assert {name: window.bar[f"view.{name}"].isChecked() for name in PANELS} == is_default
 
 
+@pytest.mark.own_window
 def test_every_panel_has_a_button_that_closes_it(qtbot: QtBot, window: MainWindow) -> None:
     def is_closed(name: str) -> bool:
         return not window.docks.is_open(name)
@@ -375,6 +381,7 @@ def test_started_on_a_database_the_usual_one_is_kept_for_next_time(
     close_window(qtbot, window)
 
 
+@pytest.mark.own_window
 def test_failed_database_keeps_the_one_before(qtbot: QtBot, window: MainWindow, dialogs, tmp_path: Path) -> None:
     damaged(tmp_path / "spoilt.db")
     dialogs.answer("database_path", tmp_path / "spoilt.db")

@@ -35,6 +35,8 @@ from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.workers import Workers
 
+pytestmark = pytest.mark.one_window
+
 LINKS = ("wifi/forward", "wifi/reverse", "lte/forward", "lte/reverse")
 SUBFLOWS = ("download/1", "download/2")
 MARKS = (
@@ -504,6 +506,7 @@ def test_a_run_that_goes_on_is_followed_until_somebody_scrubs(window: MainWindow
     qtbot.waitUntil(lambda: not window.workers.is_busy)
 
 
+@pytest.mark.own_window
 def test_strip_and_list_are_not_made_before_they_are_seen(window: MainWindow) -> None:
     feature = window.features[PlayheadFeature]
     assert not feature.strip._is_built
