@@ -39,13 +39,7 @@ def test_shipped_scenario_runs_and_its_stored_traces_equal_the_live_ones(name: s
             for kept_curve, live_curve in zip(plot.curves(stored), plot.curves(job.traces), strict=True):
                 assert (kept_curve.label, kept_curve.colour) == (live_curve.label, live_curve.colour)
 
-
-@pytest.mark.parametrize("name", scenario_names())
-def test_goodput_of_the_summary_is_the_mean_of_the_samples_after_the_warm_up(name: str) -> None:
-    source = open_scenario(str(find_scenario(name)))
-    job = RunJob(source.scenario, source.text)
-    result = job.run()
-
+    # The goodput of the summary is the mean of the samples after the warm-up.
     for flow in result.summary["flows"]:
         (key,) = (
             key
@@ -60,6 +54,7 @@ def test_goodput_of_the_summary_is_the_mean_of_the_samples_after_the_warm_up(nam
         assert total_bits / span_s == pytest.approx(flow["goodput_bps"], rel=1e-6)
 
 
+@pytest.mark.full("each plot is drawn of made-up runs in every test of figures")
 def test_figures_of_the_fairness_scenario_can_be_drawn(tmp_path: Path) -> None:
     source = open_scenario(str(find_scenario("t-10b")))
     job = RunJob(source.scenario, source.text)

@@ -18,6 +18,7 @@ def _told_by(journey: str) -> tuple[str, str, int]:
     return told.stdout, told.stderr, told.returncode
 
 
+@pytest.mark.full("ten seconds of processor time, and labs are done without a screen too")
 @pytest.mark.timeout(300)
 def test_a_person_does_the_first_lab() -> None:
     assert _told_by("lab") == ALL_WENT_WELL

@@ -21,6 +21,7 @@ def _told_by_a_walk(*words: str) -> tuple[str, str, int]:
     return told.stdout, told.stderr, told.returncode
 
 
+@pytest.mark.full("half a minute of processor time")
 @pytest.mark.timeout(300)
 def test_nothing_is_wrong_on_a_walk() -> None:
     assert _told_by_a_walk("--strings", "30") == NOTHING_IS_WRONG

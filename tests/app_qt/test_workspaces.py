@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -34,7 +33,7 @@ def test_every_workspace_is_arranged_and_every_panel_has_its_place() -> None:
         assert {place.name for place in arrangement.places} <= set(PANELS)
 
 
-def test_workspaces_open_the_panels_of_their_task_and_any_other(window: MainWindow) -> None:
+def test_workspaces_open_the_panels_of_their_task(window: MainWindow) -> None:
     for name in WORKSPACES:
         show(window, name)
 
@@ -43,10 +42,20 @@ def test_workspaces_open_the_panels_of_their_task_and_any_other(window: MainWind
         is_checked = {panel: window.bar[f"view.{panel}"].isChecked() for panel in PANELS}
         assert is_checked == {panel: window.docks.is_open(panel) for panel in PANELS}, name
 
-        for panel in PANELS:
-            window.docks.set_open(panel, False)
-            window.docks.set_open(panel, True)
-        assert opened(window) == set(PANELS), name
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        name if name == DEFAULT_WORKSPACE else pytest.param(name, marks=pytest.mark.full("each panel opened once more"))
+        for name in WORKSPACES
+    ],
+)
+def test_any_panel_can_be_closed_and_opened(window: MainWindow, name: str) -> None:
+    show(window, name)
+    for panel in PANELS:
+        window.docks.set_open(panel, False)
+        window.docks.set_open(panel, True)
+    assert opened(window) == set(PANELS)
 
 
 def test_panels_that_are_not_shown_stay_asleep(window: MainWindow) -> None:
@@ -120,10 +129,17 @@ def test_tool_button_says_which_workspace_is_shown(window: MainWindow) -> None:
     assert "Analysis" in window.bar._workspace.accessibleName()
 
 
-def test_workspaces_leave_room_for_their_panels(window: MainWindow) -> None:
-    sizes = [QSize(1280, 720), QSize(1920, 1080), QSize(3840, 2160)]
-    for size, name in itertools.product(sizes, WORKSPACES):
-        window.resize(size)
+@pytest.mark.parametrize(
+    "size",
+    [
+        (1280, 720),
+        pytest.param((1920, 1080), marks=pytest.mark.full("the smallest has the least room")),
+        pytest.param((3840, 2160), marks=pytest.mark.full("the smallest has the least room")),
+    ],
+)
+def test_workspaces_leave_room_for_their_panels(window: MainWindow, size: tuple[int, int]) -> None:
+    window.resize(QSize(*size))
+    for name in WORKSPACES:
         show(window, name)
         window.workspaces.reset()
         QApplication.processEvents()

@@ -41,7 +41,13 @@ def test_bad_input_is_exit_code_2(scenario: Path) -> None:
     assert answer.stderr.startswith("--set: links.wifi.loss = 2: ")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (signal.SIGINT, 130),
+        pytest.param(signal.SIGTERM, 143, marks=pytest.mark.full("another signal, the same way out")),
+    ],
+)
 def test_signal_during_a_run_keeps_it(scenario: Path, database: Path, number: int, code: int) -> None:
     # The progress bar on a terminal tells that the run is on its way; 10^6 s would take minutes.
     terminal, stderr = pty.openpty()

@@ -203,7 +203,13 @@ sys.exit(main())
 """
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"),
+    [
+        (signal.SIGINT, 130),
+        pytest.param(signal.SIGTERM, 143, marks=pytest.mark.full("another signal, the same way out")),
+    ],
+)
 def test_a_signal_stops_it_with_a_checkpoint_and_says_how_to_go_on(
     scenario: Path, database: Path, out: Path, number: signal.Signals, code: int
 ) -> None:

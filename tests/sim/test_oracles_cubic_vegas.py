@@ -19,7 +19,10 @@ def mean_windows(controller: str, loss: float, *, duration_s: float, warmup_s: f
     return [float(done.summary()["flows"][0]["subflows"][0]["mean_cwnd_pkts"]) for done in runs]
 
 
-@pytest.mark.parametrize(("loss", "duration_s"), [(1e-4, 600.0), (1e-5, 250.0)])
+@pytest.mark.parametrize(
+    ("loss", "duration_s"),
+    [(1e-4, 600.0), pytest.param(1e-5, 250.0, marks=pytest.mark.full("windows of a thousand packets take seconds"))],
+)
 def test_cubic_window_under_bernoulli_loss_is_a_little_above_the_deterministic_one(
     loss: float, duration_s: float
 ) -> None:

@@ -20,6 +20,9 @@ WIRE = 1500 / 1448
 C = 100e6
 VARIANTS = [Choice(name, {"preset": preset}) for name in ("mpcc-loss", "mpcc-latency") for preset in ("mbps", "kernel")]
 LOSS_VARIANTS = VARIANTS[:2]
+_full = pytest.mark.full("the other preset of each")
+EACH = [VARIANTS[0], *(pytest.param(each, marks=_full) for each in VARIANTS[1:3]), VARIANTS[3]]
+"""One preset of each controller, and the others with --full."""
 
 
 def fast(name: str, *, rate_bps: float = C, rtt_s: float = 0.04, loss: float = 0.0, queue_bdp: float = 1.0) -> Link:
@@ -45,7 +48,9 @@ def totals(summary: dict[str, Any]) -> list[float]:
 
 
 @pytest.mark.parametrize("scheduler", ["minrtt", "mpcc-rate"])
-@pytest.mark.parametrize("rtt_s", [0.02, 0.04, 0.1])
+@pytest.mark.parametrize(
+    "rtt_s", [0.04, *(pytest.param(rtt_s, marks=pytest.mark.full("other round trips")) for rtt_s in (0.02, 0.1))]
+)
 @pytest.mark.parametrize("controller", VARIANTS, ids=str)
 def test_alone_it_fills_two_clean_links(controller: Choice, rtt_s: float, scheduler: str) -> None:
     # At least 0.9 of each
@@ -66,7 +71,7 @@ def test_the_load_of_a_saturated_link_stays_within_its_bound(controller: Choice)
                 assert 1 < direction["utilisation"] + dropped_bps / C < 1 + 1 / (beta - 2)
 
 
-@pytest.mark.parametrize("controller", VARIANTS, ids=str)
+@pytest.mark.parametrize("controller", EACH, ids=str)
 def test_two_connections_on_two_shared_links_get_the_same(controller: Choice) -> None:
     flows = [mptcp("one", ["a", "b"], controller), mptcp("two", ["a", "b"], controller)]
     runs = [totals(finished([fast("a"), fast("b")], flows, duration_s=100, warmup_s=30, seed=s)) for s in (1, 2, 3)]
@@ -75,7 +80,7 @@ def test_two_connections_on_two_shared_links_get_the_same(controller: Choice) ->
     assert one + two >= 2 * 0.9
 
 
-@pytest.mark.parametrize("controller", VARIANTS, ids=str)
+@pytest.mark.parametrize("controller", EACH, ids=str)
 def test_a_connection_with_a_link_of_its_own_leaves_the_shared_one_to_the_other(controller: Choice) -> None:
     # Lexicographic max-min fairness: C for both. The probes of the first on the shared link, 5 % of its total above and
     # below a rate near nil, cost the second some of that: 15 % at most.
@@ -85,7 +90,7 @@ def test_a_connection_with_a_link_of_its_own_leaves_the_shared_one_to_the_other(
     assert poor == pytest.approx(1, abs=0.15)
 
 
-@pytest.mark.parametrize("controller", VARIANTS, ids=str)
+@pytest.mark.parametrize("controller", EACH, ids=str)
 def test_a_subflow_of_one_percent_does_not_stall(controller: Choice) -> None:
     # 1 Mbit/s beside 100: steps and probes of 5 % of the total are five times its rate.
     links = [fast("fast"), link("slow", rate_bps=C / 100, delay_s=0.02, queue_pkts=30)]
@@ -99,7 +104,7 @@ def used_under_loss(preset: str, loss: float) -> float:
     return mean([utilisations(finished([path], [flow], duration_s=200, warmup_s=50, seed=s))[0] for s in (1, 2, 3)])
 
 
-@pytest.mark.parametrize(("preset", "break_even"), [("mbps", 0.0500), ("kernel", 0.0160)])
+@pytest.mark.parametrize(("preset", "break_even"), [("mbps", 0.0500), pytest.param("kernel", 0.0160, marks=_full)])
 def test_random_loss_counts_from_the_break_even_on(preset: str, break_even: float) -> None:
     # alpha C^(alpha-1) / beta: half of that costs less than a tenth, twice as much more than half of the rate. Between
     # them it is not sharp, for an interval's loss is an estimate: of 2500 packets at 1.6 %, within 16 %.

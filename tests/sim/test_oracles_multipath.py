@@ -6,6 +6,8 @@ losses come in step; each run has other random start offsets, and what counts is
 
 from __future__ import annotations
 
+import functools
+
 import pytest
 from tests.helpers.networks import goodputs, link, mptcp, run, scenario, tcp
 from tests.helpers.statistics import agrees_with, mean
@@ -29,9 +31,10 @@ def subflow_rates(controller: str, paths: list[Link], *, duration_s: float = 500
     return [mean([subflows[index]["throughput_bps"] for subflows in runs]) for index in range(len(paths))]
 
 
-def reno_rate(path: Link, *, duration_s: float = 500) -> float:
-    """Throughput of one Reno over the path in bit/s, mean over the seeds."""
-    a_scenario = scenario([path], [tcp("reno", path.name)], duration_s=duration_s, warmup_s=50)
+@functools.cache
+def reno_rate(name: str, loss: float, *, duration_s: float = 500) -> float:
+    """Throughput of one Reno over this path of `lossy` in bit/s, mean over the seeds."""
+    a_scenario = scenario([lossy(name, loss)], [tcp("reno", name)], duration_s=duration_s, warmup_s=50)
     runs = [run(a_scenario, seed=seed).summary()["flows"][0]["subflows"][0] for seed in SEEDS]
     return mean([subflow["throughput_bps"] for subflow in runs])
 
@@ -42,22 +45,22 @@ def test_lia_splits_inversely_to_loss_and_takes_what_reno_takes_on_the_best_path
     paths = [lossy("good", 2e-4), lossy("bad", 4e-4)]
     good, bad = subflow_rates("lia", paths, duration_s=2000)
     assert good / (good + bad) == pytest.approx(2 / 3, rel=0.06)
-    assert 0.88 <= (good + bad) / reno_rate(paths[0], duration_s=2000) <= 1.10
+    assert 0.88 <= (good + bad) / reno_rate("good", 2e-4, duration_s=2000) <= 1.10
 
 
 @pytest.mark.parametrize("controller", COUPLED)
 def test_equal_lossy_paths_together_carry_one_tcp(controller: str) -> None:
     # Within [-12 %, +10 %] of a simulated Reno on one of them: two finer saw-teeth waste a little less.
     one, two = lossy("one", 5e-4), lossy("two", 5e-4)
-    assert 0.88 <= sum(subflow_rates(controller, [one, two])) / reno_rate(one) <= 1.10
+    assert 0.88 <= sum(subflow_rates(controller, [one, two])) / reno_rate("one", 5e-4) <= 1.10
 
 
 def test_ewtcp_is_half_a_tcp_on_each_of_two_paths_whatever_their_loss() -> None:
     # w = sqrt(2a/p) with a = 1/4: half of Reno's on each path; no load balancing.
     good, bad = lossy("good", 1e-3), lossy("bad", 4e-3)
     rates = subflow_rates("ewtcp", [good, bad])
-    assert rates[0] / reno_rate(good) == pytest.approx(0.5, rel=0.06)
-    assert rates[1] / reno_rate(bad) == pytest.approx(0.5, rel=0.06)
+    assert rates[0] / reno_rate("good", 1e-3) == pytest.approx(0.5, rel=0.06)
+    assert rates[1] / reno_rate("bad", 4e-3) == pytest.approx(0.5, rel=0.06)
 
 
 def test_load_on_the_worse_path_falls_from_uncoupled_to_olia() -> None:
@@ -106,7 +109,7 @@ def test_five_coupled_subflows_take_less_than_three_shares_of_a_bottleneck(contr
     assert agrees_with(shares_of_a_bottleneck(controller, 5, link("path", queue_pkts=50)), 0.9, 2.5)
 
 
-@pytest.mark.parametrize("subflows", [2, 3, 5])
+@pytest.mark.parametrize("subflows", [2, pytest.param(3, marks=pytest.mark.full("between the two others")), 5])
 @pytest.mark.parametrize("controller", COUPLED)
 def test_coupled_subflows_take_one_share_where_losses_do_not_come_in_step(controller: str, subflows: int) -> None:
     # RED by the instantaneous queue: no drop below 25 packets, 10 % at 50, all at 100. Every packet is as likely to be
@@ -123,6 +126,7 @@ def test_uncoupled_subflows_take_a_share_each(subflows: int) -> None:
     )
 
 
+@functools.cache
 def rates_beside_two_renos(controller: str) -> list[float]:
     """T-10b: two links of 5 Mbit/s with a Reno on each, and the flow over both. Mbit/s of payload."""
     links = [link(name, rate_bps=5e6, delay_s=0.06, queue_pkts=50) for name in ("top", "bottom")]
@@ -236,7 +240,13 @@ LOSSY_SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("setting", LOSSY_SETTINGS)
+@pytest.mark.parametrize(
+    "setting",
+    [
+        setting if place == 0 else pytest.param(setting, marks=pytest.mark.full("a second of processor time each"))
+        for place, setting in enumerate(LOSSY_SETTINGS)
+    ],
+)
 def test_on_lossy_links_coupled_flows_take_one_tcp_and_wvegas_more(setting: str) -> None:
     rate_bps, rtt_s, loss, low, high = LOSSY_SETTINGS[setting]
     queue_pkts = round(rate_bps * rtt_s / 12000)

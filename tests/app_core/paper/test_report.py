@@ -166,7 +166,11 @@ def test_html_is_one_file_without_scripts_whose_texts_are_escaped(store: Store) 
 
 @pytest.mark.parametrize(
     ("numbers", "least_pages", "page", "width_mm"),
-    [((1,), 3, "a4", 210.0), ((1, 2, 4), 5, "letter", 215.9), ((5,), 5, "a4", 210.0)],
+    [
+        pytest.param((1,), 3, "a4", 210.0, marks=pytest.mark.full("one run alone, on the other page")),
+        ((1, 2, 4), 5, "letter", 215.9),
+        pytest.param((5,), 5, "a4", 210.0, marks=pytest.mark.full("one run alone, on the other page")),
+    ],
 )
 def test_pdf_has_numbered_pages_with_all_texts(
     store: Store, numbers: tuple[int, ...], least_pages: int, page: str, width_mm: float
