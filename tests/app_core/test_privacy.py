@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,8 +26,15 @@ ALLOWED = {
 }
 
 
+@functools.cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """What a source imports and calls."""
+    every = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return tuple(node for node in every if isinstance(node, ast.Import | ast.ImportFrom | ast.Call))
+
+
 def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
@@ -55,6 +63,6 @@ def test_no_address_is_opened_but_by_the_person() -> None:
     """Qt opens addresses in the browser: of files on this computer, and of links that are clicked."""
     for source in SOURCES:
         for path in (ROOT / source).rglob("*.py"):
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            for node in nodes(path):
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "openUrl":
                     assert "http" not in ast.unparse(node), path

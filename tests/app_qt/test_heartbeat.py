@@ -20,7 +20,9 @@ from subflow_app.qt.main_window import MainWindow
 _LARGEST_SHARE = 0.1
 
 
-@pytest.mark.parametrize("speed", ["express", "fast"])
+@pytest.mark.parametrize(
+    "speed", ["express", pytest.param("fast", marks=pytest.mark.full("at full speed there is more to do"))]
+)
 def test_the_window_answers_while_a_hundred_flows_run(
     qtbot: QtBot, window: MainWindow, speed: str, record_property: Callable[[str, object], None]
 ) -> None:

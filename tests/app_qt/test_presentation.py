@@ -110,7 +110,9 @@ def test_escape_first_ends_what_it_ends_elsewhere(window: MainWindow, qtbot: QtB
     qtbot.waitUntil(lambda: window.presentation.is_settled)
 
 
-@pytest.mark.parametrize("size", [(1366, 768), (1920, 1080)])
+@pytest.mark.parametrize(
+    "size", [(1366, 768), pytest.param((1920, 1080), marks=pytest.mark.full("where there is more room"))]
+)
 def test_names_of_the_legend_are_whole(
     window: MainWindow, qtbot: QtBot, run_once: Callable[[], int], size: tuple[int, int]
 ) -> None:

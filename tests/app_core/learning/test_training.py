@@ -147,7 +147,10 @@ def test_the_two_ends_of_a_training_that_has_not_started(folder: Path) -> None:
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("after_s", [0.0, 0.15, 0.4])
+_full = pytest.mark.full("a kill at any other moment")
+
+
+@pytest.mark.parametrize("after_s", [pytest.param(0.0, marks=_full), 0.15, pytest.param(0.4, marks=_full)])
 def test_killed_at_any_moment_it_says_so_and_goes_on_from_its_last_checkpoint(
     start: Start, folder: Path, after_s: float
 ) -> None:
