@@ -15,6 +15,7 @@ from subflow_app.core.paper.figure_plan import FigurePlan
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
 from subflow_app.qt import format as fmt
 from subflow_app.qt.figure_source import FigureSource
+from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.widgets.shorthand import named, timer, v_box
 
 # After the last change: while a number is being typed nothing is drawn.
@@ -33,8 +34,6 @@ class FigurePreview(QFrame):
         self.setFrameShape(QFrame.Shape.StyledPanel)
         self._source = source
         self._wanted: tuple[FigureChoice, FigurePlan | None] | None = None
-        self._is_drawing = False
-        self._is_stopped = False
         self._content = QPixmap()
         self._told = ""
         self.picture = named(QLabel(self), "figure_picture", tr("Preview of the figure"))
@@ -46,11 +45,14 @@ class FigurePreview(QFrame):
         self.caption.setWordWrap(True)
         v_box(self, (self.picture, 1), self.caption)
         self._delay = timer(self, self._draw, _DELAY_MS, is_single=True)
+        self._reader = LatestReader(source.workers, self, "draw figure")
+        self._reader.read.connect(self._show)
+        self._reader.failed.connect(lambda error: self._tell(str(error)))
 
     @property
     def is_up_to_date(self) -> bool:
         """Whether the picture is of what was asked for last."""
-        return not self._is_drawing and not self._delay.isActive()
+        return not self._reader.is_busy and not self._delay.isActive()
 
     @property
     def pixmap(self) -> QPixmap:
@@ -64,25 +66,24 @@ class FigurePreview(QFrame):
 
     def stop(self) -> None:
         """Draws nothing any more."""
-        self._is_stopped = True
         self._delay.stop()
+        self._reader.forget()
 
     def _draw(self) -> None:
-        if self._is_drawing or self._is_stopped or self._wanted is None:
+        if self._wanted is None:
             return
         choice, plan = self._wanted
         self._wanted = None
         if plan is None:
+            self._reader.forget()
             self._draw_as_shown(choice)
             return
         pages = plan.one_per_plot() if not choice.is_stacked else [plan]
-        self._is_drawing = True
         self.caption.setText(tr("Drawing…"))
         self._told = self._described(plan.style.width_mm, choice, len(pages))
         # One figure stands for all: they differ in their curves alone.
-        self._source.draw(
-            replace(pages[0], kind="png", dpi=self._dpi(plan.style.width_mm)), self._on_drawn, self._on_failed
-        )
+        page = replace(pages[0], kind="png", dpi=self._dpi(plan.style.width_mm))
+        self._reader.ask(lambda _is_given_up: self._source.draw(page), is_other=True)
 
     def _draw_as_shown(self, choice: FigureChoice) -> None:
         try:
@@ -92,24 +93,6 @@ class FigurePreview(QFrame):
             return
         self._told = self._described(choice.width_mm, choice, 1)
         self._show(content)
-
-    def _on_drawn(self, content: bytes) -> None:
-        self._is_drawing = False
-        if self._is_stopped:
-            return
-        if self._wanted is not None:
-            self._draw()  # something else was chosen meanwhile
-        else:
-            self._show(content)
-
-    def _on_failed(self, error: Exception) -> None:
-        self._is_drawing = False
-        if self._is_stopped:
-            return
-        if self._wanted is not None:
-            self._draw()
-        else:
-            self._tell(str(error))
 
     def _tell(self, text: str) -> None:
         self._content = QPixmap()

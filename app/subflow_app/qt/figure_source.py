@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
@@ -25,7 +24,7 @@ class FigureSource(QObject):
         """Draws in ``process``, in tasks of ``workers``; figures as shown are drawn here, with widgets."""
         super().__init__(parent)
         self._shown = shown
-        self._workers = workers
+        self.workers = workers
         self._process = process
         self.plan = shown_plan(shown)
 
@@ -42,15 +41,9 @@ class FigureSource(QObject):
         size = FigureSize(choice.width_mm, choice.height_mm, choice.dpi)
         return figure_content(self._shown, choice.kind, size)
 
-    def draw(self, plan: FigurePlan, succeeded: Callable[[bytes], None], failed: Callable[[Exception], None]) -> None:
-        """Has a figure drawn; tells on the GUI thread."""
-        self._workers.start(
-            "draw figure",
-            lambda: self._process.draw(plan),
-            succeeded=succeeded,
-            failed=failed,
-            cancel=self._process.close,
-        )
+    def draw(self, plan: FigurePlan) -> bytes:
+        """Has a figure drawn, which takes a moment."""
+        return self._process.draw(plan)
 
 
 def shown_plan(shown: PlotStack) -> FigurePlan:

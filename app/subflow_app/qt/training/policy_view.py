@@ -13,6 +13,7 @@ from subflow_app.core.learning.policy_surface import SeenPolicy, Surface, policy
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt import format as fmt
+from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, pages, v_box
@@ -36,13 +37,14 @@ class PolicyView(QWidget):
         """Nothing to show yet; ``observe`` lets a policy act, which takes a moment."""
         super().__init__(parent)
         self.setObjectName("policy_view")
-        self._workers = workers
         self._observe = observe
         self._training: Training | None = None
         self._seen: SeenPolicy | None = None
         self._seen_key: tuple[str, int] | None = None
         self._asking: tuple[str, int] | None = None  # what the question under way is about
-        self._asks_again = False
+        self._reader = LatestReader(workers, self, "policy view")
+        self._reader.read.connect(lambda found: self._on_made(*found))
+        self._reader.failed.connect(self._on_failed)
         self._map: HeatMap | None = None
         self.across = self._chooser("policy_x", tr("Feature along the picture"))
         self.up = self._chooser("policy_y", tr("Feature up the picture"))
@@ -66,7 +68,8 @@ class PolicyView(QWidget):
         """Shows the policy of this training; None for no one."""
         if training is not self._training:
             self._training = training
-            self._seen, self._seen_key = None, None
+            self._seen = self._seen_key = self._asking = None
+            self._reader.forget()
             self._show_nothing(tr(_NO_TITLE), tr(_NO_TEXT))
         self.refresh()
 
@@ -85,45 +88,26 @@ class PolicyView(QWidget):
         training = self._training
         if training is None:
             return
-        if self._asking is not None:
-            self._asks_again = True
-            return
         self._asking = key = (training.id, training.policy_version)
-        seen = self._seen if key == self._seen_key else None
         wanted = (self.across.currentText(), self.up.currentText(), self.output.currentText())
 
-        def work() -> _Made:
-            known = seen or self._observe(training)
-            return _draw(known, wanted)
+        def work(_is_given_up: Callable[[], bool]) -> tuple[tuple[str, int], _Made]:
+            # What is known by the time that it is drawn: while it was waited for, the policy may have been seen.
+            seen = self._seen if key == self._seen_key else None
+            return key, _draw(seen or self._observe(training), wanted)
 
-        self._workers.start(
-            "policy view",
-            work,
-            succeeded=lambda made: self._on_made(key, made),
-            failed=lambda error: self._on_failed(key, error),
-        )
+        self._reader.ask(work, is_other=False)
 
     def _on_made(self, key: tuple[str, int], made: _Made) -> None:
-        self._asking = None
-        training = self._training
-        if training is not None and key[0] == training.id:
-            self._seen, self._seen_key = made.seen, key
-            self._show(made)
-        self._ask_again()
+        self._seen, self._seen_key = made.seen, key
+        self._show(made)
 
-    def _on_failed(self, key: tuple[str, int], error: Exception) -> None:
-        self._asking = None
-        if self._training is not None and key[0] == self._training.id:
-            # The file is replaced while it learns: the next one is a new try, this one is not.
-            self._seen_key = key
-            if self._seen is None:
-                self._show_nothing(tr("The policy cannot be shown"), error_text(error))
-        self._ask_again()
-
-    def _ask_again(self) -> None:
-        if self._asks_again:
-            self._asks_again = False
-            self._ask()
+    def _on_failed(self, error: Exception) -> None:
+        # The file is replaced while it learns: the next one is a new try, this one is not.
+        if not self._reader.is_busy:
+            self._seen_key = self._asking
+        if self._seen is None:
+            self._show_nothing(tr("The policy cannot be shown"), error_text(error))
 
     def _show(self, made: _Made) -> None:
         picture, seen = self._load(), made.seen
