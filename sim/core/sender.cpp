@@ -193,7 +193,7 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
     if (sees_every_ack_ && outcome.newly_delivered != 0) tell_every_ack(sample, ack.siblings);
     if (state_ != SenderState::Open) [[unlikely]]
         leave_recovery(ack, duplicate, sample, losses, outcome);
-    if (state_ == SenderState::Open) reduce_after_loss(ack, losses, outcome);
+    if (state_ == SenderState::Open) reduce_after_loss(ack, losses, sample, outcome);
     if (samples_delivery_ && outcome.newly_delivered != 0) [[unlikely]] {
         DeliverySample delivery = sampler_.sample(ack.now, ack.rtt(), stats_.marked_lost);
         delivery.newly_delivered_pkts = outcome.newly_delivered;
@@ -286,13 +286,18 @@ void SubflowSender::leave_recovery(const Ack& ack, SeqRange duplicate, AckSample
         losses.found = false;
     }
     undo_cwnd_ = 0;
-    let_controller_decide(Cause::RecoveryExit, ack.now, [&]<class C>(C& controller, Reason* why) {
+    tell_recovered(sample, ack.siblings);
+}
+
+void SubflowSender::tell_recovered(AckSample& sample, const Siblings& siblings) {
+    let_controller_decide(Cause::RecoveryExit, sample.now, [&]<class C>(C& controller, Reason* why) {
         sample.why = why;
-        if constexpr (FollowsRecovery<C>) controller.on_recovery_exit(window_, sample, ack.siblings);
+        if constexpr (FollowsRecovery<C>) controller.on_recovery_exit(window_, sample, siblings);
     });
 }
 
-SF_INLINE void SubflowSender::reduce_after_loss(const Ack& ack, const LossVerdict& losses, AckOutcome& outcome) {
+SF_INLINE void SubflowSender::reduce_after_loss(const Ack& ack, const LossVerdict& losses, AckSample& sample,
+                                                AckOutcome& outcome) {
     if (losses.found) {
         // One reduction per window: packets sent before the last reduction cannot be found lost here, because all of
         // them were acknowledged on the way back to Open.
@@ -306,6 +311,7 @@ SF_INLINE void SubflowSender::reduce_after_loss(const Ack& ack, const LossVerdic
             decide(Cause::Loss, ack.now, sender_rules::kProbeRepaired,
                    [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });
         outcome.began_recovery = outcome.ended_recovery = true;
+        tell_recovered(sample, ack.siblings);
     }
 }
 

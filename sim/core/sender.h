@@ -469,7 +469,8 @@ private:
     void tell_every_ack(AckSample& sample, const Siblings& siblings);
     void leave_recovery(const Ack& ack, SeqRange duplicate, AckSample& sample, LossVerdict& losses,
                         AckOutcome& outcome);
-    void reduce_after_loss(const Ack& ack, const LossVerdict& losses, AckOutcome& outcome);
+    void tell_recovered(AckSample& sample, const Siblings& siblings);
+    void reduce_after_loss(const Ack& ack, const LossVerdict& losses, AckSample& sample, AckOutcome& outcome);
     // (Re)starts the probe timer if a probe could tell anything: RFC 8985 section 7.2.
     void start_probe_timer(const TransportOptions& options) {
         if (options.loss_detection == LossDetection::Rack) {

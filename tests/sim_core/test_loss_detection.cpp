@@ -236,6 +236,29 @@ TEST_F(RackTest, ALossThatTheProbeRepairedIsACongestionEvent) {
     EXPECT_EQ(sender.state(), SenderState::Open);
 }
 
+TEST_F(RackTest, ALossThatTheProbeRepairedIsOverForTheControllerAtOnce) {
+    options.cwnd_validation = CwndValidation::Off;
+    sender = SubflowSender(make_controller({"wvegas", {}}), options);
+    measure_rtt();
+    send(2);  // 1, 2; packet 2 is lost
+    now += 100_ms;
+    ack(now - 100_ms, 2);
+    expire(probe_deadline());
+    sender.probe_with_last(now, options);
+    now += 100_ms;
+    ack(now - 100_ms, 3);
+    send(1);
+    now += 100_ms;
+    ASSERT_TRUE(ack(now - 100_ms, 4).began_recovery);
+    send(4);
+    now += 100_ms;
+    ack(now - 100_ms, 5);  // ends a round trip that had too few samples to judge by
+    const double window = sender.window().cwnd_pkts;
+    ack(now - 100_ms, 6);  // within a round trip wVegas does nothing; while it is off, each ACK is NewReno's
+    ack(now - 100_ms, 7);
+    EXPECT_EQ(sender.window().cwnd_pkts, window);
+}
+
 TEST_F(RackTest, ANeedlessProbeIsReportedAsADuplicate) {
     measure_rtt();
     send(2);
