@@ -19,6 +19,7 @@ NB_MODULE(_core, m) {
     subflow::bindings::bind_scenario(m);
     subflow::bindings::bind_decisions(m);
     subflow::bindings::bind_capture(m);
+    subflow::bindings::bind_driven_controllers(m);
     subflow::bindings::bind_agents(m);
     subflow::bindings::bind_instant(m);
     subflow::bindings::bind_simulation(m);

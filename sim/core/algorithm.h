@@ -30,10 +30,10 @@ struct OptionInfo {
     std::string_view base = {};  // only with this value of the option `base`; empty: always
 };
 
-// Lists of options one after the other.
-template <std::size_t... kSizes>
-constexpr auto joined(const std::array<OptionInfo, kSizes>&... lists) {
-    std::array<OptionInfo, (kSizes + ...)> all;
+// Lists of options or rules one after the other.
+template <class T, std::size_t... kSizes>
+constexpr auto joined(const std::array<T, kSizes>&... lists) {
+    std::array<T, (kSizes + ...)> all{};
     auto end = all.begin();
     ((end = std::ranges::copy(lists, end).out), ...);
     return all;

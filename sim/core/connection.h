@@ -31,6 +31,7 @@ struct Connection {
     std::uint32_t first_subflow = 0;
     std::uint32_t subflow_count = 0;
     bool is_coupled = false;  // the controllers want to see their siblings
+    CommonState common;       // theirs
     Scheduler scheduler = MinRtt(Options(MinRtt::kInfo, {}));
     bool is_work_conserving = false;  // the only subflow that is available is taken, whichever it is
     bool is_plain = false;            // one subflow and no send buffer: nothing to schedule, nothing to wait for

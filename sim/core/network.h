@@ -271,7 +271,7 @@ private:
 
     void on_data_ack(Connection& connection, std::uint32_t data_ack);
     void end_if_delivered(Connection& connection, Nanos at);
-    Siblings gather_siblings(const Connection& connection, std::uint32_t self);
+    Siblings gather_siblings(Connection& connection, std::uint32_t self);
 
     // A sum, so that it does not depend on how far ahead of the clock which packet was carried.
     void mix_signature(Nanos at, std::uint32_t subflow, std::uint32_t seq) {

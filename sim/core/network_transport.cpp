@@ -402,8 +402,9 @@ void Network::on_data_ack(Connection& c, std::uint32_t data_ack) {
     while (c.sent_on.begin_pos() != data_ack) c.sent_on.pop_front();
 }
 
-Siblings Network::gather_siblings(const Connection& c, std::uint32_t self) {
+Siblings Network::gather_siblings(Connection& c, std::uint32_t self) {
     Siblings view;
+    view.common = &c.common;
     std::size_t count = 0;
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         const Subflow& s = subflows_[i];
@@ -413,7 +414,8 @@ Siblings Network::gather_siblings(const Connection& c, std::uint32_t self) {
         const Nanos srtt = std::max(s.sender.rtt().srtt(), Nanos(1));
         siblings_[count++] = {.cwnd_pkts = s.sender.effective_cwnd_pkts(),
                               .srtt_s = to_seconds(srtt),
-                              .advertised_pps = s.sender.window().advertised_pps,
+                              .advertised = s.sender.window().advertised,
+                              .window_pkts = s.sender.window().cwnd_pkts,
                               .acked_since_loss_pkts = s.sender.acked_since_loss_pkts(),
                               .acked_between_losses_pkts = s.sender.acked_between_losses_pkts()};
     }

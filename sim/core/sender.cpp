@@ -33,6 +33,7 @@ void SubflowSender::adopt_controller(std::uint64_t seed) {
     std::visit(
         [&]<class C>(C& c) {
             sees_every_ack_ = SeesEveryAck<C>;
+            if constexpr (MaySeeEveryAck<C>) sees_every_ack_ = c.sees_every_ack();
             samples_delivery_ = SamplesDelivery<C>;
             governs_recovery_ = GovernsRecovery<C>;
             has_monitor_ = MonitorsIntervals<C>;
@@ -48,7 +49,7 @@ void SubflowSender::change_controller(const Controller& controller, std::uint64_
     decide(Cause::Start, now, sender_rules::kNewController, [&](Reason* why) {
         const bool governed_recovery = governs_recovery_;
         *controller_ = controller;
-        window_.pacing_pps = window_.advertised_pps = 0;
+        window_.pacing_pps = window_.advertised = 0;
         pacer_ = Pacer();
         adopt_controller(seed);
         undo_cwnd_ = 0;
@@ -120,7 +121,8 @@ SF_INLINE void SubflowSender::restart_rto_after_advance(Nanos now, const Transpo
     }
 }
 
-SF_INLINE AckSample SubflowSender::describe_ack(std::uint32_t newly_delivered, const Ack& ack) const {
+SF_INLINE AckSample SubflowSender::describe_ack(std::uint32_t newly_delivered, std::uint32_t advanced,
+                                                const Ack& ack) const {
     return {.acked_pkts = static_cast<double>(newly_delivered),
             .rtt = ack.rtt(),
             .srtt = rtt_.srtt(),
@@ -128,7 +130,11 @@ SF_INLINE AckSample SubflowSender::describe_ack(std::uint32_t newly_delivered, c
             .now = ack.now,
             .inflight_pkts = static_cast<double>(pipe_),
             .begins_round = snd_una_ >= round_end_,
-            .is_cwnd_limited = ack.options.cwnd_validation == CwndValidation::Off || is_cwnd_limited()};
+            .is_cwnd_limited = ack.options.cwnd_validation == CwndValidation::Off || is_cwnd_limited(),
+            .in_recovery = state_ == SenderState::Recovery,
+            .snd_una = snd_una_,
+            .snd_nxt = snd_nxt_,
+            .advanced_pkts = advanced};
 }
 
 template <bool kAsksWhy>
@@ -159,7 +165,7 @@ SF_INLINE AckOutcome SubflowSender::on_ordinary_ack(const Ack& ack) {
     acked_since_loss_ += count;
     add_rtt_sample(ack.rtt(), ack.options);
     restart_rto_after_advance(ack.now, ack.options);
-    const AckSample sample = describe_ack(count, ack);
+    const AckSample sample = describe_ack(count, count, ack);
     if (sample.is_cwnd_limited) grow_window<false>(sample, ack.siblings);
     advance_round(ack.now, ack.options);
     probe_starts_ = ack.now;
@@ -183,13 +189,14 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
     account_cwnd(ack.now);
     delivered_at_ = ack.now;
     const std::uint32_t latest_before = latest_delivered_[0];
+    const std::uint32_t una_before = snd_una_;
     const SeqRange duplicate = deliver_acknowledged(ack, outcome);
     measure_round_trip(ack, outcome);
     if (latest_delivered_[0] != latest_before) latest_rtt_ = ack.now - latest_sent_time_;
     LossVerdict losses = judge_losses(ack, outcome, duplicate);
 
     const SenderState state_before = state_;
-    AckSample sample = describe_ack(outcome.newly_delivered, ack);
+    AckSample sample = describe_ack(outcome.newly_delivered, snd_una_ - una_before, ack);
     if (sees_every_ack_ && outcome.newly_delivered != 0) tell_every_ack(sample, ack.siblings);
     if (state_ != SenderState::Open) [[unlikely]]
         leave_recovery(ack, duplicate, sample, losses, outcome);

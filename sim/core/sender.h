@@ -142,7 +142,7 @@ public:
         if (!has_monitor_) return;
         monitor_->mark_app_limited();
         // An idle subflow has no rate that its siblings should reckon with, until it is heard of again.
-        if (!has_outstanding()) window_.advertised_pps = 0;
+        if (!has_outstanding()) window_.advertised = 0;
     }
 
     // Tail loss probes, when on_timer() asks for one: the next new packet, whatever the window says, or the last one
@@ -458,7 +458,7 @@ private:
     Nanos next_expiry() const { return std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)); }
     void add_rtt_sample(Nanos rtt, const TransportOptions& options);
     void restart_rto_after_advance(Nanos now, const TransportOptions& options);
-    AckSample describe_ack(std::uint32_t newly_delivered, const Ack& ack) const;
+    AckSample describe_ack(std::uint32_t newly_delivered, std::uint32_t advanced, const Ack& ack) const;
     template <bool kAsksWhy>
     void grow_window(const AckSample& sample, const Siblings& siblings);
     AckOutcome on_ordinary_ack(const Ack& ack);

@@ -430,6 +430,31 @@ class PacketTable:
     @property
     def sack_count(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
 
+class DrivenControllers:
+    """
+    The controllers of one connection without a network, to be held against an oracle: one subflow for each smoothed round-trip time, all with a window of cwnd_pkts. Windows and thresholds are in packets, inf: none. A subflow that there is not is an IndexError.
+    """
+
+    def __init__(self, controller: str, options: Mapping[str, bool | float | str], srtt_ns: Sequence[int], cwnd_pkts: float) -> None: ...
+
+    def acknowledge(self, subflow: int, pkts: int, rtt_ns: int, srtt_ns: int, snd_nxt: int, is_cwnd_limited: bool) -> None:
+        """
+        An ACK of so many more packets, with the round-trip time it measured and the smoothed one after it.
+        """
+
+    def lose(self, subflow: int, by_timeout: bool) -> None:
+        """A loss was found: cwnd is ssthresh then, after a timeout 1."""
+
+    def recover(self, subflow: int, snd_nxt: int) -> None:
+        """The latest ACK ended the recovery."""
+
+    def set_window(self, subflow: int, cwnd_pkts: float) -> None:
+        """The sender itself changes the window."""
+
+    def cwnd_pkts(self, subflow: int) -> float: ...
+
+    def ssthresh_pkts(self, subflow: int) -> float: ...
+
 class AgentStepTable:
     @property
     def time_ns(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)]: ...

@@ -152,6 +152,15 @@ EFFECTS: dict[str, Effect] = {
         n["cwnd_pkts"] + (n["diff_pkts"] < n["alpha_pkts"]) - (n["diff_pkts"] > n["alpha_pkts"]), 2.0
     ),
     "wvegas_drain": lambda _, n: np.maximum(n["cwnd_pkts"] * n["base_rtt_s"] / (2 * n["rtt_s"]), 2.0),
+    "kernel_linked_step": lambda _, n: n["cwnd_pkts"] + 1,
+    "kernel_opportunistic_step": lambda _, n: np.maximum(n["cwnd_pkts"] + n["step"], 1.0),
+    "kernel_balanced_step": lambda _, n: n["cwnd_pkts"] + 1,
+    "kernel_wvegas_round_trip": lambda _, n: np.maximum(
+        n["cwnd_pkts"] + (n["diff_pkts"] < n["alpha_pkts"]) - (n["diff_pkts"] > n["alpha_pkts"]), 2.0
+    ),
+    "kernel_wvegas_drain": lambda _, n: np.maximum(
+        np.floor(n["cwnd_pkts"] * np.floor(65536 * n["base_rtt_s"] / (2 * n["rtt_s"])) / 65536), 2.0
+    ),
     "cubic_reno_friendly": lambda _, n: np.maximum(n["cwnd_pkts"], n["W_est_pkts"]),
     "cubic_concave": lambda _, n: (
         n["cwnd_pkts"] + n["acked_pkts"] * (n["target_pkts"] - n["cwnd_pkts"]) / n["cwnd_pkts"]
@@ -164,6 +173,8 @@ EFFECTS: dict[str, Effect] = {
 # What a rule makes of its numbers that is one of them itself
 CONSISTENT: dict[str, tuple[str, Callable[[dict[str, Floats]], Floats]]] = {
     "halving": ("ssthresh_pkts", lambda n: np.maximum(n["basis_pkts"] / 2, n["floor_pkts"])),
+    "kernel_halving": ("ssthresh_pkts", lambda n: np.maximum(np.floor(n["cwnd_pkts"] / 2), 2)),
+    "kernel_balanced_decrease": ("ssthresh_pkts", lambda n: np.maximum(n["cwnd_pkts"] - n["decrease_pkts"], 1)),
     "linked_increase": (
         "alpha",
         lambda n: n["cwnd_total_pkts"] * n["best_pkts_per_s2"] / n["total_rate_pps"] ** 2,
@@ -186,6 +197,7 @@ CONSISTENT: dict[str, tuple[str, Callable[[dict[str, Floats]], Floats]]] = {
 # Runs in which each of these rules has its say: controllers with their options
 VARIANTS = [
     *((name, {}) for name in ("newreno", "cubic", "vegas", "ewtcp", "lia", "olia", "balia", "wvegas")),
+    *((name, {"arithmetic": "kernel"}) for name in ("lia", "olia", "balia", "wvegas")),
     ("cubic", {"arithmetic": "rfc9438", "hystart": "off"}),
     ("cubic", {"arithmetic": "rfc9438", "hystart": "rfc9406"}),
 ]

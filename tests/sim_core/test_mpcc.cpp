@@ -105,7 +105,7 @@ protected:
     Controller controller = MpccLoss(Options(MpccLoss::kInfo, {}));
     Window window{.cwnd_pkts = 10};
     IntervalMoment moment{.now = Nanos(0), .packet_bits = kPacketBits};
-    std::vector<Sibling> subflows{{.cwnd_pkts = 10, .srtt_s = 0.1, .advertised_pps = 0}};
+    std::vector<Sibling> subflows{{.cwnd_pkts = 10, .srtt_s = 0.1, .advertised = 0}};
     std::vector<double> tried_bps;  // in the latest round
     Reason why;
 
@@ -278,10 +278,10 @@ TEST_F(MpccTest, ProbingTriesTwoPairsInRandomOrder) {
 }
 
 TEST_F(MpccTest, TheWidthIsFivePercentOfTheConnectionAndTheOthersAreThoseOfTheBegin) {
-    subflows.push_back({.cwnd_pkts = 10, .srtt_s = 0.05, .advertised_pps = 160e6 / kPacketBits});
+    subflows.push_back({.cwnd_pkts = 10, .srtt_s = 0.05, .advertised = 160e6 / kPacketBits});
     probe_from(40);
     // R = 200: 40 +- 10. What the sibling advertises meanwhile is for the next probing.
-    subflows[1].advertised_pps = 360e6 / kPacketBits;
+    subflows[1].advertised = 360e6 / kPacketBits;
     round([](double rate_bps) { return Fate{.loss_ratio = rate_bps > 40e6 ? 1e-3 : 0.0}; });
     for (const double rate : tried_bps) EXPECT_NEAR(std::abs(rate - 40e6), 10e6, 1e-3);
     EXPECT_DOUBLE_EQ(mpcc().others_bps(), 160e6);
@@ -299,7 +299,7 @@ TEST_F(MpccTest, TheWidthIsFivePercentOfTheConnectionAndTheOthersAreThoseOfTheBe
 }
 
 TEST_F(MpccTest, ASubflowWithLessThanTheWidthProbesAtHalfOfTheSum) {
-    subflows.push_back({.cwnd_pkts = 10, .srtt_s = 0.05, .advertised_pps = 99e6 / kPacketBits});
+    subflows.push_back({.cwnd_pkts = 10, .srtt_s = 0.05, .advertised = 99e6 / kPacketBits});
     probe_from(1);
     round(no_loss);
     for (const double rate : tried_bps) EXPECT_TRUE(std::abs(rate - 6e6) < 1 || std::abs(rate - 3e6) < 1) << rate;
@@ -359,7 +359,7 @@ TEST_F(MpccTest, StepsGrowWithTheAmplifierOnceTheSwingBufferIsUsedUp) {
 }
 
 TEST_F(MpccTest, TheBoundWidensWhereItIsMetAndNarrowsWhereItIsNot) {
-    subflows.push_back({.cwnd_pkts = 10, .srtt_s = 0.05, .advertised_pps = 100e6 / kPacketBits});
+    subflows.push_back({.cwnd_pkts = 10, .srtt_s = 0.05, .advertised = 100e6 / kPacketBits});
     probe_from(100);
     const auto with_loss = [](double share) { return [share](double) { return Fate{.loss_ratio = share}; }; };
     round(with_loss(0.01));
@@ -381,7 +381,7 @@ TEST_F(MpccTest, TheBoundWidensWhereItIsMetAndNarrowsWhereItIsNot) {
 }
 
 TEST_F(MpccTest, AStepIsHalfTheRateAtMost) {
-    subflows.push_back({.cwnd_pkts = 10, .srtt_s = 0.05, .advertised_pps = 198e6 / kPacketBits});
+    subflows.push_back({.cwnd_pkts = 10, .srtt_s = 0.05, .advertised = 198e6 / kPacketBits});
     probe_from(2);
     round([](double rate_bps) { return Fate{.loss_ratio = rate_bps > 8e6 ? 0.25 : 0.1}; });
     EXPECT_EQ(why.rule, &mpcc_rules::kAgreement);
@@ -472,7 +472,7 @@ TEST_F(MpccTest, SiblingsAreToldTheRateDecidedUponByProbing) {
     const AckSample ack{.acked_pkts = 1, .rtt = kRtt, .srtt = kRtt, .now = kRtt};
     const auto told = [&] {
         mpcc().on_every_ack(window, ack, siblings());
-        return window.advertised_pps * kPacketBits / kMbit;
+        return window.advertised * kPacketBits / kMbit;
     };
     round(no_loss);
     round(no_loss);
@@ -480,7 +480,7 @@ TEST_F(MpccTest, SiblingsAreToldTheRateDecidedUponByProbing) {
     probe_from(40);
     mpcc().plan_interval(window, moment);
     EXPECT_NE(window.pacing_pps * kPacketBits, 40e6);  // nor do the rates tried
-    EXPECT_NEAR(window.advertised_pps * kPacketBits, 40e6, 1);
+    EXPECT_NEAR(window.advertised * kPacketBits, 40e6, 1);
     probe_from(40);
     round(no_loss);
     EXPECT_NEAR(told(), 40.5, 1e-9);
@@ -493,15 +493,15 @@ TEST_F(MpccTest, ASilentSubflowHasOnePacketAndNoRateUntilItIsHeardOf) {
     probe_from(40);
     const AckSample ack{.acked_pkts = 1, .rtt = kRtt, .srtt = kRtt, .now = kRtt};
     mpcc().on_congestion_event(window, {.kind = CongestionKind::FastRetransmit, .inflight_pkts = 50}, siblings());
-    EXPECT_GT(window.advertised_pps, 0);
+    EXPECT_GT(window.advertised, 0);
     mpcc().on_congestion_event(window, {.kind = CongestionKind::Timeout, .inflight_pkts = 50}, siblings());
     window.cwnd_pkts = 1;
     mpcc().plan_interval(window, moment);
     EXPECT_EQ(window.cwnd_pkts, 1);
-    EXPECT_EQ(window.advertised_pps, 0);
+    EXPECT_EQ(window.advertised, 0);
     mpcc().on_every_ack(window, ack, siblings());
     EXPECT_DOUBLE_EQ(window.cwnd_pkts, 2 * window.pacing_pps * 0.1);
-    EXPECT_GT(window.advertised_pps, 0);
+    EXPECT_GT(window.advertised, 0);
 }
 
 TEST_F(MpccTest, WhatWasPlannedBeforeADecisionIsNoPartOfTheNext) {
@@ -538,10 +538,9 @@ TEST(MpccNetwork, ASubflowAdvertisesARateOnlyWhileItHasSomethingToSend) {
     flow.size = Bytes(5'000'000);
     Network network(scenario, 1);
     network.run_until(1_s);
-    for (const Subflow& s : network.subflows())
-        EXPECT_DOUBLE_EQ(s.sender.window().advertised_pps * kPacketBits, 4 * kMbit);
+    for (const Subflow& s : network.subflows()) EXPECT_DOUBLE_EQ(s.sender.window().advertised * kPacketBits, 4 * kMbit);
     network.run_until(20_s);  // long since done, at 20 Mbit/s
-    for (const Subflow& s : network.subflows()) EXPECT_EQ(s.sender.window().advertised_pps, 0);
+    for (const Subflow& s : network.subflows()) EXPECT_EQ(s.sender.window().advertised, 0);
 }
 
 }  // namespace

@@ -409,7 +409,7 @@ TEST_F(MpLibraTest, ATimeoutInAnyStageHalvesTheBaseRateAndExploresOnceThePathIsH
         EXPECT_EQ(why.rule, &mplibra_rules::kGivenUp);
         EXPECT_DOUBLE_EQ(libra().base_rate_pps(), 32);
         EXPECT_FALSE(libra().wants_action());
-        EXPECT_EQ(window.advertised_pps, 0);
+        EXPECT_EQ(window.advertised, 0);
         window.cwnd_pkts = 1;
         // What leaves into the silence is no exploration, and an action that was asked for earlier is void.
         EXPECT_EQ(part_of(plan()), MpLibra::Part::None);
@@ -422,7 +422,7 @@ TEST_F(MpLibraTest, ATimeoutInAnyStageHalvesTheBaseRateAndExploresOnceThePathIsH
         EXPECT_EQ(libra().stage(), MpLibra::Stage::Exploration);
         EXPECT_DOUBLE_EQ(window.cwnd_pkts, 4);
         EXPECT_FALSE(window.in_slow_start());
-        EXPECT_DOUBLE_EQ(window.advertised_pps, 32);
+        EXPECT_DOUBLE_EQ(window.advertised, 32);
         EXPECT_EQ(part_of(plan()), MpLibra::Part::Explored);
         // Evidence from before concerns nobody.
         EXPECT_EQ(tell(explored, 0, {}), NextInterval::InTurn);
@@ -498,11 +498,11 @@ TEST_F(MpLibraTest, TheAgentsWindowIsBounded) {
 }
 
 TEST_F(MpLibraTest, TheSiblingsCountAsTheyWereWhenTheExplorationEnded) {
-    subflows.push_back({.cwnd_pkts = 20, .srtt_s = 0.125, .advertised_pps = 200});
+    subflows.push_back({.cwnd_pkts = 20, .srtt_s = 0.125, .advertised = 200});
     begin();
     const IntervalPlan explored = explore(12);
     act(0.2);
-    subflows[1].advertised_pps = 900;
+    subflows[1].advertised = 900;
     evaluate(explored, {}, {});
     EXPECT_DOUBLE_EQ(why.numbers[7], 200);
     EXPECT_NEAR(why.numbers[2], MpLibra::utility((200 + 96) * 0.012, 0, 0), 1e-9);
@@ -512,17 +512,16 @@ TEST_F(MpLibraTest, TheSiblingsCountAsTheyWereWhenTheExplorationEnded) {
 TEST_F(MpLibraTest, SiblingsAreToldTheWindowThatIsExploredAndElseTheBaseRate) {
     begin();
     explore(12);
-    EXPECT_DOUBLE_EQ(window.advertised_pps, 96);
+    EXPECT_DOUBLE_EQ(window.advertised, 96);
     act(0.2);
     libra().on_every_ack(window, ack(), siblings());
-    EXPECT_DOUBLE_EQ(window.advertised_pps, 64);
+    EXPECT_DOUBLE_EQ(window.advertised, 64);
 }
 
 TEST_F(MpLibraTest, TheClassicControllerSeesThePacedSiblingsByTheirRates) {
     // A sibling that paces at 160 packets/s within a window of twice that; one whose window is its own.
     for (const double own_window : {40.0, 20.0}) {
-        subflows = {{.cwnd_pkts = 8, .srtt_s = 0.125},
-                    {.cwnd_pkts = own_window, .srtt_s = 0.125, .advertised_pps = 160}};
+        subflows = {{.cwnd_pkts = 8, .srtt_s = 0.125}, {.cwnd_pkts = own_window, .srtt_s = 0.125, .advertised = 160}};
         begin({{"classic", std::string("lia")}});
         plan();
         libra().on_ack(window, ack(), siblings());
@@ -532,7 +531,7 @@ TEST_F(MpLibraTest, TheClassicControllerSeesThePacedSiblingsByTheirRates) {
 }
 
 TEST_F(MpLibraTest, EachClassicControllerHasItsOwnRules) {
-    subflows.push_back({.cwnd_pkts = 24, .srtt_s = 0.125, .advertised_pps = 192});
+    subflows.push_back({.cwnd_pkts = 24, .srtt_s = 0.125, .advertised = 192});
     const auto reacts_by = [&](const std::vector<OptionValue>& options) {
         begin(options);
         plan();

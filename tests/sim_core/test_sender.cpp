@@ -260,6 +260,32 @@ TEST_F(SenderTest, WhileLossesGoOnLinuxSendsAPacketForAPacket) {
     }
 }
 
+TEST_F(SenderTest, ControllersWithTheKernelsArithmeticCountWhatMovesOnOutsideRecovery) {
+    options.prr = Prr::Off;
+    sender = SubflowSender(make_controller({"lia", {{"arithmetic", std::string("kernel")}}}), options);
+    send(10);
+    now += 100_ms;
+    ack(2);  // slow start: two packets
+    EXPECT_EQ(sender.window().cwnd_pkts, 12);
+    send(4);
+    now += 100_ms;
+    for (std::uint32_t sacked = 4; sacked <= 6; ++sacked) ack(2, {{3, sacked}});  // packet 2 is lost: 12 / 2
+    EXPECT_EQ(sender.state(), SenderState::Recovery);
+    EXPECT_EQ(sender.window().cwnd_pkts, 6);
+    sender.retransmit(now, options);
+    now += 100_ms;
+    ack(14);  // ends the recovery, and counts for nothing
+    EXPECT_EQ(sender.state(), SenderState::Open);
+    send(6);
+    for (int i = 0; i < 7; ++i) {
+        EXPECT_EQ(sender.window().cwnd_pkts, 6);
+        now += 100_ms;
+        ack(sender.snd_una() + 2);  // of two packets, and counted once: the window and one more make a step
+        send(2);
+    }
+    EXPECT_EQ(sender.window().cwnd_pkts, 7);
+}
+
 TEST(Receiver, ReportsTheMostRecentBlockFirst) {
     SubflowReceiver receiver;
     const TransportOptions options;

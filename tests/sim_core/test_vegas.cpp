@@ -100,30 +100,30 @@ TEST(Vegas, IsNewRenoWhileLossesAreRepaired) {
 
 TEST(WVegas, SharesTenPacketsByTheStoredRates) {
     // Rates (400, 100) packets per second: weights 0.8 and 0.2, alpha (8, 2)
-    const std::array<Sibling, 2> siblings{{{.cwnd_pkts = 40, .srtt_s = 0.1, .advertised_pps = 400},
-                                           {.cwnd_pkts = 10, .srtt_s = 0.1, .advertised_pps = 100}}};
+    const std::array<Sibling, 2> siblings{
+        {{.cwnd_pkts = 40, .srtt_s = 0.1, .advertised = 400}, {.cwnd_pkts = 10, .srtt_s = 0.1, .advertised = 100}}};
     EXPECT_NEAR(WVegas::alpha(400, {siblings, 0}), 8, 1e-9);
     EXPECT_NEAR(WVegas::alpha(100, {siblings, 1}), 2, 1e-9);
     // Never below 2: a weight of 1/10 would be 1
-    EXPECT_EQ(WVegas::alpha(100, {std::array<Sibling, 2>{{{.advertised_pps = 900}, {}}}, 1}), 2);
+    EXPECT_EQ(WVegas::alpha(100, {std::array<Sibling, 2>{{{.advertised = 900}, {}}}, 1}), 2);
     // Alone: everything
     EXPECT_EQ(WVegas::alpha(100, {}), 10);
 }
 
 TEST(WVegas, StatesItsRateWhenItsShareIsQueued) {
-    const std::array<Sibling, 2> siblings{{{.advertised_pps = 0}, {.advertised_pps = 500.0 / 3}}};
+    const std::array<Sibling, 2> siblings{{{.advertised = 0}, {.advertised = 500.0 / 3}}};
     WVegas controller = wvegas(false);
     Window window{30, 10};
     // Mean RTT 120 ms, base 100: 5 queued >= alpha 2: rate 30 / 0.12 = 250, weight 250 / 416.7,
     // alpha 6; 5 is less: one more
     round(controller, window, 120_ms, 100_ms, 30, {siblings, 0});
-    EXPECT_NEAR(window.advertised_pps, 250, 1e-9);
+    EXPECT_NEAR(window.advertised, 250, 1e-9);
     EXPECT_NEAR(controller.alpha_pkts(), 6, 1e-9);
     EXPECT_EQ(window.cwnd_pkts, 31);
     controller.on_congestion_event(window, {CongestionKind::FastRetransmit, 30, {}}, {siblings, 0});
-    EXPECT_NEAR(window.advertised_pps, 250, 1e-9);
+    EXPECT_NEAR(window.advertised, 250, 1e-9);
     controller.on_congestion_event(window, {CongestionKind::Timeout, 30, {}}, {siblings, 0});
-    EXPECT_EQ(window.advertised_pps, 0);
+    EXPECT_EQ(window.advertised, 0);
 }
 
 TEST(WVegas, LearnsItsShareAnewAfterARecovery) {
@@ -135,7 +135,7 @@ TEST(WVegas, LearnsItsShareAnewAfterARecovery) {
     window.cwnd_pkts = window.ssthresh_pkts;
     controller.on_recovery_exit(window, {}, {});
     EXPECT_EQ(controller.alpha_pkts(), 2);
-    EXPECT_EQ(window.advertised_pps, 0);
+    EXPECT_EQ(window.advertised, 0);
 }
 
 TEST(WVegas, TakesTheMeanRttOfTheRound) {

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "ack_counting.h"
+#include "kernel_balia.h"
 #include "newreno.h"
 
 namespace subflow {
@@ -20,7 +22,7 @@ public:
             .default_number = 0,
         },
     };
-    static constexpr auto kOptions = joined(kOwnOptions, std::array{AckCounting::kOption});
+    static constexpr auto kOptions = joined(kOwnOptions, std::array{AckCounting::kOption, KernelArithmetic::kOption});
     static constexpr RuleNumber kXR{"x_r_pps", "rate of this subflow"};
 
     static constexpr RuleInfo kBalancedIncrease{
@@ -40,8 +42,10 @@ public:
         .source = "draft-walid-mptcp-congestion-control-04 section 3.1",
         .numbers = {number::kCwnd, number::kAlpha, kXR, number::kSsthresh},
     };
-    static constexpr std::array kRules{&kSlowStart, &kBalancedIncrease, &kBalancedDecrease, &NewReno::kAdditiveIncrease,
-                                       &NewReno::kHalving};
+    static constexpr std::array kOwnRules{&kSlowStart, &kBalancedIncrease, &kBalancedDecrease,
+                                          &NewReno::kAdditiveIncrease, &NewReno::kHalving};
+    static constexpr auto kRules =
+        joined(kOwnRules, std::array{&KernelBalia::kStep, &KernelBalia::kDecrease, &KernelArithmetic::kHalving});
     static constexpr AlgorithmInfo kInfo{
         .name = "balia",
         .summary = "Balanced linked adaptation: between LIA's responsiveness and OLIA's load balancing",
@@ -51,7 +55,10 @@ public:
         .rules = kRules,
     };
 
-    explicit Balia(const Options& options) : kernel_int_(options.number("kernel_int") != 0), counting_(options) {}
+    explicit Balia(const Options& options) : kernel_int_(options.number("kernel_int") != 0), counting_(options) {
+        if (KernelArithmetic::is_chosen(options)) kernel_.emplace();
+    }
+    bool sees_every_ack() const { return kernel_.has_value(); }
 
     // alpha of the own subflow: the rate of the fastest over its own, >= 1.
     static double alpha(const Siblings& siblings) { return siblings.rates().fastest_pps / siblings.own().rate_pps(); }
@@ -71,7 +78,12 @@ public:
         return decrease(cwnd_pkts, alpha_of_decrease(siblings, kernel_int));
     }
 
+    void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
+        if (kernel_) kernel_->on_every_ack(window, ack, siblings);
+    }
+
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
+        if (kernel_) return;
         const double acked = counting_.counted(beyond_slow_start(window, ack));
         if (!siblings.has_others()) return NewReno::grow(window, ack, acked);
         if (acked == 0) return;
@@ -85,7 +97,8 @@ public:
         window.cwnd_pkts += acked * increase;
     }
 
-    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings) const {
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings) {
+        if (kernel_) return kernel_->on_congestion_event(window, event, siblings);
         if (!siblings.has_others() || event.kind == CongestionKind::Timeout) {
             NewReno::halve(window, event, siblings.has_others() ? 1.0 : 2.0);
         } else {
@@ -97,6 +110,10 @@ public:
         }
     }
 
+    void on_recovery_exit(const Window& window, const AckSample& ack, const Siblings& siblings) {
+        if (kernel_) kernel_->on_recovery_exit(window, ack, siblings);
+    }
+
 private:
     static double alpha_of_decrease(const Siblings& siblings, bool kernel_int) {
         return kernel_int ? std::floor(alpha(siblings)) : alpha(siblings);
@@ -104,6 +121,7 @@ private:
 
     bool kernel_int_;
     AckCounting counting_;
+    std::optional<KernelBalia> kernel_;
 };
 static_assert(CongestionController<Balia>);
 

@@ -22,8 +22,9 @@ inline constexpr double kInfiniteSsthresh = std::numeric_limits<double>::infinit
 struct Window {
     double cwnd_pkts = 0;
     double ssthresh_pkts = kInfiniteSsthresh;
-    double pacing_pps = 0;      // packets per second that may leave, evenly spaced; 0: as ACKs clock them out
-    double advertised_pps = 0;  // the rate that siblings are told, for controllers that coordinate by one
+    double pacing_pps = 0;  // packets per second that may leave, evenly spaced; 0: as ACKs clock them out
+    double advertised = 0;  // what siblings are told, for controllers that coordinate by a number: a rate in packets
+                            // per second, unless they say otherwise
 
     bool in_slow_start() const { return cwnd_pkts < ssthresh_pkts; }
     bool operator==(const Window&) const = default;
@@ -36,10 +37,14 @@ struct AckSample {
     Nanos srtt{};
     Nanos min_rtt{};  // of the subflow so far
     Nanos now{};
-    double inflight_pkts = 0;     // after it (RFC 6675 pipe)
-    bool begins_round = false;    // the first to acknowledge a packet sent after the previous round trip ended
-    bool is_cwnd_limited = true;  // the window, not the application or the scheduler, held packets back
-    Reason* why = nullptr;        // to be filled in, if anybody asks
+    double inflight_pkts = 0;         // after it (RFC 6675 pipe)
+    bool begins_round = false;        // the first to acknowledge a packet sent after the previous round trip ended
+    bool is_cwnd_limited = true;      // the window, not the application or the scheduler, held packets back
+    bool in_recovery = false;         // before it, in fast recovery; on_ack never sees that
+    std::uint32_t snd_una = 0;        // packet numbers: everything below this one is acknowledged
+    std::uint32_t snd_nxt = 0;        // the next one that has not been sent yet
+    std::uint32_t advanced_pkts = 0;  // by how much it moved snd_una
+    Reason* why = nullptr;            // to be filled in, if anybody asks
 };
 
 enum class CongestionKind : std::uint8_t { FastRetransmit, Timeout };
@@ -72,11 +77,18 @@ struct ActionMoment : IntervalMoment {
 struct Sibling {
     double cwnd_pkts = 0;  // effective: ssthresh while in recovery, where the window itself says little
     double srtt_s = 0;     // > 0
-    double advertised_pps = 0;
+    double advertised = 0;
+    double window_pkts = 0;                // the window itself
     double acked_since_loss_pkts = 0;      // since its last congestion event
     double acked_between_losses_pkts = 0;  // between its last two
 
     double rate_pps() const { return cwnd_pkts / srtt_s; }
+};
+
+// What the controllers of a connection keep in common. Source: Linux MPTCP, which has it in the meta socket.
+struct CommonState {
+    std::uint64_t lia_alpha = 1;  // KernelLia
+    bool lia_is_stale = false;    // lia_alpha is to be computed anew before it is used
 };
 
 // `self` is the own position in the span, which holds only subflows that are established and have an RTT sample.
@@ -84,6 +96,7 @@ struct Siblings {
     std::span<const Sibling> all;
     std::size_t self = std::numeric_limits<std::size_t>::max();  // beyond the span: not in it yet
     std::uint32_t absent = 0;                                    // subflows of the connection not in it, a bit each
+    CommonState* common = nullptr;                               // of the connection
 
     // There is another subflow to be coupled with, and enough is known to do so. Without, a coupled controller does
     // what its single-path ancestor does, to the last bit: its own formulas would only do so up to rounding.
@@ -114,7 +127,7 @@ struct Siblings {
     double others_pps() const {
         double sum = 0;
         for (std::size_t i = 0; i < all.size(); ++i)
-            if (i != self) sum += all[i].advertised_pps;
+            if (i != self) sum += all[i].advertised;
         return sum;
     }
     // The subflows for which is_member(sibling) holds, a bit each: that of the connection's first is 1.
@@ -156,6 +169,12 @@ concept FollowsStart =
 template <class T>
 concept SeesEveryAck = requires(T controller, Window& window, const AckSample& ack, const Siblings& siblings) {
     controller.on_every_ack(window, ack, siblings);
+};
+
+// sees_every_ack(): where a controller wants that by its options only. Senders take a longer way for each ACK with it.
+template <class T>
+concept MaySeeEveryAck = SeesEveryAck<T> && requires(const T& controller) {
+    { controller.sees_every_ack() } -> std::same_as<bool>;
 };
 
 // on_recovery_exit(window, ack, siblings): the sender is back in the Open state, with cwnd at ssthresh after a fast

@@ -2,15 +2,17 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "ack_counting.h"
+#include "kernel_lia.h"
 #include "newreno.h"
 
 namespace subflow {
 
 class Lia {
 public:
-    static constexpr std::array kOptions{AckCounting::kOption};
+    static constexpr std::array kOptions{AckCounting::kOption, KernelArithmetic::kOption};
     static constexpr RuleInfo kLinkedIncrease{
         .name = "linked_increase",
         .formula =
@@ -27,7 +29,9 @@ public:
                     number::kIncrease,
                     {"is_capped", "whether it grows no faster than a TCP would"}},
     };
-    static constexpr std::array kRules{&kSlowStart, &kLinkedIncrease, &NewReno::kAdditiveIncrease, &NewReno::kHalving};
+    static constexpr std::array kOwnRules{&kSlowStart, &kLinkedIncrease, &NewReno::kAdditiveIncrease,
+                                          &NewReno::kHalving};
+    static constexpr auto kRules = joined(kOwnRules, std::array{&KernelLia::kStep, &KernelArithmetic::kHalving});
     static constexpr AlgorithmInfo kInfo{
         .name = "lia",
         .summary = "Linked increases: all subflows together take what one TCP would on the best path",
@@ -37,21 +41,34 @@ public:
         .rules = kRules,
     };
 
-    explicit Lia(const Options& options) : counting_(options) {}
+    explicit Lia(const Options& options) : counting_(options) {
+        if (KernelArithmetic::is_chosen(options)) kernel_.emplace();
+    }
+    bool sees_every_ack() const { return kernel_.has_value(); }
 
     // Growth of the window per packet acknowledged in congestion avoidance, in packets.
     static double increase_per_ack(double cwnd_pkts, const Siblings& siblings) {
         return increase(cwnd_pkts, siblings, 1, nullptr);
     }
 
+    void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
+        if (kernel_) kernel_->on_every_ack(window, ack, siblings);
+    }
+
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
+        if (kernel_) return;
         const double acked = counting_.counted(beyond_slow_start(window, ack));
         if (!siblings.has_others()) return NewReno::grow(window, ack, acked);
         window.cwnd_pkts += acked * increase(window.cwnd_pkts, siblings, acked, ack.why);
     }
 
-    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) const {
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings) {
+        if (kernel_) return kernel_->on_congestion_event(window, event, siblings);
         NewReno::halve(window, event);
+    }
+
+    void on_recovery_exit(const Window&, const AckSample&, const Siblings& siblings) {
+        if (kernel_) kernel_->on_recovery_exit(siblings);
     }
 
 private:
@@ -70,6 +87,7 @@ private:
     }
 
     AckCounting counting_;
+    std::optional<KernelLia> kernel_;
 };
 static_assert(CongestionController<Lia>);
 

@@ -61,11 +61,11 @@ double MpLibra::gradient_of(const IntervalRecord& record, bool counts_falls_in_f
 // While it explores, what siblings see of a subflow is its window; while it paces, its base rate.
 void MpLibra::advertise(Window& window, Nanos srtt) const {
     if (is_silent_ || srtt == Nanos(0)) {
-        window.advertised_pps = 0;
+        window.advertised = 0;
         return;
     }
     const bool has_window = stage_ == Stage::Beginning || stage_ == Stage::Exploration;
-    window.advertised_pps = has_window ? window.cwnd_pkts / to_seconds(srtt) : base_pps_;
+    window.advertised = has_window ? window.cwnd_pkts / to_seconds(srtt) : base_pps_;
 }
 
 // Calls call(classic, siblings) with the siblings as their rates say, not as the windows do that are none.
@@ -77,7 +77,7 @@ void MpLibra::let_classic(const Siblings& siblings, Call&& call) {
         std::ranges::copy(siblings.all, seen.begin());
         view.all = std::span(seen).first(siblings.all.size());
         for (std::size_t i = 0; i < view.all.size(); ++i) {
-            const double stated_pkts = seen[i].advertised_pps * seen[i].srtt_s;
+            const double stated_pkts = seen[i].advertised * seen[i].srtt_s;
             const bool is_paced = stated_pkts > 0 && stated_pkts < seen[i].cwnd_pkts * (1 - kRounding);
             if (i != view.self && is_paced) seen[i].cwnd_pkts = stated_pkts;
         }
@@ -292,7 +292,7 @@ void MpLibra::on_recovery_exit(Window& window, const AckSample& ack, const Sibli
 
 void MpLibra::on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings) {
     has_met_a_limit_ = true;
-    const double advertised_pps = window.advertised_pps;
+    const double advertised = window.advertised;
     const bool is_timeout = event.kind == CongestionKind::Timeout;
     if (stage_ == Stage::Exploration || is_timeout) overruled_pps_ = 0;  // now it knows better itself
     if (stage_ == Stage::Beginning || stage_ == Stage::Exploration) {
@@ -303,10 +303,10 @@ void MpLibra::on_congestion_event(Window& window, const CongestionEvent& event, 
     } else if (event.why != nullptr) {
         event.why->set(mplibra_rules::kLossPassed, {window.pacing_pps});
     }
-    window.advertised_pps = advertised_pps;
+    window.advertised = advertised;
     if (!is_timeout) return;
     is_silent_ = true;
-    window.advertised_pps = 0;
+    window.advertised = 0;
     if (stage_ == Stage::Beginning) return;
     wants_action_ = false;
     window.pacing_pps = 0;

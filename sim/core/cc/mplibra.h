@@ -155,18 +155,18 @@ public:
                 .maximum = 1e3,
             },
         };
-        return joined(own, observation_options(kHistory), Olia::kOptions, Balia::kOwnOptions, WVegas::kOptions);
+        return joined(own, observation_options(kHistory), Olia::kOwnOptions, Balia::kOwnOptions, WVegas::kOwnOptions);
     }();
 
     static constexpr auto kRules = [] {
-        RuleList<mplibra_rules::kAll.size() + Olia::kRules.size() + Lia::kRules.size() + Balia::kRules.size() +
-                 WVegas::kRules.size()>
+        RuleList<mplibra_rules::kAll.size() + Olia::kOwnRules.size() + Lia::kOwnRules.size() + Balia::kOwnRules.size() +
+                 WVegas::kOwnRules.size()>
             all;
         all.add(mplibra_rules::kAll);
-        all.add(Olia::kRules);
-        all.add(Lia::kRules);
-        all.add(Balia::kRules);
-        all.add(WVegas::kRules);
+        all.add(Olia::kOwnRules);
+        all.add(Lia::kOwnRules);
+        all.add(Balia::kOwnRules);
+        all.add(WVegas::kOwnRules);
         return all;
     }();
     static constexpr AlgorithmInfo kInfo{

@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include "ack_counting.h"
+#include "kernel_olia.h"
 #include "newreno.h"
 
 namespace subflow {
@@ -14,7 +16,7 @@ public:
     enum class Rank : std::uint8_t { Paper, Draft };
 
     static constexpr std::array<std::string_view, 2> kRanks{"l/rtt^2", "l^2/rtt"};
-    static constexpr std::array kOptions{
+    static constexpr std::array kOwnOptions{
         OptionInfo{
             .key = "rank",
             .kind = OptionKind::Choice,
@@ -25,6 +27,7 @@ public:
         },
         AckCounting::kOption,
     };
+    static constexpr auto kOptions = joined(kOwnOptions, std::array{KernelArithmetic::kOption});
     static constexpr RuleInfo kOpportunisticIncrease{
         .name = "opportunistic_linked_increase",
         .formula =
@@ -42,8 +45,9 @@ public:
                     {"B_mask", "subflows with the best paths"},
                     {"M_mask", "subflows with the largest windows"}},
     };
-    static constexpr std::array kRules{&kSlowStart, &kOpportunisticIncrease, &NewReno::kAdditiveIncrease,
-                                       &NewReno::kHalving};
+    static constexpr std::array kOwnRules{&kSlowStart, &kOpportunisticIncrease, &NewReno::kAdditiveIncrease,
+                                          &NewReno::kHalving};
+    static constexpr auto kRules = joined(kOwnRules, std::array{&KernelOlia::kStep, &KernelArithmetic::kHalving});
     static constexpr AlgorithmInfo kInfo{
         .name = "olia",
         .summary = "Opportunistic linked increases: traffic on the best paths only, a probe on the others",
@@ -57,7 +61,10 @@ public:
     static constexpr double kRankTolerance = 1e-3;
 
     explicit Olia(const Options& options)
-        : rank_(options.choice("rank") == kRanks[0] ? Rank::Paper : Rank::Draft), counting_(options) {}
+        : rank_(options.choice("rank") == kRanks[0] ? Rank::Paper : Rank::Draft), counting_(options) {
+        if (KernelArithmetic::is_chosen(options)) kernel_.emplace();
+    }
+    bool sees_every_ack() const { return kernel_.has_value(); }
 
     // The best paths (B) and those with the largest window (M).
     class Sets {
@@ -104,7 +111,12 @@ public:
         return coupled_increase(siblings) + alpha(siblings, rank) / cwnd_pkts;
     }
 
+    void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
+        if (kernel_) kernel_->on_every_ack(window, ack, siblings);
+    }
+
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
+        if (kernel_) return;
         const double acked = counting_.counted(beyond_slow_start(window, ack));
         if (!siblings.has_others()) return NewReno::grow(window, ack, acked);
         if (acked == 0) return;
@@ -120,7 +132,8 @@ public:
         window.cwnd_pkts = std::max(window.cwnd_pkts + increase, 1.0);
     }
 
-    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings) const {
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings) {
+        if (kernel_) return kernel_->on_congestion_event(window, event);
         NewReno::halve(window, event, siblings.has_others() ? 1.0 : 2.0);
     }
 
@@ -138,6 +151,7 @@ private:
 
     Rank rank_;
     AckCounting counting_;
+    std::optional<KernelOlia> kernel_;
 };
 static_assert(CongestionController<Olia>);
 

@@ -2,14 +2,16 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
+#include "kernel_wvegas.h"
 #include "vegas.h"
 
 namespace subflow {
 
 class WVegas {
 public:
-    static constexpr std::array kOptions{
+    static constexpr std::array kOwnOptions{
         OptionInfo{
             .key = "drain",
             .kind = OptionKind::Flag,
@@ -18,6 +20,7 @@ public:
             .default_number = 1,
         },
     };
+    static constexpr auto kOptions = joined(kOwnOptions, std::array{KernelArithmetic::kOption});
     static constexpr RuleInfo kRoundTrip{
         .name = "wvegas_round_trip",
         .formula =
@@ -38,8 +41,11 @@ public:
                     {"queueing_delay_s", "time in queues: the round-trip time less the lowest one"},
                     {"lowest_queueing_delay_s", "shortest time in queues since the last drain"}},
     };
-    static constexpr std::array kRules{&kSlowStart, &Vegas::kSlowStartExit,      &kRoundTrip,
-                                       &kDrain,     &NewReno::kAdditiveIncrease, &NewReno::kHalving};
+    static constexpr std::array kOwnRules{&kSlowStart, &Vegas::kSlowStartExit,      &kRoundTrip,
+                                          &kDrain,     &NewReno::kAdditiveIncrease, &NewReno::kHalving};
+    static constexpr auto kRules =
+        joined(kOwnRules, std::array{&KernelWVegas::kSlowStartExit, &KernelWVegas::kRoundTrip, &KernelWVegas::kDrain,
+                                     &KernelArithmetic::kReno, &KernelArithmetic::kHalving});
     static constexpr AlgorithmInfo kInfo{
         .name = "wvegas",
         .summary = "Weighted Vegas: ten packets queued in all, moved to where the queueing delay is lowest",
@@ -56,21 +62,24 @@ public:
     // window in every round trip of a path without jitter.
     static constexpr Nanos kLeastQueueingDelay{100'000};
 
-    explicit WVegas(const Options& options) : drains_(options.number("drain") != 0) {}
+    explicit WVegas(const Options& options) : drains_(options.number("drain") != 0) {
+        if (KernelArithmetic::is_chosen(options)) kernel_.emplace(drains_);
+    }
 
     // The part of the connection's queued packets that a subflow of rate `own_pps` may have, given the rates that its
     // siblings stated last. The own entry of `siblings` does not count.
     static double alpha(double own_pps, const Siblings& siblings) {
         double total_pps = own_pps;
         for (std::size_t i = 0; i < siblings.all.size(); ++i) {
-            if (i != siblings.self) total_pps += siblings.all[i].advertised_pps;
+            if (i != siblings.self) total_pps += siblings.all[i].advertised;
         }
         return std::max(kLowestAlpha, kTotalAlpha * (own_pps / total_pps));
     }
 
     double alpha_pkts() const { return alpha_; }
 
-    void on_every_ack(const Window&, const AckSample& ack, const Siblings&) {
+    void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
+        if (kernel_) return kernel_->on_every_ack(window, ack, siblings);
         rtt_sum_ += ack.rtt;
         ++samples_;
         is_round_over_ = ack.begins_round;
@@ -81,6 +90,7 @@ public:
     }
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
+        if (kernel_) return;
         const bool may_judge = is_enabled_ && is_round_over_ && round_samples_ > 2;
         if (may_judge) {
             judge(window, ack, siblings);
@@ -92,16 +102,18 @@ public:
     }
 
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
+        if (kernel_) return kernel_->on_congestion_event(window, event);
         NewReno::halve(window, event);
         is_enabled_ = false;
-        if (event.kind == CongestionKind::Timeout) window.advertised_pps = 0;
+        if (event.kind == CongestionKind::Timeout) window.advertised = 0;
     }
 
     // Everything but the lowest RTT is learnt anew. Source: Linux MPTCP wvegas_enable.
-    void on_recovery_exit(Window& window, const AckSample&, const Siblings&) {
+    void on_recovery_exit(Window& window, const AckSample& ack, const Siblings&) {
+        if (kernel_) return kernel_->on_recovery_exit(window, ack);
         is_enabled_ = true;
         is_round_over_ = false;
-        window.advertised_pps = 0;
+        window.advertised = 0;
         alpha_ = kLowestAlpha;
         lowest_queueing_delay_ = Nanos(0);
         forget_samples();
@@ -115,12 +127,12 @@ private:
                 slow_start(window, ack.acked_pkts, ack.why);
         } else {
             if (queued >= alpha_) {
-                window.advertised_pps = window.cwnd_pkts / to_seconds(round_rtt_);
-                alpha_ = alpha(window.advertised_pps, siblings);
+                window.advertised = window.cwnd_pkts / to_seconds(round_rtt_);
+                alpha_ = alpha(window.advertised, siblings);
             }
             if (ack.why != nullptr)
                 ack.why->set(kRoundTrip, {window.cwnd_pkts, to_seconds(ack.min_rtt), to_seconds(round_rtt_), queued,
-                                          alpha_, window.advertised_pps});
+                                          alpha_, window.advertised});
             Vegas::step(window, queued, alpha_, alpha_);
             if (drains_) drain(window, ack);
         }
@@ -157,6 +169,7 @@ private:
     bool drains_;
     bool is_round_over_ = false;
     bool is_enabled_ = true;  // not while losses are being repaired
+    std::optional<KernelWVegas> kernel_;
 };
 static_assert(CongestionController<WVegas>);
 

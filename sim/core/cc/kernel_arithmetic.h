@@ -1,0 +1,166 @@
+// What the congestion controllers of the MPTCP kernel have in common: whole packets, Linux's slow start and Reno, and
+// when they are called.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "newreno.h"
+
+namespace subflow {
+
+// The modules are mptcp_coupled.c (LIA), mptcp_olia.c, mptcp_balia.c and mptcp_wvegas.c of multipath-tcp.org, release
+// 0.92, which is Linux 4.4. There tcp_ack() calls cong_avoid for each acknowledgement that moves snd_una outside
+// recovery, before it judges what the same acknowledgement shows of losses; a loss asks ssthresh and then tells the new
+// state. What is not modelled: the state Disorder between a first duplicate ACK and the recovery, the window's clamp,
+// and that a subflow that joins sets LIA's alpha to its first value for a round trip.
+class KernelArithmetic {
+public:
+    static constexpr std::array<std::string_view, 2> kChoices{"specification", "kernel"};
+    static constexpr OptionInfo kOption{
+        .key = "arithmetic",
+        .kind = OptionKind::Choice,
+        .help =
+            "Real numbers as specified, or whole ones as the module of the MPTCP kernel 0.92 computes, roundings, "
+            "lower "
+            "bounds and moments of update included; it counts ACKs, and the options beside it but drain have no say.",
+        .default_choice = "specification",
+        .choices = kChoices,
+    };
+    static bool is_chosen(const Options& options) { return options.choice(kOption.key) == kChoices[1]; }
+
+    static constexpr RuleInfo kReno{
+        .name = "kernel_reno",
+        .formula = "cwnd + 1 per cwnd packets acknowledged, what is left is kept: whole packets",
+        .source = "Linux tcp_reno_cong_avoid, tcp_cong_avoid_ai",
+        .numbers = {number::kAcked, {"credit_pkts", "acknowledged packets not yet counted"}, number::kCwnd},
+    };
+    static constexpr RuleInfo kHalving{
+        .name = "kernel_halving",
+        .formula = "ssthresh = max(cwnd / 2, 2) for whole packets, after a timeout, too",
+        .computed = "ssthresh = max(whole(cwnd / 2), 2)",
+        .source = "Linux tcp_reno_ssthresh",
+        .numbers = {number::kCwnd, number::kSsthresh},
+    };
+
+    // The tick of srtt: an eighth of a microsecond (tcp_sock.srtt_us). At least one: there is a sample.
+    static std::uint32_t srtt_ticks(Nanos srtt) {
+        return static_cast<std::uint32_t>(std::max<std::int64_t>(srtt.value * 8 / 1000, 1));
+    }
+    static std::uint32_t microseconds(Nanos time) { return static_cast<std::uint32_t>(time.value / 1000); }
+
+    // The window in whole packets (tcp_sock.snd_cwnd, snd_ssthresh).
+    static std::uint32_t cwnd(const Window& window) { return static_cast<std::uint32_t>(window.cwnd_pkts); }
+    static std::uint32_t ssthresh(const Window& window) {
+        return static_cast<std::uint32_t>(std::min(window.ssthresh_pkts, double{kInfinite}));
+    }
+    static void set_ssthresh(Window& window, std::uint32_t pkts) {
+        window.ssthresh_pkts = pkts < kInfinite ? pkts : kInfiniteSsthresh;
+    }
+    static bool in_slow_start(const Window& window) { return cwnd(window) < ssthresh(window); }
+
+    // An acknowledgement for which the kernel calls cong_avoid.
+    static bool raises_window(const AckSample& ack) { return ack.advanced_pkts != 0 && !ack.in_recovery; }
+
+    // tcp_slow_start: returns what is left of the packets acknowledged.
+    static std::uint32_t slow_start(Window& window, const AckSample& ack) {
+        const std::uint32_t before = cwnd(window);
+        const std::uint32_t after = std::min(before + ack.advanced_pkts, ssthresh(window));
+        if (ack.why != nullptr)
+            ack.why->set(kSlowStart, {static_cast<double>(ack.advanced_pkts), window.ssthresh_pkts});
+        window.cwnd_pkts = after;
+        return ack.advanced_pkts - (after - before);
+    }
+
+    // tcp_reno_cong_avoid
+    void reno(Window& window, const AckSample& ack) {
+        if (!ack.is_cwnd_limited) return;
+        std::uint32_t acked = ack.advanced_pkts;
+        if (in_slow_start(window)) {
+            acked = slow_start(window, ack);
+            if (acked == 0) return;
+        }
+        const std::uint32_t before = cwnd(window);
+        const std::uint32_t credit = count_;
+        std::uint32_t after = before;
+        if (count_ >= before) {
+            count_ = 0;
+            ++after;
+        }
+        count_ += acked;
+        if (count_ >= before) {
+            after += count_ / before;
+            count_ %= before;
+        }
+        if (after == before) return;
+        if (ack.why != nullptr)
+            ack.why->set(kReno, {static_cast<double>(acked), static_cast<double>(credit), static_cast<double>(before)});
+        window.cwnd_pkts = after;
+    }
+
+    // A step of one packet once `per_packet` ACKs have been counted, and one: LIA's and BALIA's. Returns whether it
+    // was.
+    bool step_after(std::uint32_t per_packet, Window& window) {
+        if (count_ < per_packet) {
+            ++count_;
+            return false;
+        }
+        window.cwnd_pkts = cwnd(window) + 1;
+        count_ = 0;
+        return true;
+    }
+    std::uint32_t counted() const { return count_; }
+
+    // tcp_reno_ssthresh
+    static void halve(Window& window, const CongestionEvent& event) {
+        const std::uint32_t pkts = cwnd(window);
+        set_ssthresh(window, std::max(pkts / 2, 2u));
+        if (event.why != nullptr) event.why->set(kHalving, {static_cast<double>(pkts), window.ssthresh_pkts});
+    }
+    // tcp_init_cwnd_reduction, tcp_enter_loss
+    void begin_reduction() { count_ = 0; }
+
+    // Another subflow as a module sees it, or the own one as it is by now: `siblings` is from before the ACK in hand.
+    struct Path {
+        std::uint32_t cwnd = 0;
+        std::uint32_t effective_cwnd = 0;  // in recovery ssthresh
+        std::uint32_t srtt = 0;            // in ticks; 0: not known yet, and not to be counted with
+        double told = 0;                   // Sibling::advertised
+        bool is_own = false;
+    };
+    static Path own_path(const Window& window, Nanos srtt, double told = 0) {
+        return {cwnd(window), cwnd(window), srtt == Nanos(0) ? 0 : srtt_ticks(srtt), told, true};
+    }
+    // After an event that brings no RTT.
+    static Path own_path(const Window& window, const Siblings& siblings) {
+        const bool is_known = siblings.self < siblings.all.size();
+        return own_path(window, is_known ? from_seconds(siblings.own().srtt_s) : Nanos(0));
+    }
+    // In the order of the kernel's list: who joined last comes first (mptcp_add_sock).
+    template <class Visit>
+    static void for_each_path(const Siblings& siblings, const Path& own, Visit&& visit) {
+        if (siblings.self >= siblings.all.size() && own.srtt != 0) visit(own);
+        for (std::size_t i = siblings.all.size(); i-- > 0;) {
+            const Sibling& s = siblings.all[i];
+            if (i == siblings.self) {
+                visit(own);
+            } else {
+                visit(Path{static_cast<std::uint32_t>(s.window_pkts), static_cast<std::uint32_t>(s.cwnd_pkts),
+                           srtt_ticks(from_seconds(s.srtt_s)), s.advertised, false});
+            }
+        }
+    }
+    // mptcp_cb.cnt_established
+    static std::uint32_t established(const Siblings& siblings) {
+        return static_cast<std::uint32_t>(siblings.all.size() + (siblings.self >= siblings.all.size() ? 1 : 0));
+    }
+
+private:
+    static constexpr std::uint32_t kInfinite = 0x7fffffff;  // TCP_INFINITE_SSTHRESH
+
+    std::uint32_t count_ = 0;  // tcp_sock.snd_cwnd_cnt
+};
+
+}  // namespace subflow
