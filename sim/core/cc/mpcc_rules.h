@@ -17,7 +17,7 @@ inline constexpr RuleNumber kLossAbove{"loss_above", "share of packets lost with
 inline constexpr RuleNumber kOthers{"others_bps", "rate of the other subflows of the connection"};
 inline constexpr RuleNumber kRate{"rate_bps", "sending rate when it was decided"};
 inline constexpr RuleNumber kThroughput{"throughput_bps", "rate that arrived"};
-inline constexpr RuleNumber kIsTried{"is_tried", "rate of the interval"};
+inline constexpr RuleNumber kIsTried{"is_tried", "whether the interval was sent at about the rate it was to try"};
 inline constexpr RuleNumber kTried{"tried_bps", "rate of the interval"};
 inline constexpr RuleNumber kUtilityAbove{"utility_above", "utility of the higher rate"};
 inline constexpr RuleNumber kUtilityBelow{"utility_below", "utility of the lower rate"};
