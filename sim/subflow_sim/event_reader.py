@@ -13,7 +13,7 @@ from subflow_sim.params import SECTIONS
 from subflow_sim.report import Report
 from subflow_sim.scenario_model import Event, GilbertLoss, Scenario
 from subflow_sim.section_reader import Context, Special, read_section
-from subflow_sim.toml_lines import Path
+from subflow_sim.toml_map import Path
 
 _LINK_CHANGES = ("rate", "delay", "loss", "queue", "up")
 _FLOW_CHANGES = ("open", "backup", "controller")

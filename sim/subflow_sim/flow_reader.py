@@ -14,7 +14,7 @@ from subflow_sim.policy_choice import choose_policy, policy_slots
 from subflow_sim.routes import Topology, check_path, forwarding_host, shortest_paths
 from subflow_sim.scenario_model import DATAGRAM_KINDS, MAX_COPIES, NO_CHOICE, Arrivals, Choice, Flow
 from subflow_sim.section_reader import Context, Noted, read_section
-from subflow_sim.toml_lines import Path
+from subflow_sim.toml_map import Path
 
 _PARAMS = params_by_key("flow")
 _DEFAULT_CONTROLLERS = {"tcp": "newreno", "mptcp": "lia"}

@@ -15,7 +15,7 @@ from subflow_sim.parameter import Param, either, kind_name
 from subflow_sim.params import HEADER_BYTES, SECTIONS, params_by_key
 from subflow_sim.scenario_model import DeliveryTrace, Direction, Event, GilbertLoss, Link, LinkDirection, QueueSpec
 from subflow_sim.section_reader import Context, Noted, read_section, read_value
-from subflow_sim.toml_lines import Path
+from subflow_sim.toml_map import Path
 
 _PARAMS = params_by_key("link")
 _DIRECTION_PARAMS = tuple(param for param in SECTIONS["link"] if param.key != "ends")

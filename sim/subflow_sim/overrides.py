@@ -10,7 +10,7 @@ from typing import Any
 
 from subflow_sim.parameter import did_you_mean, either
 from subflow_sim.report import Report, toml_text
-from subflow_sim.toml_lines import Path, dotted
+from subflow_sim.toml_map import Path, dotted
 
 _FORM = 'KEY=VALUE, e.g. "links.wifi.loss=1%"'
 _SHORTHANDS = {"controller": "name", "scheduler": "name", "queue": "limit"}

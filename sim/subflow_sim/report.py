@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, Final
 
 from subflow_sim.errors import ParamError, Problem
 from subflow_sim.parameter import Param, did_you_mean, either, kind_name
-from subflow_sim.toml_lines import Path, dotted
+from subflow_sim.toml_map import Path, dotted
 
 OVERRIDES_FILE: Final = "--set"
 """What problems call the place of a value that came from the command line."""
@@ -71,6 +71,31 @@ class Report:
             return value
         self.add(path, f"this is {kind_name(value)}, not a table", header)
         return None
+
+    def tables(self, name: str) -> Iterator[tuple[Path, dict[str, Any]]]:
+        """The tables `[[name]]` of the file with their places; what is none is noted and left out."""
+        written = self._tree.get(name, [])
+        if not isinstance(written, list):
+            self.add((name,), f"this is {kind_name(written)}, not an array of tables", f"[[{name}]]")
+            return
+        for number, table in enumerate(written):
+            found = self.expect_table((name, number), table, f"[[{name}]]")
+            if found is not None:
+                yield (name, number), found
+
+    def names(self, path: Path, value: object) -> tuple[str, ...]:
+        """The value if it is a list of texts, else nothing after noting that it is not."""
+        if isinstance(value, list) and all(isinstance(each, str) for each in value):
+            return tuple(value)
+        self.add(path, f"this is {kind_name(value)}", "a list of texts in quotes")
+        return ()
+
+    def check_names(self, path: Path, names: Iterable[str], what: str, known: Iterable[str]) -> None:
+        """Note each name that nothing has."""
+        listed = list(known)
+        for name in names:
+            if name not in listed:
+                self.add(path, f'there is no {what} "{name}"{did_you_mean(name, listed)}', either(listed))
 
     def unknown_key(self, path: Path, known: Iterable[str]) -> None:
         """Note a key that means nothing."""

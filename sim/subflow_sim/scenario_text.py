@@ -17,7 +17,7 @@ from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.report import Report
 from subflow_sim.scenario_model import Scenario
 from subflow_sim.scenario_reader import read_tree
-from subflow_sim.toml_lines import toml_lines
+from subflow_sim.toml_map import toml_lines
 
 if TYPE_CHECKING:
     from subflow_sim.training_model import Training

@@ -12,7 +12,7 @@ from subflow_sim.parameter import Param, did_you_mean, either, with_article
 from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.report import Report
 from subflow_sim.scenario_model import Node
-from subflow_sim.toml_lines import Path
+from subflow_sim.toml_map import Path
 from subflow_sim.units import Dimension, format_quantity
 
 Special: TypeAlias = Callable[[Path, object], Any]

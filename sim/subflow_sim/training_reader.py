@@ -12,7 +12,7 @@ from subflow_sim.parameter import Param, did_you_mean, either, kind_name
 from subflow_sim.params import SECTIONS
 from subflow_sim.report import Report
 from subflow_sim.section_reader import Noted, read_section, read_value
-from subflow_sim.toml_lines import Path
+from subflow_sim.toml_map import Path
 from subflow_sim.training_model import DrawnEvents, Template, Training
 from subflow_sim.training_params import TRAINING, TRAINING_EVENT
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
@@ -47,9 +48,14 @@ def find_scenario(name_or_path: str) -> Path:
         raise InputError(f"{name_or_path} is a folder, not a scenario file")
     if path.suffix == SCENARIO_SUFFIX or len(path.parts) > 1:
         raise InputError(f"{name_or_path}: no such scenario file")
-    close = difflib.get_close_matches(name_or_path, names, n=3)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"shipped scenarios: {', '.join(names)}"
+    hint = way_on(name_or_path, names, f"shipped scenarios: {', '.join(names)}")
     raise InputError(f"{name_or_path}: no such scenario file and no shipped scenario of that name; {hint}")
+
+
+def way_on(name: str, known: Sequence[str], otherwise: str) -> str:
+    """What to try in place of a name that nothing has: those that are close, or what is said otherwise."""
+    close = difflib.get_close_matches(name, known, n=3)
+    return f"did you mean {' or '.join(close)}?" if close else otherwise
 
 
 def sweep_names() -> tuple[str, ...]:

@@ -66,7 +66,7 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
         ('top = "200 pkt"', 'top = "200 apples"', ("steps[3].predict.top", "is no unit")),
         ("+++\nOne flow", "One flow", ("the front matter has no end",)),
         ("format = 1", "format = 2", (".md:2: format = 2",)),
-        ("goals = [", "goals = ", ("the front matter is no TOML",)),
+        ("goals = [", "goals = ", ("not valid TOML",)),
     ],
 )
 def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, old: str, new: str, told: tuple[str, ...]) -> None:

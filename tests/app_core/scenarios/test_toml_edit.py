@@ -9,6 +9,7 @@ import pytest
 
 from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
+from subflow_sim.toml_map import Path
 
 DEMO = """\
 format = 1
@@ -101,9 +102,7 @@ def changed_lines(before: str, after: str) -> list[str]:
         ),
     ],
 )
-def test_setting_a_value_changes_only_its_line(
-    path: toml_edit.Path, value: toml_edit.TomlValue, expected: list[str]
-) -> None:
+def test_setting_a_value_changes_only_its_line(path: Path, value: toml_edit.TomlValue, expected: list[str]) -> None:
     after = toml_edit.set_value(DEMO, path, value)
 
     assert changed_lines(DEMO, after) == expected
@@ -164,7 +163,7 @@ def test_dotted_keys_can_be_edited_and_added_to() -> None:
 
 
 def test_many_values_are_set_in_one_pass() -> None:
-    wanted: dict[toml_edit.Path, toml_edit.TomlValue] = {
+    wanted: dict[Path, toml_edit.TomlValue] = {
         ("nodes", "client", "at"): [5, 6],
         ("nodes", "bare", "at"): [7, 8],
         ("events", 1, "at"): "71s",
@@ -250,7 +249,7 @@ def test_what_cannot_be_done_says_so_and_changes_nothing() -> None:
 
 def test_values_that_are_missing_in_several_tables_are_added_at_once() -> None:
     text = 'a = 1\n[nodes.x]  # left\n  kind = "router"  # of ours\n\n[nodes.y]\n[nodes.z]\nat = [0, 0]'
-    values: dict[toml_edit.Path, TomlValue] = {("nodes", name, "at"): [1, 2] for name in "xyz"}
+    values: dict[Path, TomlValue] = {("nodes", name, "at"): [1, 2] for name in "xyz"}
     assert toml_edit.set_values(text, values) == (
         'a = 1\n[nodes.x]  # left\n  kind = "router"  # of ours\n  at = [1, 2]\n\n'
         "[nodes.y]\nat = [1, 2]\n[nodes.z]\nat = [1, 2]"

@@ -20,7 +20,7 @@ from subflow_sim.errors import ParamError
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.report import Report
 from subflow_sim.section_reader import Noted, read_section, read_value
-from subflow_sim.toml_lines import Path
+from subflow_sim.toml_map import Path
 from subflow_sim.units import UNITS, Dimension
 from subflow_store.run_values import UNITS as WORTH
 from subflow_store.run_values import quantity

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,8 @@ from subflow_app.core.errors import InputError, RecipeError
 from subflow_app.core.experiments.recipe import PAPERS, Recipe
 from subflow_app.core.experiments.recipe_reader import read_recipe
 from subflow_app.core.experiments.rulings import RULINGS_FILE, experiments_folder
+from subflow_app.core.resources import way_on
+from subflow_app.core.toml_files import read_text
 
 RECIPE_SUFFIX = ".toml"
 
@@ -30,7 +31,7 @@ def load_recipe(name_or_path: str) -> Recipe:
         InputError: if there is no such file or name; `RecipeError` with all that is wrong with it.
     """
     path = _find(name_or_path)
-    return read_recipe(path, read_text(path))
+    return read_recipe(path, read_text(path, RecipeError, "a recipe"))
 
 
 def chosen_recipes(names: Sequence[str]) -> tuple[Recipe, ...]:
@@ -57,25 +58,6 @@ def recipes_of(paper: str) -> tuple[Recipe, ...]:
     return tuple(recipe for recipe in map(load_recipe, recipe_names()) if recipe.paper == paper)
 
 
-def read_text(path: Path) -> str:
-    """The text of a recipe file.
-
-    Raises:
-        RecipeError: if it cannot be read.
-    """
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-        text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise RecipeError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise RecipeError(f"{path}: not UTF-8 text") from error
-    if len(content) > _MAX_BYTES:
-        raise RecipeError(f"{path}: too large for a recipe, allowed are {_MAX_BYTES // 1_000_000} MB")
-    return text
-
-
 def _find(name_or_path: str) -> Path:
     path = Path(name_or_path)
     if path.is_file():
@@ -85,11 +67,9 @@ def _find(name_or_path: str) -> Path:
         return experiments_folder() / f"{name_or_path}{RECIPE_SUFFIX}"
     if path.suffix == RECIPE_SUFFIX or len(path.parts) > 1:
         raise InputError(f"{name_or_path}: no such recipe file")
-    close = difflib.get_close_matches(name_or_path, [*names, *PAPERS, "all"], n=3)
     listed = f"papers: {', '.join(PAPERS)}; `subflow reproduce --list` lists the experiments"
-    raise InputError(
-        f"{name_or_path}: no such experiment or paper; " + (f"did you mean {' or '.join(close)}?" if close else listed)
-    )
+    close = way_on(name_or_path, [*names, *PAPERS, "all"], listed)
+    raise InputError(f"{name_or_path}: no such experiment or paper; {close}")
 
 
 def _order(name: str) -> tuple[int, list[tuple[int, int, str]]]:

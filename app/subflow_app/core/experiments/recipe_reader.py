@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from subflow_app.core.claims import Claim
-from subflow_app.core.errors import InputError, RecipeError
+from subflow_app.core.errors import RecipeError
 from subflow_app.core.experiments.axis import ExperimentAxis, read_axis, read_set
 from subflow_app.core.experiments.kind import Kind
 from subflow_app.core.experiments.kinds import KINDS
@@ -17,16 +16,15 @@ from subflow_app.core.experiments.recipe import FORMS, PAPERS, Check, Panel, Pub
 from subflow_app.core.experiments.rulings import rulings
 from subflow_app.core.expressions import ClaimError, Function
 from subflow_app.core.expressions import Kind as ArgumentKind
-from subflow_app.core.resources import find_scenario
 from subflow_app.core.scenarios.toml_edit import TomlValue
-from subflow_app.core.sweeps.plan_file import SEEDS_FORM, read_seeds
+from subflow_app.core.sweeps.plan_file import noted_seeds
 from subflow_app.core.sweeps.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
+from subflow_app.core.toml_files import checked, prose, scenario_beside
 from subflow_sim.errors import ParamError
 from subflow_sim.parameter import Param, did_you_mean, either, kind_name
 from subflow_sim.report import Report
 from subflow_sim.section_reader import read_section
-from subflow_sim.toml_lines import Path as Place
-from subflow_sim.toml_lines import toml_lines
+from subflow_sim.toml_map import Path as Place
 from subflow_sim.units import Dimension, parse_quantity
 
 _RECIPE = (
@@ -86,15 +84,7 @@ def read_recipe(path: Path, text: str) -> Recipe:
     Raises:
         RecipeError: with all that is wrong with it.
     """
-    try:
-        tree = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RecipeError(f"{path}: not valid TOML: {error}") from error
-    report = Report(str(path), lambda: toml_lines(text), tree)
-    recipe = _Reader(path, text, tree, report).recipe()
-    if report.problems:
-        raise RecipeError("\n".join(str(problem) for problem in report.sorted_problems()))
-    return recipe
+    return checked(text, path, RecipeError, lambda tree, report: _Reader(path, text, tree, report).recipe())
 
 
 class _Reader:
@@ -111,7 +101,7 @@ class _Reader:
     def recipe(self) -> Recipe:
         report, tree, kind = self._report, self._tree, self._kind
         values = read_section(report, (), tree, _RECIPE, also_known=(*_TABLES, *kind.tables))
-        scenario = self._scenario(("scenario",), values.get("scenario"))
+        scenario = scenario_beside(self._report, ("scenario",), self._path, values.get("scenario"))
         axis_table = self._table(("axis",), tree.get("axis"), "[axis]")
         axis = ExperimentAxis() if axis_table is None else read_axis(report, axis_table)
         series = dict(self._series(scenario, axis))
@@ -123,11 +113,11 @@ class _Reader:
             figure=values.get("figure", ""),
             title=values.get("title", ""),
             claim=values.get("claim", ""),
-            prose=_prose(self._text),
+            prose=prose(self._text),
             rulings=self._rulings(),
             disagrees=values.get("disagrees") or "",
             kind=values.get("kind", "runs"),
-            seeds=self._seeds(("seeds",), tree.get("seeds", "1..5")),
+            seeds=noted_seeds(self._report, ("seeds",), tree.get("seeds", "1..5")),
             expected_s=values.get("expected"),
             keeps_traces=bool(values.get("traces")),
             sample_interval_s=values.get("sample_interval", DEFAULT_SAMPLE_INTERVAL_S),
@@ -149,8 +139,8 @@ class _Reader:
     # Parts
 
     def _rulings(self) -> tuple[str, ...]:
-        given = self._names(("rulings",), self._tree.get("rulings", []))
-        self._check_names(("rulings",), given, "ruling", rulings())
+        given = self._report.names(("rulings",), self._tree.get("rulings", []))
+        self._report.check_names(("rulings",), given, "ruling", rulings())
         return given
 
     def _quick(self, axis: ExperimentAxis, series: Mapping[str, Series]) -> Quick:
@@ -158,15 +148,15 @@ class _Reader:
         own = self._kind.quick_keys
         table = self._table(place, self._tree.get("quick"), "[quick]") or {}
         values = read_section(self._report, place, table, _QUICK, also_known=("seeds", "points", "series", "set", *own))
-        points = self._names((*place, "points"), table.get("points", []))
+        points = self._report.names((*place, "points"), table.get("points", []))
         if points and axis.is_single:
             self._report.add((*place, "points"), "the experiment has no axis", "left out")
         else:
-            self._check_names((*place, "points"), points, "point", axis.labels)
-        chosen = self._names((*place, "series"), table.get("series", []))
-        self._check_names((*place, "series"), chosen, "series", series)
+            self._report.check_names((*place, "points"), points, "point", axis.labels)
+        chosen = self._report.names((*place, "series"), table.get("series", []))
+        self._report.check_names((*place, "series"), chosen, "series", series)
         return Quick(
-            self._seeds((*place, "seeds"), table["seeds"]) if "seeds" in table else None,
+            noted_seeds(self._report, (*place, "seeds"), table["seeds"]) if "seeds" in table else None,
             points,
             chosen,
             read_set(self._report, (*place, "set"), table.get("set", {})),
@@ -184,7 +174,7 @@ class _Reader:
             if self._table(place, table, f"[series.{name}]") is None:
                 continue
             values = read_section(self._report, place, table, _SERIES, also_known=("set", "at", *own))
-            found = self._scenario((*place, "scenario"), values.get("scenario"))
+            found = scenario_beside(self._report, (*place, "scenario"), self._path, values.get("scenario"))
             if found is None and scenario is None and self._kind.needs_scenario and "scenario" not in self._tree:
                 self._report.add((*place, "scenario"), "missing", "a scenario, here or at the top of the file")
             yield (
@@ -204,7 +194,7 @@ class _Reader:
         if tables and axis.is_single:
             self._report.add(place, "the experiment has no axis", "left out")
         else:
-            self._check_names(place, tables, "point", axis.labels)
+            self._report.check_names(place, tables, "point", axis.labels)
         return {label: read_set(self._report, (*place, label), table) for label, table in tables.items()}
 
     def _measures(self, keeps_traces: bool) -> Iterator[tuple[str, Measure]]:
@@ -248,7 +238,7 @@ class _Reader:
             unit = kind.units[0]
         for key in ("over_series",):
             if values.get(key) is not None:
-                self._check_names((*place, key), (values[key],), "series", self._tree.get("series", {}))
+                self._report.check_names((*place, key), (values[key],), "series", self._tree.get("series", {}))
         return Measure(name, kind, label or name, unit, values)
 
     def _panels(
@@ -259,24 +249,24 @@ class _Reader:
         keeps_traces: bool,
     ) -> Iterator[Panel]:
         also = ("measure", "measures", "x", "series", "points", "point")
-        for place, table in self._tables("panels"):
+        for place, table in self._report.tables("panels"):
             values = read_section(self._report, place, table, _PANEL, also_known=also)
-            shown = self._names((*place, "measures"), table["measures"]) if "measures" in table else ()
+            shown = self._report.names((*place, "measures"), table["measures"]) if "measures" in table else ()
             if isinstance(table.get("measure"), str):
                 shown = (*shown, table["measure"])
             if not shown:
                 self._report.add((*place, "measure"), "missing", either(self._measure_names))
             shown_at = (*place, "measure" if "measure" in table else "measures")
-            self._check_names(shown_at, shown, "measure", self._measure_names)
+            self._report.check_names(shown_at, shown, "measure", self._measure_names)
             x = table.get("x", "")
             if values.get("form") == "scatter" or x:
-                self._check_names((*place, "x"), (str(x),), "measure", self._measure_names)
-            chosen = self._names((*place, "series"), table.get("series", []))
-            self._check_names((*place, "series"), chosen, "series", series)
-            points = self._names((*place, "points"), table.get("points", []))
+                self._report.check_names((*place, "x"), (str(x),), "measure", self._measure_names)
+            chosen = self._report.names((*place, "series"), table.get("series", []))
+            self._report.check_names((*place, "series"), chosen, "series", series)
+            points = self._report.names((*place, "points"), table.get("points", []))
             if isinstance(table.get("point"), str):
                 points = (*points, table["point"])
-            self._check_names((*place, "points"), points, "point", axis.labels)
+            self._report.check_names((*place, "points"), points, "point", axis.labels)
             if values.get("form") == "trace":
                 if self._kind.name == "runs" and not keeps_traces:
                     self._report.add(place, "shows time series, which are not kept", "traces = true")
@@ -303,7 +293,7 @@ class _Reader:
         self, axis: ExperimentAxis, series: Mapping[str, Series], measures: Mapping[str, Measure]
     ) -> Iterator[Published]:
         also = ("measure", "series", "point", "value", "over")
-        for place, table in self._tables("published"):
+        for place, table in self._report.tables("published"):
             values = read_section(self._report, place, table, _PUBLISHED, also_known=also)
             measure = self._one_of(place, table, "measure", self._measure_names)
             name = self._one_of(place, table, "series", series)
@@ -332,7 +322,7 @@ class _Reader:
             name: Function(arguments, optional=n_optional, unit=measures[name].unit if name in measures else "")
             for name in self._measure_names
         }
-        for place, table in self._tables("checks"):
+        for place, table in self._report.tables("checks"):
             values = read_section(self._report, place, table, _CHECK)
             holds = values.get("holds")
             if not isinstance(holds, str):
@@ -359,52 +349,13 @@ class _Reader:
         tables = self._tree.get("measures")
         return list(tables) if isinstance(tables, dict) else []
 
-    def _scenario(self, place: Place, name: str | None) -> Path | None:
-        if name is None:
-            return None
-        beside = self._path.parent / name
-        try:
-            return beside if beside.is_file() else find_scenario(name)
-        except InputError as error:
-            self._report.add(place, str(error))
-            return None
-
-    def _seeds(self, place: Place, written: object) -> Sequence[int]:
-        try:
-            return read_seeds(written)
-        except ParamError as error:
-            self._report.add(place, error.message, error.allowed or SEEDS_FORM)
-            return range(1, 2)
-
     def _table(self, place: Place, value: object, header: str) -> dict[str, Any] | None:
         return None if value is None else self._report.expect_table(place, value, header)
-
-    def _tables(self, name: str) -> Iterator[tuple[Place, dict[str, Any]]]:
-        written = self._tree.get(name, [])
-        if not isinstance(written, list):
-            self._report.add((name,), f"this is {kind_name(written)}, not an array of tables", f"[[{name}]]")
-            return
-        for number, table in enumerate(written):
-            found = self._report.expect_table((name, number), table, f"[[{name}]]")
-            if found is not None:
-                yield (name, number), found
-
-    def _names(self, place: Place, written: object) -> tuple[str, ...]:
-        if isinstance(written, list) and all(isinstance(each, str) for each in written):
-            return tuple(written)
-        self._report.add(place, f"this is {kind_name(written)}", "a list of texts in quotes")
-        return ()
-
-    def _check_names(self, place: Place, names: Iterable[str], what: str, known: Iterable[str]) -> None:
-        listed = list(known)
-        for name in names:
-            if name not in listed:
-                self._report.add(place, f'there is no {what} "{name}"{did_you_mean(name, listed)}', either(listed))
 
     def _one_of(self, place: Place, table: Mapping[str, Any], key: str, known: Iterable[str]) -> str:
         name = table.get(key)
         if isinstance(name, str):
-            self._check_names((*place, key), (name,), key.replace("over", "series"), known)
+            self._report.check_names((*place, key), (name,), key.replace("over", "series"), known)
             return name
         self._report.add((*place, key), "missing" if name is None else "not a text", either(list(known)))
         return ""
@@ -420,14 +371,3 @@ class _Reader:
             return float(value)
         self._report.add(place, f"this is {kind_name(value)}", "a number, with its unit")
         return None
-
-
-def _prose(text: str) -> str:
-    """The comment at the beginning of the file, as paragraphs."""
-    lines = []
-    for line in text.splitlines():
-        if not line.startswith("#"):
-            break
-        lines.append(line[1:].strip())
-    paragraphs = "\n".join(lines).strip().split("\n\n")
-    return "\n\n".join(" ".join(paragraph.split()) for paragraph in paragraphs)

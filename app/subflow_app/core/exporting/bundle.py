@@ -31,10 +31,10 @@ from subflow_app.core.files import write_file
 from subflow_app.core.json_document import json_text
 from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.replay.origin import StoredOrigin
-from subflow_app.core.scenarios.toml_edit import Path as TomlPath
 from subflow_app.core.scenarios.toml_edit import read_toml, set_value
 from subflow_app.core.traces import StoredTraces
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
+from subflow_sim.toml_map import Path as TomlPath
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Scenario

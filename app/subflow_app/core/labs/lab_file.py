@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,14 +17,14 @@ from subflow_app.core.labs.lab import LEVELS, NEEDS, SHOWS, Lab, Prediction, Que
 from subflow_app.core.labs.lab_language import KeyProblem, check_calls
 from subflow_app.core.labs.solution import SolutionError, parse_order
 from subflow_app.core.language import ENGLISH, current_language
-from subflow_app.core.resources import find_scenario, resource_path
+from subflow_app.core.resources import find_scenario, resource_path, way_on
 from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.core.toml_files import checked, read_text
 from subflow_sim.errors import Problem, SimError
 from subflow_sim.parameter import Param, either
 from subflow_sim.report import Report, toml_text
 from subflow_sim.section_reader import read_section
-from subflow_sim.toml_lines import Path as Place
-from subflow_sim.toml_lines import toml_lines
+from subflow_sim.toml_map import Path as Place
 from subflow_sim.units import UNITS, Dimension
 
 LAB_SUFFIX = ".md"
@@ -111,16 +109,7 @@ def load_lab(name_or_path: str | Path, *, language: str | None = None) -> Lab:
         LabError: with all that is wrong with it, or if there is none such.
     """
     path = _find(str(name_or_path), current_language() if language is None else language)
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise LabError(f"{path}: cannot be read: {error.strerror}") from error
-    if len(content) > _MAX_BYTES:
-        raise LabError(f"{path}: too large for a lab, allowed is 1 MB")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise LabError(f"{path}: not UTF-8 text") from error
+    text = read_text(path, LabError, "a lab")
     return parse_lab(text, path)
 
 
@@ -132,16 +121,14 @@ def parse_lab(text: str, path: Path) -> Lab:
     """
     lines = text.replace("\r\n", "\n").split("\n")
     front, body_line = _front_matter(lines, path)
-    try:
-        tree = tomllib.loads(front)
-    except (ValueError, RecursionError) as error:
-        raise LabError(f"{path}: the front matter is no TOML: {error}") from error
+    file_hash = hashlib.sha256(text.encode()).hexdigest()
     # The front matter begins in line 2 of the file: so its lines are those of the file.
-    report = Report(str(path), lambda: toml_lines(front), tree)
-    lab = _Reader(path, report).read(tree, lines[body_line:], body_line, hashlib.sha256(text.encode()).hexdigest())
-    if report.problems:
-        raise LabError("\n".join(str(problem) for problem in report.sorted_problems()))
-    return lab
+    return checked(
+        front,
+        path,
+        LabError,
+        lambda tree, report: _Reader(path, report).read(tree, lines[body_line:], body_line, file_hash),
+    )
 
 
 def _find(name: str, language: str) -> Path:
@@ -157,8 +144,7 @@ def _find(name: str, language: str) -> Path:
             if translated.is_file():
                 return translated
         return resource_path(f"labs/{found}{LAB_SUFFIX}")
-    close = difflib.get_close_matches(name, names, n=3)
-    hint = f"did you mean {' or '.join(close)}?" if close else f"shipped labs: {', '.join(names) or 'none'}"
+    hint = way_on(name, names, f"shipped labs: {', '.join(names) or 'none'}")
     raise LabError(f"{name}: no such lab file and no shipped lab of that name; {hint}")
 
 

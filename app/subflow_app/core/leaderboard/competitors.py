@@ -8,7 +8,6 @@ that the catalogue gives them, and a learned one the policy that ships or that t
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.leaderboard.contest import Contest
+from subflow_app.core.resources import way_on
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_sim.errors import ParamError
 from subflow_sim.params import Algorithm, AlgorithmCatalog
@@ -86,9 +86,8 @@ def chosen_competitors(names: Sequence[str], catalog: AlgorithmCatalog | None = 
     known = [each.name for each in every]
     for name in names:
         if name not in known:
-            close = difflib.get_close_matches(name, known, n=3)
-            way_on = f"did you mean {' or '.join(close)}?" if close else f"allowed are {', '.join(known)}"
-            raise InputError(f'there is no controller "{name}" in the leaderboard; {way_on}')
+            listed = f"allowed are {', '.join(known)}"
+            raise InputError(f'there is no controller "{name}" in the leaderboard; {way_on(name, known, listed)}')
     return tuple(each for each in every if not names or each.name in names)
 
 

@@ -32,28 +32,25 @@ A contest says nothing of controllers: who takes part is for `competitors` to sa
 
 from __future__ import annotations
 
-import difflib
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import InputError, LeaderboardError, RecipeError
+from subflow_app.core.errors import InputError, LeaderboardError
 from subflow_app.core.experiments.axis import read_set
 from subflow_app.core.experiments.recipe import PAPERS
-from subflow_app.core.experiments.recipe_files import read_text
-from subflow_app.core.resources import find_scenario, resource_path
+from subflow_app.core.resources import find_scenario, resource_path, way_on
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
-from subflow_app.core.sweeps.plan_file import SEEDS_FORM, read_seeds
-from subflow_sim.errors import ParamError, ScenarioError
-from subflow_sim.parameter import Param, did_you_mean, either, kind_name
+from subflow_app.core.sweeps.plan_file import noted_seeds
+from subflow_app.core.toml_files import checked, prose, read_text, scenario_beside
+from subflow_sim.errors import ScenarioError
+from subflow_sim.parameter import Param
 from subflow_sim.report import Report
 from subflow_sim.scenario import Scenario, load_scenario
 from subflow_sim.section_reader import read_section
-from subflow_sim.toml_lines import Path as Place
-from subflow_sim.toml_lines import toml_lines
+from subflow_sim.toml_map import Path as Place
 from subflow_sim.units import Dimension
 
 CONTEST_SUFFIX = ".toml"
@@ -172,14 +169,11 @@ def load_contest(id_or_path: str) -> Contest:
     if not path.is_file():
         ids = contest_ids()
         if id_or_path not in ids:
-            close = difflib.get_close_matches(id_or_path, ids, n=3)
-            way_on = f"did you mean {' or '.join(close)}?" if close else f"allowed are {', '.join(ids)}"
-            raise InputError(f"{id_or_path}: no such contest; {way_on}")
+            listed = f"allowed are {', '.join(ids)}"
+            raise InputError(f"{id_or_path}: no such contest; {way_on(id_or_path, ids, listed)}")
         path = contests_folder() / f"{id_or_path}{CONTEST_SUFFIX}"
-    try:
-        return _read(path, read_text(path))
-    except RecipeError as error:
-        raise LeaderboardError(str(error)) from error
+    text = read_text(path, LeaderboardError, "a contest")
+    return checked(text, path, LeaderboardError, lambda tree, report: _read(path, text, tree, report))
 
 
 def load_contests(ids_or_paths: Sequence[str] = ()) -> tuple[Contest, ...]:
@@ -191,16 +185,15 @@ def load_contests(ids_or_paths: Sequence[str] = ()) -> tuple[Contest, ...]:
     return tuple(map(load_contest, dict.fromkeys(ids_or_paths or contest_ids())))
 
 
-def _read(path: Path, text: str) -> Contest:
-    try:
-        tree = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise LeaderboardError(f"{path}: not valid TOML: {error}") from error
-    report = Report(str(path), lambda: toml_lines(text), tree)
+def _read(path: Path, text: str, tree: Mapping[str, Any], report: Report) -> Contest | None:
     also = ("competes", "beside", "seeds", "set", "convergence", "quick")
     values = read_section(report, (), tree, _CONTEST, also_known=also)
-    competes = _names(report, ("competes",), tree.get("competes"))
-    beside = _names(report, ("beside",), tree.get("beside", []))
+    if not tree.get("competes", True):
+        report.add(("competes",), "no flow is named", "at least one")
+    elif "competes" not in tree:
+        report.add(("competes",), "missing", "a list of flows")
+    competes = report.names(("competes",), tree.get("competes", []))
+    beside = report.names(("beside",), tree.get("beside", []))
     changes = read_set(report, ("set",), tree.get("set", {}))
     quick = report.expect_table(("quick",), tree["quick"], "[quick]") if "quick" in tree else None
     quick = quick or {}
@@ -208,7 +201,7 @@ def _read(path: Path, text: str) -> Contest:
         if key not in ("seeds", "set"):
             report.unknown_key(("quick", key), ("seeds", "set"))
     quick_changes = read_set(report, ("quick", "set"), quick.get("set", {}))
-    scenario = _find_scenario(report, path, values.get("scenario"))
+    scenario = scenario_beside(report, ("scenario",), path, values.get("scenario"))
     is_multipath = True
     if scenario is not None:
         is_multipath = _check_flows(report, scenario, changes, competes, beside)
@@ -225,17 +218,17 @@ def _read(path: Path, text: str) -> Contest:
     if "convergence" in tree:
         table = report.expect_table(("convergence",), tree["convergence"], "[convergence]") or {}
         convergence = read_section(report, ("convergence",), table, _CONVERGENCE)
-    seeds = _seeds(report, ("seeds",), tree.get("seeds", _DEFAULT_SEEDS))
-    quick_seeds = _seeds(report, ("quick", "seeds"), quick.get("seeds", _QUICK_SEEDS))
+    seeds = noted_seeds(report, ("seeds",), tree.get("seeds", _DEFAULT_SEEDS))
+    quick_seeds = noted_seeds(report, ("quick", "seeds"), quick.get("seeds", _QUICK_SEEDS))
     if report.problems or scenario is None:
-        raise LeaderboardError("\n".join(str(problem) for problem in report.sorted_problems()))
+        return None
     return Contest(
         path.stem,
         path,
         values["paper"],
         values["figure"],
         values["title"],
-        _prose(text),
+        prose(text),
         scenario,
         competes,
         beside,
@@ -250,17 +243,6 @@ def _read(path: Path, text: str) -> Contest:
     )
 
 
-def _find_scenario(report: Report, path: Path, name: str | None) -> Path | None:
-    if not name:
-        return None  # told already
-    beside = path.parent / name
-    try:
-        return beside if beside.is_file() else find_scenario(name)
-    except InputError as error:
-        report.add(("scenario",), str(error))
-        return None
-
-
 def _check_flows(
     report: Report,
     path: Path,
@@ -273,10 +255,8 @@ def _check_flows(
     if scenario is None:
         return True
     flows = scenario.flows
-    for key, names in (("competes", competes), ("beside", beside)):
-        for name in names:
-            if name not in flows:
-                report.add((key,), f'there is no flow "{name}"{did_you_mean(name, list(flows))}', either(list(flows)))
+    report.check_names(("competes",), competes, "flow", flows)
+    report.check_names(("beside",), beside, "flow", flows)
     for name in beside:
         if name in competes:
             report.add(("beside",), f'"{name}" competes, too', "other flows than those that compete")
@@ -305,32 +285,3 @@ def _scenario_of(path: Path, values: Mapping[str, TomlValue]) -> Scenario:
     # Not `open_scenario`, which writes the text with these values, too: four times as long, for text that nobody reads.
     overrides = [f"{key}={render(value)}" for key, value in values.items()]
     return load_scenario(find_scenario(str(path)), overrides=overrides, algorithms=app_catalog())
-
-
-def _names(report: Report, place: Place, written: object) -> tuple[str, ...]:
-    if written is None:
-        report.add(place, "missing", "a list of flows")
-    elif isinstance(written, list) and all(isinstance(each, str) for each in written):
-        if not written and place == ("competes",):
-            report.add(place, "no flow is named", "at least one")
-        return tuple(written)
-    else:
-        report.add(place, f"this is {kind_name(written)}", "a list of texts in quotes")
-    return ()
-
-
-def _seeds(report: Report, place: Place, written: object) -> Sequence[int]:
-    try:
-        return read_seeds(written)
-    except ParamError as error:
-        report.add(place, error.message, error.allowed or SEEDS_FORM)
-        return range(1, 2)
-
-
-def _prose(text: str) -> str:
-    lines = []
-    for line in text.splitlines():
-        if not line.startswith("#"):
-            break
-        lines.append(line.lstrip("#").strip())
-    return " ".join(lines)

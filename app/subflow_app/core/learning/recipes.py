@@ -30,20 +30,18 @@ scenario = "drlcc-sc1"         # left out: the one that is trained on
 
 from __future__ import annotations
 
-import difflib
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from subflow_app.core.errors import InputError, RecipeError
-from subflow_app.core.resources import find_scenario, resource_path
+from subflow_app.core.resources import resource_path, way_on
+from subflow_app.core.toml_files import checked, read_text, scenario_beside
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.report import Report, toml_text
 from subflow_sim.section_reader import read_section
-from subflow_sim.toml_lines import toml_lines
 from subflow_sim.units import Dimension
 
 RECIPE_SUFFIX = ".toml"
@@ -122,24 +120,8 @@ def load_recipe(name_or_path: str) -> Recipe:
         InputError: if there is no such file or name; `RecipeError` with all that is wrong with it.
     """
     path = _find(name_or_path)
-    try:
-        content = path.read_bytes()
-        text = content[:_MAX_BYTES].decode("utf-8-sig")
-    except OSError as error:
-        raise RecipeError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise RecipeError(f"{path}: not UTF-8 text") from error
-    if len(content) > _MAX_BYTES:
-        raise RecipeError(f"{path}: too large for a recipe, allowed are {_MAX_BYTES // 1_000_000} MB")
-    try:
-        tree = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise RecipeError(f"{path}: not valid TOML: {error}") from error
-    report = Report(str(path), lambda: toml_lines(text), tree)
-    recipe = _read(path, tree, report)
-    if report.problems:
-        raise RecipeError("\n".join(str(problem) for problem in report.sorted_problems()))
-    return recipe
+    text = read_text(path, RecipeError, "a recipe")
+    return checked(text, path, RecipeError, lambda tree, report: _read(path, tree, report))
 
 
 def parse_seeds(text: str) -> tuple[int, ...]:
@@ -168,12 +150,9 @@ def _find(name_or_path: str) -> Path:
     names = recipe_names()
     if name_or_path in names:
         return resource_path(f"agents/recipes/{name_or_path}{RECIPE_SUFFIX}")
-    close = difflib.get_close_matches(name_or_path, names, n=3)
     listed = f"shipped recipes: {', '.join(names) or 'none'}"
-    raise InputError(
-        f"{name_or_path}: no such recipe file and no shipped recipe of that name; "
-        + (f"did you mean {' or '.join(close)}?" if close else listed)
-    )
+    close = way_on(name_or_path, names, listed)
+    raise InputError(f"{name_or_path}: no such recipe file and no shipped recipe of that name; {close}")
 
 
 def _read(path: Path, tree: Mapping[str, Any], report: Report) -> Recipe:
@@ -204,28 +183,14 @@ def _read(path: Path, tree: Mapping[str, Any], report: Report) -> Recipe:
         path=path,
         agent=values.get("agent", ""),
         title=values.get("title") or "",
-        scenario=_scenario(report, path, ("scenario",), values.get("scenario")) or Path(),
+        scenario=scenario_beside(report, ("scenario",), path, values.get("scenario")) or Path(),
         training=tables.get("training"),
         overrides=tuple(overrides),
         options=tables.get("options") or {},
-        evaluation_scenario=_scenario(report, path, ("evaluation", "scenario"), evaluation.get("scenario")),
+        evaluation_scenario=scenario_beside(report, ("evaluation", "scenario"), path, evaluation.get("scenario")),
         settings=settings,
         expected_s=values.get("expected"),
     )
-
-
-def _scenario(report: Report, recipe: Path, place: tuple[str, ...], name: str | None) -> Path | None:
-    """The scenario file: beside the recipe, or shipped."""
-    if name is None:
-        return None
-    beside = recipe.parent / name
-    if beside.is_file():
-        return beside
-    try:
-        return find_scenario(name)
-    except InputError as error:
-        report.add(place, str(error))
-        return None
 
 
 def _is_plain(report: Report, key: str, value: object) -> bool:

@@ -74,8 +74,6 @@ ERRORS = (
     translatable("run {run} has ended and takes no more data"),
     # Of edits that have no place in the text of a scenario.
     translatable("{key} cannot be edited in place; edit it in the text"),
-    translatable("these values cannot be edited in place; edit them in the text"),
-    translatable("the header of {key} was not found; edit it in the text"),
     translatable("{key} cannot be changed here without touching its surroundings; edit it in the text"),
     translatable("{key} cannot be set: a part of it is a plain value"),
     translatable("{key} does not exist"),

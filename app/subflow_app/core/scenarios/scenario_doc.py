@@ -23,6 +23,7 @@ from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.toml_map import Path as Place
 from subflow_sim.whole_file import write_whole
 
 ChangeKind: TypeAlias = Literal["value", "layout", "events", "parts", "text"]
@@ -272,7 +273,7 @@ class ScenarioDoc:
             TomlEditError: if the text is not TOML, or has no such node or note.
         """
         keys = {name: f"{name}.at" if name.startswith("notes.") else f"nodes.{name}.at" for name in places}
-        values: dict[toml_edit.Path, TomlValue] = {}
+        values: dict[Place, TomlValue] = {}
         for name, (x, y) in places.items():
             path = split_key(keys[name])
             if toml_edit.get_value(self.data, path[:-1]) is None:
@@ -337,7 +338,7 @@ class ScenarioDoc:
 
     # --- inside -----------------------------------------------------------------------------------------------------
 
-    def _with_value(self, path: toml_edit.Path, value: TomlValue | None) -> str:
+    def _with_value(self, path: Place, value: TomlValue | None) -> str:
         """Return the text with a value set or removed, switching between the short form and the table as needed."""
         parent, last = path[:-1], path[-1]
         short = _SHORT_FORMS.get(str(parent[-1])) if parent else None
@@ -358,7 +359,7 @@ class ScenarioDoc:
             return toml_edit.set_value(self._text, parent, around[short])
         return toml_edit.remove_value(self._text, path)
 
-    def _with_plain(self, path: toml_edit.Path, value: TomlValue | None) -> str:
+    def _with_plain(self, path: Place, value: TomlValue | None) -> str:
         if value is None:
             return toml_edit.remove_value(self._text, path)
         return toml_edit.set_value(self._text, path, value)
@@ -398,7 +399,7 @@ class ScenarioDoc:
             return None, tuple(error.problems)
 
 
-def split_key(key: str) -> toml_edit.Path:
+def split_key(key: str) -> Place:
     """Split a dotted key into its steps: `events[0].at` and `events.0.at` are both `("events", 0, "at")`.
 
     Names hold no dots, so this is exact; a number is an index only below `events` and `notes`, elsewhere it is a name.

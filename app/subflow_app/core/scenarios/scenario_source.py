@@ -10,11 +10,12 @@ import tomlkit
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.resources import find_scenario
-from subflow_app.core.scenarios.toml_edit import Path, TomlEditError, TomlValue, read_toml, set_value
+from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue, read_toml, set_value
 from subflow_sim.delivery_trace import trace_content
 from subflow_sim.overrides import apply_overrides as overrides_of_file
 from subflow_sim.report import Report
 from subflow_sim.scenario import LinkDirection, Scenario, load_scenario
+from subflow_sim.toml_map import Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,9 @@
 A scenario file belongs to the person who wrote it: comments, blank lines, alignment and the way a number is spelt all
 survive an edit in the window. Each function takes a text and returns a new one.
 
-`toml_map` or, inside other values, tomlkit finds the places (it parses without losing a character, but takes ten times
-as long) and the splice is made in the text itself. Letting
-tomlkit write new keys was tried first: it puts a key that is added to a table behind the comment that introduces the
-next table, and always ends it with a line feed, also in files with Windows line ends.
+`toml_map` finds the places, and the splice is made in the text itself. Letting tomlkit write was tried first: it takes
+ten times as long, puts a key that is added to a table behind the comment that introduces the next table, and always
+ends it with a line feed, also in files with Windows line ends.
 """
 
 from __future__ import annotations
@@ -14,27 +13,19 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 import tomlkit
-from tomlkit.container import Container, OutOfOrderTableProxy
-from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import AoT, Array, InlineTable, Table
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.scenarios.toml_map import map_of
-
-Path: TypeAlias = tuple[str | int, ...]
-"""Where a value stands: keys of tables, and indices from 0 into arrays (`("events", 0, "at")`)."""
+from subflow_sim.toml_map import Path, Section, toml_map
 
 TomlValue: TypeAlias = "str | bool | int | float | Sequence[TomlValue] | Mapping[str, TomlValue]"
 """A value that a scenario file can hold."""
 
-_SENTINEL = "\u27e6subflow\u27e7"
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
-_TABLES = (Container, Table, InlineTable, OutOfOrderTableProxy)
 
 
 class TomlEditError(AppError):
@@ -145,15 +136,14 @@ def remove_value(text: str, path: Path) -> str:
     if get_value(before, path) is None:
         return text
     parent_path = path[:-1]
-    document = _parse(text)
-    parent = _item(document, parent_path)
-    if isinstance(parent, InlineTable):
+    found = toml_map(text)
+    if parent_path in found.values:
         rest = {key: item for key, item in get_value(before, parent_path).items() if key != path[-1]}
         if not rest and isinstance(parent_path[-1], str):
             return remove_value(text, parent_path)
         return set_value(text, parent_path, rest)
     expected = _without(before, path)
-    start, end = _value_span(text, path)
+    start, end = _span(found.values, path)
     line_start = text.rfind("\n", 0, start) + 1
     line_end = _line_end(text, end)
     comment = text[end:line_end].strip()
@@ -176,12 +166,12 @@ def append_table(text: str, name: str, values: Mapping[str, TomlValue]) -> str:
     newline = _newline(text)
     lines = [f"[[{name}]]", *(f"{render_key(key)} = {render(item)}" for key, item in values.items())]
     block = newline.join(lines) + newline
-    item = _parse(text).get(name)
-    if isinstance(item, Array):
+    found = toml_map(text)
+    if (name,) in found.values:
         return set_value(text, (name,), [*present, dict(values)])
-    if isinstance(item, AoT) and len(item):
-        at = _table_end(text, (name, len(item) - 1))
-        new = text[:at] + _missing_newline(text[:at], newline) + newline + block + text[at:]
+    last = found.section((name, len(present) - 1))
+    if last is not None:
+        new = text[: last.end] + _missing_newline(text[: last.end], newline) + newline + block + text[last.end :]
     else:
         new = _at_end(text, block, newline)
     return _checked(new, expected, (name,))
@@ -201,10 +191,10 @@ def remove_table(text: str, name: str, index: int) -> str:
     expected = {key: item for key, item in before.items() if key != name or rest}
     if rest:
         expected[name] = rest
-    if isinstance(_parse(text).get(name), Array):
+    section = toml_map(text).section((name, index))
+    if section is None:
         return set_value(text, (name,), rest) if rest else remove_value(text, (name,))
-    start = _header_start(text, (name, index))
-    end = _table_end(text, (name, index))
+    start, end = section.start, section.end
     # The lines directly above the header describe this section and go with it.
     while start > 0:
         previous = text.rfind("\n", 0, start - 1) + 1
@@ -220,148 +210,64 @@ def remove_table(text: str, name: str, index: int) -> str:
     return _checked(text[:start] + text[end:], expected, (name, index))
 
 
-# --- how the places are found ---------------------------------------------------------------------------------------
-
-
-def _parse(text: str) -> tomlkit.TOMLDocument:
-    try:
-        return tomlkit.parse(text)
-    except TOMLKitError as error:
-        raise TomlEditError(str(error)) from error
-
-
-def _item(document: Any, path: Path) -> Any:
-    """Return the tomlkit item at a path; None where there is none."""
-    here = document
-    for step in path:
-        try:
-            here = here[step]
-        except (KeyError, IndexError, TypeError, TOMLKitError):
-            return None
-    return here
-
-
-def _value_span(text: str, path: Path) -> tuple[int, int]:
-    """Return start and end of a value in the text."""
-    for section in map_of(text):
-        for entry in section.entries:
-            if entry.path == path:
-                return entry.value_start, entry.value_end
-    # Inside another value: swap in a marker, and see what stands on both sides of it.
-    document = _parse(text)
-    parent = _item(document, path[:-1])
-    try:
-        parent[path[-1]] = _SENTINEL
-    except (TypeError, TOMLKitError) as error:
-        raise TomlEditError(f"{_dotted(path)} cannot be edited in place") from error
-    head, found, tail = tomlkit.dumps(document).partition(f'"{_SENTINEL}"')
-    if not found or not text.startswith(head) or not text.endswith(tail) or len(head) + len(tail) > len(text):
-        raise TomlEditError(f"{_dotted(path)} cannot be edited in place; edit it in the text")
-    return len(head), len(text) - len(tail)
-
-
-def _own_keys(table: Any) -> Iterator[str]:
-    """Yield the keys of a table that stand as `key = value` lines under its own header, in file order."""
-    for key, item in table.items():
-        if not isinstance(item, (Table, AoT, OutOfOrderTableProxy)):
-            yield str(key)
-
-
-def _table_end(text: str, path: Path) -> int:
-    """Return the position behind the last `key = value` line of a table (behind its header if it has none)."""
-    keys = list(_own_keys(_item(_parse(text), path)))
-    if keys:
-        return _line_end(text, _value_span(text, (*path, keys[-1]))[1])
-    return _line_end(text, _header_start(text, path))
-
-
-def _header_start(text: str, path: Path) -> int:
-    """Return the start of the `[header]` line of a table that has one."""
-    document = _parse(text)
-    table = _item(document, path)
-    keys = list(_own_keys(table))
-    if keys:
-        position = _value_span(text, (*path, keys[0]))[0]
-        position = text.rfind("\n", 0, position) + 1
-    else:
-        table[_SENTINEL] = 0
-        position = tomlkit.dumps(document).index(_SENTINEL)
-        position = min(position, len(text))
-    # Between a header and its first key stand only comments and blank lines.
-    while position > 0:
-        position = text.rfind("\n", 0, position - 1) + 1
-        if text[position:].lstrip(" \t").startswith("["):
-            return position
-    raise TomlEditError(f"the header of {_dotted(path)} was not found; edit it in the text")
-
-
 # --- how the splice is made -----------------------------------------------------------------------------------------
+
+
+def _span(values: Mapping[Path, tuple[int, int]], path: Path) -> tuple[int, int]:
+    if path not in values:
+        raise TomlEditError(f"{_dotted(path)} cannot be edited in place; edit it in the text")
+    return values[path]
 
 
 def _splice_value(text: str, data: Mapping[str, Any], path: Path, value: TomlValue) -> str:
     if get_value(data, path) is not None:
-        start, end = _value_span(text, path)
-        return text[:start] + render(value) + text[end:]
+        return _splice_many(text, {path: value})
     parent_path, key = path[:-1], path[-1]
     if not isinstance(key, str):
         raise TomlEditError(f"{_dotted(path)} does not exist")
     newline = _newline(text)
     line = f"{render_key(key)} = {render(value)}{newline}"
+    found = toml_map(text)
     if not parent_path:
-        return _insert_top_level(text, line, newline)
-    if get_value(data, parent_path) is None:
+        return _insert_top_level(text, found.sections[0], line, newline)
+    parent = get_value(data, parent_path)
+    if parent is None:
         return _splice_into_new_table(text, data, path, value)
-    parent = _item(_parse(text), parent_path)
-    if isinstance(parent, InlineTable):
-        return _splice_value(text, data, parent_path, {**get_value(data, parent_path), key: value})
-    if not isinstance(parent, _TABLES):
+    if not isinstance(parent, dict):
         raise TomlEditError(f"{_dotted(parent_path)} is a plain value and has no {key}")
-    try:
-        at = _table_end(text, parent_path)
-    except TomlEditError:
-        at = -1
-    if at >= 0:
-        indent = _indent_of_line_before(text, at)
-        new = text[:at] + _missing_newline(text[:at], newline) + indent + line + text[at:]
-        try:
-            if is_same(read_toml(new), _with_value(data, path, value)):
-                return new
-        except TomlEditError:
-            pass
-    # Tables written by dotted keys (`wifi.rate = ...`): tomlkit knows how to add to those.
-    document = _parse(text)
-    _item(document, parent_path)[key] = tomlkit.value(render(value))
-    return tomlkit.dumps(document)
+    if parent_path in found.values:
+        return _splice_value(text, data, parent_path, {**parent, key: value})
+    section = found.section(parent_path)
+    if section is not None:
+        return _insert_line(text, section.end, line, newline)
+    # A table written by dotted keys (`wifi.rate = ...`) goes on with one more.
+    above = [section for section in found.sections if len(section.path) < len(parent_path)]
+    dotted = [e for section in above for e in section.entries if e.path[: len(parent_path)] == parent_path]
+    if not dotted:
+        header = ".".join(render_key(str(step)) for step in parent_path)
+        return _at_end(text, f"[{header}]{newline}{line}", newline)
+    n_own = len(dotted[-1].path) - len(dotted[-1].steps)
+    names = "".join(f"{render_key(str(step))}." for step in parent_path[n_own:])
+    return _insert_line(text, dotted[-1].end, names + line, newline)
+
+
+def _insert_line(text: str, at: int, line: str, newline: str) -> str:
+    """Add a line as far in as the one before it."""
+    return text[:at] + _missing_newline(text[:at], newline) + _indent_of_line_before(text, at) + line + text[at:]
 
 
 def _splice_many(text: str, values: Mapping[Path, TomlValue]) -> str:
     """Replace values that are there."""
-    spans = {entry.path: entry for section in map_of(text) for entry in section.entries if entry.path in values}
-    if len(spans) == len(values):
-        for path, entry in sorted(spans.items(), key=lambda each: each[1].start, reverse=True):
-            text = text[: entry.value_start] + render(values[path]) + text[entry.value_end :]
-        return text
-    # Inside other values: markers go in for them, and the new values for the markers.
-    document = _parse(text)
-    old: dict[str, tuple[str, str]] = {}
-    for number, (path, value) in enumerate(values.items()):
-        parent = _item(document, path[:-1])
-        marker = f"{_SENTINEL}{number}{_SENTINEL}"
-        old[f'"{marker}"'] = (parent.item(path[-1]).as_string(), render(value))
-        parent[path[-1]] = marker
-    marked = tomlkit.dumps(document)
-    restored = new = marked
-    for marker, (before, after) in old.items():
-        restored = restored.replace(marker, before)
-        new = new.replace(marker, after)
-    if restored != text:
-        raise TomlEditError("these values cannot be edited in place; edit them in the text")
-    return new
+    found = toml_map(text).values
+    for path in sorted(values, key=lambda each: _span(found, each), reverse=True):
+        start, end = _span(found, path)
+        text = text[:start] + render(values[path]) + text[end:]
+    return text
 
 
 def _add_to_sections(text: str, values: Mapping[Path, TomlValue]) -> str | None:
     """Add values as last lines of tables with a header of their own; None if one of them has another place."""
-    sections = {section.path: section for section in map_of(text)}
+    sections = {section.path: section for section in toml_map(text).sections}
     if not all(path[:-1] and path[:-1] in sections for path in values):
         return None
     lines: dict[int, list[str]] = {}
@@ -394,14 +300,11 @@ def _splice_into_new_table(text: str, data: Mapping[str, Any], path: Path, value
     return _at_end(text, f"[{header}]{newline}{render_key(str(path[-1]))} = {render(value)}{newline}", newline)
 
 
-def _insert_top_level(text: str, line: str, newline: str) -> str:
+def _insert_top_level(text: str, top: Section, line: str, newline: str) -> str:
     """Add a key of the file itself: behind its last key, in any case above the first table."""
-    document = _parse(text)
-    own = [str(key) for key, item in document.items() if not isinstance(item, (Table, AoT, OutOfOrderTableProxy))]
-    if not own:
+    if not top.entries:
         return line + (newline if text.strip() else "") + text
-    at = _line_end(text, _value_span(text, (own[-1],))[1])
-    return text[:at] + _missing_newline(text[:at], newline) + line + text[at:]
+    return text[: top.end] + _missing_newline(text[: top.end], newline) + line + text[top.end :]
 
 
 def _checked(new: str, expected: Mapping[str, Any], path: Path) -> str:

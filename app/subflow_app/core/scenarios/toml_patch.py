@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from subflow_app.core.scenarios import toml_edit
-from subflow_app.core.scenarios.toml_edit import Path, TomlEditError, TomlValue
-from subflow_app.core.scenarios.toml_map import Section, Step, map_of
+from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
+from subflow_sim.toml_map import Path, Section, Step, toml_map
 
 
 class TomlPatch:
@@ -27,7 +27,8 @@ class TomlPatch:
     def __init__(self, text: str) -> None:
         self._text = text
         self._wanted = toml_edit.read_toml(text)
-        self._sections = map_of(text)
+        self._map = toml_map(text)
+        self._sections = self._map.sections
         self._splices: list[tuple[int, int, str]] = []
         self._cuts: list[tuple[int, int]] = []
         self._removed: list[Path] = []
@@ -79,12 +80,11 @@ class TomlPatch:
 
     def set(self, path: Path, value: TomlValue) -> None:
         """Set a value: where it stands, or as the last line of its table."""
-        for section in self._sections:
-            for entry in section.entries:
-                if entry.path == path:
-                    self._splices.append((entry.value_start, entry.value_end, toml_edit.render(value)))
-                    self._note(path, value)
-                    return
+        span = self._map.values.get(path)
+        if span is not None:
+            self._splices.append((*span, toml_edit.render(value)))
+            self._note(path, value)
+            return
         self._later[path] = value
 
     def append(self, header: str, values: Mapping[str, TomlValue], *, is_row: bool = False) -> None:

@@ -33,7 +33,6 @@ from __future__ import annotations
 
 import csv
 import re
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,13 +47,15 @@ from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scen
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.axes import RANGE_FORM, Axis, Drawn, check_value, read_values, split_list, typed_value
 from subflow_app.core.sweeps.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S, KINDS, SweepKind, SweepPlan
+from subflow_app.core.toml_files import read_text, refusal, toml_tree
 from subflow_sim.draws import Independent, fixed, is_draw, read_independent
 from subflow_sim.errors import ParamError
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.report import Report
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.section_reader import Noted, read_section
-from subflow_sim.toml_lines import toml_lines
+from subflow_sim.toml_map import Path as Place
+from subflow_sim.toml_map import toml_lines
 from subflow_sim.units import Dimension, format_quantity
 
 SEEDS_FORM = '"1..5", "1,2,5" or [1, 2, 5]'
@@ -124,9 +125,9 @@ def open_plan(name_or_path: str, options: SweepOptions | None = None) -> SweepPl
     shipped = None if path.is_file() else shipped_sweep(name_or_path)
     if shipped is not None:
         written = _read(shipped)
-        return read_plan(_tree(written, name_or_path), file=name_or_path, text=written, options=options)
+        return read_plan(toml_tree(written, name_or_path, SweepError), file=name_or_path, text=written, options=options)
     text = _read(path) if path.is_file() or name_or_path.endswith(PLAN_SUFFIX) else None
-    tree = None if text is None else _tree(text, name_or_path)
+    tree = None if text is None else toml_tree(text, name_or_path, SweepError)
     if text is not None and tree is not None and any(key in tree for key in _POINTS):
         return read_plan(tree, file=name_or_path, text=text, folder=path.parent, options=options)
     find_scenario(name_or_path)  # says what there is instead
@@ -140,7 +141,7 @@ def parse_plan(text: str, *, file: str = "<sweep>", folder: Path | None = None) 
         SweepError: with all that is wrong with the plan.
         ScenarioError: with all that is wrong with its scenario.
     """
-    return read_plan(_tree(text, file), file=file, text=text, folder=folder)
+    return read_plan(toml_tree(text, file, SweepError), file=file, text=text, folder=folder)
 
 
 def read_plan(
@@ -176,7 +177,7 @@ def read_plan(
     axes = _axes(report, changed, values, kind)
     seeds = _seeds(report, changed, source)
     if report.problems or source is None:
-        raise SweepError("\n".join(str(problem) for problem in report.sorted_problems()))
+        raise refusal(report, SweepError)
     return SweepPlan(
         name=values.get("name") or source.scenario.name,
         scenario_text=source.text,
@@ -254,24 +255,7 @@ def _seed_range(part: str) -> range:
 
 
 def _read(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_MAX_BYTES + 1)
-        text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise SweepError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise SweepError(f"{path}: not UTF-8 text") from error
-    if len(content) > _MAX_BYTES:
-        raise SweepError(f"{path}: too large, allowed are {_MAX_BYTES // 1_000_000} MB")
-    return text
-
-
-def _tree(text: str, file: str) -> dict[str, Any]:
-    try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise SweepError(f"{file}: not valid TOML: {error}") from error
+    return read_text(path, SweepError, "a plan", most_bytes=_MAX_BYTES)
 
 
 def _with_options(tree: dict[str, Any], options: SweepOptions) -> dict[str, Any]:
@@ -356,15 +340,20 @@ def report_name(tree: Mapping[str, Any]) -> str:
     return f'sweep "{name}"' if isinstance(name, str) else "the sweep"
 
 
-def _seeds(report: Report, tree: Mapping[str, Any], source: ScenarioSource | None) -> Sequence[int]:
-    if "seeds" not in tree:
-        seed = source.scenario.seed if source is not None else 1
-        return range(seed, seed + 1)
+def noted_seeds(report: Report, place: Place, written: object) -> Sequence[int]:
+    """As `read_seeds`, after noting what is wrong with them: one seed then."""
     try:
-        return read_seeds(tree["seeds"])
+        return read_seeds(written)
     except ParamError as error:
-        report.add(("seeds",), error.message, error.allowed)
+        report.add(place, error.message, error.allowed or SEEDS_FORM)
         return range(1, 2)
+
+
+def _seeds(report: Report, tree: Mapping[str, Any], source: ScenarioSource | None) -> Sequence[int]:
+    if "seeds" in tree:
+        return noted_seeds(report, ("seeds",), tree["seeds"])
+    seed = source.scenario.seed if source is not None else 1
+    return range(seed, seed + 1)
 
 
 def _kind(tree: Mapping[str, Any]) -> SweepKind:

@@ -45,6 +45,7 @@ from subflow_app.qt.topology.strip_layout import ROW_HEIGHT, Hit, StripLayout
 from subflow_app.qt.topology.strip_painter import AXIS_HEIGHT, Preview, StripPainter, describe_item
 from subflow_app.qt.widgets.shorthand import named
 from subflow_sim.params import params_by_key
+from subflow_sim.toml_map import Path
 
 _MOST_ROWS = 3
 _MOST_SHARE = 0.3
@@ -81,7 +82,7 @@ class EventStrip(QAbstractScrollArea):
         self._selected = ""
         self.rows: tuple[StripRow, ...] = ()  # what is shown
         self._duration_s = 1.0
-        self._chosen: toml_edit.Path | None = None
+        self._chosen: Path | None = None
         self._position_s: float | None = None
         self._is_read_only = False
         self._drag: _Drag | None = None

@@ -9,9 +9,10 @@ from subflow_app.core.scenarios import event_strip as strip
 from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.event_strip import StripBar, StripItem
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.scenarios.toml_edit import Path, TomlValue
+from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.qt import commands
 from subflow_app.qt.topology.strip_painter import Preview
+from subflow_sim.toml_map import Path
 
 # What a link gets where the file says nothing yet.
 FIRST_VALUES = {"rate": "10Mbit/s", "delay": "20ms", "loss": "1%", "queue": "50pkt"}

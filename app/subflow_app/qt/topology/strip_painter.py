@@ -9,11 +9,11 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
 from subflow_app.core.language import tr
-from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.event_strip import StripBar, StripItem, StripMark, tick_step
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.topology.strip_layout import MARK_RADIUS, StripLayout
+from subflow_sim.toml_map import Path
 
 AXIS_HEIGHT = 20
 _TICK_PX = 62.0
@@ -25,7 +25,7 @@ _LEAST_BAR_TEXT = 30.0
 class Preview:
     """Where a bar or mark is while it is dragged; a mark begins and ends at once."""
 
-    place: toml_edit.Path
+    place: Path
     start_s: float
     end_s: float
 
@@ -93,7 +93,7 @@ class StripPainter:
         layout: StripLayout,
         tokens: Tokens,
         font: QFont,
-        chosen: toml_edit.Path | None,
+        chosen: Path | None,
         preview: Preview | None,
         has_focus: bool,
     ) -> None:

@@ -1,7 +1,8 @@
-"""Where each value of a TOML text stands, which the parser of the standard library does not tell.
+"""Where each part of a TOML text stands, which the parser of the standard library does not tell.
 
 A scanner that reads only as much of TOML as it takes to follow keys through tables, arrays of tables, dotted keys,
-inline tables and multi-line values. It trusts that the text is valid; `tomllib` has judged that before.
+inline tables and multi-line values. It trusts that the text is valid; `tomllib` has judged that before. Whoever
+edits by it compares what the new text says with what it should say.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import re
 import tomllib
 from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 Path: TypeAlias = tuple[str | int, ...]
@@ -25,7 +27,71 @@ _STRINGS = (
     re.compile(r'"(?:[^"\\\n]|\\.)*"'),
     re.compile(r"'[^'\n]*'"),
 )
-_SCALAR = re.compile(r"[^,\]}#\n]*")
+_SCALAR = re.compile(r"[^,\]}#\n]*?(?=[ \t\r]*(?:[,\]}#\n]|\Z))")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One name of a dotted key or header, and where it stands."""
+
+    name: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A `key = value` line: its full path, the names of its key, and its lines from start to end."""
+
+    path: Path
+    steps: tuple[Step, ...]
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class Section:
+    """What stands under one header; the first has none and holds the keys of the file itself.
+
+    Attributes:
+        path: with the position of the row in an array of tables: `("events", 0)`.
+        steps: names of the header.
+        start: of the header's line.
+        end: behind the last line of its last entry, or of its header.
+        entries: in order.
+    """
+
+    path: Path
+    steps: tuple[Step, ...] = ()
+    start: int = 0
+    end: int = 0
+    entries: list[Entry] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class TomlMap:
+    """A valid TOML text as it lies before whoever edits it.
+
+    Attributes:
+        sections: in the order of the text.
+        values: start and end of each value by its path, those inside of arrays and inline tables included.
+        lines: as `toml_lines` has them.
+    """
+
+    sections: list[Section]
+    values: Mapping[Path, tuple[int, int]]
+    lines: Mapping[Path, int]
+
+    def section(self, path: Path) -> Section | None:
+        """The one with the header of a table; None if it has none."""
+        return next((section for section in self.sections if section.path == path), None)
+
+
+def toml_map(text: str) -> TomlMap:
+    """Where the sections, entries and values of a valid TOML text stand."""
+    scanner = _Scanner(text)
+    scanner.scan_document()
+    return TomlMap(scanner.sections, scanner.values, scanner.lines)
 
 
 def toml_lines(text: str) -> Mapping[Path, int]:
@@ -35,9 +101,7 @@ def toml_lines(text: str) -> Mapping[Path, int]:
     opened more than once (`[links.wifi]`, `[links.wifi.reverse]`) has the line of its own header if there is one, else
     of the first key or header that implies it.
     """
-    scanner = _Scanner(text)
-    scanner.scan_document()
-    return scanner.lines
+    return toml_map(text).lines
 
 
 def dotted(path: Path) -> str:
@@ -61,72 +125,79 @@ class _Scanner:
         self.text = text
         self.at = 0
         self.lines: dict[Path, int] = {}
+        self.values: dict[Path, tuple[int, int]] = {}
+        self.sections = [Section(())]
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
         self._tables_in_array: dict[Path, int] = {}  # how many [[headers]] each array of tables has had so far
 
     def scan_document(self) -> None:
-        table: Path = ()
         while True:
             self._skip(_BLANK)
             if self.at >= len(self.text):
                 return
+            line = self._line()
+            start = self._line_starts[line - 1]
             if self.text[self.at] == "[":
-                table = self._scan_header()
+                path, steps = self._scan_header(line)
+                self.sections.append(Section(path, steps, start, self._line_end()))
             else:
-                self._scan_pair(table)
+                section = self.sections[-1]
+                path, steps = self._scan_pair(section.path)
+                section.end = self._line_end()
+                section.entries.append(Entry(path, steps, start, section.end))
 
-    def _scan_header(self) -> Path:
-        line = self._line()
+    def _scan_header(self, line: int) -> tuple[Path, tuple[Step, ...]]:
         is_array = self.text.startswith("[[", self.at)
         self.at += 2 if is_array else 1
-        keys = self._scan_keys()
+        steps = self._scan_keys()
         self.at += 2 if is_array else 1
         path: Path = ()
-        for key in keys[:-1]:
-            path = (*path, key)
+        for step in steps[:-1]:
+            path = (*path, step.name)
             self.lines.setdefault(path, line)
             # [a.b] after [[a]] belongs to the last table of the array
             if path in self._tables_in_array:
                 path = (*path, self._tables_in_array[path] - 1)
-        path = (*path, keys[-1])
-        if not is_array:
-            self.lines[path] = line
-            return path
-        index = self._tables_in_array.get(path, 0)
-        self._tables_in_array[path] = index + 1
-        self.lines.setdefault(path, line)
-        self.lines[(*path, index)] = line
-        return (*path, index)
+        path = (*path, steps[-1].name)
+        if is_array:
+            index = self._tables_in_array.get(path, 0)
+            self._tables_in_array[path] = index + 1
+            self.lines.setdefault(path, line)
+            path = (*path, index)
+        self.lines[path] = line
+        return path, steps
 
-    def _scan_pair(self, table: Path) -> None:
+    def _scan_pair(self, table: Path) -> tuple[Path, tuple[Step, ...]]:
         line = self._line()
-        path = table
-        for key in self._scan_keys():
-            path = (*path, key)
+        path, steps = table, self._scan_keys()
+        for step in steps:
+            path = (*path, step.name)
             self.lines.setdefault(path, line)
         self.at += 1  # the equals sign
         self._skip(_SPACE)
         self._scan_value(path)
+        return path, steps
 
-    def _scan_keys(self) -> list[str]:
+    def _scan_keys(self) -> tuple[Step, ...]:
         """A dotted key, up to and without what follows it."""
-        keys = []
+        steps = []
         while True:
             self._skip(_SPACE)
             start = self.at
             if self.text[start] in "\"'":
                 self._skip_string()
-                keys.append(str(tomllib.loads(f"key = {self.text[start : self.at]}")["key"]))
+                name = str(tomllib.loads(f"key = {self.text[start : self.at]}")["key"])
             else:
                 self._skip(_BARE_KEY)
-                keys.append(self.text[start : self.at])
+                name = self.text[start : self.at]
+            steps.append(Step(name, start, self.at))
             self._skip(_SPACE)
             if self.text[self.at] != ".":
-                return keys
+                return tuple(steps)
             self.at += 1
 
     def _scan_value(self, path: Path) -> None:
-        opening = self.text[self.at]
+        start, opening = self.at, self.text[self.at]
         if opening == "[":
             self._scan_array(path)
         elif opening == "{":
@@ -135,6 +206,7 @@ class _Scanner:
             self._skip_string()
         else:
             self._skip(_SCALAR)
+        self.values[path] = (start, self.at)
 
     def _scan_array(self, path: Path) -> None:
         self.at += 1
@@ -177,3 +249,8 @@ class _Scanner:
 
     def _line(self) -> int:
         return bisect_right(self._line_starts, self.at)
+
+    def _line_end(self) -> int:
+        """Behind the end of the line."""
+        found = self.text.find("\n", self.at)
+        return len(self.text) if found < 0 else found + 1

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subflow_sim.toml_lines import Path, dotted, toml_lines
+from subflow_sim.toml_map import Path, dotted, toml_lines
 
 
 def paths_of(value: Any, path: Path = ()) -> Iterator[Path]:
