@@ -10,6 +10,7 @@ import typer
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_note, print_rows
 from subflow_app.core.errors import InputError
+from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import count_text, fixed
 from subflow_app.core.tables import Column, NumberColumn
 
@@ -58,13 +59,7 @@ def _simulator_document(name: str, *, instructions: bool, decisions: bool) -> di
 
     print_note(f"measuring {name} ...")
     result = run_workload(name)
-    document = {
-        "name": result.name,
-        "description": result.description,
-        "packets": result.packets,
-        "cpu_s": result.cpu_s,
-        "packets_per_cpu_s": result.packets_per_cpu_s,
-    }
+    document = fields(result, "name", "description", "packets", "cpu_s", "packets_per_cpu_s")
     if instructions:
         from subflow_sim.bench_instructions import instructions_per_packet
 

@@ -11,6 +11,7 @@ import typer
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_rows
 from subflow_app.core.errors import InputError
+from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import NOTHING
 from subflow_app.core.tables import Column
 
@@ -149,26 +150,17 @@ _OPTION_COLUMNS: tuple[Column[Param], ...] = (
 
 def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:
     return {
-        "name": algorithm.name,
-        "summary": algorithm.summary,
-        "source": algorithm.source,
+        **fields(algorithm, "name", "summary", "source"),
         "options": [
             {
                 "name": option.key,
                 "kind": option.dimension.value,
-                "unit": option.unit,
-                "minimum": option.minimum,
-                "maximum": option.maximum,
-                "choices": list(option.choices),
-                "default": option.default,
+                **fields(option, "unit", "minimum", "maximum", "choices", "default"),
                 "textbook_default": option.default_in("textbook"),
                 "bases": list(option.applies_to),
                 "help": option.help,
             }
             for option in algorithm.options
         ],
-        "rules": [
-            {"name": rule.name, "formula": rule.formula, "source": rule.source, "numbers": list(rule.numbers)}
-            for rule in algorithm.rules
-        ],
+        "rules": [fields(rule, "name", "formula", "source", "numbers") for rule in algorithm.rules],
     }

@@ -14,6 +14,7 @@ from subflow_app.cli.fork import fork_document
 from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_tables
 from subflow_app.core.errors import InputError
+from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import counted, mbit_text, milliseconds_text
 from subflow_app.core.tables import Column, NumberColumn
 
@@ -245,26 +246,12 @@ def show(
 
 def run_document(row: RunRow) -> dict[str, Any]:
     """One run of ``subflow runs --json``: what the list shows, without the summary."""
+    figures = ("signature", "packets", "goodput_bps", "mean_rtt_s", "jain", "controllers", "version", "tags", "note")
     return {
         "run_id": row.id,
         "name": row.name,
         "scenario": row.scenario_name,
-        "status": row.status,
-        "seed": row.seed,
-        "duration_s": row.duration_s,
-        "warmup_s": row.warmup_s,
-        "simulated_s": row.simulated_s,
-        "wall_s": row.wall_s,
-        "started_at": row.started_at.isoformat(),
-        "signature": row.signature,
-        "packets": row.packets,
-        "goodput_bps": row.goodput_bps,
-        "mean_rtt_s": row.mean_rtt_s,
-        "jain": row.jain,
-        "controllers": row.controllers,
-        "version": row.version,
-        "tags": list(row.tags),
-        "note": row.note,
+        **fields(row, "status", "seed", "duration_s", "warmup_s", "simulated_s", "wall_s", "started_at", *figures),
     }
 
 
@@ -273,20 +260,10 @@ def shown_document(row: RunRow) -> dict[str, Any]:
     return {
         # A run that ended without a summary (the machine went down) still answers with what is known of it.
         "scenario": row.scenario_name,
-        "seed": row.seed,
-        "duration_s": row.duration_s,
-        "warmup_s": row.warmup_s,
-        "signature": row.signature,
-        "wall_s": row.wall_s,
-        "packets": row.packets,
+        **fields(row, "seed", "duration_s", "warmup_s", "signature", "wall_s", "packets"),
         **(row.summary or {}),
         "run_id": row.id,
-        "name": row.name,
-        "status": row.status,
-        "started_at": row.started_at.isoformat(),
-        "version": row.version,
-        "tags": list(row.tags),
-        "note": row.note,
+        **fields(row, "name", "status", "started_at", "version", "tags", "note"),
     }
 
 

@@ -16,6 +16,7 @@ import typer
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_json, print_line, print_note
 from subflow_app.core.errors import InputError
+from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import counted
 
 if TYPE_CHECKING:
@@ -235,22 +236,9 @@ def step_document(step: Step) -> dict[str, Any]:
     """A step as JSON has it, without its answers."""
     prediction = step.prediction
     return {
-        "id": step.id,
-        "title": step.title,
-        "check": step.check,
-        "text": step.text,
-        "prediction": None
-        if prediction is None
-        else {
-            "ask": prediction.ask,
-            "kind": prediction.kind,
-            "options": list(prediction.options),
-            "unit": prediction.unit,
-        },
-        "questions": [
-            {"id": each.id, "ask": each.ask, "options": list(each.options), "unit": each.unit}
-            for each in step.questions
-        ],
+        **fields(step, "id", "title", "check", "text"),
+        "prediction": None if prediction is None else fields(prediction, "ask", "kind", "options", "unit"),
+        "questions": [fields(each, "id", "ask", "options", "unit") for each in step.questions],
         "hints": len(step.hints),
     }
 

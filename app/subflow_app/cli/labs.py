@@ -12,6 +12,7 @@ from subflow_app.cli.lab_steps import LabName
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note
 from subflow_app.core.errors import InputError
+from subflow_app.core.json_document import fields
 from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -177,11 +178,7 @@ def _document(lab: Lab) -> dict[str, Any]:
 
     progress = ProgressFolder(labs_directory()).peek(lab.name)
     return {
-        "name": lab.name,
-        "number": lab.number,
-        "title": lab.title,
-        "minutes": lab.minutes,
-        "level": lab.level,
+        **fields(lab, "name", "number", "title", "minutes", "level"),
         "steps": len(lab.steps),
         "passed": 0 if progress is None else progress.passed(lab),
         "is_begun": progress is not None,
@@ -248,8 +245,6 @@ def _verdict_document(path: Path, verdict: ResultVerdict) -> dict[str, Any]:
         "lab": document["lab"].get("name"),
         "passed": document.get("passed"),
         "of": document.get("of"),
-        "is_sound": verdict.is_sound,
-        "problems": list(verdict.problems),
-        "notices": list(verdict.notices),
-        "runs": [{"number": run.number, "is_same": run.is_same, "problem": run.problem} for run in verdict.runs],
+        **fields(verdict, "is_sound", "problems", "notices"),
+        "runs": [fields(run, "number", "is_same", "problem") for run in verdict.runs],
     }

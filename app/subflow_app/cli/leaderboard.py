@@ -15,6 +15,7 @@ from subflow_app.cli.reproduce import exit_code, seeds_option
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
 from subflow_app.core.errors import InputError
+from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import count_text, counted
 from subflow_app.core.tables import Column, NumberColumn
 
@@ -184,13 +185,9 @@ def _print_list(chosen: Entry, *, as_json: bool) -> None:
         print_json(
             [
                 {
-                    "id": contest.id,
-                    "paper": contest.paper,
-                    "figure": contest.figure,
-                    "title": contest.title,
+                    **fields(contest, "id", "paper", "figure", "title"),
                     "multipath": contest.is_multipath,
-                    "competes": list(contest.competes),
-                    "beside": list(contest.beside),
+                    **fields(contest, "competes", "beside"),
                     "controllers": [each.name for each in chosen.competitors if each.takes_part(contest)],
                 }
                 for contest in chosen.contests

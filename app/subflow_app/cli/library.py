@@ -14,6 +14,7 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows
 from subflow_app.core.errors import LibraryError
+from subflow_app.core.json_document import fields
 from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -67,16 +68,7 @@ def build(
     outcome, signal_number = in_background(job, "library")
     outcome.check()
     if as_json:
-        print_json(
-            {
-                "file": str(out),
-                "state": outcome.state,
-                "problems": list(outcome.problems),
-                "runs": job.runs,
-                "bytes": job.bytes,
-                "wall_s": job.wall_s,
-            }
-        )
+        print_json({"file": str(out), **fields(outcome, "state", "problems"), **fields(job, "runs", "bytes", "wall_s")})
     for problem in outcome.problems:
         print_error(problem)
     if outcome.state == "stopped":
@@ -175,20 +167,8 @@ def check(
                 _print_checked(run)
     differ = sum(not run.is_same for run in runs)
     if as_json:
-        print_json(
-            [
-                {
-                    "run_id": run.run_id,
-                    "name": run.name,
-                    "seed": run.seed,
-                    "stored": run.stored,
-                    "made": run.made,
-                    "is_same": run.is_same,
-                    "problem": run.problem,
-                }
-                for run in runs
-            ]
-        )
+        names = ("run_id", "name", "seed", "stored", "made", "is_same", "problem")
+        print_json([fields(run, *names) for run in runs])
     else:
         print_line(f"{len(runs) - differ} of {len(runs)} runs came out as they are stored")
     raise typer.Exit(exit_codes.FAILED if differ else exit_codes.OK)
@@ -264,13 +244,10 @@ def _there(entry: Entry) -> str:
 
 def _document(entry: Entry, signatures: dict[int, str]) -> dict[str, Any]:
     return {
-        "kind": entry.kind,
-        "name": entry.name,
-        "title": entry.title,
-        "is_complete": entry.is_complete,
+        **fields(entry, "kind", "name", "title", "is_complete"),
         "signature": entry.signature if entry.belongings else "",
         "runs": [{"run_id": number, "signature": signatures.get(number, "")} for number in entry.belongings.runs],
-        "trainings": list(entry.belongings.trainings),
+        **fields(entry.belongings, "trainings"),
     }
 
 

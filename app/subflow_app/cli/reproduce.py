@@ -17,6 +17,7 @@ from subflow_app.cli.retraining import retrain
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
 from subflow_app.core.errors import InputError
+from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import count_text, counted, duration_text
 from subflow_app.core.tables import Column, NumberColumn, TextTable, text_columns
 
@@ -169,11 +170,7 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
             [
                 {
                     "id": recipe.name,
-                    "paper": recipe.paper,
-                    "figure": recipe.figure,
-                    "title": recipe.title,
-                    "claim": recipe.claim,
-                    "kind": recipe.kind,
+                    **fields(recipe, "paper", "figure", "title", "claim", "kind"),
                     "checks": len(recipe.checks),
                     "expected_s": times[recipe.name][0],
                     "expected_quick_s": times[recipe.name][1],
@@ -247,29 +244,18 @@ def _experiment(results: Results, outcome: JobOutcome) -> dict[str, Any]:
     recipe = results.recipe
     return {
         "id": recipe.name,
-        "paper": recipe.paper,
-        "figure": recipe.figure,
-        "title": recipe.title,
-        "claim": recipe.claim,
-        "disagrees": recipe.disagrees,
+        **fields(recipe, "paper", "figure", "title", "claim", "disagrees"),
         "state": outcome.state,
-        "runs": outcome.progress.runs,
-        "finished": outcome.progress.finished,
-        "reused": outcome.progress.reused,
-        "failed": outcome.progress.failed,
+        **fields(outcome.progress, "runs", "finished", "reused", "failed"),
         "problems": list(outcome.problems),
-        "seeds": list(results.seeds),
-        "note": results.note,
+        **fields(results, "seeds", "note"),
         "verdicts": [
             {
                 "says": verdict.check.says,
                 "claim": verdict.check.claim.text,
                 "verdict": verdict.kind.value,
-                "left": verdict.outcome.left,
-                "right": verdict.outcome.right,
-                "told": verdict.outcome.told,
-                "reason": verdict.reason,
-                "overlaps": list(verdict.overlaps),
+                **fields(verdict.outcome, "left", "right", "told"),
+                **fields(verdict, "reason", "overlaps"),
             }
             for verdict in results.verdicts()
         ],
@@ -278,10 +264,7 @@ def _experiment(results: Results, outcome: JobOutcome) -> dict[str, Any]:
                 "measure": measure,
                 "series": series,
                 "point": point,
-                "mean": cell.mean,
-                "ci95": cell.ci95,
-                "n": cell.n,
-                "values": list(cell.values),
+                **fields(cell, "mean", "ci95", "n", "values"),
             }
             for measure in recipe.measures
             for series in results.series
@@ -289,15 +272,7 @@ def _experiment(results: Results, outcome: JobOutcome) -> dict[str, Any]:
             for cell in (results.cell(measure, series, point),)
         ],
         "published": [
-            {
-                "measure": each.measure,
-                "series": each.series,
-                "point": each.point,
-                "value": each.value,
-                "over": each.over,
-                "improvement": each.improvement,
-            }
-            for each in recipe.published
+            fields(each, "measure", "series", "point", "value", "over", "improvement") for each in recipe.published
         ],
     }
 

@@ -13,7 +13,7 @@ from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store, positive_time_option
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.json_document import json_text
+from subflow_app.core.json_document import fields, json_text
 from subflow_app.core.number_text import count_text, duration_text
 
 if TYPE_CHECKING:
@@ -231,14 +231,10 @@ def _unfinished(store: Store, asked: SweepPlan) -> int | None:
 def _document(job: SweepJob, result: JobOutcome, table: SweepTable) -> dict[str, Any]:
     from subflow_app.core.sweeps.sweep_results import table_document
 
-    progress = result.progress
     return {
         "sweep_id": job.sweep_id,
         "state": result.state.value,
-        "runs": progress.runs,
-        "finished": progress.finished,
-        "reused": progress.reused,
-        "failed": progress.failed,
+        **fields(result.progress, "runs", "finished", "reused", "failed"),
         "problems": list(result.problems),
         **table_document(table),
     }

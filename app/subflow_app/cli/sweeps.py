@@ -10,6 +10,7 @@ from subflow_app.cli.options import Database, Json, listed_number, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, Long, Out, carry_out, check_out, job_count, write_out
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_note, print_tables
 from subflow_app.core.errors import InputError
+from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import count_text
 from subflow_app.core.tables import Column, NumberColumn
 
@@ -192,8 +193,4 @@ _COLUMNS: tuple[Column[SweepRecord], ...] = (
 
 
 def _document(row: SweepRecord) -> dict[str, Any]:
-    document = row._asdict()
-    del document["plan"]
-    for name in ("created_at", "updated_at", "ended_at"):
-        document[name] = None if document[name] is None else document[name].isoformat()
-    return document
+    return fields(row, *(name for name in row._fields if name != "plan"))

@@ -13,6 +13,7 @@ import typer
 from subflow_app.cli.options import Database, Json, listed_number, opened_store
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_note, print_tables
 from subflow_app.core.errors import InputError, TrainingError
+from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import duration_text
 
 if TYPE_CHECKING:
@@ -184,26 +185,14 @@ def training_number(store: Store, text: str) -> int:
 
 def training_document(row: TrainingRow) -> dict[str, Any]:
     """One training of ``subflow trainings --json``."""
+    best = ("best_step", "best_score", "best_goodput_bps", "policy_hash", "parent_id")
     return {
         "training_id": row.id,
         "name": row.name,
         "agent": row.agent,
         "scenario": row.scenario_name,
-        "seed": row.seed,
-        "state": row.state,
-        "message": row.message,
-        "folder": row.folder,
-        "version": row.version,
-        "note": row.note,
-        "started_at": row.started_at.isoformat(),
-        "ended_at": None if row.ended_at is None else row.ended_at.isoformat(),
-        "elapsed_s": row.elapsed_s,
-        "steps": row.steps,
-        "best_step": row.best_step,
-        "best_score": row.best_score,
-        "best_goodput_bps": row.best_goodput_bps,
-        "policy_hash": row.policy_hash,
-        "parent_id": row.parent_id,
+        **fields(row, "seed", "state", "message", "folder", "version", "note", "started_at", "ended_at"),
+        **fields(row, "elapsed_s", "steps", *best),
         "process_id": row.process_pid or None,
     }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import count_text, finite
 from subflow_app.core.traces import NANOSECONDS
 
@@ -57,12 +58,7 @@ def explanation_document(told: Explanation, worked: Sequence[WorkedRule] = ()) -
             "rate_before_bps": before_bps or None,
             "rate_after_bps": after_bps or None,
         }
-    return document | {
-        "data_seq": told.data_seq,
-        "chosen": told.chosen,
-        "available": list(told.available),
-        "usable": list(told.usable),
-    }
+    return document | fields(told, "data_seq", "chosen", "available", "usable")
 
 
 def decisions_line(extents: Mapping[str, EventExtent]) -> str:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_steps_of
-from subflow_app.core.files import write_csv, write_file, writing
+from subflow_app.core.files import made_folder, write_csv, write_file
 from subflow_app.core.history.run_names import run_names
 from subflow_app.core.json_document import json_text
 from subflow_app.core.learning.agent_series import number_names, steps_of
@@ -85,9 +85,7 @@ def export_run(
         ExportError: if a file cannot be written.
         StoreError: if the traces are stored and cannot be read.
     """
-    target = Path(directory)
-    with writing(target):
-        target.mkdir(parents=True, exist_ok=True)
+    target = made_folder(directory)
     written: list[Path] = []
     if plan.run_data:
         written += _export_tables(traces, target)
@@ -126,9 +124,7 @@ def export_figures(runs: Sequence[Traces], directory: str | Path, plan: ExportPl
         ExportError: if a file cannot be written.
         StoreError: if traces are stored and cannot be read.
     """
-    target = Path(directory)
-    with writing(target):
-        target.mkdir(parents=True, exist_ok=True)
+    target = made_folder(directory)
     plots = [plot for plot in plan.figures if any(plot.is_in(traces) for traces in runs)]
     written: list[Path] = []
     if plan.figure_data:

@@ -20,6 +20,18 @@ def writing(path: Path) -> Iterator[None]:
         raise ExportError(f"{path} cannot be written: {error.strerror or error}; choose another folder") from error
 
 
+def made_folder(path: str | Path) -> Path:
+    """A folder for files, made if it is not there.
+
+    Raises:
+        ExportError: if it cannot be made.
+    """
+    folder = Path(path)
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def write_file(path: str | Path, content: bytes | str) -> Path:
     """Write a file in one step: what stood there stays until the new one is complete.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 
@@ -32,6 +33,17 @@ def plain(value: object) -> Any:
     if converted is None:
         raise TypeError(f"{type(value).__name__} has no JSON form")
     return plain(converted())
+
+
+def fields(thing: object, *names: str) -> dict[str, Any]:
+    """Attributes as a document has them: by their names, times as ISO 8601, several values as a list."""
+    return {name: _field(getattr(thing, name)) for name in names}
+
+
+def _field(value: Any) -> Any:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return list(value) if isinstance(value, tuple) else value
 
 
 def number(value: object) -> float:

@@ -167,5 +167,5 @@ def test_report_on_nothing_and_folder_that_cannot_be_made_are_refused(results: l
     with pytest.raises(InputError, match="needs an experiment"):
         write_report([], tmp_path)
     (tmp_path / "file").write_text("")
-    with pytest.raises(ExportError, match="cannot be made"):
+    with pytest.raises(ExportError, match="cannot be written"):
         write_report(results, tmp_path / "file" / "out")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.errors import InputError
 from subflow_app.core.experiments.coverage import problems
 from subflow_app.core.experiments.figure import experiment_figure
 from subflow_app.core.experiments.recipe import PAPERS
@@ -27,7 +27,7 @@ from subflow_app.core.experiments.report_tables import (
 )
 from subflow_app.core.experiments.results import Results, VerdictKind
 from subflow_app.core.experiments.rulings import rulings
-from subflow_app.core.files import write_file
+from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
@@ -114,7 +114,7 @@ def write_report(
         StoreError: if traces cannot be read.
     """
     report = experiment_report(every, made_at=made_at)
-    make_folder(folder)
+    made_folder(folder)
     files = ReportFiles(folder / HTML_FILE, folder / PDF_FILE, folder / RESULTS_FILE, folder / VERDICTS_FILE)
     write_file(files.results, results_csv(every).encode())
     write_file(files.verdicts, verdicts_csv(every).encode())
@@ -129,18 +129,6 @@ def by_paper(every: Sequence[Results]) -> dict[str, list[Results]]:
     for results in every:
         found[results.recipe.paper].append(results)
     return {paper: members for paper, members in found.items() if members}
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder for files that are written.
-
-    Raises:
-        ExportError: if it cannot be made.
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise ExportError(f"{folder} cannot be made: {error.strerror or error}; choose another folder") from error
 
 
 def count_text(count: int) -> str:

@@ -14,11 +14,10 @@ from subflow_app.core.experiments.report import (
     count_text,
     figure_caption,
     figure_text,
-    make_folder,
     run_again_text,
 )
 from subflow_app.core.experiments.report_tables import count_table, published_table, verdict_table
-from subflow_app.core.files import write_file
+from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.tables import TextTable
@@ -44,7 +43,7 @@ def write_pages(
         ExportError: if a file cannot be written.
         StoreError: if traces cannot be read.
     """
-    make_folder(folder / FIGURES_FOLDER)
+    made_folder(folder / FIGURES_FOLDER)
     lines, files = ["# The papers, reproduced", ""], []
     ordered = by_paper(every)
     lengths = {results.is_quick for results in every}

@@ -11,7 +11,7 @@ from subflow_app.core.capture.packet_capture import CapturePlan, flow_names, wri
 from subflow_app.core.exporting.bundle import BUNDLE_SUFFIX, write_bundle
 from subflow_app.core.exporting.tables import TableKind, export_table
 from subflow_app.core.exports import ExportPlan, export_run
-from subflow_app.core.files import writing
+from subflow_app.core.files import made_folder
 from subflow_app.core.paths import file_stem
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.traces import StoredTraces
@@ -79,8 +79,7 @@ def export_stored_run(
     row, traces = store.run(run_id), StoredTraces(store, run_id)
     if wanted == RunExport(run_data=False):
         return ExportedRun(())  # an empty folder would only ask what is missing in it
-    with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+    made_folder(folder)
     files: list[Path] = []
     notices: list[str] = []
     if wanted.run_data:

@@ -19,7 +19,7 @@ from subflow_app import __version__
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.parquet import Column, Names, Numbers, parquet_bytes
 from subflow_app.core.exports import TABLE_FILES, number_texts, time_texts
-from subflow_app.core.files import write_file, writing
+from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.tables import csv_text
 from subflow_app.core.traces import NANOSECONDS, SeriesKey, Traces, select_keys
 
@@ -53,8 +53,7 @@ def export_table(
     keys = traces.keys()
     if not keys:
         raise InputError(f'run "{traces.title}" has no samples to export: its traces were not kept')
-    with writing(directory):
-        directory.mkdir(parents=True, exist_ok=True)
+    made_folder(directory)
     if kind == "csv-long":
         return [_write_long_csv(traces, keys, directory / f"{_LONG_FILE}.csv")]
     if kind == "parquet-long":

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -222,42 +222,7 @@ def now() -> str:
 
 def document_of(progress: Progress) -> dict[str, Any]:
     """As JSON has it."""
-    return {
-        "format": FORMAT,
-        "lab": progress.lab,
-        "lab_hash": progress.lab_hash,
-        "begun_at": progress.begun_at,
-        "finished_at": progress.finished_at,
-        "database": progress.database,
-        "begin": {"run": progress.begin.run, "sweep": progress.begin.sweep, "training": progress.begin.training},
-        "document": progress.document,
-        "steps": {name: step_document(step) for name, step in progress.steps.items()},
-    }
-
-
-def step_document(step: StepProgress) -> dict[str, Any]:
-    """A step as JSON has it."""
-    predicted = step.prediction
-    return {
-        "passed_at": step.passed_at,
-        "hints": step.hints,
-        "last_run": step.last_run,
-        "prediction": None
-        if predicted is None
-        else {
-            "value": predicted.value,
-            "at": predicted.at,
-            "after_run": predicted.after_run,
-            "came": predicted.came,
-            "is_right": predicted.is_right,
-        },
-        "answers": {
-            name: [
-                {"value": each.value, "is_right": each.is_right, "at": each.at, "right": each.right} for each in given
-            ]
-            for name, given in step.answers.items()
-        },
-    }
+    return {"format": FORMAT, **asdict(progress)}
 
 
 def progress_of(document: Any, lab: str) -> Progress:
@@ -284,7 +249,7 @@ def progress_of(document: Any, lab: str) -> Progress:
 
 
 def read_step(step: Any) -> StepProgress:
-    """A step from what `step_document` made.
+    """A step from what `asdict` made.
 
     Raises:
         ValueError, LookupError, TypeError: if it is none.

@@ -13,7 +13,7 @@ import hmac
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from subflow_app.core.errors import LabError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.lab import Lab
-from subflow_app.core.labs.progress import Progress, now, step_document
+from subflow_app.core.labs.progress import Progress, now
 from subflow_app.core.labs.second_look import look_again
 from subflow_app.core.running.runs import RunJob
 from subflow_sim.errors import SimError
@@ -96,7 +96,7 @@ def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: s
         "written_at": now(),
         "passed": progress.passed(lab),
         "of": len(lab.steps),
-        "steps": [{"id": step.id, "title": step.title, **step_document(progress.step(step.id))} for step in lab.steps],
+        "steps": [{"id": step.id, "title": step.title, **asdict(progress.step(step.id))} for step in lab.steps],
         "runs": [_run_document(run) for run in evidence.runs],
         "sweeps": [] if evidence.sweep is None else [{"points": evidence.sweep_points, "runs": list(evidence.sweep)}],
     }

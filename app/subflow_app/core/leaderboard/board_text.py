@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.errors import ExportError
+from subflow_app.core.files import made_folder, write_file
+from subflow_app.core.json_document import fields
 from subflow_app.core.leaderboard.board import Board
 from subflow_app.core.leaderboard.metrics import BOARD_METRICS, BoardMetric
 from subflow_app.core.leaderboard.table import Standing, contest_scores
@@ -133,10 +134,7 @@ def board_document(board: Board, rows: Sequence[Standing], weights: Mapping[str,
         ],
         "contests": [
             {
-                "id": contest.id,
-                "paper": contest.paper,
-                "figure": contest.figure,
-                "title": contest.title,
+                **fields(contest, "id", "paper", "figure", "title"),
                 "seeds": list(board.entry.seeds_of(contest)),
                 "values": [
                     _value_document(board, contest.id, metric, name) for metric, name in _told(board, contest.id)
@@ -155,17 +153,11 @@ def write_board(
     Raises:
         ExportError: if they cannot be written.
     """
-    texts = {"standings.csv": standings_csv(board, rows, weights), "values.csv": values_csv(board)}
-    paths = []
-    for name, text in texts.items():
-        path = folder / name
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="")
-        except OSError as error:
-            raise ExportError(f"{path}: cannot be written: {error.strerror or error}") from error
-        paths.append(path)
-    return paths[0], paths[1]
+    made_folder(folder)
+    return (
+        write_file(folder / "standings.csv", standings_csv(board, rows, weights)),
+        write_file(folder / "values.csv", values_csv(board)),
+    )
 
 
 def _told(board: Board, contest: str) -> Iterator[tuple[str, str]]:

@@ -6,11 +6,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
-from subflow_app.core.errors import ExportError
+from subflow_app.core.files import write_file
 from subflow_app.core.scenarios.layout import Point
 from subflow_sim.scenario import Link, LinkDirection, Scenario
 from subflow_sim.units import Dimension, format_quantity
-from subflow_sim.whole_file import write_whole
 
 _NODE_KEYS = {"label": "string", "kind": "string", "x": "double", "y": "double"}
 _LINK_KEYS = {"name": "string", "LinkSpeedRaw": "double"}
@@ -62,10 +61,7 @@ def export_graphml(scenario: Scenario, places: Mapping[str, Point], path: Path) 
     Raises:
         ExportError: if it cannot be written.
     """
-    try:
-        write_whole(path, graphml_of(scenario, places).encode("utf-8"))
-    except OSError as error:
-        raise ExportError(f"{path} cannot be written: {error.strerror or error}") from error
+    write_file(path, graphml_of(scenario, places))
 
 
 def _link_values(link: Link) -> Iterator[tuple[str, str]]:

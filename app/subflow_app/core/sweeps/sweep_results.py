@@ -9,6 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.core.json_document import fields
 from subflow_app.core.metrics import metric
 from subflow_app.core.number_text import NOTHING
 from subflow_app.core.sweeps.axes import SweptValue
@@ -93,9 +94,7 @@ def _long_rows(table: SweepTable) -> Iterator[list[str]]:
 def table_document(table: SweepTable) -> dict[str, Any]:
     """The table as a JSON document: every mean, interval and value in SI units."""
     return {
-        "name": table.name,
-        "keys": list(table.keys),
-        "seeds": list(table.seeds),
+        **fields(table, "name", "keys", "seeds"),
         "figures": [{"key": figure, "unit": metric(figure).si_unit} for figure in table.figures],
         "points": [
             {
@@ -103,7 +102,7 @@ def table_document(table: SweepTable) -> dict[str, Any]:
                 "values": {key: value.text for key, value in zip(table.keys, row.values, strict=True)},
                 "numbers": {key: value.number for key, value in zip(table.keys, row.values, strict=True)},
                 "figures": {
-                    figure: {"mean": cell.mean, "ci95": cell.ci95, "n": cell.n, "values": list(cell.values)}
+                    figure: fields(cell, "mean", "ci95", "n", "values")
                     for figure in table.figures
                     if (cell := row.cells.get(figure)) is not None
                 },
