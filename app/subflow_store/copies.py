@@ -21,27 +21,13 @@ from subflow_store.rows import insert
 from subflow_store.run_stream import store_values
 from subflow_store.run_values import figure_values, parameter_values
 from subflow_store.sweep_values import sweep_tag
+from subflow_store.values import Records
 from subflow_store.writer import Writer
 
 _SWEEP_TAG = re.compile(r"sweep (\d+)", re.IGNORECASE)
 # Whoever wrote it has ended, and its process says nothing elsewhere.
 _NO_WRITER = process_columns("writer", None)
 _NO_PROCESS = process_columns("process", None)
-
-
-@dataclass(frozen=True, slots=True)
-class Wanted:
-    """What to take, by numbers of the other store; what is not there is passed over.
-
-    Attributes:
-        runs: that have ended.
-        sweeps: their runs are linked where these are taken, too.
-        trainings: likewise ended.
-    """
-
-    runs: Sequence[int] = ()
-    sweeps: Sequence[int] = ()
-    trainings: Sequence[int] = ()
 
 
 def _as_it_is(_kind: str, text: str) -> str:
@@ -101,7 +87,7 @@ class CopyStore:
         self._database = database
         self._writing = writing
 
-    def take(self, source: CopyStore, wanted: Wanted, changes: Changes | None = None) -> Copied:
+    def take(self, source: CopyStore, wanted: Records, changes: Changes | None = None) -> Copied:
         """Take over what is wanted from another store, in one transaction.
 
         Args:
@@ -130,7 +116,7 @@ class _Taking:
         self._changes = changes
         self._n_new = 0
 
-    def take(self, wanted: Wanted) -> Copied:
+    def take(self, wanted: Records) -> Copied:
         sweeps = self._each(wanted.sweeps, self._sweep)
         runs: dict[int, int] = {}
         for number in sorted(set(wanted.runs)):  # a fork after what it branched off

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -29,6 +29,30 @@ class ColumnSpec:
     owner: str
     name: str
     unit: str
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Runs, sweeps and trainings of a store that belong together.
+
+    Attributes:
+        runs: numbers of those that have ended.
+        sweeps: numbers of those that they belong to.
+        trainings: numbers of those that have ended.
+    """
+
+    runs: tuple[int, ...] = ()
+    sweeps: tuple[int, ...] = ()
+    trainings: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.runs or self.trainings)
+
+    def __add__(self, other: Records) -> Records:
+        """Both, each once."""
+        pairs = zip(astuple(self), astuple(other), strict=True)
+        return Records(*(tuple(dict.fromkeys((*mine, *theirs))) for mine, theirs in pairs))
 
 
 @dataclass(frozen=True, slots=True)

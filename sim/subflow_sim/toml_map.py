@@ -40,7 +40,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class KeyValue:
     """A `key = value` line: its full path, the names of its key, and its lines from start to end."""
 
     path: Path
@@ -65,7 +65,7 @@ class Section:
     steps: tuple[Step, ...] = ()
     start: int = 0
     end: int = 0
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[KeyValue] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +144,7 @@ class _Scanner:
                 section = self.sections[-1]
                 path, steps = self._scan_pair(section.path)
                 section.end = self._line_end()
-                section.entries.append(Entry(path, steps, start, section.end))
+                section.entries.append(KeyValue(path, steps, start, section.end))
 
     def _scan_header(self, line: int) -> tuple[Path, tuple[Step, ...]]:
         is_array = self.text.startswith("[[", self.at)

@@ -67,11 +67,11 @@ def test_every_experiment_lab_and_the_leaderboard_are_in_the_shipped_library_and
         # In English, whatever the language here.
         labs = [load_lab(name, language="en") for name in lab_names()]
         found = list(entries_of(store, map(load_recipe, recipe_names()), labs))
-        assert [entry.name for entry in found if not entry.belongings] == []
+        assert [entry.name for entry in found if not entry.records] == []
         # Their figures are seen at once.
         pictures = {name for name in recipe_names() if (shipped_thumbnail(name) or b"")[:4] == b"\x89PNG"}
         assert pictures == set(recipe_names())
-        assert board.belongings(store)[0]
+        assert board.records(store).runs
         runs = list(check(store, sample(store, 3, seed=1, most_packets=SHORT_PACKETS)))
     assert [(run.name, run.made, run.problem) for run in runs] == [(run.name, run.stored, "") for run in runs]
     assert len(runs) == 3

@@ -13,6 +13,7 @@ from tests.helpers.window import TWO_PATHS
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.results import Results
+from subflow_store.values import Records
 
 SCENARIO = TWO_PATHS.replace('duration = "2s"', 'duration = "1s"')
 
@@ -122,6 +123,9 @@ class FixedValues:
 
     def problem(self, series: str, point: str) -> str:
         return self._problems.get(series, "")
+
+    def records(self) -> Records:
+        return Records()
 
 
 GOODPUT = {

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import QApplication
 from tests.helpers.journey import SIZE, Journey
 from tests.helpers.window import ScriptedDialogs, make_window
 
-from subflow_app.core.replay.walk import ExplainedPoint
+from subflow_app.core.replay.decision_steps import ExplainedDecision
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
@@ -119,7 +119,7 @@ class TimeJourney(Journey):
         assert item.places is not None
         return len(item.places) + item.places.left_out, {mark.owner: mark.waiting for mark in item.places.queues}
 
-    def explain(self, owner: str, after_s: float) -> ExplainedPoint:
+    def explain(self, owner: str, after_s: float) -> ExplainedDecision:
         """Clicks the curve of a subflow's window, with the mouse, at the first sample after a time."""
         window = self.window
         window.docks.set_open("explain", True)

@@ -10,8 +10,9 @@ import pytest
 from tests.store.examples import COLUMNS, SUMMARY, decisions, ramp, start, values_of
 
 from subflow_store import RunFork, Store, StoreReadOnly, SweepStart, TrainingStart, open_store
-from subflow_store.copies import Changes, Wanted
+from subflow_store.copies import Changes
 from subflow_store.sweep_values import SweepRunPlace
+from subflow_store.values import Records
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def source(tmp_path: Path) -> Store:
     return store
 
 
-EVERYTHING = Wanted(runs=(1, 2), sweeps=(1,), trainings=(1,))
+EVERYTHING = Records(runs=(1, 2), sweeps=(1,), trainings=(1,))
 
 
 def test_everything_that_belongs_to_it_is_taken(source: Store, store: Store) -> None:
@@ -123,7 +124,7 @@ def test_nothing_is_there_when_a_copy_fails_halfway(source: Store, store: Store)
 def test_a_store_that_is_read_alone_gives_and_takes_nothing(source: Store, tmp_path: Path, store: Store) -> None:
     running = source.start_run(start("Going on"), COLUMNS)
     with open_store(tmp_path / "source.db", read_only=True) as shipped:
-        assert store.copies.take(shipped.copies, Wanted(runs=(1, running.run_id, 99))).runs == {1: 1}
+        assert store.copies.take(shipped.copies, Records(runs=(1, running.run_id, 99))).runs == {1: 1}
         with pytest.raises(StoreReadOnly):
-            shipped.copies.take(store.copies, Wanted(runs=(1,)))
+            shipped.copies.take(store.copies, Records(runs=(1,)))
     running.finish("stopped", SUMMARY, "")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_app.core.labs.lab import Lab
     from subflow_app.core.library.checking import CheckedRun
-    from subflow_app.core.library.contents import Entry
+    from subflow_app.core.library.contents import LibraryEntry
     from subflow_store import Store
 
 LibraryFile = Annotated[
@@ -82,9 +82,10 @@ def build(
 @library_app.command()
 def info(file: LibraryFile = None, as_json: Json = False) -> None:
     """Show the library's size, contents and version."""
-    from subflow_app.core.library.belongings import Belongings, run_signatures, signature
     from subflow_app.core.library.contents import versions
+    from subflow_app.core.library.records import run_signatures, signature
     from subflow_app.core.library.shipped import schema_version
+    from subflow_store.values import Records
 
     with _opened(file) as store:
         path = store.path
@@ -100,7 +101,7 @@ def info(file: LibraryFile = None, as_json: Json = False) -> None:
             "trainings": len(trainings),
             "versions": dict(versions(store)),
             "simulators": sorted({row.version for row in sweeps}),
-            "signature": signature(store, Belongings(tuple(runs), (), tuple(row.id for row in trainings)), runs),
+            "signature": signature(store, Records(tuple(runs), (), tuple(row.id for row in trainings)), runs),
         }
     if as_json:
         print_json(document)
@@ -118,8 +119,8 @@ def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
 
     Lists the experiments, the labs and the leaderboard, each with its runs and signature.
     """
-    from subflow_app.core.library.belongings import run_signatures
     from subflow_app.core.library.contents import entries
+    from subflow_app.core.library.records import run_signatures
 
     with _opened(file) as store:
         found = list(entries(store))
@@ -128,16 +129,16 @@ def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
         print_json([_document(entry, signatures) for entry in found])
         return
 
-    columns: tuple[Column[Entry], ...] = (
+    columns: tuple[Column[LibraryEntry], ...] = (
         Column("Name", lambda entry: entry.name),
         Column("Title", lambda entry: entry.title),
-        NumberColumn("Runs", lambda entry: len(entry.belongings.runs)),
-        NumberColumn("Trainings", lambda entry: len(entry.belongings.trainings)),
+        NumberColumn("Runs", lambda entry: len(entry.records.runs)),
+        NumberColumn("Trainings", lambda entry: len(entry.records.trainings)),
         Column("There", _there),
-        Column("Signature", lambda entry: entry.signature if entry.belongings else ""),
+        Column("Signature", lambda entry: entry.signature if entry.records else ""),
     )
     print_rows(found, columns)
-    missing = sum(not entry.belongings for entry in found)
+    missing = sum(not entry.records for entry in found)
     print_line(f"{len(found) - missing} of {len(found)} experiments, labs and boards are in it")
 
 
@@ -187,16 +188,16 @@ def copy(
 
     There they can be plotted, compared, explained and exported. To copy them twice does no more than once.
     """
-    from subflow_app.core.library.taking import take_experiment, take_lab, take_leaderboard
+    from subflow_app.core.library.copying import copy_experiment, copy_lab, copy_leaderboard
 
     recipes, labs, has_leaderboard = _chosen(names)
     with _opened(file) as store, opened_store(database) as own:
         for recipe in recipes:
-            _tell_copied(recipe.name, take_experiment(store, recipe, own).runs)
+            _tell_copied(recipe.name, copy_experiment(store, recipe, own).runs)
         for lab in labs:
-            _tell_copied(lab.name, take_lab(store, lab, own).runs)
+            _tell_copied(lab.name, copy_lab(store, lab, own).runs)
         if has_leaderboard:
-            _tell_copied("leaderboard", take_leaderboard(store, own).runs)
+            _tell_copied("leaderboard", copy_leaderboard(store, own).runs)
 
 
 def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool]:
@@ -236,18 +237,18 @@ def _opened(file: Path | None) -> Iterator[Store]:
         yield store
 
 
-def _there(entry: Entry) -> str:
-    if not entry.belongings:
+def _there(entry: LibraryEntry) -> str:
+    if not entry.records:
         return "no"
     return "whole" if entry.is_complete else "in part"
 
 
-def _document(entry: Entry, signatures: dict[int, str]) -> dict[str, Any]:
+def _document(entry: LibraryEntry, signatures: dict[int, str]) -> dict[str, Any]:
     return {
         **fields(entry, "kind", "name", "title", "is_complete"),
-        "signature": entry.signature if entry.belongings else "",
-        "runs": [{"run_id": number, "signature": signatures.get(number, "")} for number in entry.belongings.runs],
-        **fields(entry.belongings, "trainings"),
+        "signature": entry.signature if entry.records else "",
+        "runs": [{"run_id": number, "signature": signatures.get(number, "")} for number in entry.records.runs],
+        **fields(entry.records, "trainings"),
     }
 
 

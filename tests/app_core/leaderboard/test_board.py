@@ -18,9 +18,9 @@ from subflow_app.core.leaderboard.board import (
     Board,
     Entry,
     LeaderboardJob,
-    belongings,
     entry,
     fair_share_bps,
+    records,
     stored_board,
 )
 from subflow_app.core.leaderboard.board_text import (
@@ -97,8 +97,8 @@ def test_reading_is_given_up_when_nobody_wants_it(board: Board, store: Store) ->
 
 
 def test_what_belongs_to_it_is_known(board: Board, store: Store) -> None:
-    runs, sweeps = belongings(store)
-    assert (len(runs), len(sweeps)) == (board.n_finished, 3)
+    found = records(store)
+    assert (len(found.runs), len(found.sweeps), found.trainings) == (board.n_finished, 3, ())
 
 
 def test_friendliness_is_the_share_that_is_left(board: Board, paths: list[str]) -> None:

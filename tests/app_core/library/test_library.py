@@ -23,13 +23,13 @@ from subflow_app.core.labs.lab import Lab
 from subflow_app.core.leaderboard import board
 from subflow_app.core.leaderboard.contest import load_contests
 from subflow_app.core.library import building, shipped
-from subflow_app.core.library.belongings import of_experiment, of_lab
 from subflow_app.core.library.building import LibraryBuild
 from subflow_app.core.library.checking import check, sample
 from subflow_app.core.library.contents import entries_of, leaderboard_entry, versions
+from subflow_app.core.library.copying import SHIPPED_TAG, copy_experiment, copy_lab, copy_leaderboard, copy_to_go_on
+from subflow_app.core.library.records import of_experiment, of_lab
 from subflow_app.core.library.shipped import open_library
 from subflow_app.core.library.shipped_board import board_file, known_board, shipped_board
-from subflow_app.core.library.taking import SHIPPED_TAG, take_experiment, take_lab, take_leaderboard, take_to_go_on
 from subflow_app.core.library.thumbnails import thumbnail_file
 from subflow_store import Store, open_store
 from subflow_store.liveness import this_process
@@ -76,14 +76,14 @@ def test_it_has_what_figures_need_and_nothing_of_the_machine(
 ) -> None:
     recipe, lab = parts
     experiment, reference = entries_of(library, [recipe], [lab])
-    assert (experiment.kind, len(experiment.belongings.runs), experiment.is_complete) == ("experiment", 4, True)
+    assert (experiment.kind, len(experiment.records.runs), experiment.is_complete) == ("experiment", 4, True)
     assert (reference.name, reference.is_complete) == (lab.name, True)
     assert {row.name.partition(":")[0] for row in library.runs(tag="lab 1")} == {"Lab 1"}
     assert sum(versions(library).values()) == len(library.runs())
     # The goodput that is drawn over time, and no other time series.
-    kept = {series.name for number in experiment.belongings.runs for series in library.series(number)}
+    kept = {series.name for number in experiment.records.runs for series in library.series(number)}
     assert kept == {"goodput_bps"}
-    assert all(library.series(number) for number in reference.belongings.runs)
+    assert all(library.series(number) for number in reference.records.runs)
     assert all("host" not in (library.run(row.id).machine or {}) for row in library.runs())
     content = file.read_bytes()
     assert this_process().boot.encode() not in content
@@ -118,8 +118,8 @@ def test_copied_results_are_like_ones_own_and_twice_is_once(
     library: Store, own: Store, parts: tuple[Recipe, Lab]
 ) -> None:
     recipe, lab = parts
-    assert take_experiment(library, recipe, own).n_new == 5
-    assert take_experiment(library, recipe, own).n_new == 0
+    assert copy_experiment(library, recipe, own).n_new == 5
+    assert copy_experiment(library, recipe, own).n_new == 0
     copied = stored_results(recipe, own, is_quick=True)
     shipped_results = stored_results(recipe, library, is_quick=True)
     assert copied.cell("goodput", "LIA", "5%") == shipped_results.cell("goodput", "LIA", "5%")
@@ -128,7 +128,7 @@ def test_copied_results_are_like_ones_own_and_twice_is_once(
     summary = own.run(own.runs()[0].id).summary or {}
     assert [flow["name"] for flow in summary["flows"]] == ["download"]
     assert own.values("flows.download.goodput_bps").keys() == {row.id for row in own.runs()}
-    runs = take_lab(library, lab, own).runs
+    runs = copy_lab(library, lab, own).runs
     assert set(of_lab(own, lab).runs) == set(runs.values())
     # This simulator made them, so an experiment that goes on makes nothing again.
     before = len(own.runs())
@@ -143,11 +143,11 @@ def test_going_on_copies_only_what_this_simulator_made(
     library: Store, own: Store, parts: tuple[Recipe, Lab], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recipe = parts[0]
-    monkeypatch.setattr("subflow_app.core.library.taking.simulator_version", lambda: "another")
-    assert not take_to_go_on(library, recipe, own)
+    monkeypatch.setattr("subflow_app.core.library.copying.simulator_version", lambda: "another")
+    assert not copy_to_go_on(library, recipe, own)
     monkeypatch.undo()
-    assert take_to_go_on(library, recipe, own)
-    assert not take_to_go_on(library, recipe, own)
+    assert copy_to_go_on(library, recipe, own)
+    assert not copy_to_go_on(library, recipe, own)
     assert of_experiment(own, recipe, is_quick=True).runs
 
 
@@ -255,7 +255,7 @@ def test_the_leaderboard_is_in_it_with_what_its_table_needs(
         entry = leaderboard_entry(store)
         assert entry.is_complete
         assert board.stored_board(few, store).cells
-        assert take_leaderboard(store, own).n_new > 0
+        assert copy_leaderboard(store, own).n_new > 0
         assert board.stored_board(few, own).cells == board.stored_board(few, store).cells
     # Where nothing was run, it is shown, and said to be shipped.
     monkeypatch.setattr(shipped, "shipped_library", lambda: out)

@@ -44,7 +44,7 @@ def in_words(told: ToldDecisions) -> tuple[list[str], list[str]]:
 def test_simulated_again_they_are_the_same_to_the_last_bit(
     store: Store, monkeypatch: pytest.MonkeyPatch, owner: str, is_prepared: bool
 ) -> None:
-    monkeypatch.setattr("subflow_app.core.replay.kept_states.FIRST_SPACING", 1 << 12)
+    monkeypatch.setattr("subflow_app.core.replay.snapshots.FIRST_SPACING", 1 << 12)
     recorded = Replay.stored(store, run(store, decisions=DecisionLimits()))
     plain = Replay.stored(store, run(store))
     if is_prepared:

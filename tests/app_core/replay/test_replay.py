@@ -15,8 +15,8 @@ from tests.helpers.scenario_texts import TWO_PATHS
 import subflow_app
 from subflow_app.core.errors import InputError
 from subflow_app.core.forking.origin import ForkOrigin
-from subflow_app.core.replay.kept_states import FIRST_SPACING
 from subflow_app.core.replay.replay import Replay, ReplayCancelledError
+from subflow_app.core.replay.snapshots import FIRST_SPACING
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import open_scenario

@@ -39,6 +39,7 @@ from subflow_sim.report import Report
 from subflow_sim.scenario import Scenario, parse_scenario
 from subflow_sim.section_reader import read_section
 from subflow_sim.units import Dimension
+from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe, Series
@@ -236,9 +237,9 @@ class CostValues:
         self._seeds = seeds
         self.note = f"Measured on {session.machine}, {session.begun[:10]}; another machine gives other numbers."
 
-    def belongings(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """Numbers of the runs, sweeps and trainings in the store that all of this is read from."""
-        return tuple(sorted(self._session.runs)), (), ()
+    def records(self) -> Records:
+        """Whence all of this is read."""
+        return Records(tuple(sorted(self._session.runs)))
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
         """A figure of each repetition; NaN where there is none."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from subflow_app.core.jobs.job import Job
     from subflow_sim.report import Report
     from subflow_store import Store
+    from subflow_store.values import Records
 
 
 class Values(Protocol):
@@ -32,6 +33,9 @@ class Values(Protocol):
 
     def problem(self, series: str, point: str) -> str:
         """Why values of it are missing; empty if none is."""
+
+    def records(self) -> Records:
+        """The runs, sweeps and trainings in the store that all of this is read from."""
 
 
 class Kind(Protocol):

@@ -21,6 +21,7 @@ from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.sweeps.plan_file import plan_text
 from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.core.sweeps.sweep_points import PointReader
+from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
@@ -236,9 +237,9 @@ class RunValues:
         """Why values of it are missing."""
         return self._problems.get((series, point), "")
 
-    def belongings(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """Numbers of the runs, sweeps and trainings in the store that all of this is read from."""
-        return tuple(dict.fromkeys(self.run_ids(None, None))), self._sweeps, ()
+    def records(self) -> Records:
+        """Whence all of this is read."""
+        return Records(tuple(dict.fromkeys(self.run_ids(None, None))), self._sweeps)
 
     @property
     def places(self) -> tuple[Place, ...]:

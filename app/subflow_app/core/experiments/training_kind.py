@@ -54,6 +54,7 @@ from subflow_sim.parameter import Param
 from subflow_sim.report import Report
 from subflow_sim.section_reader import read_section
 from subflow_sim.units import Dimension
+from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
@@ -311,9 +312,9 @@ class TrainingValues:
         needs = _needs()
         return cls(recipe, curves, seeds, needs, tuple(numbers)) if curves or needs else None
 
-    def belongings(self) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-        """Numbers of the runs, sweeps and trainings in the store that all of this is read from."""
-        return (), (), self._numbers
+    def records(self) -> Records:
+        """Whence all of this is read."""
+        return Records(trainings=self._numbers)
 
     def values(self, measure: str, series: str, point: str) -> Sequence[float]:
         """A measure by seed; NaN where there is no training."""

@@ -13,7 +13,7 @@ from subflow_app.core.language import tr
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class CheckResult:
     """What came of a check.
 
     Attributes:
@@ -25,7 +25,7 @@ class Told:
     why: str = ""
 
 
-def check(text: str, evidence: Evidence) -> Told:
+def check(text: str, evidence: Evidence) -> CheckResult:
     """Whether a check holds.
 
     Raises:
@@ -33,10 +33,10 @@ def check(text: str, evidence: Evidence) -> Told:
     """
     outcome = _claim(text).evaluate(resolver_of(evidence))
     if outcome.holds:
-        return Told(True)
+        return CheckResult(True)
     if outcome.holds is None:
-        return Told(False, outcome.reason)
-    return Told(False, tr("this does not hold: {claim}", claim=outcome.told))
+        return CheckResult(False, outcome.reason)
+    return CheckResult(False, tr("this does not hold: {claim}", claim=outcome.told))
 
 
 def number(text: str, evidence: Evidence) -> float | Missing:

@@ -24,7 +24,7 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.progress import Progress, now
-from subflow_app.core.labs.second_look import look_again
+from subflow_app.core.labs.regrading import regrade
 from subflow_app.core.running.runs import RunJob
 from subflow_sim.errors import SimError
 from subflow_sim.scenario import parse_scenario
@@ -178,7 +178,7 @@ def verify_result(
             again += [made] if made is not None else []
             tell(number + 1, len(document["runs"]))
         if is_rerun and lab is not None and document["lab"].get("hash") == lab.file_hash:
-            look = look_again(lab, document, again)
+            look = regrade(lab, document, again)
             problems += look.problems
             notices += look.notices
     for verdict in runs:

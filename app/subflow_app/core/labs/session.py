@@ -45,7 +45,7 @@ class StepState(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Came:
+class PredictionResult:
     """What came of a prediction: see `Predicted`."""
 
     value: str | float
@@ -67,10 +67,10 @@ class Judgement:
     """
 
     step: str
-    check: checks.Told | None
+    check: checks.CheckResult | None
     passes: bool
     last_run: int
-    came: Came | None
+    came: PredictionResult | None
     evidence: Evidence
     ran_early: bool = False
 
@@ -176,11 +176,11 @@ class LabSession:
             return Judgement(step.id, None, False, last_run, None, evidence, _ran_early(step, evidence))
         told = checks.check(step.check, evidence) if step.check else None
         is_done = told is None or told.holds
-        came: Came | None = None
+        came: PredictionResult | None = None
         if step.prediction is not None and made.prediction is not None and is_done:
             found = _came_of(step.prediction, made.prediction.value, evidence)
             if isinstance(found, Missing):
-                told, is_done = checks.Told(False, found.reason), False
+                told, is_done = checks.CheckResult(False, found.reason), False
             else:
                 came = found
         ran_early = not is_done and made.prediction is not None and not evidence.counted and _ran_early(step, evidence)
@@ -365,23 +365,23 @@ def sketch_gap(points: tuple[tuple[float, float], ...], times: object, values: o
     return float(np.mean(np.abs(np.interp(x[known], drawn_x, drawn_y) - y[known])))
 
 
-def _came_of(prediction: Prediction, value: PredictionValue, evidence: Evidence) -> Came | Missing:
+def _came_of(prediction: Prediction, value: PredictionValue, evidence: Evidence) -> PredictionResult | Missing:
     if prediction.kind == CHOICE:
         came = [
             option for option, text in zip(prediction.options, prediction.holds, strict=True) if _holds(text, evidence)
         ]
         if not came:
             return Missing(tr("none of what could be predicted came true: try it again as the step says"))
-        return Came(", ".join(came), value in came)
+        return PredictionResult(", ".join(came), value in came)
     if prediction.kind == NUMBER:
         found = checks.number(prediction.number, evidence)
-        return found if isinstance(found, Missing) else Came(found)
+        return found if isinstance(found, Missing) else PredictionResult(found)
     run = evidence.counted[-1] if evidence.counted else None
     curve = None if run is None else run.curve(prediction.sketch, prediction.owner)
     if curve is None or not isinstance(value, tuple):
         return Missing(tr("no run has {column} of {owner} yet", column=prediction.sketch, owner=prediction.owner))
     gap = sketch_gap(value, *curve)
-    return Missing(tr("the run has no samples where you drew")) if math.isnan(gap) else Came(gap)
+    return Missing(tr("the run has no samples where you drew")) if math.isnan(gap) else PredictionResult(gap)
 
 
 def _ran_early(step: Step, evidence: Evidence) -> bool:

@@ -27,6 +27,7 @@ from subflow_app.core.leaderboard.metrics import BOARD_METRICS
 from subflow_app.core.sweeps.plan_file import parse_plan
 from subflow_sim.errors import SimError
 from subflow_sim.stats import Estimate
+from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.core.sweeps.sweep_plan import SweepPlan
@@ -194,8 +195,8 @@ def stored_board(entry: Entry, store: Store, is_cancelled: Callable[[], bool] = 
     return Board(entry, cells, wanted, finished, note)
 
 
-def belongings(store: Store) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Numbers of the runs and of the sweeps of a store that belong to the leaderboard, quick or full; cost left out.
+def records(store: Store) -> Records:
+    """The runs and the sweeps of a store that belong to the leaderboard, quick or full; cost left out.
 
     Raises:
         StoreError: if the store cannot be read.
@@ -203,7 +204,7 @@ def belongings(store: Store) -> tuple[tuple[int, ...], tuple[int, ...]]:
     prefix = f"experiment {RECIPE_PREFIX}"
     sweeps = tuple(sorted(record.id for record in store.sweeps.rows() if record.name.startswith(prefix)))
     runs = {row.run_id for sweep_id in sweeps for row in store.sweeps.runs(sweep_id) if row.run_id is not None}
-    return tuple(sorted(runs)), sweeps
+    return Records(tuple(sorted(runs)), sweeps)
 
 
 def _stored_runs(

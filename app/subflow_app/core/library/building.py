@@ -22,15 +22,16 @@ from subflow_app.core.jobs.job import Job, Series
 from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.labs.runner import LabRunner
 from subflow_app.core.leaderboard.board import LeaderboardJob, Shipped, entry, stored_board
-from subflow_app.core.library.belongings import Belongings, lab_tag, of_experiment, of_leaderboard, sweeps_of
+from subflow_app.core.library.copying import as_shipped
 from subflow_app.core.library.reading import ReadLog, read_all, read_board
+from subflow_app.core.library.records import lab_tag, of_experiment, of_leaderboard, sweeps_of
 from subflow_app.core.library.shipped_board import write_board_file
-from subflow_app.core.library.taking import as_shipped
 from subflow_app.core.library.thumbnails import write_thumbnails
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.running.run_key import simulator_version
 from subflow_store import open_store
-from subflow_store.copies import Changes, Wanted
+from subflow_store.copies import Changes
+from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
@@ -162,7 +163,7 @@ class LibraryBuild(Series[Job]):
         """Write the file; returns how many runs it has."""
         log = ReadLog(work)
         told = {recipe.name: read_all(log.as_store, recipe, is_quick=True)[1] for recipe in self._recipes}
-        wanted = Belongings()
+        wanted = Records()
         for recipe in self._recipes:
             wanted += of_experiment(work, recipe, is_quick=True)
         board = read_board(log.as_store) if self._has_leaderboard else []
@@ -177,7 +178,7 @@ class LibraryBuild(Series[Job]):
         values = {number: frozenset(log.read_values.get(number, ())) for number in wanted.runs}
         for lab in self._labs:
             runs = tuple(row.id for row in _reference_runs(work, lab))
-            wanted += Belongings(runs, sweeps_of(work, runs))
+            wanted += Records(runs, sweeps_of(work, runs))
             in_sweeps = {each.run_id for number in sweeps_of(work, runs) for each in work.sweeps.runs(number)}
             for number in runs:
                 # Reference runs are there to be looked at, those of a sweep as its points.
@@ -195,7 +196,7 @@ class LibraryBuild(Series[Job]):
         self.out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="subflow-library-") as folder:
             with open_store(Path(folder) / "whole.db") as whole:
-                whole.copies.take(work.copies, Wanted(wanted.runs, wanted.sweeps, wanted.trainings), changes)
+                whole.copies.take(work.copies, wanted, changes)
                 for recipe in self._recipes:
                     if read_all(whole, recipe, is_quick=True)[1] != told[recipe.name]:
                         raise LibraryError(f"{recipe.name}: compacted, it does not come to the same results")
@@ -258,7 +259,7 @@ def make_lab(work: Store, lab: Lab) -> list[str]:
             notes=dict.fromkeys(kept, _note(lab)),
             tags=(lab_tag(lab),),
         )
-        work.copies.take(store.copies, Wanted(runs=kept, sweeps=sweeps_of(store, kept)), changes)
+        work.copies.take(store.copies, Records(tuple(kept), sweeps_of(store, kept)), changes)
     return []
 
 

@@ -10,14 +10,14 @@ from subflow_app.core.experiments.coverage import is_complete
 from subflow_app.core.experiments.recipe_files import load_recipe, recipe_names
 from subflow_app.core.experiments.results import stored_results
 from subflow_app.core.labs.lab_file import shipped_labs
-from subflow_app.core.library.belongings import (
-    Belongings,
+from subflow_app.core.library.records import (
     of_experiment,
     of_lab,
     of_leaderboard,
     run_signatures,
     signature,
 )
+from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
@@ -29,14 +29,14 @@ LEADERBOARD = "leaderboard"
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class LibraryEntry:
     """An experiment, a lab or the leaderboard, and what a library has of it.
 
     Attributes:
         kind: what it is.
         name: by which commands know it: "drl-cc-sc1", "01-first-sawtooth", "leaderboard".
         title: in a line.
-        belongings: numbers in the library; nothing if it is not there.
+        records: numbers in the library; nothing if it is not there.
         is_complete: whether all that was wanted came to something; what needs a policy that is missing did not.
         signature: of all of it, 16 hex digits.
     """
@@ -44,12 +44,12 @@ class Entry:
     kind: Literal["experiment", "lab", "leaderboard"]
     name: str
     title: str
-    belongings: Belongings
+    records: Records
     is_complete: bool
     signature: str
 
 
-def entries(store: Store) -> Iterator[Entry]:
+def entries(store: Store) -> Iterator[LibraryEntry]:
     """One for each experiment and lab that ships with the program, and one for the leaderboard.
 
     Raises:
@@ -60,7 +60,7 @@ def entries(store: Store) -> Iterator[Entry]:
     yield leaderboard_entry(store)
 
 
-def leaderboard_entry(store: Store) -> Entry:
+def leaderboard_entry(store: Store) -> LibraryEntry:
     """That of the leaderboard.
 
     Raises:
@@ -74,11 +74,11 @@ def leaderboard_entry(store: Store) -> Entry:
     if found:
         board = stored_board(entry(is_quick=True), store)
         whole = board.n_finished >= board.n_wanted
-    signed = signature(store, found, run_signatures(store))
-    return Entry("leaderboard", LEADERBOARD, "Every controller in every scenario of the papers", found, whole, signed)
+    title = "Every controller in every scenario of the papers"
+    return LibraryEntry("leaderboard", LEADERBOARD, title, found, whole, signature(store, found, run_signatures(store)))
 
 
-def entries_of(store: Store, recipes: Iterable[Recipe], labs: Iterable[Lab]) -> Iterator[Entry]:
+def entries_of(store: Store, recipes: Iterable[Recipe], labs: Iterable[Lab]) -> Iterator[LibraryEntry]:
     """One for each of these.
 
     Raises:
@@ -89,10 +89,10 @@ def entries_of(store: Store, recipes: Iterable[Recipe], labs: Iterable[Lab]) -> 
     for recipe in recipes:
         found = of_experiment(store, recipe, is_quick=True)
         whole = bool(found) and is_complete(stored_results(recipe, store, is_quick=True))
-        yield Entry("experiment", recipe.name, recipe.title, found, whole, signature(store, found, by_run))
+        yield LibraryEntry("experiment", recipe.name, recipe.title, found, whole, signature(store, found, by_run))
     for lab in labs:
         found = of_lab(store, lab)
-        yield Entry("lab", lab.name, lab.title, found, bool(found), signature(store, found, by_run))
+        yield LibraryEntry("lab", lab.name, lab.title, found, bool(found), signature(store, found, by_run))
 
 
 def versions(store: Store) -> Mapping[str, int]:

@@ -16,8 +16,8 @@ import subflow_app
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.language import tr
 from subflow_app.core.replay.decisions import ToldDecisions, check_owner, recorded_decisions
-from subflow_app.core.replay.kept_states import KeptState, KeptStates
 from subflow_app.core.replay.origin import LiveOrigin, Origin, StoredOrigin
+from subflow_app.core.replay.snapshots import Snapshots, TimedSnapshot
 from subflow_app.core.traces import NANOSECONDS
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class Replay:
         self._end_s = min(scenario.duration_s, origin.known_until_s) if origin.signature else scenario.duration_s
         self._drain()
         self._work_before = self._crossings = 0
-        self._states = KeptStates(self._take_state(), budget_bytes)
+        self._states = Snapshots(self._take_state(), budget_bytes)
         # Whether the simulation stands where no state may be kept, and nothing may go on from: it records decisions,
         # or failed, or was left half-way.
         self._is_spoilt = False
@@ -312,7 +312,7 @@ class Replay:
             raise InputError("the time to go to is no number")
         return self._nanos(min(max(t_s, 0.0), self.known_until_s))
 
-    def _go_to(self, time_ns: int, is_cancelled: Callable[[], bool], start: KeptState | None = None) -> None:
+    def _go_to(self, time_ns: int, is_cancelled: Callable[[], bool], start: TimedSnapshot | None = None) -> None:
         """Bring the simulation to a time, from where it stands or from a state that was kept, whichever is nearer."""
         start = start or self._states.before(time_ns)
         if self._is_spoilt or not start.now_ns <= self._now_ns <= time_ns:
@@ -321,7 +321,7 @@ class Replay:
         self._simulate(time_ns, is_cancelled, self._keep_state)
         self._is_spoilt = False
 
-    def _restore(self, state: KeptState) -> None:
+    def _restore(self, state: TimedSnapshot) -> None:
         self._simulation.restore(state.snapshot)
         self._work_before, self._crossings = state.work, self._simulation.link_crossings
 
@@ -393,8 +393,8 @@ class Replay:
             self._drain()
             self._states.keep(self._take_state(), self._simulation.now_s / self._end_s)
 
-    def _take_state(self) -> KeptState:
-        return KeptState(self._simulation.snapshot(), self._work)
+    def _take_state(self) -> TimedSnapshot:
+        return TimedSnapshot(self._simulation.snapshot(), self._work)
 
     def _drain(self) -> None:
         self._simulation.take_marks()
@@ -421,7 +421,7 @@ class Replay:
         return ToldDecisions(tuple(earlier), tuple(later[:after]), is_resimulated=True)
 
     def _record(
-        self, owner: str, start: KeptState, until_ns: int, is_cancelled: Callable[[], bool], *, most: int
+        self, owner: str, start: TimedSnapshot, until_ns: int, is_cancelled: Callable[[], bool], *, most: int
     ) -> list[Explanation]:
         """The owner's latest decisions from a state that was kept until a time, so many at most."""
         from subflow_sim.decisions import DecisionLimits

@@ -18,8 +18,8 @@ from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
+    from subflow_app.core.replay.decision_steps import DecisionSteps, ExplainedDecision
     from subflow_app.core.replay.replay import Replay
-    from subflow_app.core.replay.walk import DecisionWalk, ExplainedPoint
     from subflow_app.qt.explain.panel import ExplainPanel
     from subflow_app.qt.main_window import MainWindow
     from subflow_app.qt.plotting.curve_id import CurveId
@@ -35,7 +35,7 @@ _ROOM = (298, 221)  # px; the least that its content needs
 _SNAP_PX = 6
 _SNAPPED_TO = ("loss", "rto", "penalised")
 
-_Work = Callable[[Callable[[], bool]], "ExplainedPoint"]
+_Work = Callable[[Callable[[], bool]], "ExplainedDecision"]
 
 
 class ExplainFeature(Feature):
@@ -49,7 +49,7 @@ class ExplainFeature(Feature):
         super().__init__(window)
         self.panel: LazyPanel = LazyPanel("explain_panel", tr("Explain"), room=_ROOM)
         self._content: ExplainPanel | None = None
-        self._walks: dict[int, DecisionWalk] = {}  # by position among the runs shown
+        self._walks: dict[int, DecisionSteps] = {}  # by position among the runs shown
         self._curve: CurveId | None = None  # that was clicked, until the time comes as well
         self._here: tuple[CurveId, float] | None = None  # the point that was clicked last, or where the menu came up
         self._progress = 0.0  # of simulating again, 0 to 1
@@ -108,7 +108,7 @@ class ExplainFeature(Feature):
     def explain(self, run: int, owner: str, time_s: float) -> None:
         """Shows the last decision of a subflow, or of a flow's scheduler, at or before a time of one of the runs."""
 
-        def work(is_cancelled: Callable[[], bool]) -> ExplainedPoint:
+        def work(is_cancelled: Callable[[], bool]) -> ExplainedDecision:
             return self._walk(run).go_to(owner, time_s, is_cancelled, self._take_progress)
 
         self._ask(run, owner, work)
@@ -131,7 +131,7 @@ class ExplainFeature(Feature):
             return
         run, owner = self._shown
 
-        def work(is_cancelled: Callable[[], bool]) -> ExplainedPoint:
+        def work(is_cancelled: Callable[[], bool]) -> ExplainedDecision:
             return self._walk(run).step(by, is_cancelled)
 
         self._ask(run, owner, work)
@@ -194,13 +194,13 @@ class ExplainFeature(Feature):
 
     # ---- finding ----
 
-    def _walk(self, run: int) -> DecisionWalk:
+    def _walk(self, run: int) -> DecisionSteps:
         """The walk through a run, made when it is first needed; called in a worker, one at a time."""
-        from subflow_app.core.replay.walk import DecisionWalk
+        from subflow_app.core.replay.decision_steps import DecisionSteps
 
         walk = self._walks.get(run)
         if walk is None:
-            walk = self._walks[run] = DecisionWalk(self._replay(run), self.window.plots.runs[run].mss_bytes)
+            walk = self._walks[run] = DecisionSteps(self._replay(run), self.window.plots.runs[run].mss_bytes)
         return walk
 
     def _replay(self, run: int) -> Replay:
@@ -240,7 +240,7 @@ class ExplainFeature(Feature):
         """Called in a worker; the window looks at it now and then."""
         self._progress = share
 
-    def _show(self, run: int, owner: str, point: ExplainedPoint) -> None:
+    def _show(self, run: int, owner: str, point: ExplainedDecision) -> None:
         runs = self.window.plots.runs
         label = runs[run].labels.get(owner, owner)
         self._shown = (run, owner)

@@ -19,8 +19,8 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.explanations import amount_text
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.replay.decision_steps import ExplainedDecision
 from subflow_app.core.replay.decisions import rule_sources
-from subflow_app.core.replay.walk import ExplainedPoint
 from subflow_app.core.replay.worked_rules import WorkedRule
 from subflow_app.qt.explain.number_table import COLUMNS, meaning_of
 from subflow_app.qt.models.table_model import TableModel
@@ -67,7 +67,7 @@ class ExplainPanel(QWidget):
         """A panel without a decision; ``steps`` are the actions that go from decision to decision."""
         super().__init__(parent)
         self.setObjectName("explain_content")
-        self.point: ExplainedPoint | None = None  # the decision that is shown
+        self.point: ExplainedDecision | None = None  # the decision that is shown
         self._label = ""
         self._empty = EmptyState("explain", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
         self._numbers: TableModel[Number] = TableModel(COLUMNS, self, tip=lambda number: meaning_of(number) or None)
@@ -132,7 +132,7 @@ class ExplainPanel(QWidget):
 
     # ---- what the feature uses ----
 
-    def show_point(self, point: ExplainedPoint, label: str) -> None:
+    def show_point(self, point: ExplainedDecision, label: str) -> None:
         """Shows a decision of the curve of that name."""
         self.point, self._label = point, label
         # A sender that only carries out what the controller decided has no numbers of its own.
@@ -233,7 +233,7 @@ def change_text(told: Explanation) -> str:
     return " · ".join(parts)
 
 
-def prr_text(point: ExplainedPoint) -> str:
+def prr_text(point: ExplainedDecision) -> str:
     """That a reduction takes a while, where PRR carries it out: the first step of a halving looks like none."""
     if point.reduced_by is None or point.told.rule.name != "proportional_rate_reduction":
         return ""

@@ -23,8 +23,8 @@ from subflow_app.core.experiments.results import Results
 from subflow_app.core.files import write_file
 from subflow_app.core.jobs.executors import jobs_beside_window
 from subflow_app.core.language import tr, trn
+from subflow_app.core.library.copying import copy_experiment, copy_to_go_on
 from subflow_app.core.library.shipped import open_library
-from subflow_app.core.library.taking import take_experiment, take_to_go_on
 from subflow_app.core.library.thumbnails import shipped_thumbnail, thumbnail
 from subflow_app.core.paper.figure_plan import figure_kind
 from subflow_app.core.paper.figure_process import FigureProcess
@@ -167,7 +167,7 @@ class GallerySession(QObject):
             return
 
         def copy() -> Exhibit:
-            take_experiment(library, recipe, store)
+            copy_experiment(library, recipe, store)
             return read_exhibit(store, recipe.name, recipe=recipe, library=library)
 
         def opened(own: Exhibit) -> None:
@@ -368,7 +368,7 @@ class GallerySession(QObject):
         if store is None or not self._window.database.can_write:
             raise InputError(tr("Experiments need a database that can be written: open one first."))
         if self._queue is None or not self._queue.is_busy:
-            take_over = None if self._library is None else partial(take_to_go_on, self._library)
+            take_over = None if self._library is None else partial(copy_to_go_on, self._library)
             self._queue = ReproductionQueue(store, jobs=jobs_beside_window(), take_over=take_over)
         for exhibit in exhibits:
             if exhibit.recipe is not None:

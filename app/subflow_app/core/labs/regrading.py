@@ -27,7 +27,7 @@ _OF_TRAININGS = ("trained", "training_steps", "training_return")
 
 
 @dataclass(frozen=True, slots=True)
-class SecondLook:
+class Regrade:
     """What came of it.
 
     Attributes:
@@ -39,7 +39,7 @@ class SecondLook:
     notices: tuple[str, ...] = ()
 
 
-def look_again(lab: Lab, document: Mapping[str, Any], runs: Sequence[LabRun]) -> SecondLook:
+def regrade(lab: Lab, document: Mapping[str, Any], runs: Sequence[LabRun]) -> Regrade:
     """Judge each step that is said to be passed.
 
     Args:
@@ -70,7 +70,7 @@ def look_again(lab: Lab, document: Mapping[str, Any], runs: Sequence[LabRun]) ->
                 (problems if is_sure else notices).append(f"step {step.id}: {told}")
         if made.last_run:
             before[step.id] = made.last_run
-    return SecondLook(tuple(problems), tuple(notices))
+    return Regrade(tuple(problems), tuple(notices))
 
 
 def _steps(document: Mapping[str, Any]) -> dict[str, StepProgress]:

@@ -19,7 +19,7 @@ FIRST_SPACING = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
-class KeptState:
+class TimedSnapshot:
     """One state.
 
     Attributes:
@@ -41,13 +41,13 @@ class KeptState:
         return self.snapshot.bytes
 
 
-class KeptStates:
+class Snapshots:
     """The states of one run in order of time; the one at the start is always kept.
 
     Spacing by simulated time would keep thousands of states of an idle network and too few of a busy second.
     """
 
-    def __init__(self, start: KeptState, budget_bytes: int) -> None:
+    def __init__(self, start: TimedSnapshot, budget_bytes: int) -> None:
         """Begin with the state at the start, and keep no more than so many bytes, but for that one."""
         self._states = [start]
         self._budget_bytes = budget_bytes
@@ -63,7 +63,7 @@ class KeptStates:
         return self._bytes
 
     @property
-    def last(self) -> KeptState:
+    def last(self) -> TimedSnapshot:
         """The latest of them."""
         return self._states[-1]
 
@@ -83,7 +83,7 @@ class KeptStates:
         works = [state.work for state in self._states]
         return max((after - before for before, after in pairwise(works)), default=0)
 
-    def before(self, time_ns: int) -> KeptState:
+    def before(self, time_ns: int) -> TimedSnapshot:
         """The last state at or before a time."""
         return self._states[max(0, self._position(time_ns) - 1)]
 
@@ -95,7 +95,7 @@ class KeptStates:
         # A state that comes soon after serves nearly as well.
         return position == len(self._states) or self._states[position].work - work >= self.spacing // 2
 
-    def keep(self, state: KeptState, share: float) -> None:
+    def keep(self, state: TimedSnapshot, share: float) -> None:
         """Add a state; when all of them take too much, only every second, third, ... stays.
 
         Args:

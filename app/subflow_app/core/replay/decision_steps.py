@@ -19,7 +19,7 @@ _FETCHED = 100
 
 
 @dataclass(frozen=True, slots=True)
-class ExplainedPoint:
+class ExplainedDecision:
     """A decision with all that is shown of it.
 
     Attributes:
@@ -45,7 +45,7 @@ class ExplainedPoint:
     reduced_by: Explanation | None
 
 
-class DecisionWalk:
+class DecisionSteps:
     """Goes from decision to decision of one run, for one thread at a time."""
 
     def __init__(self, replay: Replay, mss_bytes: int) -> None:
@@ -63,7 +63,7 @@ class DecisionWalk:
         t_s: float,
         is_cancelled: Callable[[], bool] = never,
         progress: Callable[[float], None] = lambda _fraction: None,
-    ) -> ExplainedPoint:
+    ) -> ExplainedDecision:
         """The owner's last decision at or before a time; ``progress`` is told the share of simulating again, 0 to 1.
 
         Raises:
@@ -75,7 +75,7 @@ class DecisionWalk:
         self._fetch(owner, t_s, is_cancelled, progress=progress)
         return self._point()
 
-    def step(self, by: int, is_cancelled: Callable[[], bool] = never) -> ExplainedPoint:
+    def step(self, by: int, is_cancelled: Callable[[], bool] = never) -> ExplainedDecision:
         """The decision before (-1) or after (1) the present one; the present one if there is none.
 
         Raises:
@@ -120,10 +120,10 @@ class DecisionWalk:
         self._fetch(self._owner, time_s, is_cancelled, before=_FETCHED + later)
         self._position -= later
 
-    def _point(self) -> ExplainedPoint:
+    def _point(self) -> ExplainedDecision:
         told = self._told[self._position]
         earlier = self._told[: self._position]
-        return ExplainedPoint(
+        return ExplainedDecision(
             told=told,
             worked=all_worked(told, earlier, self._mss_bytes),
             reduced_by=reduction_behind(told, earlier),

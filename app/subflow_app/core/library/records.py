@@ -4,50 +4,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.labs.lab import Lab
+from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_store import Store
 
 
-@dataclass(frozen=True, slots=True)
-class Belongings:
-    """Numbers in a store.
-
-    Attributes:
-        runs: finished ones.
-        sweeps: that they belong to.
-        trainings: finished ones.
-    """
-
-    runs: tuple[int, ...] = ()
-    sweeps: tuple[int, ...] = ()
-    trainings: tuple[int, ...] = ()
-
-    def __bool__(self) -> bool:
-        """Whether there is anything."""
-        return bool(self.runs or self.trainings)
-
-    def __add__(self, other: Belongings) -> Belongings:
-        """Both, each once."""
-        return Belongings(
-            *(
-                tuple(dict.fromkeys((*mine, *theirs)))
-                for mine, theirs in (
-                    (self.runs, other.runs),
-                    (self.sweeps, other.sweeps),
-                    (self.trainings, other.trainings),
-                )
-            )
-        )
-
-
-def of_experiment(store: Store, recipe: Recipe, *, is_quick: bool) -> Belongings:
+def of_experiment(store: Store, recipe: Recipe, *, is_quick: bool) -> Records:
     """What a store has of an experiment; nothing if it was not run there.
 
     Raises:
@@ -56,24 +24,22 @@ def of_experiment(store: Store, recipe: Recipe, *, is_quick: bool) -> Belongings
     """
     seeds = recipe.seeds_of(is_quick=is_quick)
     values = KINDS[recipe.kind]().stored(recipe, store, is_quick=is_quick, seeds=seeds)
-    told = getattr(values, "belongings", None)
-    return Belongings() if told is None else Belongings(*told())
+    return Records() if values is None else values.records()
 
 
-def of_leaderboard(store: Store) -> Belongings:
+def of_leaderboard(store: Store) -> Records:
     """What a store has of the quick leaderboard, its measurements of cost among it.
 
     Raises:
         LeaderboardError: if a contest is not usable.
         StoreError: if the store cannot be read.
     """
-    from subflow_app.core.leaderboard.board import belongings, entry
+    from subflow_app.core.leaderboard.board import entry, records
     from subflow_app.core.leaderboard.contest_recipe import cost_recipe
 
-    runs, sweeps = belongings(store)
-    if not runs:
-        return Belongings()  # reading all contests takes seconds
-    found = Belongings(runs, sweeps)
+    found = records(store)
+    if not found:
+        return Records()  # reading all contests takes seconds
     asked = entry(is_quick=True)
     for contest in asked.contests:
         recipe = cost_recipe(contest, asked.competitors, is_quick=True)
@@ -82,14 +48,14 @@ def of_leaderboard(store: Store) -> Belongings:
     return found
 
 
-def of_lab(store: Store, lab: Lab) -> Belongings:
+def of_lab(store: Store, lab: Lab) -> Records:
     """What a store has of the reference runs of a lab, whichever version of its text they are of.
 
     Raises:
         StoreError: if the store cannot be read.
     """
     runs = tuple(sorted(row.id for row in store.runs(tag=lab_tag(lab), status="finished")))
-    return Belongings(runs, sweeps_of(store, runs))
+    return Records(runs, sweeps_of(store, runs))
 
 
 def lab_tag(lab: Lab) -> str:
@@ -120,17 +86,17 @@ def run_signatures(store: Store) -> dict[int, str]:
     return {row.id: row.signature for row in store.runs()}
 
 
-def signature(store: Store, belongings: Belongings, by_run: Mapping[int, str]) -> str:
+def signature(store: Store, records: Records, by_run: Mapping[int, str]) -> str:
     """One signature for all of it, 16 hex digits: of those of its runs, and of what its trainings learned.
 
     Args:
         store: where it is.
-        belongings: all of it.
+        records: all of it.
         by_run: `run_signatures`.
 
     Raises:
         StoreError: if the store cannot be read.
     """
-    parts = [by_run[number] for number in belongings.runs if number in by_run]
-    parts += [store.trainings.get(number).policy_hash for number in belongings.trainings]
+    parts = [by_run[number] for number in records.runs if number in by_run]
+    parts += [store.trainings.get(number).policy_hash for number in records.trainings]
     return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()[:16]

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.experiments.results import stored_results
-from subflow_app.core.library.belongings import Belongings, of_experiment, of_lab, of_leaderboard
+from subflow_app.core.library.records import of_experiment, of_lab, of_leaderboard
 from subflow_app.core.paths import trainings_directory
 from subflow_app.core.running.run_key import simulator_version
+from subflow_store.values import Records
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
@@ -26,48 +27,48 @@ SHIPPED_TAG = "shipped"
 """On every run that came from the library."""
 
 
-def take_experiment(library: Store, recipe: Recipe, store: Store) -> Copied:
+def copy_experiment(library: Store, recipe: Recipe, store: Store) -> Copied:
     """Copy the results of an experiment, runs, sweeps and trainings, unless they are there already.
 
     Raises:
         RecipeError: if the recipe cannot be carried out.
         StoreError: if the library cannot be read or the store not be written; nothing was copied then.
     """
-    return take(library, of_experiment(library, recipe, is_quick=True), store)
+    return copy(library, of_experiment(library, recipe, is_quick=True), store)
 
 
-def take_lab(library: Store, lab: Lab, store: Store) -> Copied:
+def copy_lab(library: Store, lab: Lab, store: Store) -> Copied:
     """Copy the reference runs of a lab, unless they are there already.
 
     Raises:
         StoreError: if the library cannot be read or the store not be written; nothing was copied then.
     """
-    return take(library, of_lab(library, lab), store)
+    return copy(library, of_lab(library, lab), store)
 
 
-def take_leaderboard(library: Store, store: Store) -> Copied:
+def copy_leaderboard(library: Store, store: Store) -> Copied:
     """Copy the runs of the quick leaderboard, unless they are there already.
 
     Raises:
         LeaderboardError: if a contest is not usable.
         StoreError: if the library cannot be read or the store not be written; nothing was copied then.
     """
-    return take(library, of_leaderboard(library), store)
+    return copy(library, of_leaderboard(library), store)
 
 
-def take(library: Store, belongings: Belongings, store: Store) -> Copied:
+def copy(library: Store, records: Records, store: Store) -> Copied:
     """Copy these in one transaction; what was copied before is not copied again.
 
     Raises:
         StoreError: if the library cannot be read or the store not be written; nothing was copied then.
     """
-    from subflow_store.copies import Changes, Wanted
+    from subflow_store.copies import Changes
 
-    wanted = Wanted(belongings.runs, belongings.sweeps, belongings.trainings)
-    return store.copies.take(library.copies, wanted, Changes(plain=_unpacked, tags=(SHIPPED_TAG,), folder=_own_folder))
+    changes = Changes(plain=_unpacked, tags=(SHIPPED_TAG,), folder=_own_folder)
+    return store.copies.take(library.copies, records, changes)
 
 
-def take_to_go_on(library: Store, recipe: Recipe, store: Store) -> bool:
+def copy_to_go_on(library: Store, recipe: Recipe, store: Store) -> bool:
     """Copy what a new run of an experiment need not make again, because this very simulator made it.
 
     Returns:
@@ -81,7 +82,7 @@ def take_to_go_on(library: Store, recipe: Recipe, store: Store) -> bool:
     made_by = {library.sweeps.get(number).version for number in found.sweeps}
     if made_by != {simulator_version()} or stored_results(recipe, store, is_quick=True).is_there:
         return False
-    return take(library, found, store).n_new > 0
+    return copy(library, found, store).n_new > 0
 
 
 def _own_folder(name: str) -> str:
