@@ -71,14 +71,14 @@ def compare(
         found = _runs(store, runs)
     grouping = group_runs(found, way)
     place = 0 if reference is None else reference_of(grouping.groups, reference)
-    table = compare_groups(grouping, reference=place, figures=figures or (), is_paired=paired, is_corrected=holm)
-    if not figures and not as_json:
-        shown = _first_figures(table)
-        if holm:
-            # The correction is for what is looked at, not for all that could have been.
-            keys = [row.column.key for row in shown.rows]
-            shown = compare_groups(grouping, reference=place, figures=keys, is_paired=paired, is_corrected=True)
-        table = shown
+    table = compare_groups(
+        grouping,
+        reference=place,
+        figures=figures or (),
+        has_all=bool(figures) or as_json,
+        is_paired=paired,
+        is_corrected=holm,
+    )
     if csv_file is not None:
         _write(csv_file, table_csv(table, table.rows))
     if as_json:
@@ -95,20 +95,10 @@ def compare(
 def _compare_traces(
     runs: list[str], way: str, offset: str | None, with_skew: bool, database: Path | None, *, as_json: bool
 ) -> None:
-    from subflow_app.core.comparison.alignment import (
-        CORRELATION,
-        FIRST_DATA,
-        MANUAL,
-        Alignment,
-        Method,
-        align,
-        errors_document,
-        match_series,
-        series_errors,
-    )
-    from subflow_app.core.traces import StoredTraces
+    from subflow_app.core.comparison.alignment import METHODS, errors_document
+    from subflow_app.core.comparison.compared_runs import compare_traces
 
-    ways: dict[str, Method] = {"correlation": CORRELATION, "first-data": FIRST_DATA, "manual": MANUAL}
+    ways = {name.replace(" ", "-"): method for name, method in METHODS.items()}
     if way not in ways:
         raise InputError(f'--align = "{way}": must be one of {", ".join(ways)}')
     if (offset is not None) != (way == "manual"):
@@ -117,24 +107,18 @@ def _compare_traces(
     documents = []
     with opened_store(database, read_only=True) as store:
         first, *others = _runs(store, runs)
-        reference = StoredTraces(store, first.id)
         for run in others:
-            measured = StoredTraces(store, run.id)
-            alignment = (
-                Alignment(offset_s)
-                if way == "manual"
-                else align(reference, measured, method=ways[way], with_skew=with_skew)
-            )
-            errors = series_errors(reference, measured, alignment)
-            matching = match_series(reference, measured)
-            document = errors_document(alignment, errors, is_by_order=matching.is_by_order)
+            found = compare_traces(store, first.id, run.id, ways[way], with_skew=with_skew, offset_s=offset_s)
+            document = errors_document(found.alignment, found.errors, is_by_order=found.is_by_order)
             documents.append({"reference": first.id, "run": run.id, **document})
             if as_json:
                 continue
-            print_line(f'run {run.id} "{run.name}" on the time of run {first.id} "{first.name}": {alignment.text}')
-            if matching.is_by_order:
+            print_line(
+                f'run {run.id} "{run.name}" on the time of run {first.id} "{first.name}": {found.alignment.text}'
+            )
+            if found.is_by_order:
                 print_line("their owners have other names: the first goes with the first, and so on")
-            print_tables(_errors_table(errors))
+            print_tables(_errors_table(found.errors))
             print_line()
     if as_json:
         print_json({"alignments": documents})
@@ -179,14 +163,6 @@ def _runs(store: Store, texts: list[str]) -> list[RunRow]:
     if len(distinct) < 2:
         raise InputError("a comparison takes two runs or more: `subflow runs` lists them")
     return [store.run(number) for number in distinct]
-
-
-def _first_figures(table: GroupTable) -> GroupTable:
-    """What the table for people shows unless told otherwise; JSON has all figures."""
-    from subflow_app.core.comparison.group_table import is_main
-
-    rows = tuple(row for row in table.rows if is_main(row.column.key))
-    return replace(table, rows=rows or table.rows)
 
 
 def _groups_table(table: GroupTable) -> TextTable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subflow_app.core.comparison.alignment import (
@@ -16,7 +16,7 @@ from subflow_app.core.comparison.alignment import (
     series_errors,
 )
 from subflow_app.core.comparison.conditions import By, Grouping, group_runs
-from subflow_app.core.comparison.group_table import GroupTable, can_pair, compare_groups, is_main
+from subflow_app.core.comparison.group_table import GroupTable, can_pair, compare_groups
 from subflow_app.core.history.run_comparison import ComparedSetting, compare_settings
 from subflow_app.core.traces import StoredTraces
 from subflow_store.values import RunRow
@@ -94,20 +94,13 @@ def compare(runs: Sequence[RunRow], choices: Choices) -> ComparedRuns:
     grouping: Grouping = group_runs(runs, choices.by)
     reference = min(choices.reference, len(grouping.groups) - 1)
     pairs = can_pair(grouping.groups)
-    table = compare_groups(grouping, reference=reference, is_paired=choices.is_paired and pairs)
-    if not choices.has_all:
-        kept = tuple(row for row in table.rows if is_main(row.column.key))
-        table = replace(table, rows=kept or table.rows)
-    if choices.is_corrected and table.rows:
-        # Of the figures that are looked at, not of all that there are.
-        keys = [row.column.key for row in table.rows]
-        table = compare_groups(
-            grouping,
-            reference=reference,
-            figures=keys,
-            is_paired=choices.is_paired and pairs,
-            is_corrected=True,
-        )
+    table = compare_groups(
+        grouping,
+        reference=reference,
+        has_all=choices.has_all,
+        is_paired=choices.is_paired and pairs,
+        is_corrected=choices.is_corrected,
+    )
     return ComparedRuns(tuple(runs), tuple(compare_settings(runs)), table, pairs)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,6 +9,7 @@ from typing import Any, Literal
 from subflow_app.core.forking.words import fork_text
 from subflow_app.core.history.run_columns import Value, recorded_column
 from subflow_app.core.history.run_comparison import run_parameters
+from subflow_app.core.history.run_names import numbered
 from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.traces import stored_condition
 from subflow_store.values import RunRow
@@ -161,7 +161,7 @@ def _labels(keys: Sequence[str], groups: Sequence[Sequence[RunRow]], by: By) -> 
     """A text for each group that no other one has."""
     firsts = [members[0] for members in groups]
     if by == "condition":
-        return _numbered([_told(run, firsts) for run in firsts])
+        return numbered([_told(run, firsts) for run in firsts])
     if by == "run":
         return [tr("run {number}: {name}", number=run.id, name=run.name) for run in firsts]
     nameless = {"controller": tr("no controller"), "tag": tr("no tag")}.get(by, tr("no name"))
@@ -210,15 +210,6 @@ def _value_text(key: str, value: Value) -> str:
     column = recorded_column(key)
     text = column.text(value)
     return f"{text} {column.unit}" if column.unit and not isinstance(value, str) and value is not None else text
-
-
-def _numbered(labels: Sequence[str]) -> list[str]:
-    count, seen = Counter(labels), Counter[str]()
-    numbered = []
-    for label in labels:
-        seen[label] += 1
-        numbered.append(label if count[label] == 1 else f"{label} ({seen[label]})")
-    return numbered
 
 
 def _letter(place: int) -> str:

@@ -110,6 +110,7 @@ def compare_groups(
     *,
     reference: int = 0,
     figures: Sequence[str] = (),
+    has_all: bool = True,
     is_paired: bool = False,
     is_corrected: bool = False,
 ) -> GroupTable:
@@ -119,14 +120,17 @@ def compare_groups(
         grouping: of runs with their documents.
         reference: position of the group that the others are compared with.
         figures: keys or patterns such as ``flows.*.goodput_bps``; empty: all that any run has.
+        has_all: not the main ones of these alone, where there are any.
         is_paired: compares runs of the same seed with each other, where groups have seeds in common.
-        is_corrected: corrects p for the number of tests, after Holm.
+        is_corrected: corrects p for the number of tests, after Holm: of what is looked at, not of all that could be.
 
     Raises:
         InputError: if a figure is none that any run has.
     """
     values = [[_numbers(run_figures(run)) for run in group.runs] for group in grouping.groups]
     keys = _chosen(list(dict.fromkeys(key for group in values for run in group for key in run)), figures)
+    if not has_all:
+        keys = list(filter(is_main, keys)) or keys
     rows = []
     for key in keys:
         of_groups = [{run.id: each[key] for run, each in _with(group, told, key)}

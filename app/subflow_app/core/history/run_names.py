@@ -26,7 +26,7 @@ def run_names(runs: Sequence[Traces]) -> list[str]:
         alike = [other for other in runs if other.title == traces.title]
         differing = _controllers_of_their_own(traces, alike) if titles[traces.title] > 1 else []
         names.append(f"{traces.title}: {', '.join(differing)}" if differing else traces.title)
-    return _numbered(names)
+    return numbered(names)
 
 
 def told_apart(names: Sequence[str]) -> tuple[str, list[str]]:
@@ -61,10 +61,11 @@ def _controllers_of_their_own(traces: Traces, alike: Sequence[Traces]) -> list[s
     )
 
 
-def _numbered(names: Sequence[str]) -> list[str]:
+def numbered(names: Sequence[str]) -> list[str]:
+    """Names that stand several times, each with its number."""
     count, seen = Counter(names), Counter[str]()
-    numbered = []
+    found = []
     for name in names:
         seen[name] += 1
-        numbered.append(name if count[name] == 1 else f"{name} ({seen[name]})")
-    return numbered
+        found.append(name if count[name] == 1 else f"{name} ({seen[name]})")
+    return found
