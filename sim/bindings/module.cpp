@@ -3,6 +3,7 @@
 #include "check.h"
 #include "policy/policy_error.h"
 #include "scenario.h"
+#include "simulation.h"
 
 namespace nb = nanobind;
 
@@ -14,6 +15,14 @@ NB_MODULE(_core, m) {
     const nb::exception<subflow::ScenarioError> scenario_error(m, "CoreScenarioError", PyExc_ValueError);
     nb::exception<subflow::PolicyError>(m, "CorePolicyError", scenario_error.ptr());
     nb::exception<subflow::InternalError>(m, "CoreInternalError", PyExc_RuntimeError);
+    // Any call of a simulation may find it in use: no caller has to expect that one by one.
+    nb::register_exception_translator([](const std::exception_ptr& raised, void*) {
+        try {
+            std::rethrow_exception(raised);
+        } catch (const subflow::BusyError& error) {
+            PyErr_SetString(nb::module_::import_("subflow_sim.errors").attr("BusyError").ptr(), error.what());
+        }
+    });
     subflow::bindings::bind_catalog(m);
     subflow::bindings::bind_policy(m);
     subflow::bindings::bind_scenario(m);

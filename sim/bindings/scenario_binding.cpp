@@ -80,6 +80,10 @@ void use_trace(Scenario& s, std::size_t link, std::vector<std::uint32_t> opportu
     s.links.at(link).opportunities_ms = std::move(opportunities_ms);
 }
 
+void add_drop(Scenario& s, std::size_t link, std::uint32_t subflow, std::int64_t number, std::int64_t after_ns) {
+    s.links.at(link).drops.push_back({subflow, number, Nanos(after_ns)});
+}
+
 std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::vector<std::pair<Route, Route>>& paths,
                      const std::string& controller, const OptionMap& controller_options, const std::string& scheduler,
                      const OptionMap& scheduler_options, std::int64_t start_ns, std::optional<std::int64_t> stop_ns,
@@ -234,6 +238,9 @@ void bind_scenario(nb::module_& m) {
         .def("use_red", &use_red, "link"_a, "min_pkts"_a, "max_pkts"_a, "max_p"_a, "gentle"_a, "weight"_a, "spreads"_a)
         .def("use_codel", &use_codel, "link"_a, "target_ns"_a, "interval_ns"_a)
         .def("use_fq_codel", &use_fq_codel, "link"_a, "target_ns"_a, "interval_ns"_a, "quantum_bytes"_a, "flows"_a)
+        .def("add_drop", &add_drop, "link"_a, "subflow"_a, "number"_a, "after_ns"_a,
+             "Lose a packet of a subflow, which counts among all of the scenario: the number-th, from 1, that gets "
+             "there.")
         .def("use_trace", &use_trace, "link"_a, "opportunities_ms"_a,
              "Follow a delivery trace; the rate given before is its mean.")
         .def("add_flow", &add_flow, "name"_a, "kind"_a, "paths"_a, "controller"_a, "controller_options"_a,

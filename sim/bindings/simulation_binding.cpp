@@ -1,6 +1,7 @@
 // Running a scenario and reading what came of it.
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -19,6 +20,33 @@ using namespace nb::literals;
 namespace subflow::bindings {
 
 namespace {
+
+// Calls that no other thread may be beside: of a simulation, of its network, of one thing in it.
+template <class Use>
+auto alone(Use use) {
+    return [use](Simulation& s) {
+        const Simulation::Turn turn = s.claim();
+        return use(s);
+    };
+}
+template <class Use>
+auto of_network(Use use) {
+    return alone([use](Simulation& s) { return use(s.network()); });
+}
+template <class Result>
+auto of_one(Result (Network::*use)(std::size_t) const) {
+    return [use](const Simulation& s, std::size_t index) {
+        const Simulation::Turn turn = s.claim();
+        return (s.network().*use)(index);
+    };
+}
+
+std::pair<std::string, std::size_t> fullest(const Simulation& s) {
+    const Network::Fullest most = s.network().fullest();
+    const Scenario& scenario = s.scenario();
+    const std::string& name = most.is_link ? scenario.links[most.index].name : scenario.flows[most.index].name;
+    return {(most.is_link ? "link '" : "flow '") + name + "'", most.bytes};
+}
 
 using TraceView = nb::ndarray<nb::numpy, const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
@@ -119,7 +147,8 @@ void bind_simulation(nb::module_& m) {
         .value("PENALISED", MarkKind::Penalised)
         .value("META_RTO", MarkKind::MetaTimeout)
         .value("ACTION", MarkKind::Action)
-        .value("CONTROLLER_CHANGE", MarkKind::ControllerChange);
+        .value("CONTROLLER_CHANGE", MarkKind::ControllerChange)
+        .value("SCRIPTED_DROP", MarkKind::ScriptedDrop);
     nb::class_<Mark>(m, "Mark")
         .def_prop_ro("time_ns", [](const Mark& k) { return k.time.value; })
         .def_ro("value", &Mark::value)
@@ -162,6 +191,7 @@ void bind_simulation(nb::module_& m) {
         .def_ro("drops_queue", &LinkResult::drops_queue)
         .def_ro("drops_random", &LinkResult::drops_random)
         .def_ro("drops_down", &LinkResult::drops_down)
+        .def_ro("drops_scripted", &LinkResult::drops_scripted)
         .def_ro("mean_queue_pkts", &LinkResult::mean_queue_pkts)
         .def_ro("max_queue_pkts", &LinkResult::max_queue_pkts);
 
@@ -195,7 +225,9 @@ void bind_simulation(nb::module_& m) {
         .value("REACHED", RunEnd::Reached)
         .value("INTERRUPTED", RunEnd::Interrupted)
         .value("EXHAUSTED", RunEnd::Exhausted)
-        .value("WAITING", RunEnd::Waiting);
+        .value("WAITING", RunEnd::Waiting)
+        .value("OVER_EVENTS", RunEnd::OverEvents)
+        .value("OVER_MEMORY", RunEnd::OverMemory);
     nb::class_<Simulation>(m, "Simulation")
         .def(
             "__init__",
@@ -213,49 +245,57 @@ void bind_simulation(nb::module_& m) {
         .def(
             "apply", [](Simulation& s, const Scenario& changes) { return s.apply(changes.events).value; }, "changes"_a,
             "Make the events of that scenario happen now, in fact at the time returned, in nanoseconds.")
-        .def_prop_ro("now_ns", [](const Simulation& s) { return s.now().value; })
+        .def(
+            "set_limits",
+            [](Simulation& s, std::int64_t link_crossings, std::size_t memory_bytes) {
+                s.set_limits({link_crossings, memory_bytes});
+            },
+            "link_crossings"_a, "memory_bytes"_a)
+        .def_prop_ro("memory_bytes", alone([](const Simulation& s) { return s.memory_bytes(); }))
+        .def_prop_ro(
+            "fullest", alone([](const Simulation& s) { return fullest(s); }),
+            "What keeps most of the memory, \"link 'wifi/forward'\" or \"flow 'download'\", and how many bytes.")
+        .def_prop_ro("now_ns", alone([](const Simulation& s) { return s.now().value; }))
         .def_prop_ro("duration_ns", [](const Simulation& s) { return s.duration().value; })
-        .def_prop_ro("is_finished", &Simulation::is_finished)
-        .def_prop_ro("packets_delivered", [](const Simulation& s) { return s.network().packets_delivered(); })
-        .def_prop_ro("packets_in_flight", [](const Simulation& s) { return s.network().packets_in_flight(); })
-        .def_prop_ro("link_crossings", [](const Simulation& s) { return s.network().link_crossings(); })
-        .def("signature", [](const Simulation& s) { return s.network().signature(); })
+        .def_prop_ro("is_finished", alone([](const Simulation& s) { return s.is_finished(); }))
+        .def_prop_ro("packets_delivered", of_network([](const Network& n) { return n.packets_delivered(); }))
+        .def_prop_ro("packets_in_flight", of_network([](const Network& n) { return n.packets_in_flight(); }))
+        .def_prop_ro("link_crossings", of_network([](const Network& n) { return n.link_crossings(); }))
+        .def("signature", of_network([](const Network& n) { return n.signature(); }))
         .def("columns", [](const Simulation& s) { return s.recorder().columns(); })
         .def_prop_ro("sample_count", [](const Simulation& s) { return s.recorder().count(); })
         .def("values", &trace_values, "column"_a)
-        .def("take_marks", [](Simulation& s) { return s.network().take_marks(); })
+        .def("take_marks", of_network([](Network& n) { return n.take_marks(); }))
         .def(
             "record_decisions",
             [](Simulation& s, std::uint32_t capacity, std::optional<std::int64_t> window_ns) {
+                const Simulation::Turn turn = s.claim();
                 s.network().record_decisions({capacity, window_ns ? Nanos(*window_ns) : kNever});
             },
             "capacity"_a, "window_ns"_a.none())
-        .def("take_decisions", [](Simulation& s) { return s.network().take_decisions(); })
-        .def_prop_ro("decisions_fill", [](const Simulation& s) { return s.network().decisions_fill(); })
-        .def_prop_ro("decisions_lost", [](const Simulation& s) { return s.network().decisions_lost(); })
+        .def("take_decisions", of_network([](Network& n) { return n.take_decisions(); }))
+        .def_prop_ro("decisions_fill", of_network([](const Network& n) { return n.decisions_fill(); }))
+        .def_prop_ro("decisions_lost", of_network([](const Network& n) { return n.decisions_lost(); }))
         .def(
             "capture_packets",
             [](Simulation& s, std::uint32_t flow, std::size_t capacity) {
+                const Simulation::Turn turn = s.claim();
                 s.network().capture_packets(flow, capacity);
             },
             "flow"_a, "capacity"_a)
-        .def("take_packets", [](Simulation& s) { return s.network().take_packets(); })
-        .def_prop_ro("packets_not_captured", [](const Simulation& s) { return s.network().packets_not_captured(); })
-        .def_prop_ro("marks_lost", [](const Simulation& s) { return s.network().marks_lost(); })
-        .def("take_intervals", &take_intervals, nb::sig("def take_intervals(self) -> dict[str, typing.Any]"))
-        .def("agents", &agents, nb::sig("def agents(self) -> list[dict[str, typing.Any]]"))
-        .def("take_agent_steps", [](Simulation& s) { return s.network().take_agent_steps(); })
-        .def_prop_ro("agent_steps_lost", [](const Simulation& s) { return s.network().agent_steps_lost(); })
-        .def_prop_ro("intervals_lost", [](const Simulation& s) { return s.network().intervals_lost(); })
-        .def(
-            "flow_result", [](const Simulation& s, std::size_t i) { return s.network().flow_result(i); }, "flow"_a)
-        .def(
-            "subflow_result", [](const Simulation& s, std::size_t i) { return s.network().subflow_result(i); },
-            "subflow"_a)
-        .def(
-            "link_result", [](const Simulation& s, std::size_t i) { return s.network().link_result(i); }, "link"_a)
-        .def("inspect", [](const Simulation& s) { return inspect(s.network()); })
-        .def("check_invariants", [](const Simulation& s) { s.network().check_invariants(); })
+        .def("take_packets", of_network([](Network& n) { return n.take_packets(); }))
+        .def_prop_ro("packets_not_captured", of_network([](const Network& n) { return n.packets_not_captured(); }))
+        .def_prop_ro("marks_lost", of_network([](const Network& n) { return n.marks_lost(); }))
+        .def("take_intervals", alone(&take_intervals), nb::sig("def take_intervals(self) -> dict[str, typing.Any]"))
+        .def("agents", alone(&agents), nb::sig("def agents(self) -> list[dict[str, typing.Any]]"))
+        .def("take_agent_steps", of_network([](Network& n) { return n.take_agent_steps(); }))
+        .def_prop_ro("agent_steps_lost", of_network([](const Network& n) { return n.agent_steps_lost(); }))
+        .def_prop_ro("intervals_lost", of_network([](const Network& n) { return n.intervals_lost(); }))
+        .def("flow_result", of_one(&Network::flow_result), "flow"_a)
+        .def("subflow_result", of_one(&Network::subflow_result), "subflow"_a)
+        .def("link_result", of_one(&Network::link_result), "link"_a)
+        .def("inspect", of_network([](const Network& n) { return inspect(n); }))
+        .def("check_invariants", of_network([](const Network& n) { n.check_invariants(); }))
         .def("snapshot", &Simulation::snapshot)
         .def("restore", &Simulation::restore, "snapshot"_a)
         .def("fork", &Simulation::fork, "snapshot"_a);

@@ -50,7 +50,7 @@ LinksNow links_now(const Network& network) {
         out.queue_bytes.push_back(link.queue_bytes(network.now()).value);
         out.is_up.push_back(link.is_up());
         out.delivered_pkts.push_back(stats.packets_out);
-        out.dropped_pkts.push_back(stats.drops_queue + stats.drops_random + stats.drops_down);
+        out.dropped_pkts.push_back(stats.drops_queue + stats.drops_random + stats.drops_down + stats.drops_scripted);
     }
     return out;
 }

@@ -15,8 +15,8 @@ void Network::check_invariants() const {
     std::size_t extensions = free_extensions_.size();
     for (const Link& link : links_) {
         const LinkStats& s = link.stats();
-        SF_ASSERT(s.packets_in ==
-                  s.packets_out + s.drops_queue + s.drops_random + s.drops_down + link.packets_under_way());
+        SF_ASSERT(s.packets_in == s.packets_out + s.drops_queue + s.drops_random + s.drops_down + s.drops_scripted +
+                                      link.packets_under_way());
         link.for_each_under_way(now_, [&](const Packet& p, const Link::Place&) {
             if (p.kind == PacketKind::Ack && p.extension != kNoExtension) ++extensions;
         });

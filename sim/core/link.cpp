@@ -25,6 +25,7 @@ Link::Link(const LinkSpec& spec, std::uint64_t seed)
     if (const auto* fq = std::get_if<FqCodelOptions>(&spec.discipline)) features().queue.emplace<FqCodelQueue>(*fq);
     if (!spec.opportunities_ms.empty()) features().trace.emplace(spec.opportunities_ms);
     if (spec.reorder) features().may_overtake = true;
+    if (!spec.drops.empty()) features().script.emplace(spec.drops);
     if (spec.loss_model) {
         set_loss(*spec.loss_model);
     } else {
@@ -149,6 +150,10 @@ bool Link::loses(std::uint64_t draw) {
 }
 
 Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t draw) {
+    if (features_ && features_->script && features_->script->takes(packet, at)) {
+        ++stats_.drops_scripted;
+        return Verdict::DroppedScripted;
+    }
     if (loses(draw)) {
         ++stats_.drops_random;
         return Verdict::DroppedRandom;

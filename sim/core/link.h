@@ -23,6 +23,7 @@ struct LinkStats {
     std::int64_t drops_queue = 0;
     std::int64_t drops_random = 0;
     std::int64_t drops_down = 0;
+    std::int64_t drops_scripted = 0;
     Nanos busy{};        // time the transmitter is engaged by the accepted packets, past or still to come
     Nanos queue_time{};  // sum over packets of the time in the queue, service included (Little: its rate of
                          // growth is the mean queue length)
@@ -34,6 +35,7 @@ enum class Verdict : std::uint8_t {
     DroppedQueue,
     DroppedRandom,
     DroppedDown,
+    DroppedScripted,
 };
 
 // The departure of a packet is known when it joins a first-come-first-served queue, and with it the arrival at the far

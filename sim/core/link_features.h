@@ -12,6 +12,7 @@
 #include "queue_disc/codel.h"
 #include "queue_disc/fq_codel.h"
 #include "queue_disc/red.h"
+#include "scripted_loss.h"
 #include "units.h"
 
 namespace subflow {
@@ -22,13 +23,14 @@ using ManagedQueue = std::variant<std::monostate, CodelQueue, FqCodelQueue>;
 struct LinkFeatures {
     std::optional<Red> red;
     std::optional<GilbertChain> loss_chain;
+    std::optional<ScriptedLoss> script;
     std::optional<DeliveryTrace> trace;
     ManagedQueue queue;
     bool may_overtake = false;
     Nanos queue_counted_to{};     // up to when the managed queue's waiting is in LinkStats::queue_time
     std::vector<Packet> dropped;  // by the managed queue, not yet handed over
 
-    std::size_t heap_bytes() const { return heap_bytes_of(red, loss_chain, trace, queue, dropped); }
+    std::size_t heap_bytes() const { return heap_bytes_of(red, loss_chain, script, trace, queue, dropped); }
 
     bool has_managed_queue() const { return queue.index() != 0; }
     std::int64_t waiting_pkts() const {

@@ -25,13 +25,16 @@ enum class MarkKind : std::uint8_t {
     MetaTimeout,       // of a flow: the data-level head is retransmitted
     Action,            // a learning agent acted; only while its steps are recorded
     ControllerChange,  // of a flow
+    ScriptedDrop,      // a data packet was dropped because the scenario says so
 };
 
 // Something that happened at a point in time. `owner` indexes links for the Link kinds, flows for Completed,
 // MetaTimeout and ControllerChange, else subflows.
 struct Mark {
     Nanos time;
-    double value = 0;  // window after it in packets; seconds since the start for Completed, waited for MetaTimeout
+    // Window after it in packets; seconds since the start for Completed, waited for MetaTimeout; the packet's sequence
+    // number in its subflow for ScriptedDrop
+    double value = 0;
     std::uint32_t owner = 0;
     MarkKind kind = MarkKind::Loss;
 };

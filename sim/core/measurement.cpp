@@ -140,6 +140,7 @@ LinkResult Measurement::link_result(const Network& network, std::size_t index) c
     result.drops_queue = stats.drops_queue - base.stats.drops_queue;
     result.drops_random = stats.drops_random - base.stats.drops_random;
     result.drops_down = stats.drops_down - base.stats.drops_down;
+    result.drops_scripted = stats.drops_scripted - base.stats.drops_scripted;
     result.max_queue_pkts = link.max_queue_pkts();
     return result;
 }

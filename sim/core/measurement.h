@@ -15,8 +15,8 @@ namespace subflow {
 
 class Network;
 
-// Where the data packets and datagrams of the interval are: in_flight_at_start + sent = delivered + dropped + what is in
-// flight now (Network::packets_in_flight()). Each is counted by itself.
+// Where the data packets and datagrams of the interval are: in_flight_at_start + sent = delivered + dropped + what is
+// in flight now (Network::packets_in_flight()). Each is counted by itself.
 struct PacketBalance {
     std::int64_t in_flight_at_start = 0;
     std::int64_t sent = 0;       // retransmissions included
@@ -69,6 +69,7 @@ struct LinkResult {
     std::int64_t drops_queue = 0;
     std::int64_t drops_random = 0;
     std::int64_t drops_down = 0;
+    std::int64_t drops_scripted = 0;
     double mean_queue_pkts = 0;
     std::int64_t max_queue_pkts = 0;
 };

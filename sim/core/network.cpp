@@ -113,6 +113,11 @@ Nanos Network::apply(std::span<const EventSpec> changes) {
     if (is_waiting()) throw ScenarioError("an agent waits for its action, and nothing can change until it acts");
     for (const EventSpec& change : changes) check_event(*scenario_, change);
     const Nanos at = now_ + Nanos(1);
+    if (std::ranges::any_of(changes, [](const EventSpec& change) { return change.rate.has_value(); })) {
+        std::vector<EventSpec> live = timeline_.live_changes();
+        for (const EventSpec& change : changes) live.emplace_back(change).at = at;
+        check_packet_numbers(*scenario_, live);
+    }
     timeline_.add(changes, at);
     const bool may_end_order = std::ranges::any_of(
         changes, [](const EventSpec& change) { return change.link && (change.rate || change.loss_model); });
@@ -430,6 +435,21 @@ void Network::close_subflow(std::uint32_t index) {
 std::size_t Network::heap_bytes() const {
     return heap_bytes_of(events_, links_, subflows_, connections_, hops_, held_ahead_, agents_, ack_extensions_,
                          free_extensions_, timeline_, measurement_, marks_);
+}
+
+Network::Fullest Network::fullest() const {
+    Fullest fullest;
+    const auto weigh = [&](bool is_link, std::uint32_t index, std::size_t bytes) {
+        if (bytes > fullest.bytes) fullest = {is_link, index, bytes};
+    };
+    for (std::uint32_t i = 0; i < links_.size(); ++i) weigh(true, i, links_[i].heap_bytes());
+    for (std::uint32_t i = 0; i < connections_.size(); ++i) {
+        const Connection& c = connections_[i];
+        std::size_t bytes = c.heap_bytes();
+        for (std::uint32_t s = 0; s < c.subflow_count; ++s) bytes += subflows_[c.first_subflow + s].heap_bytes();
+        weigh(false, i, bytes);
+    }
+    return fullest;
 }
 
 void Network::begin_measurement() {

@@ -142,6 +142,13 @@ public:
 
     // What it keeps on the heap, the scenario and policies aside.
     std::size_t heap_bytes() const;
+    // The link direction, or else the flow with its subflows, that keeps most of it.
+    struct Fullest {
+        bool is_link = false;
+        std::uint32_t index = 0;
+        std::size_t bytes = 0;
+    };
+    Fullest fullest() const;
 
     // Throws InternalError unless packets are conserved on every link and for every subflow, windows and sequence
     // numbers make sense, every byte was delivered once, and no event was left behind. Builds with SUBFLOW_VALIDATE

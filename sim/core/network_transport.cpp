@@ -31,6 +31,8 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
                 attend(here.link);
             } else {
                 on_dropped<kKind>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
+                if (verdict == Verdict::DroppedScripted)
+                    marks_.add(at, MarkKind::ScriptedDrop, packet.subflow, packet.seq);
             }
             return;
         }

@@ -57,7 +57,7 @@ constexpr Named kLinkColumns[] = {
 };
 
 std::int64_t drops_of(const LinkStats& s) {
-    return s.drops_queue + s.drops_random + s.drops_down;
+    return s.drops_queue + s.drops_random + s.drops_down + s.drops_scripted;
 }
 
 // Over all subflows of a connection that has several.

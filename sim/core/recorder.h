@@ -66,6 +66,7 @@ public:
 
     // How many columns a recorder of this scenario has.
     static std::size_t column_count(const Scenario& scenario);
+    std::size_t heap_bytes() const { return heap_bytes_of(data_, last_); }
 
     // Runs the network to `until`, sampling on the way, within `max_events` as in Network::run_until; taking a sample
     // counts as well.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <vector>
 
 #include "cc/controllers.h"
 
@@ -118,14 +120,60 @@ void check_flow(const Scenario& scenario, const FlowSpec& flow) {
             const double rate = scenario.links[link].rate.value;
             if (std::isinf(rate)) continue;
             has_bottleneck = true;
-            require(rate * to_seconds(scenario.duration) / (8.0 * static_cast<double>(scenario.mss.value)) <
-                        static_cast<double>(kMaxPackets),
-                    where + ": more than 2^31 packets could be sent within the duration");
         }
         // Nothing would ever stop the window of an endless flow from growing.
         require(has_bottleneck, where + ": at least one link of each path needs a finite rate");
     }
     if (sends_datagrams(flow.kind)) check_datagrams(flow, where);
+}
+
+void check_drops(const Scenario& scenario) {
+    std::vector<const PathSpec*> subflows;
+    for (const FlowSpec& flow : scenario.flows)
+        for (const PathSpec& path : flow.paths) subflows.push_back(&path);
+    for (std::uint32_t i = 0; i < scenario.links.size(); ++i) {
+        const std::string where = "link '" + scenario.links[i].name + "'";
+        for (const ScriptedDrop& drop : scenario.links[i].drops) {
+            require(drop.number >= 1 && is_time(drop.after), where + ": scripted drops count packets from 1 on");
+            require(drop.subflow < subflows.size() &&
+                        std::ranges::find(subflows[drop.subflow]->forward, i) != subflows[drop.subflow]->forward.end(),
+                    where + ": a scripted drop is of no subflow that sends data over it");
+        }
+    }
+}
+
+// [link] Packets of `mss` bytes that its rates let through within the duration.
+std::vector<double> packets_carried(const Scenario& scenario, std::span<const EventSpec> more) {
+    std::vector<const EventSpec*> changes;
+    for (const EventSpec& event : scenario.events) changes.push_back(&event);
+    for (const EventSpec& event : more) changes.push_back(&event);
+    std::ranges::stable_sort(changes, {}, [](const EventSpec* event) { return event->at; });
+
+    struct Course {
+        double rate_bps = 0;
+        Nanos since{};
+        double bits = 0;
+
+        void go_on(Nanos until) {
+            if (until <= since) return;
+            bits += rate_bps * to_seconds(until - since);
+            since = until;
+        }
+    };
+    std::vector<Course> links;
+    for (const LinkSpec& link : scenario.links) links.push_back({.rate_bps = link.rate.value});
+    for (const EventSpec* event : changes) {
+        if (!event->link || !event->rate) continue;
+        Course& link = links[*event->link];
+        link.go_on(std::min(event->at, scenario.duration));
+        link.rate_bps = event->rate->value;
+    }
+    std::vector<double> carried;
+    for (Course& link : links) {
+        link.go_on(scenario.duration);
+        carried.push_back(link.bits / (8.0 * static_cast<double>(scenario.mss.value)));
+    }
+    return carried;
 }
 
 // What an agent has seen and done belongs to its controller, and its place in the run is made at the start.
@@ -159,6 +207,32 @@ void check_event(const Scenario& scenario, const EventSpec& event) {
     if (event.delay) require(is_time(*event.delay), "event: delay must be in [0, 1e6] s");
 }
 
+// Packets are numbered by subflow, and the data of all subflows by connection. Over links of their own paths add up;
+// where one link holds several of them back, it is counted once.
+void check_packet_numbers(const Scenario& scenario, std::span<const EventSpec> more) {
+    const std::vector<double> carried = packets_carried(scenario, more);
+    for (const FlowSpec& flow : scenario.flows) {
+        if (sends_datagrams(flow.kind)) continue;
+        std::vector<std::uint32_t> slowest;
+        for (const PathSpec& path : flow.paths)
+            slowest.push_back(*std::ranges::min_element(path.forward, {}, [&](auto link) { return carried[link]; }));
+        std::ranges::sort(slowest);
+        slowest.erase(std::ranges::unique(slowest).begin(), slowest.end());
+        double together = 0;
+        double most = 0;
+        for (const std::uint32_t link : slowest) {
+            together += carried[link];
+            most = std::max(most, carried[link]);
+        }
+        // A transfer has as many data numbers as it has packets; what its subflows send of it again they number anew.
+        if (flow.size) together = most;
+        require(together < static_cast<double>(kMaxPackets),
+                "flow '" + flow.name + "': more than 2^31 packets could be sent within the duration" +
+                    (slowest.size() > 1 ? " over its paths together" : "") +
+                    "; allowed are lower rates, a shorter duration or larger packets");
+    }
+}
+
 void check_scenario(const Scenario& scenario) {
     require(scenario.duration > Nanos(0) && scenario.duration <= kMaxDuration, "duration must be in (0, 1e6] s");
     require(scenario.warmup >= Nanos(0) && scenario.warmup < scenario.duration, "warm-up must be shorter than the run");
@@ -175,6 +249,8 @@ void check_scenario(const Scenario& scenario) {
     for (const LinkSpec& link : scenario.links) check_link(link);
     for (const FlowSpec& flow : scenario.flows) check_flow(scenario, flow);
     for (const EventSpec& event : scenario.events) check_event(scenario, event);
+    check_drops(scenario);
+    check_packet_numbers(scenario);
 }
 
 }  // namespace subflow

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <variant>
@@ -13,6 +14,7 @@
 #include "memory.h"
 #include "queue_disc/fq_codel.h"
 #include "queue_disc/red.h"
+#include "scripted_loss.h"
 #include "units.h"
 
 namespace subflow {
@@ -38,6 +40,7 @@ struct LinkSpec {
     Discipline discipline;
     std::vector<std::uint32_t> opportunities_ms;  // a delivery trace to follow; `rate` is then its mean
     bool reorder = false;                         // packets sent after the delay fell may overtake earlier ones
+    std::vector<ScriptedDrop> drops;              // lost whatever else there is, before the random loss
 };
 
 enum class FlowKind : std::uint8_t { Tcp, Mptcp, Cbr, OnOff };
@@ -211,5 +214,8 @@ inline constexpr std::size_t kMaxSubflows = 32;
 void check_scenario(const Scenario& scenario);
 // The same for one more event of it.
 void check_event(const Scenario& scenario, const EventSpec& event);
+// Throws ScenarioError if a flow could send more packets than can be numbered, with these events behind its own. Part
+// of check_scenario().
+void check_packet_numbers(const Scenario& scenario, std::span<const EventSpec> more = {});
 
 }  // namespace subflow

@@ -7,7 +7,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "network.h"
 #include "recorder.h"
@@ -19,9 +21,23 @@ enum class RunEnd : std::uint8_t {
     Interrupted,  // by interrupt()
     Exhausted,    // the events allowed
     Waiting,      // for the action of an agent: Network::is_waiting()
+    OverEvents,   // RunLimits::link_crossings
+    OverMemory,   // RunLimits::memory_bytes
 };
 
-// One thread runs it; interrupt() may come from any other.
+// What a run may take at most.
+struct RunLimits {
+    std::int64_t link_crossings = std::numeric_limits<std::int64_t>::max();
+    std::size_t memory_bytes = std::numeric_limits<std::size_t>::max();
+};
+
+// Two threads use a simulation at the same time.
+struct BusyError : std::logic_error {
+    using std::logic_error::logic_error;
+};
+
+// One thread at a time uses it, which is checked; interrupt() may come from any other, and so may what reads the
+// samples.
 class Simulation {
 public:
     // A state to come back to: for the simulation it was taken from and for those forked off it.
@@ -52,6 +68,30 @@ public:
     // restore() makes it usable again; other simulations are not touched.
     RunEnd run_until(Nanos until, std::int64_t max_events = kUnlimitedEvents);
 
+    // From now on run_until() ends soon after the run has taken more than that: some hundredths of a second of work
+    // later, and with a ring that has just doubled its size. Without a call there are no limits.
+    void set_limits(const RunLimits& limits) {
+        const Turn turn = claim();
+        limits_ = limits;
+    }
+    // What it takes now, traces included.
+    std::size_t memory_bytes() const { return network_.heap_bytes() + recorder_.heap_bytes(); }
+
+    // The right to use it, for as long as the object lives. Whoever calls something of network() or recorder(), and may
+    // not be alone, holds one; the calls of this class that change or copy the simulation take it themselves.
+    class Turn {
+    public:
+        explicit Turn(std::atomic<bool>& is_busy);
+        ~Turn() { is_busy_.store(false, std::memory_order_release); }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+
+    private:
+        std::atomic<bool>& is_busy_;
+    };
+    // Throws BusyError while another thread has it.
+    [[nodiscard]] Turn claim() const { return Turn(is_busy_); }
+
     // Makes these changes now, in fact one nanosecond later: see Network::apply(). Throws ScenarioError, and changes
     // nothing, if one is not usable or the run is over.
     Nanos apply(std::span<const EventSpec> changes);
@@ -63,7 +103,7 @@ public:
     Nanos now() const { return network_.now(); }
     bool is_finished() const { return now() >= duration(); }
     // Why it is of no further use; empty while it is.
-    const std::string& failure() const { return failure_; }
+    std::string_view failure() const;
 
     Network& network() { return network_; }
     const Network& network() const { return network_; }
@@ -72,6 +112,7 @@ public:
 
     // Throws InternalError after a failure.
     Snapshot snapshot() const {
+        const Turn turn = claim();
         require_sound();
         return {scenario_, network_, recorder_.position()};
     }
@@ -87,6 +128,8 @@ private:
     Simulation(const Simulation& origin, const Snapshot& snapshot);
     void require_own(const Snapshot& snapshot) const;
     void require_sound() const;
+    RunEnd advance(Nanos until, std::int64_t max_events);
+    std::optional<RunEnd> exceeded(std::int64_t events);
 
     // At a fixed address: networks point to it. Shared, against the rule, with forks and snapshots, none of which is
     // the one to outlive the others; a copy for each would make them strangers to each other's snapshots, and cost what
@@ -94,8 +137,12 @@ private:
     std::shared_ptr<const Scenario> scenario_;
     Network network_;
     Recorder recorder_;
+    RunLimits limits_;
+    std::int64_t events_to_look_ = 0;  // until the limits are looked at again
     std::atomic<bool> is_interrupted_ = false;
-    std::string failure_;
+    mutable std::atomic<bool> is_busy_ = false;
+    bool is_sound_ = true;  // not while an event is under way, nor after it failed
+    std::string failure_;   // what an invariant said; empty: memory ran out
 };
 
 }  // namespace subflow

@@ -303,6 +303,11 @@ class Scenario:
 
     def use_fq_codel(self, link: int, target_ns: int, interval_ns: int, quantum_bytes: int, flows: int) -> None: ...
 
+    def add_drop(self, link: int, subflow: int, number: int, after_ns: int) -> None:
+        """
+        Lose a packet of a subflow, which counts among all of the scenario: the number-th, from 1, that gets there.
+        """
+
     def use_trace(self, link: int, opportunities_ms: Sequence[int]) -> None:
         """Follow a delivery trace; the rate given before is its mean."""
 
@@ -749,6 +754,8 @@ class MarkKind(enum.Enum):
 
     CONTROLLER_CHANGE = 12
 
+    SCRIPTED_DROP = 13
+
 class Mark:
     @property
     def time_ns(self) -> int: ...
@@ -863,6 +870,9 @@ class LinkResult:
     def drops_down(self) -> int: ...
 
     @property
+    def drops_scripted(self) -> int: ...
+
+    @property
     def mean_queue_pkts(self) -> float: ...
 
     @property
@@ -923,6 +933,10 @@ class RunEnd(enum.Enum):
 
     WAITING = 3
 
+    OVER_EVENTS = 4
+
+    OVER_MEMORY = 5
+
 class Simulation:
     def __init__(self, scenario: Scenario, seed: int, sample_interval_ns: int) -> None: ...
 
@@ -933,6 +947,17 @@ class Simulation:
     def apply(self, changes: Scenario) -> int:
         """
         Make the events of that scenario happen now, in fact at the time returned, in nanoseconds.
+        """
+
+    def set_limits(self, link_crossings: int, memory_bytes: int) -> None: ...
+
+    @property
+    def memory_bytes(self) -> int: ...
+
+    @property
+    def fullest(self) -> tuple[str, int]:
+        """
+        What keeps most of the memory, "link 'wifi/forward'" or "flow 'download'", and how many bytes.
         """
 
     @property

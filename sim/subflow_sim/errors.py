@@ -28,6 +28,10 @@ class SimulationError(SimError):
     """A simulation cannot be built, run or restored."""
 
 
+class BusyError(SimulationError):
+    """A simulation is in use by another thread; nothing has changed."""
+
+
 class PolicyError(SimError):
     """A policy file cannot be used; the text names what is wrong in it and what is allowed."""
 

@@ -1,4 +1,4 @@
-"""What a run would take, and the limits beyond which it is refused before it starts."""
+"""What a run would take, and the limits beyond which it is refused before it starts or ended while it runs."""
 
 from __future__ import annotations
 
@@ -22,28 +22,31 @@ MAX_CROSSINGS_VARIABLE = "SUBFLOW_MAX_EVENTS"
 
 _DEFAULT_MEMORY_BYTES = 4e9
 _DEFAULT_CROSSINGS = 2e10
+_MOST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run takes if its flows fill their links.
+    """What a run takes if its flows fill their links for as long as they are there.
 
-    It makes at most 1.25 times as many link crossings and has at its peak at most twice the memory. Where nothing but
-    the links holds the flows back it makes at least half as many and has at least a quarter; random loss, careful
-    controllers and schedulers can leave it far below. Snapshots are extra.
+    It makes at most 1.25 times as many link crossings, and at least half as many where nothing but the links holds the
+    flows back; random loss, careful controllers and schedulers can leave it far below, and what controllers send beyond
+    what their paths carry, because their options say so, comes on top. The memory is what has to be there at once:
+    traces, and what fits on wires and in queues that have a limit. What piles up beyond that, in queues and buffers
+    without one, is limited while it runs. Snapshots are extra.
 
     Attributes:
         link_crossings: packets offered to links, ACKs included: the events that cost time, 10 to 50 million a second.
         memory_bytes: at its peak, bytes: the sum of the next four.
         trace_bytes: of the sampled columns.
         packet_bytes: of packets in queues and on wires, and of what their senders and receivers keep of them.
-        object_bytes: of links, flows, subflows, marks and records of monitor intervals.
+        object_bytes: of links, flows, subflows and marks.
         decision_bytes: of decisions that are recorded, and of the columns of those that are taken at once.
         samples: per column.
         columns: how many traces are sampled.
         busiest_flow: the one with most crossings; empty if none has any.
         busiest_crossings: of that flow.
-        fullest: "link 'wifi/forward'" or "flow 'download'": what keeps most packets; empty if nothing does.
+        fullest: "link 'wifi/forward'": where most packets fit; empty if none do.
         fullest_bytes: of that one.
     """
 
@@ -91,8 +94,8 @@ class Limits:
     """How much a run may take.
 
     Attributes:
-        memory_bytes: estimated memory at most, bytes.
-        link_crossings: estimated link crossings at most.
+        memory_bytes: that it would have to have at once, and that it has while it runs, bytes.
+        link_crossings: that it would make, and that it makes.
     """
 
     memory_bytes: float = _DEFAULT_MEMORY_BYTES
@@ -149,6 +152,27 @@ class Limits:
                 f"'{told.busiest_flow}': lower rates or simulate less, or raise the limit "
                 f"({_how('events', MAX_CROSSINGS_VARIABLE, '1e11')})"
             )
+
+    def exceeded(self, core: _core.Simulation, *, by_memory: bool) -> TooLargeError:
+        """What ends a run that has gone beyond: where it stands, the limit, what dominates, how to raise it."""
+        at = f"at t = {core.now_ns / 1e9:.6g} s of {core.duration_ns / 1e9:.6g} s"
+        if by_memory:
+            fullest, bytes_there = core.fullest
+            return TooLargeError(
+                f"the run has taken {bytes_text(core.memory_bytes)} of memory {at}, more than the limit of "
+                f"{bytes_text(self.memory_bytes)}; {bytes_text(bytes_there)} of it are packets and records that "
+                f"{fullest} keeps: give queues and buffers a limit, lower rates or delays, keep fewer decisions, or "
+                f"raise the limit ({_how('memory', MAX_MEMORY_VARIABLE, '16GB')})"
+            )
+        return TooLargeError(
+            f"the run has made {core.link_crossings:.2g} events (packets that cross a link) {at}, more than the limit "
+            f"of {self.link_crossings:.2g}: lower rates or simulate less, or raise the limit "
+            f"({_how('events', MAX_CROSSINGS_VARIABLE, '1e11')})"
+        )
+
+    def apply_to(self, core: _core.Simulation) -> None:
+        """From now on a run ends when it goes beyond."""
+        core.set_limits(*(int(min(most, _MOST)) for most in (self.link_crossings, self.memory_bytes)))
 
 
 def _how(option: str, variable: str, example: str) -> str:

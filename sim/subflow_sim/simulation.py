@@ -73,15 +73,15 @@ _EVENTS_PER_CALL = 1 << 17
 class Simulation:
     """One run of a scenario, stepped by whoever owns it.
 
-    `run_until` may be called from one thread at a time; while it runs, other threads may read `sample_count` and
-    `values`, and call `interrupt`. The same scenario, seed and version give the same `signature`, whatever the steps
-    and whatever else runs.
+    One thread at a time uses it. While `run_until` is under way, other threads may read `sample_count` and `values` and
+    call `interrupt`; all else raises BusyError then, and changes nothing. The same scenario, seed and version give the
+    same `signature`, whatever the steps and whatever else runs.
 
     Args:
         scenario: what to simulate.
         seed: instead of the scenario's.
         sample_interval_s: simulated time between two samples, s.
-        limits: what the run may take at most; None: `Limits.from_environment`.
+        limits: what the run may take at most, before it starts and while it runs; None: `Limits.from_environment`.
         decisions: how many decisions of controllers and schedulers to keep, from the start on; None: they are not
             recorded, until `record_decisions`.
 
@@ -116,6 +116,7 @@ class Simulation:
             raise SimulationError(str(error)) from error
         except MemoryError as error:
             raise SimulationError("there is not enough memory for this scenario and its traces") from error
+        self._limits.apply_to(self._core)
         self._subflow_names = tuple(name for name, _ in self._lowered.subflows)
         self.columns: tuple[Column, ...] = tuple(
             Column(_SCOPES[c.scope], self._owner(_SCOPES[c.scope], c.owner), c.name, c.unit)
@@ -168,22 +169,27 @@ class Simulation:
         Raises:
             SimulationError: if the core finds one of its invariants broken or runs out of memory. What was simulated
                 can be read; only `restore` makes this object usable again. Other simulations are not touched.
+            TooLargeError: soon after the run has taken more than its limits. It can be read, and restored.
+            BusyError: if another thread uses it.
         """
         until_ns = nanos(t_s)
         try:
             # A signal handler of Python runs in the main thread and between two calls of compiled code only.
             if max_events is not None:
-                return self._core.run_until(until_ns, max_events) == _core.RunEnd.REACHED
-            if threading.current_thread() is not threading.main_thread():
-                return self._core.run_until(until_ns) == _core.RunEnd.REACHED
-            end = _core.RunEnd.EXHAUSTED
-            while end == _core.RunEnd.EXHAUSTED:
-                end = self._core.run_until(until_ns, _EVENTS_PER_CALL)
-            return end == _core.RunEnd.REACHED
+                end = self._core.run_until(until_ns, max_events)
+            elif threading.current_thread() is not threading.main_thread():
+                end = self._core.run_until(until_ns)
+            else:
+                end = _core.RunEnd.EXHAUSTED
+                while end == _core.RunEnd.EXHAUSTED:
+                    end = self._core.run_until(until_ns, _EVENTS_PER_CALL)
         except _core.CoreInternalError as error:
             raise SimulationError(f"the simulator failed at t = {self.now_s:.9f} s: {error}") from error
         except MemoryError as error:
             raise SimulationError(f"the simulator ran out of memory at t = {self.now_s:.9f} s") from error
+        if end in (_core.RunEnd.OVER_EVENTS, _core.RunEnd.OVER_MEMORY):
+            raise self._limits.exceeded(self._core, by_memory=end == _core.RunEnd.OVER_MEMORY)
+        return end == _core.RunEnd.REACHED
 
     def apply(self, event: Event) -> Event:
         """Make a change while the simulation stands between two calls of `run_until`.
@@ -309,7 +315,8 @@ class Simulation:
     def inspect(self) -> Instant:
         """What there is now: where each packet is, queues, windows, deliveries. Changes nothing.
 
-        Not while `run_until` is under way in another thread.
+        Raises:
+            BusyError: if another thread uses it.
         """
         return instant_from_core(self._core.inspect(), self._lowered.links, self._subflow_names, self._flow_names)
 
@@ -351,9 +358,8 @@ class Simulation:
         for it to take as well: each of the two runs has all of its own. Snapshots of either can be restored in the
         other. Costs the memory of another simulation; limits are not checked again.
 
-        Not while `run_until` is under way in another thread.
-
         Raises:
+            BusyError: if another thread uses it.
             SimulationError: if the snapshot belongs to another simulation, the simulator failed before and none is
                 given, or there is not enough memory.
         """
@@ -500,6 +506,7 @@ class Simulation:
             "drops_queue": result.drops_queue,
             "drops_random": result.drops_random,
             "drops_down": result.drops_down,
+            "drops_scripted": result.drops_scripted,
             "mean_queue_pkts": result.mean_queue_pkts,
             "max_queue_pkts": result.max_queue_pkts,
         }

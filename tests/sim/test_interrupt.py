@@ -6,13 +6,15 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.helpers.networks import link, mptcp, run, scenario, tcp
 
-from subflow_sim import Simulation, SimulationError
-from subflow_sim.scenario_model import Scenario
+from subflow_sim import DecisionLimits, Simulation, SimulationError
+from subflow_sim.errors import BusyError
+from subflow_sim.scenario_model import Event, Scenario
 
 ROOT = Path(__file__).parents[2]
 
@@ -146,3 +148,49 @@ def test_a_refused_simulation_harms_no_other() -> None:
         Simulation(two_paths(), sample_interval_s=0)
     sound.run_until(20)
     assert sound.signature() == run(two_paths()).signature()
+
+
+def test_whoever_uses_a_simulation_that_another_thread_runs_is_refused_and_nothing_changes() -> None:
+    simulation = Simulation(endless(), sample_interval_s=1.0, decisions=DecisionLimits(capacity=10))
+    before = simulation.snapshot()
+    runner = threading.Thread(target=simulation.run_until, args=(2e4,))
+    runner.start()
+    while simulation.sample_count < 2:
+        time.sleep(0)
+    change = Event(0.0, link="path", rate_bps=1e8)
+    uses: dict[str, Callable[[], object]] = {
+        "run_until": lambda: simulation.run_until(2e4),
+        "snapshot": simulation.snapshot,
+        "restore": lambda: simulation.restore(before),
+        "fork": simulation.fork,
+        "fork at a snapshot": lambda: simulation.fork(before),
+        "apply": lambda: simulation.apply(change),
+        "inspect": simulation.inspect,
+        "summary": simulation.summary,
+        "signature": simulation.signature,
+        "check_invariants": simulation.check_invariants,
+        "take_marks": simulation.take_marks,
+        "take_intervals": simulation.take_intervals,
+        "take_decisions": simulation.take_decisions,
+        "take_packets": simulation.take_packets,
+        "record_decisions": simulation.record_decisions,
+        "capture_packets": lambda: simulation.capture_packets("t"),
+        "now_s": lambda: simulation.now_s,
+        "packets": lambda: simulation.packets,
+        "decisions_fill": lambda: simulation.decisions_fill,
+    }
+    for name, use in uses.items():
+        with pytest.raises(BusyError, match="in use by another thread"):
+            use()
+        assert runner.is_alive(), name
+    # What may be done meanwhile, as live curves do
+    assert len(simulation.values(0)) <= simulation.sample_count
+    simulation.interrupt()
+    runner.join()
+    simulation.check_invariants()
+    assert simulation.live_changes == ()
+    reached_s = simulation.now_s
+    alone = Simulation(endless(), sample_interval_s=1.0)
+    alone.run_until(reached_s)
+    assert simulation.signature() == alone.signature()
+    assert simulation.snapshot().now_ns == round(reached_s * 1e9)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+import time
 from dataclasses import replace
 
 import pytest
@@ -19,7 +19,7 @@ from subflow_sim import (
     TooLargeError,
     estimate,
 )
-from subflow_sim.scenario_model import Scenario
+from subflow_sim.scenario_model import NO_CHOICE, Flow, Scenario
 
 COLUMNS = len(FLOW_COLUMNS) + len(SUBFLOW_COLUMNS) + 2 * len(LINK_COLUMNS)
 """Of a flow with one subflow over one link, which has two directions."""
@@ -99,10 +99,71 @@ def test_records_of_decisions_count_as_memory() -> None:
     assert Simulation(one_flow(1e5), sample_interval_s=10.0, decisions=DecisionLimits()).estimate.decision_bytes < 2e7
 
 
-def test_a_queue_without_end_is_named() -> None:
-    # Nothing ever tells the sender to slow down: what it sends in 10^5 s at 10 Mbit/s may all be waiting.
-    with pytest.raises(TooLargeError, match=re.escape("packets that link 'path/forward' keeps: give queues a limit")):
-        Simulation(one_flow(1e5, queue_pkts=None), sample_interval_s=10.0)
+def test_what_cannot_be_told_before_ends_the_run_when_it_is_there() -> None:
+    # Nothing ever tells the sender to slow down, and nobody knows how much that will be: 104 bytes a packet, 833 of
+    # which come in each second of 10 Mbit/s.
+    endless = scenario([link("path", queue_pkts=None)], [tcp("download", "path")], duration_s=1e5)
+    simulation = Simulation(endless, sample_interval_s=10.0, limits=Limits(memory_bytes=20e6))
+    refusal = (
+        r"has taken 2\d MB of memory at t = \d+(\.\d+)? s of 100000 s, more than the limit of 20 MB; 1\d MB of it are "
+        r"packets and records that (link 'path/forward'|flow 'download') keeps: give queues and buffers a limit, .*"
+        r"--max-memory 16GB"
+    )
+    with pytest.raises(TooLargeError, match=refusal):
+        simulation.run_until(1e5)
+    # It stands there, can be read, and goes no further.
+    reached_s = simulation.now_s
+    assert 10 < reached_s < 1e3
+    assert simulation.summary()["flows"][0]["goodput_bps"] > 9e6
+    simulation.check_invariants()
+    with pytest.raises(TooLargeError):
+        simulation.run_until(1e5)
+    assert simulation.now_s < reached_s + 60
+
+
+def run_in_slices(simulation: Simulation) -> None:
+    for t_s in range(1000):
+        simulation.run_until(t_s + 1)
+
+
+def test_the_limit_of_events_ends_runs_in_slices_and_forks_too() -> None:
+    # Bursts of a second every ten seconds on average; with this seed more of them come than that.
+    bursts = Flow(
+        *("bursts", "onoff", "server", "client", NO_CHOICE, NO_CHOICE, (("path",),)),
+        rate_bps=10e6,
+        mean_on_s=1.0,
+        mean_off_s=9.0,
+    )
+    lucky = scenario([link("path")], [bursts], duration_s=1000.0)
+    whole = Simulation(lucky, seed=18)
+    whole.run_until(1000)
+    told = estimate(lucky).link_crossings
+    assert whole.link_crossings > 1.1 * told
+    simulation = Simulation(lucky, seed=18, limits=Limits(link_crossings=1.01 * told))
+    fork = simulation.fork()
+    for each in (simulation, fork):
+        with pytest.raises(TooLargeError, match=r"made \d(\.\d)?e\+04 events .* at t = .* s of 1000 s, .*--max-events"):
+            run_in_slices(each)
+        assert 1.01 * told < each.link_crossings < 1.1 * told + 20_000
+
+
+def test_hours_at_ten_gigabit_and_huge_buffers_are_refused_before_anything_is_built() -> None:
+    began = time.process_time()
+    with pytest.raises(SimulationError, match=r"more than 2\^31 packets could be sent"):
+        Simulation(one_flow(7200.0, rate_bps=1e10), sample_interval_s=10.0)
+    with pytest.raises(TooLargeError, match=r"about 3\.3e\+09 events .* limit of 1e\+09"):
+        Simulation(one_flow(2000.0, rate_bps=1e10), sample_interval_s=10.0, limits=Limits(link_crossings=1e9))
+    with pytest.raises(TooLargeError, match="GB of it are packets that link 'path/forward' keeps: give queues a limit"):
+        Simulation(one_flow(2000.0, rate_bps=1e10, queue_pkts=10**8), sample_interval_s=10.0)
+    with pytest.raises(TooLargeError, match="are traces"):
+        Simulation(one_flow(1e5), sample_interval_s=1e-5)
+    assert time.process_time() - began < 1
+
+
+def test_a_lossy_path_behind_an_endless_queue_is_no_reason_to_refuse() -> None:
+    # Its window never gets far; nothing but the run itself can tell.
+    simulation = Simulation(one_flow(1200.0, rate_bps=1e9, queue_pkts=None, loss=0.001), sample_interval_s=10.0)
+    assert simulation.run_until(5)
 
 
 def test_the_defaults_let_a_day_of_a_hundred_megabit_pass_and_refuse_a_month_of_two_paths() -> None:

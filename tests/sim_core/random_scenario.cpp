@@ -252,6 +252,22 @@ void add_random_controllers(Scenario& scenario, Draws& draw) {
     }
 }
 
+// Packets that get lost by a script. Drawn after everything else as well.
+void add_random_drops(Scenario& scenario, Draws& draw) {
+    std::uint32_t subflow = 0;
+    for (const FlowSpec& flow : scenario.flows) {
+        for (const PathSpec& path : flow.paths) {
+            for (const std::uint32_t link : path.forward) {
+                for (std::int64_t i = draw.chance(0.3) ? draw.between(1, 4) : 0; i > 0; --i)
+                    scenario.links[link].drops.push_back({.subflow = subflow,
+                                                          .number = draw.between(1, 60),
+                                                          .after = Nanos(draw.between(0, 3'000'000'000))});
+            }
+            ++subflow;
+        }
+    }
+}
+
 // Parts that know nothing of each other, or share what they share by chance: parallel links, shared bottlenecks,
 // detours, paths that use a link twice.
 Scenario random_scenario(Draws& draw) {
@@ -293,8 +309,8 @@ Scenario random_dumbbell(Draws& draw) {
     return scenario;
 }
 
-// The rates that a controller is given times a factor, those it has by default included.
-void slow_down(AlgorithmChoice& choice, double factor) {
+// The rates that a controller is given times a factor, those it has by default included, but no more than `most_bps`.
+void slow_down(AlgorithmChoice& choice, double factor, double most_bps) {
     for (const AlgorithmInfo* info : controller_infos()) {
         if (info->name != choice.name) continue;
         const std::vector<OptionValue> given_before = choice.options;
@@ -302,7 +318,7 @@ void slow_down(AlgorithmChoice& choice, double factor) {
         for (const OptionInfo& option : info->options) {
             const bool applies = option.base.empty() || option.base == options.choice("base");
             if (option.kind != OptionKind::Rate || !applies) continue;
-            const double rate = std::max(option.minimum, factor * options.number(option.key));
+            const double rate = std::max(option.minimum, std::min(factor * options.number(option.key), most_bps));
             std::erase_if(choice.options, [&](const OptionValue& given) { return given.key == option.key; });
             choice.options.push_back({std::string(option.key), rate});
         }
@@ -312,14 +328,23 @@ void slow_down(AlgorithmChoice& choice, double factor) {
 }  // namespace
 
 Scenario random_network(Draws& draw) {
-    return draw.chance(0.3) ? random_dumbbell(draw) : random_scenario(draw);
+    Scenario scenario = draw.chance(0.3) ? random_dumbbell(draw) : random_scenario(draw);
+    add_random_drops(scenario, draw);
+    return scenario;
 }
 
 void slow_down(Scenario& scenario, double crossings) {
+    // What controllers send into slow links because they are told to is not in the estimate.
+    const double most_bps = crossings * scenario.packet_bits() / to_seconds(scenario.duration);
+    const auto slow_controllers_down = [&](double factor) {
+        for (FlowSpec& flow : scenario.flows) slow_down(flow.controller, factor, most_bps);
+        for (EventSpec& event : scenario.events)
+            if (event.controller) slow_down(*event.controller, factor, most_bps);
+    };
+    slow_controllers_down(1);
     double told_before = std::numeric_limits<double>::infinity();
     for (int round = 0; round < 20; ++round) {
         const double told = estimate(scenario, scenario.duration).link_crossings;
-        // Where controllers have the least rates there are, slower links make no difference.
         if (told <= crossings || told > 0.95 * told_before) return;
         told_before = told;
         const double factor = std::max(0.9 * crossings / told, 0.01);
@@ -328,14 +353,10 @@ void slow_down(Scenario& scenario, double crossings) {
             for (std::uint32_t& ms : link.opportunities_ms) ms = static_cast<std::uint32_t>(std::min(ms / factor, 1e9));
             if (!link.opportunities_ms.empty()) link.rate = mean_rate(link.opportunities_ms);
         }
-        for (FlowSpec& flow : scenario.flows) {
-            flow.datagrams.rate.value *= factor;
-            slow_down(flow.controller, factor);
-        }
-        for (EventSpec& event : scenario.events) {
+        for (FlowSpec& flow : scenario.flows) flow.datagrams.rate.value *= factor;
+        for (EventSpec& event : scenario.events)
             if (event.rate) event.rate->value *= factor;
-            if (event.controller) slow_down(*event.controller, factor);
-        }
+        slow_controllers_down(factor);
     }
 }
 

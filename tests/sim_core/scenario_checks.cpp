@@ -173,14 +173,15 @@ void check_live_changes(const Scenario& scenario, std::uint64_t seed, Draws& dra
     end_live(1);
 }
 
-// With odd weights any rate may pay for a controller that tries them: what it sends has no bound.
+// With odd weights any rate may pay for a controller that tries them, and one that is given a rate may send at it: what
+// they send has no bound.
 bool tries_any_rate(const AlgorithmChoice& choice) {
-    if (!monitors_intervals(make_controller(choice))) return false;
+    const bool monitors = monitors_intervals(make_controller(choice));
     for (const AlgorithmInfo* info : controller_infos()) {
         if (info->name != choice.name) continue;
         for (const OptionValue& given : choice.options) {
             const auto option = std::ranges::find(info->options, given.key, &OptionInfo::key);
-            if (option->kind != OptionKind::Rate && option->key != "base") return true;
+            if (option->kind == OptionKind::Rate || (monitors && option->key != "base")) return true;
         }
     }
     return false;

@@ -334,6 +334,53 @@ TEST(Network, ManyLiveSideBySide) {
     for (const Network& n : networks) EXPECT_EQ(n.signature(), alone);
 }
 
+// Packets are counted in 32 bits, of which half are used: 2^31 = 2.15 * 10^9 of 1448 bytes are 2.49 * 10^13 bits, what
+// 1 Gbit/s carries in 24 900 s.
+TEST(Network, RefusesMorePacketsThanCanBeNumbered) {
+    const auto refusal = [](const Scenario& scenario) -> std::string {
+        try {
+            check_scenario(scenario);
+        } catch (const ScenarioError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    const auto speeds_up = [](std::uint32_t link, Nanos at, BitsPerSec rate) {
+        EventSpec event;
+        event.at = at;
+        event.link = link;
+        event.rate = rate;
+        return event;
+    };
+    const Nanos long_time = 20'000_s;
+    Scenario scenario = textbook(long_time);
+    const PathSpec first = add_path(scenario, {.rate = 1_Gbps});
+    const PathSpec second = add_path(scenario, {.rate = 1_Gbps});
+    add_tcp(scenario, first);
+    EXPECT_EQ(refusal(scenario), "");
+    // A rate that an event raises: 100 Gbit/s for 300 s are as much again; for 40 s they are not too much.
+    scenario.events = {speeds_up(0, long_time - 300_s, 100_Gbps)};
+    EXPECT_NE(refusal(scenario).find("more than 2^31 packets could be sent within the duration"), std::string::npos);
+    scenario.events = {speeds_up(0, long_time - 40_s, 100_Gbps)};
+    EXPECT_EQ(refusal(scenario), "");
+    scenario.events = {speeds_up(0, 1_s, 10_Mbps), speeds_up(0, long_time - 200_s, 100_Gbps)};
+    EXPECT_EQ(refusal(scenario), "");
+    scenario.events.clear();
+    // Paths share the numbers of the data: two are too much where each alone is not, unless one link bounds both.
+    scenario.flows.clear();
+    add_mptcp(scenario, {first, second}, "lia");
+    EXPECT_NE(refusal(scenario).find("flow 'mptcp'"), std::string::npos);
+    EXPECT_NE(refusal(scenario).find("over its paths together"), std::string::npos);
+    scenario.flows[0].paths[1] = first;
+    EXPECT_EQ(refusal(scenario), "");
+    // A live change is looked at with those before it.
+    Network network(scenario, 1);
+    const EventSpec live[] = {speeds_up(0, 0_s, 2_Gbps)};
+    EXPECT_THROW(network.apply(live), ScenarioError);
+    EXPECT_TRUE(network.live_changes().empty());
+    network.apply(std::span(live).first(0));
+}
+
 TEST(Network, RefusesWhatCannotBeSimulated) {
     Scenario scenario = textbook(1_s);
     const PathSpec path = add_path(scenario);

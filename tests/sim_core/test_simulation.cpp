@@ -204,6 +204,81 @@ TEST(Simulation, RunningOutOfMemoryLeavesOthersIntactAndCanBeUndone) {
     EXPECT_EQ(failing.network().signature(), signature_alone(scenario));
 }
 
+// A day at 1 Gbit/s, to have something that does not end by itself.
+Scenario endless() {
+    Scenario scenario = textbook(60'000_s);
+    scenario.mss = Bytes(64'000);
+    add_tcp(scenario, add_path(scenario, {.rate = 1_Gbps, .one_way = 5_ms, .queue_pkts = 500}));
+    return scenario;
+}
+
+TEST(Simulation, AnotherThreadThatUsesItWhileItRunsIsRefusedAndChangesNothing) {
+    const Scenario scenario = endless();
+    Simulation simulation(scenario, 1, 100_ms);
+    const Simulation::Snapshot start = simulation.snapshot();
+    const EventSpec change = rate_change(0, 2_Mbps);
+    RunEnd end = RunEnd::Reached;
+    std::thread runner([&] { end = simulation.run_until(60'000_s); });
+    while (simulation.recorder().count() == 0) std::this_thread::yield();  // until it is under way
+    int refused = 0;
+    const auto expect_refusal = [&](auto use) {
+        try {
+            use();
+            ADD_FAILURE() << "it was not in use";
+        } catch (const BusyError& error) {
+            EXPECT_NE(std::string(error.what()).find("in use by another thread"), std::string::npos);
+            ++refused;
+        }
+    };
+    expect_refusal([&] { simulation.run_until(1_s); });
+    expect_refusal([&] { simulation.snapshot(); });
+    expect_refusal([&] { simulation.restore(start); });
+    expect_refusal([&] { simulation.fork(start); });
+    expect_refusal([&] { simulation.apply(std::span(&change, 1)); });
+    expect_refusal([&] { simulation.set_limits({}); });
+    expect_refusal([&] { const Simulation::Turn turn = simulation.claim(); });
+    EXPECT_EQ(refused, 7);
+    simulation.interrupt();
+    runner.join();
+    EXPECT_EQ(end, RunEnd::Interrupted);
+    // As if nobody had asked: it stands where a simulation alone stands after as many events.
+    simulation.network().check_invariants();
+    Network alone(scenario, 1);
+    alone.run_until(simulation.now());
+    EXPECT_EQ(simulation.network().signature(), alone.signature());
+    EXPECT_EQ(simulation.run_until(simulation.now() + 1_s), RunEnd::Reached);
+}
+
+TEST(Simulation, EndsSoonAfterTheCrossingsAllowed) {
+    Simulation simulation(endless(), 1, 100_ms);
+    simulation.set_limits({.link_crossings = 1'000'000});
+    EXPECT_EQ(simulation.run_until(60'000_s), RunEnd::OverEvents);
+    EXPECT_GT(simulation.network().link_crossings(), 1'000'000);
+    EXPECT_LT(simulation.network().link_crossings(), 1'200'000);
+    EXPECT_EQ(simulation.run_until(60'000_s), RunEnd::OverEvents);
+    simulation.set_limits({});
+    EXPECT_EQ(simulation.run_until(simulation.now() + 1_s), RunEnd::Reached);
+}
+
+TEST(Simulation, EndsSoonAfterTheMemoryAllowedAndNamesWhatHasIt) {
+    const Scenario scenario = growing_queue();
+    const std::size_t before = heap_bytes();
+    Simulation simulation(scenario, 1, 1_s);
+    simulation.set_limits({.memory_bytes = 4'000'000});  // 2 of them are the buffer of marks
+    restart_peak();
+    // In slices too, each of which gets where it wants to
+    RunEnd end = RunEnd::Reached;
+    for (Nanos at = 1_s; end == RunEnd::Reached && at < 100_s; at += 1_s) end = simulation.run_until(at);
+    EXPECT_EQ(end, RunEnd::OverMemory);
+    EXPECT_GT(simulation.memory_bytes(), 4'000'000u);
+    EXPECT_LT(peak_heap_bytes() - before, 8'000'000u);  // a ring that has doubled, and the one before it
+    const Network::Fullest fullest = simulation.network().fullest();
+    EXPECT_TRUE(fullest.is_link);
+    EXPECT_EQ(scenario.links[fullest.index].name, scenario.links[0].name);
+    EXPECT_GT(fullest.bytes, 1'000'000u);
+    simulation.network().check_invariants();
+}
+
 TEST(Simulation, EveryAllocationOfItsConstructionMayFail) {
     const Scenario scenario = lossy_pair(1_s);
     const auto attempt = [&](long granted) {

@@ -1,0 +1,70 @@
+// Loss by a script: the packets that a lecture or a test of recovery wants lost, and no others.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <tuple>
+#include <vector>
+
+#include "memory.h"
+#include "packet.h"
+#include "units.h"
+
+namespace subflow {
+
+// One of the data packets or datagrams of a subflow that get to a link at `after` or later, counted from 1. They are
+// counted as they come: retransmissions too, and what is lost on the link in other ways.
+struct ScriptedDrop {
+    std::uint32_t subflow = 0;  // of all subflows of the scenario, in the order of its flows
+    std::int64_t number = 1;
+    Nanos after{};
+};
+
+// The script of one link direction. A value: a copy goes on where the original stands.
+class ScriptedLoss {
+public:
+    explicit ScriptedLoss(std::vector<ScriptedDrop> drops) {
+        const auto place = [](const ScriptedDrop& d) { return std::tuple(d.subflow, d.after, d.number); };
+        std::ranges::sort(drops, std::ranges::greater(), place);
+        for (const ScriptedDrop& drop : drops) {
+            if (counts_.empty() || counts_.back().subflow != drop.subflow || counts_.back().after != drop.after) {
+                Count& count = counts_.emplace_back();
+                count.subflow = drop.subflow;
+                count.after = drop.after;
+            }
+            counts_.back().numbers.push_back(drop.number);
+        }
+    }
+
+    // Whether this packet, which gets to the link at `at`, is one of them. Each is asked about once, in order.
+    bool takes(const Packet& packet, Nanos at) {
+        if (packet.kind == PacketKind::Ack) return false;
+        bool is_taken = false;
+        for (Count& count : counts_) {
+            if (count.subflow != packet.subflow || at < count.after) continue;
+            ++count.seen;
+            while (!count.numbers.empty() && count.numbers.back() == count.seen) {
+                count.numbers.pop_back();
+                is_taken = true;
+            }
+        }
+        return is_taken;
+    }
+
+    std::size_t heap_bytes() const { return heap_bytes_of(counts_); }
+
+private:
+    struct Count {
+        std::uint32_t subflow = 0;
+        Nanos after{};
+        std::int64_t seen = 0;
+        std::vector<std::int64_t> numbers;  // still to come, descending
+
+        std::size_t heap_bytes() const { return heap_bytes_of(numbers); }
+    };
+
+    std::vector<Count> counts_;
+};
+
+}  // namespace subflow
