@@ -56,7 +56,7 @@ def read_event(
         if not any(key in table for key in _LINK_CHANGES):
             report.add(path, "changes nothing", f"at least one of {either(_LINK_CHANGES)}")
     elif target == "flow":
-        if flow is not None and _check_flow(context, (*path, "flow"), flow, flows):
+        if flow is not None and check_flow(context, (*path, "flow"), flow, flows):
             _check_subflow(context, path, values, flows[flow.partition(".")[0]])
             _check_controller(context, path, values, flows[flow.partition(".")[0]])
         if not any(key in table for key in _FLOW_CHANGES):
@@ -97,7 +97,7 @@ def read_change(scenario: Scenario, table: Mapping[str, Any]) -> Event:
     return event
 
 
-def _check_flow(context: Context, path: Path, name: str, flows: Mapping[str, FlowReading | None]) -> bool:
+def check_flow(context: Context, path: Path, name: str, flows: Mapping[str, FlowReading | None]) -> bool:
     """Note a name that neither a flow nor a copy of one has; True if something has it."""
     base, dot, _ = name.partition(".")
     if not context.check_name(path, base, "flow", flows):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from subflow_sim.parameter import Param
+from subflow_sim.parameter import NAME_PATTERN, Param
 from subflow_sim.scenario_model import QueueSpec
 from subflow_sim.units import Dimension
 
@@ -60,7 +60,21 @@ LINK: tuple[Param, ...] = (
         "Whether packets sent after the delay fell may overtake those sent before.",
         default=False,
     ),
+    Param(
+        "drops",
+        Dimension.LIST,
+        'Data packets that are lost here, whatever else happens: "download/1:17" is the 17th packet of the first '
+        'subflow of download that gets to this link, "download/1:3@2s" the third from 2 s on. Retransmissions count. '
+        "Left out: none.",
+        example='["download/1:17"]',
+    ),
 )
+
+DROP_PATTERN = rf"({NAME_PATTERN})(\.[1-9][0-9]{{0,4}})?(/[0-9]{{1,10}})?:([0-9]{{1,20}})(@.+)?"
+"""A packet to be lost: flow, copy, subflow, number, time; "download/1:17", "download.3/2:1@2s"."""
+
+MOST_DROPS = 1000
+"""On one link."""
 
 _CODEL = ("codel", "fq_codel")
 

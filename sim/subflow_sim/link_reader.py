@@ -18,7 +18,12 @@ from subflow_sim.section_reader import Context, Noted, read_section, read_value
 from subflow_sim.toml_map import Path
 
 _PARAMS = params_by_key("link")
-_DIRECTION_PARAMS = tuple(param for param in SECTIONS["link"] if param.key != "ends")
+# What is of a link as a whole, and why one direction has none of its own
+_OF_BOTH = {
+    "ends": "both directions of a link have the same ends",
+    "drops": "a packet is lost in the direction in which its flow sends",
+}
+_DIRECTION_PARAMS = tuple(param for param in SECTIONS["link"] if param.key not in _OF_BOTH)
 _STEP_TIME = params_by_key("event")["at"]
 _LATER_RATE = params_by_key("event")["rate"]
 _DISCIPLINES = next(param.choices for param in QUEUE_TABLE if param.key == "discipline")
@@ -36,11 +41,13 @@ class LinkReading:
         link: with placeholders where the report has problems.
         is_joined: its ends are two different nodes that exist.
         events: the rate steps after the first.
+        drops: packets to be lost, as text: see `drop_reader`.
     """
 
     link: Link
     is_joined: bool
     events: tuple[Event, ...]
+    drops: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +88,9 @@ def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkRead
 
     reverse_path = (*path, "reverse")
     given = report.expect_table(reverse_path, table.get("reverse", {}), f"[links.{name}.reverse]") or {}
-    if "ends" in given:
-        report.add((*reverse_path, "ends"), "both directions of a link have the same ends", "leave it out")
-        given = {key: value for key, value in given.items() if key != "ends"}
+    for key in _OF_BOTH.keys() & given.keys():
+        report.add((*reverse_path, key), _OF_BOTH[key], "leave it out")
+    given = {key: value for key, value in given.items() if key not in _OF_BOTH}
     overrides = read_section(report, reverse_path, given, _DIRECTION_PARAMS, partial=True, specials=specials)
     forward_covers: Direction = "forward" if "rate" in given else "both"
     events = [*_step_events(name, forward_covers, forward), *_step_events(name, "reverse", overrides)]
@@ -93,7 +100,7 @@ def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkRead
         _direction(forward),
         _direction({**forward, **overrides}),
     )
-    return LinkReading(link, is_joined, tuple(events))
+    return LinkReading(link, is_joined, tuple(events), forward.get("drops") or ())
 
 
 def read_limit(context: Context, path: Path, value: object) -> QueueSpec:

@@ -126,6 +126,7 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
             flows.append((instance.name, flow))
             subflows += [(f"{instance.name}/{ordinal}", path) for ordinal, path in enumerate(flow.paths, start=1)]
 
+    _add_drops(core, scenario, link_index, {name: index for index, (name, _) in enumerate(subflows)})
     _add_events(core, scenario.events, link_index, flows, scenario.profile)
     return Lowered(core, tuple(flows), tuple(subflows), tuple(link_names), scenario.profile)
 
@@ -164,6 +165,20 @@ def _add_events(
                     controller=None if controller is None else controller.name,
                     controller_options={} if controller is None else core_options(controller.options),
                 )
+
+
+def _add_drops(
+    core: _core.Scenario, scenario: Scenario, link_index: dict[str, int], subflows: Mapping[str, int]
+) -> None:
+    for link in scenario.links.values():
+        for drop in link.drops:
+            index = subflows.get(f"{drop.flow}/{drop.subflow}")
+            if index is None:  # a copy that did not arrive with this seed
+                continue
+            flow = scenario.flows[drop.flow.partition(".")[0]]
+            forward, _ = _route(scenario.links, link_index, flow.source, flow.paths[drop.subflow - 1])
+            (side,) = {link_index[f"{link.name}/{direction}"] for direction in ("forward", "reverse")} & set(forward)
+            core.add_drop(side, subflow=index, number=drop.number, after_ns=nanos(drop.after_s))
 
 
 def _add_link(core: _core.Scenario, name: str, side: LinkDirection) -> None:

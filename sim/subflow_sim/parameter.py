@@ -76,6 +76,7 @@ class Param:
             options of `uncoupled`); empty: all.
         textbook_default: SI value that applies under the `textbook` profile when the key is left out; None: `default`.
         symbol: unit of a NUMBER.
+        example: what a LIST may be, as in a file.
     """
 
     key: str
@@ -94,6 +95,7 @@ class Param:
     applies_to: tuple[str, ...] = ()
     textbook_default: object = None
     symbol: str = ""
+    example: str = '["client", "server"]'
 
     @property
     def unit(self) -> str:
@@ -203,7 +205,7 @@ class Param:
             case Dimension.POINT:
                 return "two numbers, e.g. [300, 0]"
             case Dimension.LIST:
-                return 'a list of names, e.g. ["client", "server"]'
+                return f"a list of names, e.g. {self.example}"
             case Dimension.COUNTS:
                 return f"a list of whole numbers{self._range_text()}, e.g. [2] or [2, 3]"
             case Dimension.PATHS:

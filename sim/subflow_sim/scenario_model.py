@@ -117,13 +117,42 @@ class LinkDirection:
 
 
 @dataclass(frozen=True, slots=True)
+class Drop:
+    """A packet that is lost on a link whatever else there is.
+
+    Counted are the data packets of a subflow that get to the link, retransmissions and those that are lost there in
+    other ways included.
+
+    Attributes:
+        flow: its name, with the number of the copy if there are several: "download.3".
+        subflow: ordinal from 1 in path order.
+        number: which of them, from 1.
+        after_s: those that get there earlier do not count.
+    """
+
+    flow: str
+    subflow: int
+    number: int
+    after_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Link:
-    """A full-duplex link; "forward" is from `ends[0]` to `ends[1]`."""
+    """A full-duplex link; "forward" is from `ends[0]` to `ends[1]`.
+
+    Attributes:
+        name: its key in the file.
+        ends: the nodes it joins.
+        forward: from the first to the second.
+        reverse: from the second to the first.
+        drops: packets lost by a script, each in the direction in which its flow sends.
+    """
 
     name: str
     ends: tuple[str, str]
     forward: LinkDirection
     reverse: LinkDirection
+    drops: tuple[Drop, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
 
+from subflow_sim.drop_reader import with_drops
 from subflow_sim.errors import ScenarioError
 from subflow_sim.event_reader import read_event
 from subflow_sim.flow_reader import FlowReading, Links, read_flow
@@ -54,6 +55,7 @@ def read_tree(
     for name, table in _named_tables(report, tree, "flows"):
         flows[name] = read_flow(context, seen_by_flows, name, table)
     _check_bottlenecks(report, links, flows)
+    links = {name: None if each is None else with_drops(context, each, flows) for name, each in links.items()}
 
     events = [event for reading in links.values() if reading is not None for event in reading.events]
     events += _read_events(context, tree.get("events", []), links, flows)

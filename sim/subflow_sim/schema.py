@@ -12,7 +12,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from subflow_sim.link_params import LOSS_TABLE, QUEUE_TABLE, TRACE_TABLE
+from subflow_sim.link_params import DROP_PATTERN, LOSS_TABLE, MOST_DROPS, QUEUE_TABLE, TRACE_TABLE
 from subflow_sim.parameter import (
     COPY_SUFFIX_PATTERN,
     MAX_NAME_LENGTH,
@@ -130,7 +130,7 @@ def _named(definition: str, description: str) -> Schema:
 def _link() -> Schema:
     params = SECTIONS["link"]
     schema = _object(params)
-    direction = [param for param in params if param.key != "ends"]
+    direction = [param for param in params if param.key not in ("ends", "drops")]
     reverse = _object(direction)
     del reverse["required"]  # what is left out is as in the forward direction
     for properties in (schema["properties"], reverse["properties"]):
@@ -138,6 +138,8 @@ def _link() -> Schema:
         properties["loss"]["anyOf"].append({"$ref": "#/$defs/loss_model"})
         properties["queue"]["anyOf"].append({"$ref": "#/$defs/queue"})
     schema["properties"]["ends"] |= {"minItems": 2, "maxItems": 2, "uniqueItems": True}
+    drop = {"type": "string", "pattern": f"^{DROP_PATTERN}$"}
+    schema["properties"]["drops"] |= {"items": drop, "maxItems": MOST_DROPS}
     schema["properties"]["reverse"] = {
         "description": "What differs in the direction from the second end to the first.",
         **reverse,

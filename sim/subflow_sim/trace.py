@@ -37,11 +37,13 @@ class Mark:
         time_s: when.
         owner: as in `Column`.
         kind: "loss" (fast retransmit began), "rto", "recovered", "established", "closed", "penalised" (its window was
-            halved because it held up a faster subflow), "action" (a learning agent acted) of subflows; "completed",
+            halved because it held up a faster subflow), "action" (a learning agent acted), "scripted_drop" (a link lost
+            a data packet because the scenario says so) of subflows; "completed",
             "meta_rto" (nothing was DATA_ACKed for so long that the connection itself retransmits), "controller_change"
             (another one took over) of flows; "link_up", "link_down", "link_change" of link directions.
         value: for subflows a window in packets: ssthresh for "loss" and "rto", else cwnd; for "completed" the seconds
-            since the flow's start, for "meta_rto" those since the last progress or expiry; otherwise 0.
+            since the flow's start, for "meta_rto" those since the last progress or expiry, for "scripted_drop" the
+            sequence number of the packet in its subflow, from 0; otherwise 0.
         time_ns: the same time, exactly.
     """
 

@@ -89,6 +89,7 @@ MANY_PATHS = "paths = [" + '["wifi"],' * 33 + "]"
 # What to replace in TWO_PATHS ("+": append) by what; key (of the flow if it begins with a dot), line, message, allowed
 RED = '{ discipline = "red",'
 RED_LIMIT = 'link = "wifi"\nqueue = { discipline = "red", limit = 5 }'
+DROPS = '"2%"\ndrops = '
 WRONG = [
     # the beginning
     ("format = 1", "format = 0", "format", 1, "must not be zero", "1"),
@@ -167,6 +168,23 @@ WRONG = [
     (LTE_ENDS, '["client", "client"]\nrate = "16', "links.lte.ends", 17, "same node", "different"),
     (LTE_ENDS, '["client", 5]\nrate = "16', "links.lte.ends", 17, "a whole number", "names"),
     (LTE_ENDS, '["client", "sever"]\nrate = "16', "links.lte.ends[1]", 17, 'did you mean "server"', '"client" or'),
+    # packets lost by a script
+    ('"2%"', DROPS + '["dwnload/1:17"]', "links.wifi.drops[0]", 15, 'did you mean "download"', '"download"'),
+    ('"2%"', DROPS + '["download/3:17"]', "links.wifi.drops[0]", 15, "has 2 subflows", '"download/1"'),
+    ('"2%"', DROPS + '["download/0:17"]', "links.wifi.drops[0]", 15, "has 2 subflows", '"download/1"'),
+    ('"2%"', DROPS + '["download/2:17"]', "links.wifi.drops[0]", 15, "does not cross", '"download/1"'),
+    ('"2%"', DROPS + '["download.2:17"]', "links.wifi.drops[0]", 15, "does not cross", '"download/1"'),
+    ('"2%"', DROPS + '["download.2/1:17"]', "links.wifi.drops[0]", 15, "has no copies", '"download"'),
+    ('"2%"', DROPS + '["download/1:0"]', "links.wifi.drops[0]", 15, "counted from 1", "1 to 2147483648"),
+    ('"2%"', DROPS + '["download/1:2147483649"]', "links.wifi.drops[0]", 15, "too large", "1 to 2147483648"),
+    ('"2%"', DROPS + '["download/1"]', "links.wifi.drops[0]", 15, "names no packet", "FLOW/SUBFLOW:N@TIME"),
+    ('"2%"', DROPS + '["download/1:-1"]', "links.wifi.drops[0]", 15, "names no packet", '"download/1:17"'),
+    ('"2%"', DROPS + '["download/1:3@61s"]', "links.wifi.drops[0]", 15, "after the end", '"60s"'),
+    ('"2%"', DROPS + '["download/1:3@soon"]', "links.wifi.drops[0]", 15, '"soon"', '"50ms"'),
+    ('"2%"', DROPS + '["download:1", 5]', "links.wifi.drops", 15, "a whole number", '["download/1:17"]'),
+    ('"2%"', DROPS + '"download/1:17"', "links.wifi.drops", 15, "this is text, not a list", '["download/1:17"]'),
+    ('"2%"', DROPS + str(["d:1"] * 1001), "links.wifi.drops", 15, "list of 1001", "at most 1000"),
+    ('"2%"', '"2%"\nreverse.drops = []', "links.wifi.reverse.drops", 15, "in which its flow sends", "leave it out"),
     # flows
     (KIND, "", ".kind", 20, "missing", '"mptcp"'),
     ('"mptcp"', '"onof"', ".kind", 21, 'did you mean "onoff"', '"cbr"'),

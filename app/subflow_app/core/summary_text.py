@@ -22,6 +22,7 @@ from subflow_app.core.traces import path_label
 if TYPE_CHECKING:
     from subflow_sim.limits import Estimate
 
+_DROPS = ("drops_queue", "drops_random", "drops_down", "drops_scripted")
 _CONNECTION_FIGURES = ("reinjections", "duplicates", "mean_hol_blocking_s", "max_reorder_queue_bytes")
 
 
@@ -134,7 +135,7 @@ def connection_table(summary: Mapping[str, Any]) -> TextTable:
 
 
 def link_table(summary: Mapping[str, Any]) -> TextTable:
-    """One row per link direction that mattered; drops while a link was down have a column only where there are any.
+    """One row per link direction that mattered; drops of rare kinds have a column only where there are any.
 
     Idle directions (access links, the way back of ACKs) are counted in the title: twenty rows of zeros hide the
     bottleneck. If all are idle, all are shown.
@@ -154,9 +155,11 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
     ]
     if any(link.get("drops_down") for link in links):
         columns.append(NumberColumn("Drops", lambda link: link.get("drops_down"), count_text, "down pkt"))
+    if any(link.get("drops_scripted") for link in links):
+        columns.append(NumberColumn("Drops", lambda link: link.get("drops_scripted"), count_text, "script pkt"))
     return TextTable.of(links, columns, f"Links{told}")
 
 
 def _is_idle(link: Mapping[str, Any]) -> bool:
-    drops = sum(finite(link.get(name)) or 0.0 for name in ("drops_queue", "drops_random", "drops_down"))
+    drops = sum(finite(link.get(name)) or 0.0 for name in _DROPS)
     return not drops and (finite(link.get("utilisation")) or 0.0) < 0.01

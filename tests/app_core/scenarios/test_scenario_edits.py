@@ -50,6 +50,7 @@ loss = 0   # of ACKs
 [links.lte]
 ends = ["client", "server"]
 rate = "8Mbit/s"
+drops = ["download.2/3:17", "download.1/3:1@2s"]   # for the lecture
 [links.in]
 ends = ["server", "r1"]
 rate = "8Mbit/s"
@@ -156,6 +157,7 @@ def test_removing_a_link_takes_paths_and_events_along_and_counts_subflows_anew()
     assert left["flows"]["download"]["backup"] == [2]
     assert "paths" not in left["flows"]["cross"]
     assert left["events"] == [{"at": "20s", "flow": "download.2", "subflow": 2, "open": False}]
+    assert left["links"]["lte"]["drops"] == ["download.2/2:17", "download.1/2:1@2s"]
     assert "# the fast one" not in edited.text
     assert "# in this order" in edited.text
     assert ScenarioDoc(edited.text).problems == ()
@@ -177,6 +179,10 @@ def test_removing_all_paths_of_a_flow_leaves_it_the_shortest_ones() -> None:
     assert "events" not in data(edited)
 
 
+def test_packets_to_be_lost_go_with_their_flow() -> None:
+    assert "drops" not in data(remove_parts(SCENARIO, ["flows.download"]))["links"]["lte"]
+
+
 @pytest.mark.parametrize(
     ("key", "name"),
     [("nodes.client", "phone"), ("nodes.r1", "core"), ("links.wifi", "wlan"), ("flows.download", "web")],
@@ -187,6 +193,7 @@ def test_renaming_reaches_every_mention(key: str, name: str) -> None:
 
     assert ScenarioDoc(edited.text).problems == ()
     assert f'"{old}"' not in edited.text
+    assert f'"{old}.' not in edited.text
     # There and back again is the same scenario.
     assert tomllib.loads(rename_part(edited.text, edited.keys[0], old).text) == tomllib.loads(SCENARIO)
     assert "# of ACKs" in edited.text
@@ -213,6 +220,8 @@ def test_what_is_said_of_a_subflow_follows_its_path() -> None:
 
     assert left["flows"]["download"]["backup"] == [1]
     assert left["events"][1]["subflow"] == 1
+    assert left["links"]["lte"]["drops"] == ["download.2/1:17", "download.1/1:1@2s"]
+    assert "drops" not in data(set_paths(SCENARIO, "download", [["wifi"]]))["links"]["lte"]
     assert "backup" not in data(set_paths(SCENARIO, "download", None))["flows"]["download"]
     assert len(data(set_paths(SCENARIO, "download", None))["events"]) == 1
 

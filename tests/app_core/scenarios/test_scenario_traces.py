@@ -94,6 +94,7 @@ def test_the_form_of_a_link_has_the_options_of_its_queue(tmp_path) -> None:
         "queue.interval": ("", "0.1s"),
         "loss": ('{ model = "gilbert", p = "1%", r = "25%" }', "0%"),
         "reorder": ("", "false"),
+        "drops": ("", ""),
     }
     # Another discipline leaves the option that is not its own, so that it can be removed.
     doc.set_value("links.l.queue.discipline", "red")

@@ -29,6 +29,7 @@ KINDS: Mapping[str, str] = {
     "loss": translatable("Loss, fast retransmit"),
     "rto": translatable("Retransmission timeout"),
     "meta_rto": translatable("Timeout of the connection"),
+    "scripted_drop": translatable("Dropped by the script"),
     "recovered": translatable("Recovered"),
     "penalised": translatable("Penalised"),
     "established": translatable("Subflow opens"),
@@ -48,7 +49,10 @@ KINDS: Mapping[str, str] = {
 """What can happen: kind, and what the list calls it."""
 
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "losses": (translatable("Losses and timeouts"), ("loss", "rto", "meta_rto", "recovered", "penalised")),
+    "losses": (
+        translatable("Losses and timeouts"),
+        ("loss", "rto", "meta_rto", "scripted_drop", "recovered", "penalised"),
+    ),
     "flows": (translatable("Flows and subflows"), ("established", "closed", "completed", "start", "stop")),
     "changes": (
         translatable("Changes of links and flows"),
@@ -61,7 +65,18 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
 DEFAULT_KINDS = frozenset(KINDS) - {"action", "decision"}
 """What is listed at first: agents and controllers decide all the time."""
 
-TICKED = ("loss", "rto", "meta_rto", "link_down", "link_up", "link_change", "start", "scenario", "live")
+TICKED = (
+    "loss",
+    "rto",
+    "meta_rto",
+    "scripted_drop",
+    "link_down",
+    "link_up",
+    "link_change",
+    "start",
+    "scenario",
+    "live",
+)
 """What is ticked along the time line."""
 
 _NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
@@ -293,6 +308,8 @@ def _value_words(kind: str, value: float) -> str:
         return f"cwnd {value:.4g} pkt"
     if kind == "completed":
         return tr("{time} s after its start", time=f"{value:.4g}")
+    if kind == "scripted_drop":
+        return tr("packet {number}", number=f"{value + 1:.0f}")
     if kind == "meta_rto":
         return tr("{time} s without progress", time=f"{value:.4g}")
     return ""

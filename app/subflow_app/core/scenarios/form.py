@@ -36,6 +36,7 @@ _LABELS: Mapping[str, str] = {
     "packet": "Packet size",
     "prr": "PRR",
     "backup": "Backup subflows",
+    "drops": "Packets lost",
     "recv_buffer": "Receive buffer",
     "rto": "RTO",
     "rto_max": "RTO max",
@@ -206,13 +207,15 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
     ends = names_in(doc.value(f"{key}.ends"))
     params = {param.key: param for param in SECTIONS["link"]}
     both = ("rate", "delay", "queue", "loss", "reorder")
-    forward = _grouped(doc, "link", key, {"": ("ends",), tr("Both directions"): both})
+    ends_group, both_group, script = _grouped(
+        doc, "link", key, {"": ("ends",), tr("Both directions"): both, tr("Script"): ("drops",)}
+    )
     nodes = list(tables(doc, "nodes"))
-    ends_field = forward[0].fields[0]
+    ends_field = ends_group.fields[0]
     values: list[FormField] = []
-    for field in forward[1].fields:
+    for field in both_group.fields:
         values += _queue_fields(doc, field) if field.param.key == "queue" else [field]
-    forward = (replace(forward[0], fields=(_with_names(ends_field, nodes),)), replace(forward[1], fields=tuple(values)))
+    forward = (replace(ends_group, fields=(_with_names(ends_field, nodes),)), replace(both_group, fields=tuple(values)))
     reverse = []
     for each in both:
         as_forward = text_of(doc.value(f"{key}.{each}")) or default_text(params[each])
@@ -221,7 +224,7 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
         )
         reverse.append(replace(field, applies=as_forward))
     title = tr("Reverse direction") + (f" ({ends[1]} → {ends[0]})" if len(ends) == 2 else "")
-    groups = (*forward, FormGroup(title, tuple(reverse), tr("Only where it differs from forward.")))
+    groups = (*forward, FormGroup(title, tuple(reverse), tr("Only where it differs from forward.")), script)
     return Form(key, tr("Link"), name, " ↔ ".join(ends), groups, _own_problems(doc, key))
 
 

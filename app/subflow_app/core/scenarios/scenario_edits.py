@@ -8,7 +8,7 @@ it, so that the file names nothing that is gone. The text may have problems else
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.scenarios.scenario_parts import NAMED, flow_of, named, rows, texts
 from subflow_app.core.scenarios.toml_edit import TomlValue, read_toml
 from subflow_app.core.scenarios.toml_patch import TomlPatch
+from subflow_sim.link_params import DROP_PATTERN
 from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN
 from subflow_sim.scenario_model import NodeKind
 
@@ -23,6 +24,7 @@ DEFAULT_LINK: Mapping[str, TomlValue] = {"rate": "10Mbit/s", "delay": "10ms", "q
 """What a link that is drawn starts with: broadband, two bandwidth-delay products of queue at a round trip of 30 ms."""
 
 _NAME = re.compile(NAME_PATTERN)
+_DROP = re.compile(DROP_PATTERN)
 _NUMBERED = re.compile(r"(.*?)(-?)(\d+)\Z", re.DOTALL)
 _LETTERS: Mapping[str, str] = {"host": "h", "router": "r", "link": "l"}
 
@@ -146,6 +148,7 @@ def remove_parts(text: str, keys: Iterable[str]) -> Edited:
             _drop_paths(patch, name, flow, gone.links)
     for row, ordinal in gone.renumbered_events():
         patch.set(("events", row, "subflow"), ordinal)
+    _revise_drops(patch, data, gone.revised_drop, gone.links)
     return Edited(patch.result(), gone.keys())
 
 
@@ -197,6 +200,13 @@ class _Gone:
             if row not in self.events and ordinals and isinstance(subflow, int) and ordinals[subflow] != subflow:
                 yield row, ordinals[subflow]
 
+    def revised_drop(self, flow: str, subflow: int | None) -> tuple[str, int | None] | None:
+        """What a packet to be lost is called now; None: it goes with its flow or subflow."""
+        ordinals = self._ordinals.get(flow)
+        if flow in self.flows or (ordinals is not None and subflow is not None and subflow not in ordinals):
+            return None
+        return flow, subflow if ordinals is None or subflow is None else ordinals[subflow]
+
     def keys(self) -> tuple[str, ...]:
         sections = (
             ("nodes", self.nodes),
@@ -240,6 +250,34 @@ def _renumber_backup(patch: TomlPatch, name: str, flow: Mapping[str, Any], ordin
         patch.set(("flows", name, "backup"), backup)
 
 
+def _revise_drops(
+    patch: TomlPatch,
+    data: Mapping[str, Any],
+    revise: Callable[[str, int | None], tuple[str, int | None] | None],
+    gone_links: Collection[str] = (),
+) -> None:
+    """Let packets to be lost follow their flow and subflow; those of which `revise` makes None go."""
+    for name, link in named(data, "links").items():
+        given = link.get("drops")
+        if name in gone_links or not isinstance(given, list):
+            continue
+        kept: list[Any] = []
+        for drop in given:
+            found = _DROP.fullmatch(drop) if isinstance(drop, str) else None
+            if found is None:  # the reader says what is wrong with it
+                kept.append(drop)
+                continue
+            flow, copy, subflow, number, after = (part or "" for part in found.groups())
+            revised = revise(flow, int(subflow[1:]) if subflow else None)
+            if revised is not None:
+                place = f"/{revised[1]}" if revised[1] is not None else ""
+                kept.append(f"{revised[0]}{copy}{place}:{number}{after}")
+        if not kept and given:
+            patch.remove(("links", name, "drops"))
+        elif kept != given:
+            patch.set(("links", name, "drops"), kept)
+
+
 # --- rename ---------------------------------------------------------------------------------------------------------
 
 
@@ -266,6 +304,8 @@ def rename_part(text: str, key: str, name: str) -> Edited:
     patch.rename((section, old), name)
     for path, value in _mentions(data, section, old, name):
         patch.set(path, value)
+    if section == "flows":
+        _revise_drops(patch, data, lambda flow, subflow: (name if flow == old else flow, subflow))
     draws = data.get("training", {}).get("draws", {}) if isinstance(data.get("training"), dict) else {}
     if isinstance(draws, dict) and old in named(draws, section):
         patch.rename(("training", "draws", section, old), name)
@@ -337,6 +377,13 @@ def set_paths(text: str, flow: str, paths: Sequence[Sequence[str]] | None) -> Ed
             patch.remove(("events", row))
         elif ordinals[subflow] != subflow:
             patch.set(("events", row, "subflow"), ordinals[subflow])
+
+    def follow(of: str, subflow: int | None) -> tuple[str, int | None] | None:
+        if of != flow or subflow is None:
+            return of, subflow
+        return (of, ordinals[subflow]) if subflow in ordinals else None
+
+    _revise_drops(patch, data, follow)
     return Edited(patch.result(), (f"flows.{flow}",))
 
 

@@ -23,6 +23,7 @@ _TICKS: Mapping[str, tuple[str, float]] = {
     "start": ("accent", 7.0),
     "rto": ("error", 7.0),
     "meta_rto": ("error", 8.0),
+    "scripted_drop": ("error", 5.0),
     "link_change": ("warning", 7.0),
     "scenario": ("warning", 7.0),
     "live": ("warning", 8.0),
