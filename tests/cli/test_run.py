@@ -351,3 +351,20 @@ def test_export_folder_that_cannot_be_written_keeps_the_run(
     assert answer.code == 1
     assert "choose another folder" in answer.err
     assert [run["status"] for run in subflow("runs", "--db", database, "--json").document] == ["finished"]
+
+
+def test_warnings_of_the_scenario_are_told_before_the_run_and_in_the_document(subflow: Subflow, tmp_path: Path) -> None:
+    file = tmp_path / "unlike.toml"
+    links = "\n".join(
+        f'[links.{name}]\nends = ["a", "b"]\nrate = "{rate}"\ndelay = "10ms"'
+        for name, rate in (("fast", "90Mbit/s"), ("slow", "2Mbit/s"))
+    )
+    flow = '[flows.d]\nkind = "mptcp"\nfrom = "a"\nto = "b"\ncontroller = "mpcc-loss"\npaths = [["fast"], ["slow"]]'
+    file.write_text(f'format = 1\nduration = "1s"\n[nodes.a]\n[nodes.b]\n{links}\n{flow}\n', encoding="utf-8")
+    told = 'flow "d": mpcc-loss tries rates 4.6Mbit/s above its own'
+    answer = subflow("run", file, "--no-store", "--json")
+    assert answer.err.startswith(f"warning: {told}")
+    assert answer.err.count("warning: ") == 1
+    assert [warning[: len(told)] for warning in answer.document["warnings"]] == [told]
+    answer = subflow("run", file, "--no-store", "--json", "--set", "flows.d.controller=lia")
+    assert (answer.err, answer.document["warnings"]) == ("", [])

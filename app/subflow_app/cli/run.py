@@ -140,6 +140,9 @@ def carry_out_and_tell(
     """
     from subflow_app.cli.progress import in_background, run_text
 
+    warnings = job.warnings
+    for warning in warnings:
+        print_note(f"warning: {warning}")
     result, signal_number = in_background(job, job.name, lambda: run_text(job.progress))
     # What could not be kept is saved before anything else can go wrong.
     rescued = _rescue(job, result) if result.store_error is not None else None
@@ -148,7 +151,7 @@ def carry_out_and_tell(
             store.add_tag(result.run_id, tag)
     if result.error is None:
         if as_json:
-            print_json(result.summary | more())
+            print_json(result.summary | {"warnings": warnings} | more())
         else:
             _print_summary(result.summary)
             tell_more()

@@ -152,9 +152,13 @@ class Notices:
         """What was told about an earlier change is of the past."""
         self._banners.close_banner("live")
 
-    def run_began(self) -> None:
-        """What was told about earlier runs is of the past."""
+    def run_began(self, warnings: Sequence[str]) -> None:
+        """What was told about earlier runs is of the past; the scenario of this one has these warnings."""
         self._banners.close_banner("run")
+        if warnings:
+            self._banners.show_banner("scenario", "warning", " ".join(f"{problem_text(each)}." for each in warnings))
+        else:
+            self._banners.close_banner("scenario")
 
     def run_failed(self, job: RunJob, error: Exception) -> None:
         """The simulation stopped with an error."""

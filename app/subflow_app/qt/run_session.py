@@ -128,7 +128,7 @@ class RunSession(QObject):
             self._start()
 
     def _on_started(self, job: RunJob) -> None:
-        self._notices.run_began()
+        self._notices.run_began(job.warnings)
         if job.past is not None:
             self._shown.show_fork(job)
         elif self._is_following:

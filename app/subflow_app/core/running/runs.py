@@ -277,6 +277,13 @@ class RunJob:
         self._progress = self._measure(JobState.WAITING)
 
     @property
+    def warnings(self) -> tuple[str, ...]:
+        """What the scenario is likely to disappoint with, each a sentence without its full stop."""
+        from subflow_sim.scenario_warnings import scenario_warnings  # which loads the compiled core
+
+        return scenario_warnings(self.scenario)
+
+    @property
     def seed(self) -> int:
         """Seed in use."""
         return self._simulation.seed

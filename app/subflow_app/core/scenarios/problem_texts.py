@@ -107,6 +107,12 @@ ERRORS = (
     translatable("{controller} comes to no decision on this scenario"),
     translatable("there is a policy called {name} already: give this one another name"),
     translatable("the scenario cannot be read: {reason}"),
+    # Of scenarios that can be run.
+    translatable(
+        'flow "{flow}": {controller} tries rates {width} above its own, {share} of the total of its paths, where path '
+        "{path} carries {rate}: its trials overload that; a probe of {fitting} suits these paths, and the usual one "
+        "fewer of them"
+    ),
 )
 """The forms of whole messages."""
 

@@ -1,0 +1,37 @@
+"""The window says what a scenario is warned of when it is run, in the language of the window."""
+
+from __future__ import annotations
+
+import pytest
+from pytestqt.qtbot import QtBot
+from tests.helpers.networks import link, mptcp, scenario
+
+from subflow_app.core.language import set_language
+from subflow_app.qt.notices import Notices
+from subflow_app.qt.widgets.banner import Banners
+from subflow_sim.scenario_warnings import scenario_warnings
+
+
+@pytest.mark.parametrize(
+    ("code", "told"), [("en", "its trials overload that"), ("de", "Seine Versuche überlasten ihn")]
+)
+def test_a_banner_has_the_warning_until_a_run_without_one_begins(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, code: str, told: str
+) -> None:
+    banners = Banners()
+    qtbot.addWidget(banners)
+    notices = Notices(banners)
+    unlike = scenario(
+        [link("a", rate_bps=1e8), link("b", rate_bps=2e6)], [mptcp("d", ["a", "b"], "mpcc-loss")], duration_s=9
+    )
+    set_language(code)
+    try:
+        notices.run_began(scenario_warnings(unlike))
+        text = banners.text("scenario")
+        assert told in text
+        assert "5.1Mbit/s" in text
+        assert text.endswith(".")
+        notices.run_began(())
+        assert banners.text("scenario") == ""
+    finally:
+        set_language("en")

@@ -1,0 +1,60 @@
+"""Warnings of scenarios are computed from what they say, and what they warn of happens."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.helpers.networks import link, mptcp, run, scenario
+
+from subflow_sim.scenario_model import Choice, Event, Scenario
+from subflow_sim.scenario_warnings import scenario_warnings
+
+
+def many_paths(count: int, controller: str | Choice = "mpcc-loss", rate_bps: float = 5e6) -> Scenario:
+    links = [link(f"p{i}", rate_bps=rate_bps, delay_s=0.02, queue_pkts=50) for i in range(count)]
+    flow = mptcp("d", [each.name for each in links], controller)
+    return scenario(links, [flow], duration_s=30, warmup_s=15, profile="linux")
+
+
+def test_probes_that_are_wider_than_a_path_are_warned_of_with_the_way_out() -> None:
+    (told,) = scenario_warnings(many_paths(24))
+    assert told == (
+        'flow "d": mpcc-loss tries rates 6Mbit/s above its own, 5% of the total of its paths, where path p0 carries '
+        "5Mbit/s: its trials overload that; a probe of 2.1% suits these paths, and the usual one fewer of them"
+    )
+
+
+@pytest.mark.parametrize("controller", ["mpcc-loss", "mpcc-latency"])
+def test_it_is_a_matter_of_rates_and_not_of_a_number_of_paths(controller: str) -> None:
+    # 5 % of 17 equal paths are 0.85 of one of them, of 18 more.
+    assert not scenario_warnings(many_paths(17, controller))
+    assert scenario_warnings(many_paths(18, controller, rate_bps=1e8))
+    assert not scenario_warnings(many_paths(24, Choice(controller, {"probe": 0.021})))
+    assert scenario_warnings(many_paths(11, Choice(controller, {"probe": 0.1})))
+    # Two paths do where one is a twentieth of both.
+    unlike = scenario(
+        [link("a", rate_bps=1e8), link("b", rate_bps=4e6)], [mptcp("d", ["a", "b"], controller)], duration_s=9
+    )
+    assert "path b carries 4Mbit/s" in scenario_warnings(unlike)[0]
+    # Subflows over one link share it, whoever else is there.
+    shared = scenario([link("a")], [mptcp("d", ["a"] * 24, controller)], duration_s=9)
+    assert "tries rates 500kbit/s above its own" in scenario_warnings(shared)[0]
+
+
+def test_others_are_not_warned_of_unless_an_event_brings_mpcc() -> None:
+    for controller in ("lia", "bbr", "vivace"):
+        assert not scenario_warnings(many_paths(24, controller if controller == "lia" else "uncoupled"))
+    later = many_paths(24, "lia")
+    change = Event(3.0, flow="d", controller=Choice("mpcc-loss"))
+    assert len(scenario_warnings(replace(later, events=(change,)))) == 1
+
+
+def test_what_is_warned_of_happens_and_the_way_out_helps() -> None:
+    def loss(controller: str | Choice) -> float:
+        ratio: float = run(many_paths(24, controller)).summary()["flows"][0]["loss_ratio"]
+        return ratio
+
+    # Measured: 24 % and 0.0 %.
+    assert loss("mpcc-loss") > 0.15
+    assert loss(Choice("mpcc-loss", {"probe": 0.021})) < 0.02
