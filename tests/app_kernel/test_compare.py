@@ -197,11 +197,31 @@ def test_the_table_has_a_row_per_flow_and_subflow(worker: FakeWorker) -> None:
 
 
 def test_the_verdict_counts_what_is_within_the_target() -> None:
-    def case(name: str, ratio: float | None) -> dict[str, Any]:
-        return {"scenario": name, "flows": [{"goodput_bps": {"difference": ratio}}]}
+    def case(name: str, ratio: float | None, time_ratio: float | None = None) -> dict[str, Any]:
+        flow = {"goodput_bps": {"difference": ratio}, "completion_s": {"difference": time_ratio}}
+        return {"scenario": name, "flows": [flow]}
 
-    verdict = grid_verdict([case("good", 0.1), case("bad", -0.25), case("undefined", None)])
-    assert verdict == "1 of 2 within 10 % of the kernel's goodput; furthest off by 25.0 %: bad"
+    cases = [case("good", 0.1), case("bad", -0.25), case("undefined", None)]
+    verdict = "1 of 2 within 10 % of the kernel's goodput; furthest off by 25.0 %: bad"
+    assert grid_verdict(cases) == verdict
+    # Whatever a transfer takes, its goodput over the run is its size by the length of the run.
+    assert grid_verdict([*cases, case("10kB", 0.0, 0.3)]) == (
+        f"{verdict}\n0 of 1 within 10 % of the kernel's completion time; furthest off by 30.0 %: 10kB"
+    )
+    assert grid_verdict([]) == "no case has a goodput to compare"
+
+
+def test_the_grid_shows_what_the_links_dropped_and_what_transfers_took(worker: FakeWorker) -> None:
+    (comparison,) = run_comparisons([a_case()], MACHINE, seeds=1, repetitions=2)
+    document = comparison.document()
+    # Six link directions of the fake worker drop 1 packet in the queue and 2 at random each.
+    assert document["drops"]["kernel"] == {"mean": 18, "min": 18, "max": 18}
+    table = grid_table([document])
+    heads = [column.title for column in table.columns]
+    assert table.rows[0][heads.index("Drops") + 1] == "18"
+    transfer = {"simulated": {"mean": 1.204}, "kernel": {"mean": 1.205}, "difference": 1.204 / 1.205 - 1}
+    document["flows"][0]["completion_s"] = transfer
+    assert grid_table([document]).rows[0][heads.index("Completion") :][:3] == ("1.204", "1.205", "-0.1")
 
 
 def test_a_kernel_run_has_the_face_of_a_simulation(worker: FakeWorker) -> None:

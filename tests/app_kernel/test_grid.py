@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from subflow_app.kernel.grid import LOSSES_PERCENT, RATES_MBIT, RTTS_MS, GridCase, grid_cases, grid_scenarios
+from subflow_app.kernel.grid import (
+    LOSSES_PERCENT,
+    RATES_MBIT,
+    RTTS_MS,
+    TRANSFERS_KB,
+    GridCase,
+    grid_cases,
+    grid_scenarios,
+)
 from subflow_app.kernel.plan import plan_network
 
 
@@ -17,7 +25,7 @@ def test_every_case_is_a_scenario_that_can_be_mapped() -> None:
 def test_the_grid_meets_every_loss_rate_and_rtt() -> None:
     cases = [case for case in grid_cases() if case.controller == "newreno"]
     assert {case.loss_percent for case in cases} == set(LOSSES_PERCENT)
-    assert {case.rate_mbit for case in cases} == set(RATES_MBIT)
+    assert {case.rate_mbit for case in cases if case.size_kb is None} == set(RATES_MBIT)
     assert {case.rtt_ms for case in cases} == set(RTTS_MS)
     assert any(case.is_mptcp for case in cases)
     assert any(case.is_short for case in cases)
@@ -37,5 +45,12 @@ def test_a_case_describes_itself() -> None:
     case = GridCase("newreno", 20, 50, 0.5)
     assert case.name == "newreno 20Mbit/s 50ms 0.5%"
     # A bandwidth-delay product is 20 Mbit/s * 50 ms / 12 000 bit = 83.3 packets.
-    assert 'queue = "83pkt"' in case.text()
+    assert 'queue = "84pkt"' in case.text()
     assert 'delay = "25ms"' in case.text()
+
+
+def test_transfers_span_slow_start_and_begin_with_the_handshake() -> None:
+    transfers = [scenario for scenario in grid_scenarios() if scenario.flows["bulk"].size_bytes is not None]
+    assert {scenario.flows["bulk"].size_bytes for scenario in transfers} == {size_kb * 1000 for size_kb in TRANSFERS_KB}
+    assert all(scenario.warmup_s == 0 for scenario in transfers)
+    assert "cubic 10Mbit/s 100ms 0% 1000kB" in {scenario.name for scenario in transfers}

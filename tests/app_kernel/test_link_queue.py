@@ -74,7 +74,8 @@ def test_loss_is_drawn_for_each_packet_before_the_queue() -> None:
 def test_a_lost_packet_takes_no_time_of_the_link() -> None:
     queue = LinkQueue(replace(LINK, loss=1.0), seed=1)
     assert queue.offer(0, 1500) is None
-    assert queue.offer(0, 1500, may_be_lost=False) == 11 * MS
+    assert queue.queue_pkts(0) == 0
+    assert queue.busy_until(11 * MS) == 0
 
 
 def test_work_still_to_do_is_not_yet_counted_as_busy() -> None:

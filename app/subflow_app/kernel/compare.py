@@ -18,7 +18,7 @@ from subflow_sim.scenario import Scenario
 from subflow_sim.simulation import Simulation
 
 TARGET = 0.10
-"""Goodput within this share of the kernel's is what the simulator aims at."""
+"""Goodput within this share of the kernel's is what the simulator aims at; for a transfer, the time it takes."""
 
 _MOST_TRIES = 3
 _OVERHEAD_S = 30.0
@@ -67,7 +67,10 @@ class Comparison:
     kernel: list[KernelRun] = field(default_factory=list)
 
     def document(self) -> dict[str, Any]:
-        """The comparison as a JSON document: per figure mean, least and greatest of both sides."""
+        """The comparison as a JSON document: per figure mean, least and greatest of both sides.
+
+        ``drops`` are packets lost on all links together, on the way of the data as of the acknowledgements.
+        """
         scenario = self.case.scenario
         kernel = [run.recording.summary() for run in self.kernel]
         flows = []
@@ -112,6 +115,7 @@ class Comparison:
             "repetitions": len(self.kernel),
             "lateness": {name: max(one[name] for one in late) for name in ("p50_s", "p99_s", "max_s")},
             "is_late": any(one["p99_s"] > LATE_P99_S for one in late),
+            **_figures([_drops(one) for one in self.simulated], [_drops(one) for one in kernel], ("drops",)),
             "flows": flows,
         }
 
@@ -243,6 +247,11 @@ def simulate(case: Case, seeds: int) -> list[dict[str, Any]]:
         simulation.run_until(case.scenario.duration_s)
         summaries.append(simulation.summary())
     return summaries
+
+
+def _drops(summary: dict[str, Any]) -> dict[str, Any]:
+    """Packets that the links of a run dropped, in a queue or at random."""
+    return {"drops": sum(link["drops_queue"] + link["drops_random"] for link in summary["links"])}
 
 
 def _figures(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from subflow_app.core.number_text import duration_text, fixed_text, signed_percent_text
@@ -11,12 +11,16 @@ from subflow_app.core.traces import path_label
 from subflow_app.kernel.compare import TARGET
 
 _MBIT, _MS = 1e-6, 1e3
+_ABSENT: Mapping[str, Any] = {"simulated": {"mean": None}, "kernel": {"mean": None}, "difference": None}
 
 _FIGURE_COLUMNS = (
     TextColumn("Goodput", "sim Mbit/s"),
     TextColumn("", "kernel"),
     TextColumn("", "diff %"),
     TextColumn("", "kernel range"),
+    TextColumn("Completion", "sim s"),
+    TextColumn("", "kernel"),
+    TextColumn("", "diff %"),
     TextColumn("RTT", "sim ms"),
     TextColumn("", "kernel"),
     TextColumn("cwnd", "sim pkt"),
@@ -26,6 +30,7 @@ _FIGURE_COLUMNS = (
     TextColumn("RTOs", "sim"),
     TextColumn("", "kernel"),
 )
+_DROP_COLUMNS = (TextColumn("Drops", "sim pkt"), TextColumn("", "kernel"))
 
 
 def comparison_table(document: Mapping[str, Any]) -> TextTable:
@@ -46,24 +51,29 @@ def grid_table(documents: Sequence[Mapping[str, Any]]) -> TextTable:
     for document in documents:
         flow = document["flows"][0]
         late = "late" if document["is_late"] else ""
-        rows.append((str(document["scenario"]), *_cells(flow, flow["subflows"]), late))
-    return TextTable("", (*text_columns("Case"), *_FIGURE_COLUMNS, TextColumn("Flag")), tuple(rows))
+        drops = (_whole_text(document["drops"], side) for side in ("simulated", "kernel"))
+        rows.append((str(document["scenario"]), *_cells(flow, flow["subflows"]), *drops, late))
+    return TextTable("", (*text_columns("Case"), *_FIGURE_COLUMNS, *_DROP_COLUMNS, TextColumn("Flag")), tuple(rows))
 
 
 def grid_verdict(documents: Sequence[Mapping[str, Any]]) -> str:
-    """How many cases are within the target, and the worst one."""
-    differences = [
-        (abs(flow["goodput_bps"]["difference"]), str(document["scenario"]))
-        for document in documents
-        for flow in document["flows"]
-        if flow["goodput_bps"]["difference"] is not None
-    ]
-    if not differences:
-        return "no case has a goodput to compare"
-    within = sum(size <= TARGET for size, _ in differences)
-    size, name = max(differences)
-    return (
-        f"{within} of {len(differences)} within {TARGET * 100:.0f} % of the kernel's goodput;"
+    """How many cases are within the target, and the worst one: transfers by their time, the others by their goodput."""
+    found = [(flow, str(document["scenario"])) for document in documents for flow in document["flows"]]
+    transfers = [(flow, name) for flow, name in found if flow["completion_s"]["difference"] is not None]
+    others = [(flow, name) for flow, name in found if flow["completion_s"]["difference"] is None]
+    sentences = [*_verdict(others, "goodput_bps", "goodput"), *_verdict(transfers, "completion_s", "completion time")]
+    return "\n".join(sentences) or "no case has a goodput to compare"
+
+
+def _verdict(flows: Sequence[tuple[Mapping[str, Any], str]], figure: str, what: str) -> Iterator[str]:
+    """The verdict on one figure of these flows with the names of their cases; nothing if none has it."""
+    sizes = [(abs(flow[figure]["difference"]), name) for flow, name in flows if flow[figure]["difference"] is not None]
+    if not sizes:
+        return
+    size, name = max(sizes)
+    within = sum(size <= TARGET for size, _ in sizes)
+    yield (
+        f"{within} of {len(sizes)} within {TARGET * 100:.0f} % of the kernel's {what};"
         f" furthest off by {size * 100:.1f} %: {name}"
     )
 
@@ -82,21 +92,29 @@ def comparison_line(document: Mapping[str, Any], release: str) -> str:
 
 def _cells(entry: Mapping[str, Any], subflows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
     goodput, rtt = entry["goodput_bps"], entry["mean_rtt_s"]
+    completion = entry.get("completion_s", _ABSENT)  # of the connection, not of a subflow
     cwnd = subflows[0]["mean_cwnd_pkts"] if len(subflows) == 1 else None
     return (
         fixed_text(goodput["simulated"]["mean"], 3, _MBIT),
         fixed_text(goodput["kernel"]["mean"], 3, _MBIT),
         signed_percent_text(goodput["difference"]),
         f"{fixed_text(goodput['kernel']['min'], 2, _MBIT)}…{fixed_text(goodput['kernel']['max'], 2, _MBIT)}",
+        fixed_text(completion["simulated"]["mean"], 3),
+        fixed_text(completion["kernel"]["mean"], 3),
+        signed_percent_text(completion["difference"]),
         fixed_text(rtt["simulated"]["mean"], 1, _MS),
         fixed_text(rtt["kernel"]["mean"], 1, _MS),
         fixed_text(cwnd["simulated"]["mean"] if cwnd else None, 1),
         fixed_text(cwnd["kernel"]["mean"] if cwnd else None, 1),
-        fixed_text(entry["retransmits"]["simulated"]["mean"], 0),
-        fixed_text(entry["retransmits"]["kernel"]["mean"], 0),
+        _whole_text(entry["retransmits"], "simulated"),
+        _whole_text(entry["retransmits"], "kernel"),
         fixed_text(_total(subflows, "simulated"), 1),
         fixed_text(_total(subflows, "kernel"), 1),
     )
+
+
+def _whole_text(figure: Mapping[str, Any], side: str) -> str:
+    return fixed_text(figure[side]["mean"], 0)
 
 
 def _total(subflows: Sequence[Mapping[str, Any]], side: str) -> float | None:

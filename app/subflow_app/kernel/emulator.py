@@ -17,7 +17,6 @@ How true it is, measured on two cores at 10 to 100 Mbit/s:
   IP packet, as in the simulator. Acknowledgements with SACK blocks weigh 64 to 80 bytes, the simulator's 52.
 * A packet that comes within the lateness of another link's departure may be offered to a shared link after one that
   came a little later: on shared links the order of arrivals is true to the lateness, not to the nanosecond.
-* Random loss spares handshakes (SYN set): the simulator has none, and a lost SYN costs a second.
 """
 
 from __future__ import annotations
@@ -45,7 +44,6 @@ _PACKET_IGNORE_OUTGOING, _PACKET_STATISTICS, _SOL_PACKET = 23, 6, 263
 _SO_TIMESTAMPNS, _SO_RCVBUFFORCE = 35, 33
 _RECEIVE_BUFFER_BYTES = 16 << 20
 _ETHERNET_BYTES = 14
-_TCP_FLAGS, _SYN = _ETHERNET_BYTES + 20 + 13, 0x02
 # As many packets are read in one go: deliveries that come due meanwhile wait no longer than that takes (some 0.2 ms).
 _READ_AT_ONCE = 16
 _LONGEST_WAIT_S = 0.05
@@ -137,9 +135,7 @@ class Emulator:
             while due and due[0][0] <= now:
                 due_ns, _, frame, queues, hop, output, counts = pop(due)
                 if hop < len(queues):
-                    arrival = queues[hop].offer(
-                        due_ns, len(frame) - _ETHERNET_BYTES, may_be_lost=not frame[_TCP_FLAGS] & _SYN
-                    )
+                    arrival = queues[hop].offer(due_ns, len(frame) - _ETHERNET_BYTES)
                     if arrival is not None:
                         ordinal += 1
                         push(due, (arrival, ordinal, frame, queues, hop + 1, output, counts))
@@ -173,7 +169,7 @@ class Emulator:
                 came = seconds * NANOSECONDS + nanoseconds - offset
                 if counts is not None:
                     counts[0] += 1
-                arrival = queues[0].offer(came, len(frame) - _ETHERNET_BYTES, may_be_lost=not frame[_TCP_FLAGS] & _SYN)
+                arrival = queues[0].offer(came, len(frame) - _ETHERNET_BYTES)
                 if arrival is not None:
                     ordinal += 1
                     push(due, (arrival, ordinal, frame, queues, 1, output, counts))

@@ -130,10 +130,7 @@ class Connection:
     ) -> None:
         self.plan, self.flow = plan, flow
         self._sender_namespace = sender_namespace
-        # The simulator's first subflow is established when the flow starts: the handshake takes place before that.
-        early_s = plan.base_rtt_s(flow.paths[0])
-        self.connect_at_ns = start_ns + round((flow.start_s - early_s) * NANOSECONDS)
-        self._starts_at_ns = start_ns + round(flow.start_s * NANOSECONDS)
+        self.connect_at_ns = start_ns + round(flow.start_s * NANOSECONDS)
         self._stops_at_ns = math.inf if flow.stop_s is None else start_ns + round(flow.stop_s * NANOSECONDS)
         self._left_bytes = math.inf if flow.size_bytes is None else float(flow.size_bytes)
         self._network_start_ns = start_ns
@@ -165,7 +162,7 @@ class Connection:
         """Begin the handshake."""
         with inside(self._sender_namespace):
             sender = self._socket()
-        if self.flow.stop_s is not None or self.flow.size_bytes is not None:
+        if self.flow.stop_s is not None:
             with suppress(OSError):  # MPTCP has it since 6.10
                 sender.setsockopt(socket.IPPROTO_TCP, _TCP_NOTSENT_LOWAT, _UNSENT_BYTES)
         sender.setblocking(False)
@@ -191,12 +188,10 @@ class Connection:
                 self._left_bytes -= self.sender.send(chunk)
             except BlockingIOError:
                 return True
+            except OSError:  # nobody answered the handshake
+                break
         self.wants_to_write = False
         return False
-
-    def is_before_start(self, now_ns: int) -> bool:
-        """Whether data may not flow yet."""
-        return now_ns < self._starts_at_ns
 
     def read(self, now_ns: int) -> None:
         """Take what has come."""
@@ -211,7 +206,7 @@ class Connection:
             self.received_bytes += len(data)
             size = self.flow.size_bytes
             if size is not None and self.received_bytes >= size and self.completed_s is None:
-                self.completed_s = (now_ns - self._starts_at_ns) / NANOSECONDS
+                self.completed_s = (now_ns - self.connect_at_ns) / NANOSECONDS
 
     def begin_measurement(self, elapsed_s: float) -> None:
         """The warm-up is over: figures count from here."""
@@ -224,12 +219,13 @@ class Connection:
         """Look at the state of the subflows, after so much of the network's time."""
         self._looked_at_s = elapsed_s
         for index, info in self._infos():
-            self.traces[index].look(info)
+            if info.is_connected:
+                self.traces[index].look(info)
         if not self._is_measured and elapsed_s >= self.plan.warmup_s:
             self.begin_measurement(elapsed_s)
 
     def _infos(self) -> list[tuple[int, TcpInfo]]:
-        """The established subflows, by the ordinal of their path."""
+        """The subflows that there are, by the ordinal of their path."""
         if self.sender is None:
             return []
         if not self.flow.is_mptcp:
@@ -329,9 +325,6 @@ class _Pump:
                 self._reading[descriptor].read(now)
             elif descriptor in self._writing:
                 connection = self._writing[descriptor]
-                if connection.is_before_start(now) and connection.plan.base_rtt_s(connection.flow.paths[0]) > 0:
-                    # The handshake was a little quicker than planned.
-                    continue
                 if not connection.write(now):
                     self._epoll.unregister(descriptor)
                     del self._writing[descriptor]
@@ -354,4 +347,4 @@ class _Pump:
 
 def _nothing_yet(info: TcpInfo) -> TcpInfo:
     """Counters of a connection at its very start."""
-    return TcpInfo(info.cwnd_pkts, _NAN, _NAN, _NAN, 0, _NAN, 0, 0, 0, 0, 0, 0.0, 0.0)
+    return TcpInfo(True, info.cwnd_pkts, _NAN, _NAN, _NAN, 0, _NAN, 0, 0, 0, 0, 0, 0.0, 0.0)

@@ -1,11 +1,13 @@
 """The built-in cases: single flows over one or two bottlenecks, loss 0 to 2 %, RTT 20 to 200 ms, 5 to 50 Mbit/s.
 
 Each loss meets each rate once per controller, with the RTTs rotating, so that every value of each meets every other's
-neighbours without running all 48 combinations. Queues hold a bandwidth-delay product, but 20 packets at least.
+neighbours without running all 48 combinations. Queues hold a bandwidth-delay product, but 20 packets at least. Then
+there are transfers from 10 kB to 3 MB over one of these paths, which end within slow start or soon after it.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -15,6 +17,7 @@ RATES_MBIT = (5, 20, 50)
 RTTS_MS = (20, 50, 100, 200)
 LOSSES_PERCENT = (0.0, 0.5, 1.0, 2.0)
 CONTROLLERS = ("newreno", "cubic", "bbr")
+TRANSFERS_KB = (10, 30, 100, 300, 1000, 3000)
 # A two-path case has the second path at this share of the rate and this multiple of the RTT.
 _SECOND_PATH = (0.5, 2)
 _WIRE_BITS = 1500 * 8
@@ -35,7 +38,7 @@ from = "sender"
 to = "receiver"
 controller = {controller}
 paths = {paths}
-"""
+{size}"""
 
 _LINK = """
 [links.{name}]
@@ -50,7 +53,7 @@ reverse = {{ queue = "1000pkt", loss = 0 }}
 
 @dataclass(frozen=True, slots=True)
 class GridCase:
-    """One case: controller (of each subflow), first path, whether there is a second, and for how long."""
+    """One case: controller (of each subflow), first path, whether there is a second, and for how long or how much."""
 
     controller: str
     rate_mbit: int
@@ -58,18 +61,19 @@ class GridCase:
     loss_percent: float
     is_mptcp: bool = False
     is_short: bool = False
+    size_kb: int | None = None
 
     @property
     def name(self) -> str:
-        """What tables call it, e.g. ``cubic 20Mbit/s 50ms 0.5%``, ``2 × cubic ...``, ``... short``."""
+        """What tables call it, e.g. ``cubic 20Mbit/s 50ms 0.5%``, ``2 × cubic ...``, ``... short``, ``... 30kB``."""
         many = "2 × " if self.is_mptcp else ""
-        short = " short" if self.is_short else ""
-        return f"{many}{self.controller} {self.rate_mbit}Mbit/s {self.rtt_ms}ms {self.loss_percent:g}%{short}"
+        length = " short" if self.is_short else "" if self.size_kb is None else f" {self.size_kb}kB"
+        return f"{many}{self.controller} {self.rate_mbit}Mbit/s {self.rtt_ms}ms {self.loss_percent:g}%{length}"
 
     @property
     def duration_s(self) -> int:
         """Longer where few packets go through: with a dozen losses in a run, three runs say little."""
-        if self.is_short:
+        if self.is_short or self.size_kb is not None:
             return 5
         is_slow = self.loss_percent > 0 and self.rtt_ms >= 100 and self.controller != "bbr"
         return 120 if is_slow else 40
@@ -85,7 +89,7 @@ class GridCase:
                 name=name,
                 rate_kbit=rate_kbit,
                 delay_ms=rtt_ms / 2,
-                queue_pkts=max(_LEAST_QUEUE_PKTS, round(rate_kbit * rtt_ms / _WIRE_BITS)),
+                queue_pkts=max(_LEAST_QUEUE_PKTS, math.ceil(rate_kbit * rtt_ms / _WIRE_BITS)),
                 loss=self.loss_percent,
             )
             for name, rate_kbit, rtt_ms in paths
@@ -94,16 +98,17 @@ class GridCase:
         return _TEMPLATE.format(
             name=self.name,
             duration_s=self.duration_s,
-            warmup_s=0 if self.is_short else 5,
+            warmup_s=0 if self.duration_s == 5 else 5,
             links=links,
             kind="mptcp" if self.is_mptcp else "tcp",
             controller=f'{{ name = "uncoupled", base = {controller} }}' if self.is_mptcp else controller,
             paths="[" + ", ".join(f'["{name}"]' for name, _, _ in paths) + "]",
+            size="" if self.size_kb is None else f'size = "{self.size_kb}kB"\n',
         )
 
 
 def grid_cases() -> Iterator[GridCase]:
-    """All cases: those of one path, the starts (5 s, warm-up included), and those of two paths."""
+    """All cases: those of one path, the starts (5 s, warm-up included), transfers, and those of two paths."""
     for controller in CONTROLLERS:
         for i, loss in enumerate(LOSSES_PERCENT):
             for j, rate in enumerate(RATES_MBIT):
@@ -111,6 +116,9 @@ def grid_cases() -> Iterator[GridCase]:
     for controller in CONTROLLERS:
         for rate, rtt in ((5, 100), (50, 50), (20, 200)):
             yield GridCase(controller, rate, rtt, 0.0, is_short=True)
+    for controller in CONTROLLERS:
+        for size_kb in TRANSFERS_KB:
+            yield GridCase(controller, 10, 100, 0.0, size_kb=size_kb)
     for controller in CONTROLLERS:
         for rate, rtt, loss in ((20, 50, 0.0), (5, 100, 0.5), (20, 20, 1.0)):
             yield GridCase(controller, rate, rtt, loss, is_mptcp=True)

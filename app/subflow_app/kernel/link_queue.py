@@ -61,19 +61,18 @@ class LinkQueue:
         self.queue_ns = 0.0
         self.max_queue_pkts = 0
 
-    def offer(self, now_ns: float, size_bytes: int, *, may_be_lost: bool = True) -> float | None:
+    def offer(self, now_ns: float, size_bytes: int) -> float | None:
         """A packet comes to the link.
 
         Args:
             now_ns: when, not before the packet offered last.
             size_bytes: on the wire, IP header included.
-            may_be_lost: False for handshakes, which the random loss spares.
 
         Returns:
             When it arrives at the far end, ns; None if it is lost or does not fit.
         """
         self.packets_in += 1
-        if self.loss and may_be_lost and self.random() < self.loss:
+        if self.loss and self.random() < self.loss:
             self.drops_random += 1
             return None
         if not self.ns_per_byte:

@@ -17,6 +17,7 @@ _ADDRESS_BYTES, _ADDRESS_PAIR_BYTES = 128, 256  # struct __kernel_sockaddr_stora
 _MOST_SUBFLOWS = 16
 _INFINITE_SSTHRESH = 0x7FFFFFFF
 _NO_MIN_RTT_US = 0xFFFFFFFF
+_SYN_SENT, _SYN_RECEIVED, _CLOSED = 2, 3, 7  # net/tcp_states.h
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -26,6 +27,7 @@ class TcpInfo:
     """A socket at an instant.
 
     Attributes:
+        is_connected: the handshake is over.
         cwnd_pkts: congestion window.
         ssthresh_pkts: slow start threshold; NaN while there is none.
         srtt_s: smoothed RTT; NaN before the first sample.
@@ -41,6 +43,7 @@ class TcpInfo:
         sndbuf_limited_s: time so far in which the send buffer was.
     """
 
+    is_connected: bool
     cwnd_pkts: int
     ssthresh_pkts: float
     srtt_s: float
@@ -69,6 +72,7 @@ def parse_tcp_info(data: bytes) -> TcpInfo:
     (delivered,) = struct.unpack_from("=I", data, 192)
     (timeouts,) = struct.unpack_from("=H", data, 240)
     return TcpInfo(
+        is_connected=data[0] not in (_CLOSED, _SYN_SENT, _SYN_RECEIVED),
         cwnd_pkts=cwnd,
         ssthresh_pkts=float(ssthresh) if ssthresh < _INFINITE_SSTHRESH else float("nan"),
         srtt_s=rtt_us / 1e6 if rtt_us else float("nan"),

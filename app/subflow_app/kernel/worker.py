@@ -61,7 +61,7 @@ def _run(plans: Sequence[NetworkPlan]) -> dict[str, Any]:
         for flow in range(len(plan.flows)):
             hosts.append((network, flow, *_connect_hosts(plan, network, flow, number, routes)))
             number += 1
-    start_ns = time.monotonic_ns() + round((_HEAD_START_S + max(_earliness_s(plan) for plan in plans)) * NANOSECONDS)
+    start_ns = time.monotonic_ns() + round(_HEAD_START_S * NANOSECONDS)
 
     def emulate() -> dict[str, Any]:
         emulator = Emulator(plans, routes, start_ns)
@@ -84,10 +84,6 @@ def _run(plans: Sequence[NetworkPlan]) -> dict[str, Any]:
     for (network, _, _, _), result in zip(hosts, results["connections"], strict=True):
         networks[network]["flows"].append(result)
     return {"emulator": emulation, "networks": networks, "release": os.uname().release}
-
-
-def _earliness_s(plan: NetworkPlan) -> float:
-    return max(plan.base_rtt_s(path) for flow in plan.flows for path in flow.paths)
 
 
 def _connect_hosts(
