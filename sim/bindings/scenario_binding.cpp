@@ -196,6 +196,7 @@ void bind_scenario(nb::module_& m) {
     nb::class_<TransportOptions>(m, "TransportOptions")
         .def(nb::init<>())
         .def_rw("initial_window_pkts", &TransportOptions::initial_window_pkts)
+        .def_rw("handshake", &TransportOptions::handshake)
         .def_rw("loss_detection", &TransportOptions::loss_detection)
         .def_rw("dsack", &TransportOptions::dsack)
         .def_rw("delayed_ack", &TransportOptions::delayed_ack)

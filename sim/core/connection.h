@@ -63,8 +63,11 @@ struct Connection {
     MetaTimer meta_timer;
     std::int64_t copied_pkts = 0;  // handed to a subflow because the scheduler wants everything on all of them
 
+    bool waits_to_join = false;  // further subflows do, until the first one is acknowledged data
+
     // Receiving end
     Reassembly reassembly;
+    ReceiveBuffer buffer;
     std::int64_t delivered_bytes = 0;  // payload handed to the application, in order
     Nanos completed_at = kNever;
     Nanos ended_at = kNever;  // completed, or everything arrived that was sent before the stop
@@ -86,6 +89,15 @@ struct Connection {
     }
 };
 
+// A handshake under way, at the end that began it.
+struct Opening {
+    HandshakeStep sent = HandshakeStep::Syn;
+    std::uint8_t timeouts = 0;       // of the packet sent last
+    std::uint8_t retransmitted = 0;  // SYNs
+    bool waits = false;              // has not begun: a further subflow, before the connection is there
+    Nanos rtt{};                     // that its SYN took
+};
+
 // One path's worth of a connection. Sender and receiver stand in one record because the simulator owns both hosts; they
 // communicate through packets only.
 struct Subflow {
@@ -101,8 +113,11 @@ struct Subflow {
     bool is_backup = false;              // carries data only while no other subflow is usable
     std::uint32_t route = 0;             // into Network's table of hops
     std::uint32_t ack_route = 0;
-    std::uint64_t random_stream = 0;                   // what its draws are made from
-    Nanos join_at = kNever;                            // establishment under way
+    std::uint64_t random_stream = 0;   // what its draws are made from
+    std::uint32_t handshake_pkts = 0;  // of both ends
+    std::uint32_t acks_heard = 0;      // of its receiver, as far as its sender knows
+    Nanos join_at = kNever;  // establishment under way: when it is there, or what its handshake waits for is overdue
+    Opening opening;
     Nanos penalised_others_at = Nanos(-kNever.value);  // last time it had slower subflows penalised
 
     double schedule_logit = 0;       // what an agent wants it to have of what is handed out (Candidate::logit)

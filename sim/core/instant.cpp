@@ -32,8 +32,10 @@ PacketsUnderWay packets_under_way(const Network& network) {
         link.for_each_under_way(network.now(), [&](const Packet& packet, const Link::Place& place) {
             out.link.push_back(static_cast<std::int32_t>(i));
             out.subflow.push_back(static_cast<std::int32_t>(packet.subflow));
-            out.kind.push_back(static_cast<std::uint8_t>(packet.kind));
-            out.seq.push_back(packet.seq);
+            // Those of a handshake look like ACKs of nothing.
+            const bool is_handshake = packet.kind == PacketKind::Handshake;
+            out.kind.push_back(static_cast<std::uint8_t>(is_handshake ? PacketKind::Ack : packet.kind));
+            out.seq.push_back(is_handshake ? 0 : packet.seq);
             out.size_bytes.push_back(packet.size);
             out.progress.push_back(progress(place, link.delay(), network.now()));
             out.queue_position.push_back(place.queue_position);
@@ -57,7 +59,7 @@ LinksNow links_now(const Network& network) {
 
 SubflowState state_of(const Subflow& s, FlowKind kind) {
     if (sends_datagrams(kind)) return SubflowState::Datagrams;
-    if (!s.is_established) return s.join_at < kNever ? SubflowState::Joining : SubflowState::Closed;
+    if (!s.is_established) return s.join_at < kNever || s.opening.waits ? SubflowState::Joining : SubflowState::Closed;
     switch (s.sender.state()) {
         case SenderState::Recovery:
             return SubflowState::Recovery;
@@ -77,6 +79,7 @@ SubflowsNow subflows_now(const Network& network) {
         // What is not established has no window and no RTT, whatever its next sender is made with.
         const SubflowSender* const sender = s.is_established ? &s.sender : nullptr;
         const bool has_rtt = sender != nullptr && sender->rtt().has_sample();
+        const bool has_srtt = sender != nullptr && sender->rtt().has_estimate();
         const double ssthresh_pkts = sender != nullptr ? sender->window().ssthresh_pkts : kNaN;
         const double pacing_pps = sender != nullptr ? sender->window().pacing_pps : 0;
         out.is_established.push_back(s.is_established);
@@ -84,7 +87,7 @@ SubflowsNow subflows_now(const Network& network) {
         out.cwnd_pkts.push_back(sender != nullptr ? sender->window().cwnd_pkts : kNaN);
         out.ssthresh_pkts.push_back(std::isinf(ssthresh_pkts) ? kNaN : ssthresh_pkts);
         out.inflight_pkts.push_back(sender != nullptr ? sender->pipe() : kNaN);
-        out.srtt_s.push_back(has_rtt ? to_seconds(sender->rtt().srtt()) : kNaN);
+        out.srtt_s.push_back(has_srtt ? to_seconds(sender->rtt().srtt()) : kNaN);
         out.min_rtt_s.push_back(has_rtt ? to_seconds(sender->rtt().min_rtt()) : kNaN);
         out.rto_s.push_back(sender != nullptr ? to_seconds(sender->rto(network.scenario().transport)) : kNaN);
         out.pacing_rate_bps.push_back(pacing_pps > 0 ? pacing_pps * wire_bits : kNaN);  // NaN: clocked by ACKs

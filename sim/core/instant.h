@@ -15,7 +15,7 @@ class Network;
 struct PacketsUnderWay {
     std::vector<std::int32_t> link;
     std::vector<std::int32_t> subflow;
-    std::vector<std::uint8_t> kind;  // PacketKind
+    std::vector<std::uint8_t> kind;  // PacketKind; of a handshake Ack
     std::vector<std::uint32_t> seq;  // Packet::seq
     std::vector<std::uint16_t> size_bytes;
     // Along the wire, 0 to 1, by the delay that the link has now: after a change of it, what was on the wire before

@@ -60,6 +60,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         if (flow.send_buffer)
             connection.send_buffer_pkts =
                 static_cast<std::uint32_t>(std::clamp<std::int64_t>(flow.send_buffer->value / payload, 1, 0x7fffffff));
+        connection.buffer = ReceiveBuffer(payload, flow.recv_buffer);
         connection.is_plain = !connection.is_multipath() && !flow.send_buffer;
         for (std::size_t i = 0; i < flow.paths.size(); ++i) {
             const PathSpec& path = flow.paths[i];
@@ -223,7 +224,13 @@ Nanos Network::on_subflow_timer(std::uint32_t index) {
         send_datagrams(index);
         return c.datagrams.wake_at();
     }
-    if (s.join_at <= now_) establish(index);
+    if (s.join_at <= now_) {
+        if (scenario_->transport.handshake) {
+            on_handshake_timeout(index);
+        } else {
+            establish(index);
+        }
+    }
     if (s.is_established) {
         const TimerOutcome outcome = s.sender.on_timer(now_, gather_siblings(c, index), scenario_->transport);
         if (outcome.timed_out) on_timed_out(index);
@@ -251,7 +258,7 @@ void Network::on_timed_out(std::uint32_t index) {
 Nanos Network::on_ack_timer(std::uint32_t index) {
     Subflow& s = subflows_[index];
     if (!s.is_established) return kNever;
-    if (s.receiver.ack_deadline() <= now_) send_ack(s, connections_[s.connection], index, now_);
+    if (s.receiver.ack_deadline() <= now_) send_delayed_ack(s, connections_[s.connection], index, now_);
     return s.receiver.ack_deadline();
 }
 
@@ -281,17 +288,16 @@ void Network::start_flow(std::uint32_t flow) {
     c.is_started = true;
     c.started_at = now_;
     if (c.is_multipath()) start_meta_timer(flow);
-    // The first subflow is the connection: `start` is when its first packet may leave. The others join afterwards.
-    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
-        const std::uint32_t subflow = c.first_subflow + i;
-        if (sends_datagrams(c.kind)) {
-            start_datagrams(subflow);
-        } else if (i == 0) {
-            establish(subflow);
-        } else {
-            open_subflow(subflow, now_ + base_rtt(subflows_[subflow]));
-        }
+    if (sends_datagrams(c.kind)) return start_datagrams(c.first_subflow);
+    const bool has_handshake = scenario_->transport.handshake;
+    // The first subflow is the connection: `start` is when its first packet leaves. The others join afterwards.
+    c.waits_to_join = has_handshake && c.is_multipath();
+    if (has_handshake) {
+        begin_handshake(c.first_subflow);
+    } else {
+        establish(c.first_subflow);
     }
+    for (std::uint32_t i = 1; i < c.subflow_count; ++i) open_subflow(c.first_subflow + i);
 }
 
 void Network::stop_flow(std::uint32_t flow) {
@@ -324,7 +330,7 @@ void Network::apply_change(const EventSpec& change) {
         } else if (!*change.open) {
             close_subflow(index);
         } else if (c.is_started && !s.is_established && s.join_at == kNever) {
-            open_subflow(index, now_ + base_rtt(s));
+            open_subflow(index);
         }
     }
 }
@@ -394,10 +400,16 @@ SubflowSender Network::make_sender(const Controller& controller, const Subflow& 
     return SubflowSender(controller, scenario_->transport, seed, scenario_->packet_bits());
 }
 
-void Network::open_subflow(std::uint32_t index, Nanos join_at) {
+void Network::open_subflow(std::uint32_t index) {
     Subflow& s = subflows_[index];
-    s.join_at = join_at;
-    events_.schedule(timer_source(index), join_at);
+    if (!scenario_->transport.handshake) {
+        s.join_at = now_ + base_rtt(s);
+        events_.schedule(timer_source(index), s.join_at);
+    } else if (s.ordinal != 0 && connections_[s.connection].waits_to_join) {
+        s.opening.waits = true;
+    } else {
+        begin_handshake(index);
+    }
 }
 
 void Network::establish(std::uint32_t index) {
@@ -413,8 +425,14 @@ void Network::establish(std::uint32_t index) {
 
 void Network::close_subflow(std::uint32_t index) {
     Subflow& s = subflows_[index];
+    const bool was_opening = s.join_at < kNever;
     s.join_at = kNever;
-    if (!s.is_established) return;
+    s.opening = {};
+    if (!s.is_established) {
+        // An answer to what was sent so far opens nothing any more.
+        if (was_opening) s.incarnation = static_cast<std::uint8_t>((s.incarnation + 1) & kIncarnationMask);
+        return;
+    }
     s.is_established = false;
     Connection& c = connections_[s.connection];
     s.sender.account_cwnd(now_);
@@ -428,6 +446,7 @@ void Network::close_subflow(std::uint32_t index) {
         s);
     s.sender.continue_books(std::move(predecessor));
     s.receiver = SubflowReceiver();
+    s.acks_heard = 0;
     s.copied_below = 0;
     fill(c);
 }
@@ -463,7 +482,7 @@ std::vector<std::int64_t> Network::packets_in_flight() const {
     std::vector<std::int64_t> in_flight(subflows_.size(), 0);
     for (const Link& link : links_)
         link.for_each_under_way(now_, [&](const Packet& p, const Link::Place&) {
-            if (p.kind != PacketKind::Ack) ++in_flight[p.subflow];
+            if (p.kind == PacketKind::Data || p.kind == PacketKind::Datagram) ++in_flight[p.subflow];
         });
     return in_flight;
 }

@@ -184,7 +184,7 @@ private:
     void order_held_links();
     std::uint32_t hop_of(const Packet& p) const {
         const Subflow& s = subflows_[p.subflow];
-        return (p.kind == PacketKind::Ack ? s.ack_route : s.route) + p.hop;
+        return (p.goes_back() ? s.ack_route : s.route) + p.hop;
     }
     std::int64_t carry_held_packets();
     Nanos on_link_event(std::uint32_t link);
@@ -201,10 +201,20 @@ private:
     void change_controller(const EventSpec& change);
     void change_priority(const EventSpec& change);
     void note_backups(Connection& connection);
-    void open_subflow(std::uint32_t subflow, Nanos join_at);
+    void open_subflow(std::uint32_t subflow);
     void close_subflow(std::uint32_t subflow);
     void establish(std::uint32_t subflow);
     Nanos base_rtt(const Subflow& s) const;
+
+    // network_handshake.cpp: the packets that open a subflow
+    void begin_handshake(std::uint32_t subflow);
+    void send_handshake(std::uint32_t subflow, HandshakeStep step, Nanos echo, Nanos at);
+    void on_handshake_at_receiver(const Packet& packet, Subflow& s, Connection& c, Nanos at);
+    void on_handshake_at_sender(const Packet& packet, Subflow& s, Connection& c);
+    void on_handshake_timeout(std::uint32_t subflow);
+    void give_up(std::uint32_t subflow);
+    void begin_joins(Connection& connection);
+
     SubflowSender make_sender(const Controller& controller, const Subflow& s) const;
 
     template <PacketKind kKind>
@@ -219,6 +229,8 @@ private:
     void on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at);
     void on_ack(const Packet& packet, Subflow& s, Connection& c);
     void send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
+    void send_delayed_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
+    void note_receiver_rtt(Connection& c);
     std::uint32_t make_extension(const AckExtension& content);
     void start_datagrams(std::uint32_t subflow);
     void send_datagrams(std::uint32_t subflow);

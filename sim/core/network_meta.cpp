@@ -46,7 +46,7 @@ void Network::penalise_holders(Connection& c, std::size_t fast) {
     Subflow& f = subflows_[c.first_subflow + fast];
     // DEVIATION: Linux takes the RTT of a subflow without a sample for nil, and halves the windows of all others with
     // each packet until it has one.
-    if (!f.sender.rtt().has_sample()) return;
+    if (!f.sender.rtt().has_estimate()) return;
     const Nanos srtt = f.sender.rtt().srtt();
     if (now_ - f.penalised_others_at < srtt) return;
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {

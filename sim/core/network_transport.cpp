@@ -56,9 +56,10 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
 
 template <PacketKind kKind>
 SF_INLINE void Network::receive(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
-    ++packets_delivered_;
     if (c.captured) [[unlikely]]
         note_packet(c, packet, Station::Receiver, at);
+    if constexpr (kKind == PacketKind::Handshake) return on_handshake_at_receiver(packet, s, c, at);
+    ++packets_delivered_;
     ++s.arrived_pkts;
     mix_signature(at, packet.subflow, packet.seq);
     if constexpr (kKind == PacketKind::Data) {
@@ -91,14 +92,21 @@ void Network::carry_on(Packet& packet, Nanos at) {
         case PacketKind::Ack:
             if (packet.hop == s.ack_hops) return on_ack(packet, s, c);
             return carry<PacketKind::Ack>(s.ack_route + packet.hop, packet, s, c, at);
+        case PacketKind::Handshake:
+            if (packet.goes_back()) {
+                if (packet.hop == s.ack_hops) return on_handshake_at_sender(packet, s, c);
+                return carry<PacketKind::Handshake>(s.ack_route + packet.hop, packet, s, c, at);
+            }
+            if (packet.hop == s.hops) return receive<PacketKind::Handshake>(packet, s, c, at);
+            return carry<PacketKind::Handshake>(s.route + packet.hop, packet, s, c, at);
     }
 }
 
 template <PacketKind kKind>
 void Network::on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32_t subflow, Nanos sent, Nanos at) {
     mix_signature(at, subflow, ~seq);
-    if (extension != kNoExtension) free_extensions_.push_back(extension);
-    if (kKind == PacketKind::Ack) return;
+    if (kKind == PacketKind::Ack && extension != kNoExtension) free_extensions_.push_back(extension);
+    if (kKind == PacketKind::Ack || kKind == PacketKind::Handshake) return;
     Subflow& s = subflows_[subflow];
     ++s.dropped_pkts;
     if (sent > measurement_.sent_after()) ++s.lost_pkts;
@@ -107,6 +115,8 @@ void Network::on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32
 void Network::on_dropped(const Packet& packet, Nanos at) {
     if (packet.kind == PacketKind::Ack)
         return on_dropped<PacketKind::Ack>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
+    if (packet.kind == PacketKind::Handshake)
+        return on_dropped<PacketKind::Handshake>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
     on_dropped<PacketKind::Data>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
 }
 
@@ -117,6 +127,7 @@ SF_INLINE void Network::transmit(Connection& c, Subflow& s, std::uint32_t index,
     packet.transmission = sent.number;
     packet.subflow = index;
     packet.data_seq = sent.data_seq;
+    packet.extension = s.acks_heard;
     packet.size = static_cast<std::uint16_t>(c.payload_of(sent.data_seq) + c.header_bytes);
     packet.kind = PacketKind::Data;
     packet.incarnation = s.incarnation & kIncarnationMask;
@@ -301,11 +312,11 @@ SF_INLINE std::size_t Network::choose_subflow(Connection& c, std::uint32_t data_
 SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     // Ahead of the clock the timer of a delayed ACK has not had its turn.
     if (s.receiver.ack_deadline() < at) [[unlikely]]
-        send_ack(s, c, packet.subflow, s.receiver.ack_deadline());
+        send_delayed_ack(s, c, packet.subflow, s.receiver.ack_deadline());
+    const std::uint32_t arrived = c.payload_of(packet.data_seq);
     const SubflowReceiver::Decision decision =
-        s.receiver.on_data(packet.seq, packet.sent_time, at, scenario_->transport);
+        s.receiver.on_data(packet.seq, arrived, packet.sent_time, packet.extension, at, c.buffer, scenario_->transport);
     if (decision.is_new) [[likely]] {
-        const std::uint32_t arrived = c.payload_of(packet.data_seq);
         s.received_bytes += arrived;
         c.reassembly.on_data(packet.data_seq, arrived, s.ordinal, at, [&](std::uint32_t data_seq, std::uint8_t origin) {
             const std::uint32_t payload = c.payload_of(data_seq);
@@ -321,6 +332,18 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
     } else {
         events_.schedule(ack_timer_source(packet.subflow), s.receiver.ack_deadline());
     }
+    if (decision.has_rtt) [[unlikely]]
+        note_receiver_rtt(c);
+    if (c.buffer.is_due(at)) [[unlikely]]
+        c.buffer.adjust(at, c.delivered_bytes);
+}
+
+// Source: Linux mptcp_rcv_space_adjust: the slowest subflow sets the pace.
+void Network::note_receiver_rtt(Connection& c) {
+    Nanos longest{};
+    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i)
+        longest = std::max(longest, subflows_[i].receiver.rtt());
+    c.buffer.note_rtt(longest);
 }
 
 void Network::end_if_delivered(Connection& c, Nanos at) {
@@ -330,6 +353,11 @@ void Network::end_if_delivered(Connection& c, Nanos at) {
     c.completed_at = at;
     marks_.add(at, MarkKind::Completed, static_cast<std::uint32_t>(&c - connections_.data()),
                to_seconds(at - c.started_at));
+}
+
+void Network::send_delayed_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at) {
+    s.receiver.on_delay_over(scenario_->transport);
+    send_ack(s, c, index, at);
 }
 
 void Network::send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at) {
@@ -362,10 +390,10 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
 
 // Not inlined: nearly always there is no capture, and its callers are the path of every packet.
 void Network::note_packet(Connection& c, const Packet& p, Station station, Nanos at) {
-    const bool is_ack = p.kind == PacketKind::Ack;
+    const bool is_ack = p.kind == PacketKind::Ack || p.kind == PacketKind::Handshake;
     const std::int64_t header_bytes = p.kind == PacketKind::Data ? c.header_bytes : kDatagramHeaderBytes.value;
     const auto payload_bytes = static_cast<std::uint16_t>(is_ack ? 0 : p.size - header_bytes);
-    const bool is_extended = is_ack && p.extension != kNoExtension;
+    const bool is_extended = p.kind == PacketKind::Ack && p.extension != kNoExtension;
     c.captured->note(p, station, at, payload_bytes, is_extended ? &ack_extensions_[p.extension] : nullptr);
 }
 
@@ -383,6 +411,7 @@ void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
     if (is_current(s, packet) && s.is_established) [[likely]] {
         const Siblings view = c.is_coupled ? gather_siblings(c, packet.subflow) : Siblings{};
         s.is_potentially_failed = false;
+        s.acks_heard = packet.transmission + 1;
         const AckOutcome outcome =
             s.sender.on_ack(packet.seq, blocks, packet.sent_time, now_, view, scenario_->transport);
         if (outcome.newly_delivered != 0) measurement_.add_rtt(s.connection, now_ - packet.sent_time);
@@ -401,6 +430,8 @@ void Network::on_data_ack(Connection& c, std::uint32_t data_ack) {
     c.data_una = data_ack;
     if (!c.is_multipath()) return;
     c.data_acked_at = now_;
+    if (c.waits_to_join) [[unlikely]]
+        begin_joins(c);
     while (c.sent_on.begin_pos() != data_ack) c.sent_on.pop_front();
 }
 
@@ -410,7 +441,7 @@ Siblings Network::gather_siblings(Connection& c, std::uint32_t self) {
     std::size_t count = 0;
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         const Subflow& s = subflows_[i];
-        if (!s.is_established || !s.sender.rtt().has_sample()) continue;
+        if (!s.is_established || !s.sender.rtt().has_estimate()) continue;
         if (i == self) view.self = count;
         // A path without any delay may round to an RTT of nil, which no rate can be computed from.
         const Nanos srtt = std::max(s.sender.rtt().srtt(), Nanos(1));
@@ -425,7 +456,7 @@ Siblings Network::gather_siblings(Connection& c, std::uint32_t self) {
     if (count != c.subflow_count) [[unlikely]] {
         for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
             const Subflow& s = subflows_[c.first_subflow + i];
-            if (!s.is_established || !s.sender.rtt().has_sample()) view.absent |= 1u << i;
+            if (!s.is_established || !s.sender.rtt().has_estimate()) view.absent |= 1u << i;
         }
     }
     return view;
@@ -452,6 +483,23 @@ void Network::send_datagrams(std::uint32_t index) {
     if (c.captured) [[unlikely]]
         note_packet(c, packet, Station::Sender, now_);
     carry<PacketKind::Datagram>(s.route, packet, s, c, now_);
+}
+
+// A packet of a handshake leaves at `at`, by the way of the data or that of the ACKs.
+void Network::send_handshake(std::uint32_t index, HandshakeStep step, Nanos echo, Nanos at) {
+    Subflow& s = subflows_[index];
+    Connection& c = connections_[s.connection];
+    Packet packet;
+    packet.sent_time = echo;
+    packet.seq = static_cast<std::uint32_t>(step);
+    packet.transmission = s.handshake_pkts++;
+    packet.subflow = index;
+    packet.size = static_cast<std::uint16_t>(kHeaderBytes.value);
+    packet.kind = PacketKind::Handshake;
+    packet.incarnation = s.incarnation & kIncarnationMask;
+    if (c.captured) [[unlikely]]
+        note_packet(c, packet, packet.goes_back() ? Station::Receiver : Station::Sender, at);
+    carry<PacketKind::Handshake>(packet.goes_back() ? s.ack_route : s.route, packet, s, c, at);
 }
 
 }  // namespace subflow

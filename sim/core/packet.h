@@ -7,7 +7,15 @@
 
 namespace subflow {
 
-enum class PacketKind : std::uint8_t { Data, Ack, Datagram };
+enum class PacketKind : std::uint8_t { Data, Ack, Datagram, Handshake };
+
+// The packets that open a subflow, by their `seq`. Those with an odd number go the way of the ACKs.
+enum class HandshakeStep : std::uint8_t {
+    Syn,
+    SynAck,
+    Ack,
+    JoinAck,  // answers the ACK of a further subflow, which carries nothing before (RFC 8684 section 3.2)
+};
 
 inline constexpr std::uint32_t kNoExtension = 0xffffffff;
 inline constexpr std::uint8_t kIncarnationMask = 0x3f;
@@ -21,11 +29,15 @@ struct Packet {
     std::uint32_t transmission = 0;  // data: which transmission of the subflow this is; ACK: the one that triggered it
     std::uint32_t subflow = 0;       // index into Network's subflows
     std::uint32_t data_seq = 0;      // data: connection-level number; ACK: next expected one (the DATA_ACK)
-    std::uint32_t extension = kNoExtension;  // ACK: slot in Network's pool of SACK blocks and window updates
-    std::uint16_t size = 0;                  // bytes on the wire
-    std::uint8_t hop = 0;                    // links crossed so far
+    // ACK: slot in Network's pool of SACK blocks and window updates; data: how many ACKs its sender has heard of, for
+    // which the echo of a timestamp stands in reality (RFC 7323)
+    std::uint32_t extension = kNoExtension;
+    std::uint16_t size = 0;  // bytes on the wire
+    std::uint8_t hop = 0;    // links crossed so far
     PacketKind kind : 2 = PacketKind::Data;
     std::uint8_t incarnation : 6 = 0;  // of the subflow: packets of a closed predecessor are ignored
+
+    bool goes_back() const { return kind == PacketKind::Ack || (kind == PacketKind::Handshake && (seq & 1) != 0); }
 
     Packet() = default;
     Packet(const Packet&) = default;

@@ -8,6 +8,7 @@
 #include "check.h"
 #include "memory.h"
 #include "range_set.h"
+#include "receive_buffer.h"
 #include "ring.h"
 #include "scenario.h"
 #include "units.h"
@@ -30,11 +31,14 @@ struct AckExtension {
 class SubflowReceiver {
 public:
     struct Decision {
-        bool is_new = false;  // not received before on this subflow
-        bool ack_now = true;  // otherwise by `ack_deadline()`
+        bool is_new = false;   // not received before on this subflow
+        bool ack_now = true;   // otherwise by `ack_deadline()`
+        bool has_rtt = false;  // rtt() is new
     };
 
-    SF_INLINE Decision on_data(std::uint32_t seq, Nanos sent_time, Nanos now, const TransportOptions& options) {
+    // A packet with `payload` bytes. `acks_heard`: how many ACKs its sender had heard of when it left.
+    SF_INLINE Decision on_data(std::uint32_t seq, std::uint32_t payload, Nanos sent_time, std::uint32_t acks_heard,
+                               Nanos now, ReceiveBuffer& buffer, const TransportOptions& options) {
         Decision decision;
         const bool was_in_order = out_of_order_.empty();
         if (seq == rcv_nxt_) [[likely]] {
@@ -43,24 +47,42 @@ public:
             if (!was_in_order) merge_in_order();
         } else if (seq > rcv_nxt_) {
             decision.is_new = hold(seq);
+            buffer.make_room_for(std::int64_t{out_of_order_.back().end - rcv_nxt_} * payload);
         }
         if (!decision.is_new && options.dsack) [[unlikely]]
             duplicate_ = {seq, seq + 1};
         if (unacked_ == 0) echo_ = sent_time;
         ++unacked_;
         if (options.delayed_ack != DelayedAck::Off) {
-            const Nanos delay = ack_delay(decision.is_new, now, options);
             // RFC 5681 section 4.2: out-of-order, gap-filling and duplicate packets are acknowledged at once.
-            const bool may_wait = decision.is_new && was_in_order && out_of_order_.empty() && unacked_ < 2;
-            if (may_wait && delay > Nanos(0)) {
+            const bool is_ordinary = decision.is_new && was_in_order && out_of_order_.empty();
+            Nanos delay = options.delayed_ack_timeout;
+            if (options.delayed_ack == DelayedAck::Linux) {
+                if (acks_heard >= timed_ack_) [[unlikely]]
+                    decision.has_rtt = measure_rtt(now);
+                delay = linux_ack_delay(decision.is_new, payload, now, buffer, options);
+            }
+            if (is_ordinary && unacked_ < 2 && delay > Nanos(0)) {
                 decision.ack_now = false;
                 ack_deadline_ = now + delay;
             }
         }
         return decision;
     }
+    // The answer to a handshake leaves: an ACK before the first one.
+    void begin(Nanos now) { timed_from_ = now; }
+    // The timer of a delayed ACK goes off: the packet that would have come in time did not.
+    // Source: Linux tcp_delack_timer_handler
+    void on_delay_over(const TransportOptions& options) {
+        delayed_ack_timeout_ = std::min(delayed_ack_timeout_ * 2, timeout(options));
+    }
+    // The latest round trip, from an ACK to a packet that left after it was heard of; nil: none was measured.
+    // Source: Linux tcp_rcv_rtt_measure_ts. Linux takes a sample from each packet, smooths those that are above the
+    // last one and takes those below as they are; one per round trip needs no smoothing.
+    Nanos rtt() const { return rtt_; }
 
     std::uint32_t rcv_nxt() const { return rcv_nxt_; }
+    bool has_received() const { return rcv_nxt_ != 0 || has_gaps(); }
     bool has_gaps() const { return !out_of_order_.empty(); }
     bool has_sack_blocks() const { return has_gaps() || duplicate_.end != 0; }
     Nanos ack_deadline() const { return ack_deadline_; }
@@ -86,29 +108,43 @@ public:
     std::size_t heap_bytes() const { return heap_bytes_of(out_of_order_); }
 
 private:
+    static constexpr std::uint32_t kLeastPayload = 128;  // that opens the window
+
     // How long the ACK for a packet that came just now may wait for another one; nil: not at all.
-    SF_INLINE Nanos ack_delay(bool is_new, Nanos now, const TransportOptions& options) {
-        if (options.delayed_ack == DelayedAck::Rfc) return options.delayed_ack_timeout;
+    // Source: Linux tcp_event_data_recv, tcp_grow_window, tcp_send_delayed_ack
+    SF_INLINE Nanos linux_ack_delay(bool is_new, std::uint32_t payload, Nanos now, const ReceiveBuffer& buffer,
+                                    const TransportOptions& options) {
         const Nanos shortest = options.delayed_ack_timeout;  // TCP_ATO_MIN
-        const bool is_first = last_arrival_ == kNever;
-        const Nanos gap = is_first ? Nanos(0) : now - last_arrival_;
+        const Nanos gap = now - last_arrival_;
         last_arrival_ = now;
-        if (is_first || !is_new || gap > options.rto_initial) {
-            // The sender starts, repairs what was not lost, or comes back from a pause: it waits for every ACK.
-            quick_acks_left_ = options.quick_acks;
-            if (gap <= options.rto_initial) delayed_ack_timeout_ = shortest;
-        } else if (gap <= shortest / 2) {
+        if (is_new && gap <= shortest / 2) [[likely]] {
             delayed_ack_timeout_ = delayed_ack_timeout_ / 2 + shortest / 2;
-        } else if (gap < delayed_ack_timeout_) {
-            delayed_ack_timeout_ = std::min(delayed_ack_timeout_ / 2 + gap, options.rto_initial);
+        } else {
+            adapt_to_gap(is_new, payload, gap, buffer, options);
+        }
+        // The window opens by two packets for each that comes, and the sender is told at once: it may be waiting.
+        if (window_ < buffer.clamp() && payload >= kLeastPayload) {
+            window_ = std::min(window_ + 2 * std::int64_t{payload}, buffer.clamp());
+            quick_acks_left_ |= 1;
         }
         if (quick_acks_left_ != 0) {
-            --quick_acks_left_;
+            // Source: Linux tcp_dec_quickack_mode
+            if (--quick_acks_left_ == 0) delayed_ack_timeout_ = shortest;
             return Nanos(0);
         }
-        // TCP_DELACK_MAX bounds it where the spacing asks for more.
+        if (delayed_ack_timeout_ <= shortest) [[likely]]
+            return delayed_ack_timeout_;
+        // TCP_DELACK_MAX bounds it where the spacing asks for more, and so does a round trip.
         constexpr Nanos kLongest(200'000'000);
-        return std::min(delayed_ack_timeout_, std::max(shortest, kLongest));
+        const Nanos longest = first_rtt_ > Nanos(0) ? std::min(first_rtt_, kLongest) : kLongest;
+        return std::min(delayed_ack_timeout_, std::max(shortest, longest));
+    }
+    void adapt_to_gap(bool is_new, std::uint32_t payload, Nanos gap, const ReceiveBuffer& buffer,
+                      const TransportOptions& options);
+    bool measure_rtt(Nanos now);
+    // The retransmission timeout of the receiving end, which has measured one round trip with the handshake.
+    Nanos timeout(const TransportOptions& options) const {
+        return first_rtt_ > Nanos(0) ? first_rtt_ + std::max(first_rtt_ * 2, options.rto_min) : options.rto_initial;
     }
     // Stores an out-of-order packet; false if it was there already.
     bool hold(std::uint32_t seq);
@@ -121,8 +157,14 @@ private:
     std::uint32_t acks_sent_ = 0;
     Nanos echo_{};
     Nanos ack_deadline_ = kNever;
-    Nanos last_arrival_ = kNever;  // none yet
-    Nanos delayed_ack_timeout_{};  // Linux: adapts to the spacing of the packets
+    // Linux only
+    std::uint32_t timed_ack_ = 0;  // a packet whose sender has heard of this ACK ends the measured round trip
+    Nanos last_arrival_ = Nanos(-kNever.value);  // none yet
+    Nanos delayed_ack_timeout_{};                // adapts to the spacing of the packets; nil before the first
+    Nanos timed_from_ = kNever;                  // when what it answers came
+    Nanos rtt_{};
+    Nanos first_rtt_{};
+    std::int64_t window_ = 0;  // as far as it has opened: rcv_ssthresh
     RangeSet out_of_order_;
     std::array<SeqRange, 3> recent_{};
     std::uint32_t recent_count_ = 0;

@@ -228,7 +228,7 @@ void Recorder::sample(const Network& network) {
         put_rate(s.goodput_bytes - last_.subflows[i].goodput_bytes);
         put(s.is_established ? sender.window().cwnd_pkts : 0.0);
         put(std::isinf(sender.window().ssthresh_pkts) ? kNaN : sender.window().ssthresh_pkts);
-        put(has_rtt ? to_seconds(sender.rtt().srtt()) : kNaN);
+        put(sender.rtt().has_estimate() ? to_seconds(sender.rtt().srtt()) : kNaN);
         put(has_rtt ? to_seconds(sender.rtt().min_rtt()) : kNaN);
         put(sender.pipe());
         const double pacing_pps = sender.window().pacing_pps;

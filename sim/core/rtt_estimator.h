@@ -12,24 +12,35 @@ namespace subflow {
 class RttEstimator {
 public:
     bool has_sample() const { return min_rtt_ < kNever; }
+    // There is a smoothed RTT: of data, or so far of the handshake alone.
+    bool has_estimate() const { return has_sample() || srtt_ > Nanos(0); }
     Nanos srtt() const { return srtt_; }
     Nanos rttvar() const { return rttvar_; }
     Nanos min_rtt() const { return min_rtt_; }
 
+    // The round trip of the handshake. It does not count for the minimum: its packets are small, and what controllers
+    // are told in Linux (pkts_acked) begins with data.
+    void add_handshake(Nanos rtt, const TransportOptions& options) {
+        srtt_ = rtt;
+        rttvar_ = rtt / 2;
+        margin_ = round_margin_ = std::max(rttvar_ * 4, options.rto_min);
+    }
+
     void add_sample(Nanos rtt) {
-        if (has_sample()) [[likely]] {
-            const std::int64_t error = rtt.value - srtt_.value;
-            const std::int64_t deviation = error < 0 ? -error : error;
-            // RFC 6298 (2.3): beta = 1/4 and alpha = 1/8, rttvar first
-            rttvar_ += Nanos((deviation - rttvar_.value) / 4);
-            srtt_ += Nanos(error / 8);
-            if (rtt < min_rtt_) min_rtt_ = rtt;
-        } else {
-            // RFC 6298 (2.2)
-            srtt_ = rtt;
-            rttvar_ = rtt / 2;
+        if (!has_sample()) [[unlikely]] {
             min_rtt_ = rtt;
+            if (srtt_ == Nanos(0)) {  // RFC 6298 (2.2)
+                srtt_ = rtt;
+                rttvar_ = rtt / 2;
+                return;
+            }
         }
+        const std::int64_t error = rtt.value - srtt_.value;
+        const std::int64_t deviation = error < 0 ? -error : error;
+        // RFC 6298 (2.3): beta = 1/4 and alpha = 1/8, rttvar first
+        rttvar_ += Nanos((deviation - rttvar_.value) / 4);
+        srtt_ += Nanos(error / 8);
+        if (rtt < min_rtt_) min_rtt_ = rtt;
     }
 
     // The same, and what the Linux rule keeps besides: the largest 4 rttvar of each round trip, but at least rto_min,
@@ -37,24 +48,28 @@ public:
     // trip. An RTT that falls moves rttvar by 1/32 only, so that it does not lengthen the timeout.
     // `snd_una` is the cumulative acknowledgement that the sample came with.
     void add_sample_linux(Nanos rtt, std::uint32_t snd_una, std::uint32_t snd_nxt, const TransportOptions& options) {
-        if (has_sample()) [[likely]] {
-            const std::int64_t error = rtt.value - srtt_.value;
-            const std::int64_t deviation = error < 0 ? -error : error;
-            const std::int64_t change = deviation - rttvar_.value;
-            rttvar_ += Nanos(change / (error < 0 && change > 0 ? 32 : 4));
-            srtt_ += Nanos(error / 8);
-            if (rtt < min_rtt_) min_rtt_ = rtt;
-            round_margin_ = std::max(round_margin_, rttvar_ * 4);
-            margin_ = std::max(margin_, round_margin_);
-            if (snd_una > round_end_) {
-                margin_ -= Nanos((margin_ - round_margin_).value / 4);
+        if (!has_sample()) [[unlikely]] {
+            min_rtt_ = rtt;
+            if (srtt_ == Nanos(0)) {
+                srtt_ = rtt;
+                rttvar_ = rtt / 2;
+                margin_ = round_margin_ = std::max(rttvar_ * 4, options.rto_min);
                 round_end_ = snd_nxt;
-                round_margin_ = options.rto_min;
+                return;
             }
-        } else {
-            add_sample(rtt);
-            margin_ = round_margin_ = std::max(rttvar_ * 4, options.rto_min);
+        }
+        const std::int64_t error = rtt.value - srtt_.value;
+        const std::int64_t deviation = error < 0 ? -error : error;
+        const std::int64_t change = deviation - rttvar_.value;
+        rttvar_ += Nanos(change / (error < 0 && change > 0 ? 32 : 4));
+        srtt_ += Nanos(error / 8);
+        if (rtt < min_rtt_) min_rtt_ = rtt;
+        round_margin_ = std::max(round_margin_, rttvar_ * 4);
+        margin_ = std::max(margin_, round_margin_);
+        if (snd_una > round_end_) {
+            margin_ -= Nanos((margin_ - round_margin_).value / 4);
             round_end_ = snd_nxt;
+            round_margin_ = options.rto_min;
         }
     }
 
@@ -63,7 +78,7 @@ public:
     // The Linux rule: srtt plus the margin, which is at least rto_min.
     Nanos rto(const TransportOptions& options, int backoffs) const {
         Nanos rto = options.rto_initial;
-        if (has_sample()) [[likely]]
+        if (has_estimate()) [[likely]]
             rto = srtt_ + (options.rto_rule == RtoRule::Linux ? margin_ : rttvar_ * 4);
         if (rto < options.rto_min) rto = options.rto_min;
         for (int i = 0; i < backoffs && rto < options.rto_max; ++i) rto = rto * 2;

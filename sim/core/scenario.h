@@ -137,7 +137,8 @@ enum class LossDetection : std::uint8_t {
 enum class DelayedAck : std::uint8_t {
     Off,    // an ACK per packet: what the closed forms assume
     Rfc,    // every second packet or after a timeout (RFC 1122 section 4.2.3.2, RFC 5681 section 4.2)
-    Linux,  // quick ACKs for the first packets of a connection, then every second packet or after a timeout
+    Linux,  // at once while a connection begins and its receive window opens, then every second packet or after a
+            // timeout
 };
 
 enum class RtoRule : std::uint8_t {
@@ -170,6 +171,9 @@ enum class IdleRestart : std::uint8_t {
 // How TCP behaves where the RFCs leave a choice. Recorded with every run.
 struct TransportOptions {
     double initial_window_pkts = 10;  // RFC 6928
+    // Packets open each subflow: network_handshake.cpp. Otherwise the first one is there when its flow starts, and a
+    // further one a round trip later.
+    bool handshake = false;
     LossDetection loss_detection = LossDetection::DupAck;
     bool dsack = false;  // the receiver reports duplicates (RFC 2883)
     RtoRule rto_rule = RtoRule::Rfc6298;

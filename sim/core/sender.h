@@ -228,6 +228,13 @@ public:
         stats.clock_seconds += elapsed_s;
         return stats;
     }
+    // A handshake has established it, of which so many packets were sent again.
+    void learn_from_handshake(Nanos rtt, int retransmissions, const TransportOptions& options) {
+        rtt_.add_handshake(std::max(rtt, Nanos(1)), options);
+        // RFC 5681 section 3.1; Linux tcp_init_transfer forgives the first loss, its timer being short. A rate has no
+        // window to cut.
+        if (retransmissions > 1 && window_.pacing_pps == 0) window_.cwnd_pkts = 1;
+    }
     // The subflow is established.
     void start(Nanos now) {
         cwnd_since_ = now;
@@ -482,7 +489,7 @@ private:
     }
     Nanos probe_timeout() const {
         // Linux TCP_TIMEOUT_MIN: two ticks, here of 1 ms each; TCP_RTO_MIN: a lone packet's ACK may be delayed.
-        if (!rtt_.has_sample()) return Nanos(1'000'000'000);
+        if (!rtt_.has_estimate()) return Nanos(1'000'000'000);
         return rtt_.srtt() * 2 + Nanos(snd_nxt_ - snd_una_ == 1 ? 200'000'000 : 2'000'000);
     }
     void begin_probe(Probe probe, Nanos now, const TransportOptions& options);

@@ -26,7 +26,7 @@ class PacketsUnderWay:
     Attributes:
         link: int32, index into `LinksNow.names`.
         subflow: int32, index into `SubflowsNow.names`.
-        kind: uint8, `DATA`, `ACK` or `DATAGRAM`.
+        kind: uint8, `DATA`, `ACK` (those of a handshake, too) or `DATAGRAM`.
         seq: uint32, of data the subflow's sequence number, of an ACK the next one it expects; counts packets.
         size_bytes: uint16, on the wire.
         progress: float32, 0 to 1 along the wire; 0 while queued or being sent. It is told from the time that is left

@@ -76,6 +76,7 @@ def transport_options(profile: Profile, given: Mapping[str, OptionValue] | None 
     chosen: dict[str, Any] = effective_transport(profile, given or {})
     options = _core.TransportOptions()
     options.initial_window_pkts = chosen["initial_window"]
+    options.handshake = chosen["handshake"]
     options.loss_detection = _LOSS_DETECTIONS[chosen["loss_detection"]]
     options.dsack = chosen["dsack"]
     options.delayed_ack = _DELAYED_ACKS[chosen["delayed_ack"]]

@@ -13,6 +13,8 @@ from subflow_sim import _core
 
 SENDER: Final = 0
 RECEIVER: Final = 1
+HANDSHAKE: Final = 3
+"""`CapturedPackets.kind` of the packets that open a subflow."""
 NO_EDGE: Final = 0xFFFFFFFF
 """`CapturedPackets.right_edge` of an ACK whose receive window has no limit."""
 DEFAULT_CAPACITY: Final = 1 << 20
@@ -29,12 +31,14 @@ class CapturedPackets:
         subflows: names of all subflows, as in `Column.owner`.
         time_ns: int64, when.
         subflow: int32, index into `subflows`.
-        kind: uint8, `instant.DATA`, `instant.ACK` or `instant.DATAGRAM`.
+        kind: uint8, `instant.DATA`, `instant.ACK`, `instant.DATAGRAM` or `HANDSHAKE`.
         station: uint8, `SENDER` or `RECEIVER` of the flow's data: whose card it is.
-        seq: uint32, of data the subflow's sequence number, of an ACK the next one that is expected.
+        seq: uint32, of data the subflow's sequence number, of an ACK the next one that is expected, of a handshake 0
+            the SYN, 1 the SYN-ACK, 2 the ACK of that, 3 the ACK of that where a further subflow joins.
         data_seq: uint32, the same on the level of the connection: the DSN, and the DATA_ACK.
         echo_ns: int64, of data when it left the sender, of an ACK what it echoes of that (RFC 7323).
-        transmission: uint32, number of the ACK on its subflow, the same when it leaves and when it arrives.
+        transmission: uint32, number of the ACK on its subflow, the same when it leaves and when it arrives; those of
+            handshakes are counted apart.
         right_edge: uint32, of an ACK one past the last packet that there is room for; `NO_EDGE`: no limit.
         sack: uint32 [n, 3, 2], ranges that an ACK reports, first and one past the last.
         sack_count: uint8, how many of these mean something.

@@ -18,6 +18,13 @@ TRANSPORT: tuple[Param, ...] = (
         maximum=10_000,
     ),
     Param(
+        "handshake",
+        Dimension.FLAG,
+        "Opens each subflow with SYN and SYN-ACK packets, which take their time and may be lost; further subflows "
+        "begin when the first one is acknowledged data. Otherwise a flow may send when it starts, and its further "
+        "subflows a round trip later. Left out: as the profile, true or false.",
+    ),
+    Param(
         "loss_detection",
         Dimension.CHOICE,
         'When a packet counts as lost. "dupack": three packets sent later have arrived (RFC 6675). "rack": one packet '
@@ -34,14 +41,15 @@ TRANSPORT: tuple[Param, ...] = (
         "delayed_ack",
         Dimension.CHOICE,
         'When the receiver acknowledges. "off": every packet. "rfc": every second packet, or after 200 ms (RFC 1122, '
-        'RFC 5681). "linux": the first packets at once, then every second one, or after 40 ms. Left out: as the '
-        "profile, linux or off.",
+        'RFC 5681). "linux": at once while the connection begins and its receive window opens, then every second one, '
+        "or after 40 to 200 ms as packets are spaced. Left out: as the profile, linux or off.",
         choices=("off", "rfc", "linux"),
     ),
     Param(
         "delayed_ack_timeout",
         Dimension.TIME,
-        'How long an ACK may be delayed. Left out: 200 ms for "rfc", 40 ms for "linux".',
+        'How long an ACK may be delayed; with "linux" where packets follow each other closely. Left out: 200 ms for '
+        '"rfc", 40 ms for "linux".',
         minimum=0.0,
         exclusive_minimum=True,
         maximum=0.5,
@@ -49,8 +57,9 @@ TRANSPORT: tuple[Param, ...] = (
     Param(
         "quick_acks",
         Dimension.COUNT,
-        'Packets that "linux" acknowledges at once: at the start, after a duplicate and after a long silence. '
-        "Left out: 16.",
+        'Packets that "linux" acknowledges at once, but no more than half of those that fit into the receive window: '
+        "at the start, after a duplicate and after a long silence. Those that open the window come on top. Left out: "
+        "16.",
         minimum=0,
         maximum=1000,
     ),
@@ -123,6 +132,7 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
         "linux": MappingProxyType(
             {
                 "initial_window": 10,
+                "handshake": True,
                 "loss_detection": "rack",
                 "dsack": True,
                 "delayed_ack": "linux",
@@ -140,6 +150,7 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
         "textbook": MappingProxyType(
             {
                 "initial_window": 10,
+                "handshake": False,
                 "loss_detection": "dupack",
                 "dsack": False,
                 "delayed_ack": "off",

@@ -36,7 +36,8 @@ def test_a_small_receive_buffer_costs_little_with_minrtts_answers_to_it(profile:
     without = run(uneven(replace(flow, scheduler=BOTH_OFF), profile=profile)).summary()["flows"][0]
     assert with_both["goodput_bps"] >= 0.9 * best_bps > without["goodput_bps"]
     assert with_both["reinjections"] > without["reinjections"]
-    assert 0 < with_both["duplicates"] <= with_both["reinjections"]
+    # Some of what arrives twice may have left before the warm-up was over.
+    assert 0 < with_both["duplicates"] <= with_both["reinjections"] + with_both["packets_in_flight_at_start"]
 
 
 def test_an_unlimited_buffer_reinjects_nothing() -> None:

@@ -50,6 +50,7 @@ Scenario textbook(Nanos duration, Nanos warmup) {
 
 Scenario linux_profile(Nanos duration, Nanos warmup) {
     Scenario scenario = textbook(duration, warmup);
+    scenario.transport.handshake = true;
     scenario.transport.loss_detection = LossDetection::Rack;
     scenario.transport.dsack = true;
     scenario.transport.rto_rule = RtoRule::Linux;

@@ -66,8 +66,9 @@ TEST(Invariants, EachFindsWhatItGuards) {
          [](Network& n) {
              broken(n.subflows()[0].receiver) = [&] {
                  SubflowReceiver ahead;
+                 ReceiveBuffer buffer;
                  for (std::uint32_t seq = 0; seq <= n.subflows()[0].sender.snd_nxt(); ++seq)
-                     ahead.on_data(seq, Nanos(0), Nanos(0), TransportOptions{});
+                     ahead.on_data(seq, 1448, Nanos(0), 0, Nanos(0), buffer, TransportOptions{});
                  return ahead;
              }();
          }},

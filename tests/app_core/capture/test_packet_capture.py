@@ -176,11 +176,42 @@ def test_datagrams_are_udp_and_hosts_have_names(run: MadeRun, tmp_path: Path) ->
 def test_a_part_begins_with_how_the_connection_was_opened(run: MadeRun, tmp_path: Path) -> None:
     path = tmp_path / "run.pcapng"
     write_capture(run, path, CapturePlan("download", since_s=4.0, until_s=4.5))
-    rows = fields(path, "frame.comment", "tcp.seq", "tcp.len")
-    made_up = [comment for comment, *_ in rows if comment]
-    assert made_up == [HANDSHAKE] * 9  # three TCP connections, seen at one card
+    rows = fields(path, "frame.time_epoch", "frame.comment", "tcp.flags.syn", "tcp.seq", "tcp.len")
+    times = [float(epoch) - 946_684_800 for epoch, *_ in rows]
+    opening = [(time, syn) for time, (_, _, syn, *_) in zip(times, rows, strict=True) if time < 4.0]
+    # SYN, SYN-ACK and ACK of the first TCP connection, and for each of the two that join one ACK more.
+    assert len(opening) == 3 + 4 + 4
+    assert [syn for _, syn in opening].count("1") == 6
+    assert opening[0][0] == 0.0
+    assert 0.040 < opening[1][0] < 0.041  # a round trip of 40 ms
+    assert not any(comment for _, comment, *_ in rows)
     assert len(rows) > 100
-    assert min(int(seq) for comment, seq, length in rows if not comment and int(length)) > 100_000
+    assert min(int(seq) for *_, seq, length in rows if int(length)) > 100_000
+
+
+@needs_tshark
+def test_a_lost_syn_is_seen_again_a_second_later(tmp_path: Path) -> None:
+    outage = '[[events]]\nat = "0s"\nlink = "wifi"\nup = false\n[[events]]\nat = "500ms"\nlink = "wifi"\nup = true\n'
+    scenario = parse_scenario(SCENARIO + outage)
+    path = tmp_path / "run.pcapng"
+    write_capture(MadeRun(scenario, known_until_s=2.0), path, CapturePlan("plain"))
+    rows = fields(path, "frame.time_epoch", "tcp.flags.syn", "tcp.flags.ack", "_ws.malformed")
+    syns = [round(float(epoch) - 946_684_800, 3) for epoch, syn, ack, _ in rows if (syn, ack) == ("1", "0")]
+    assert syns == [0.0, 1.0]
+    assert fields(path, "frame.number", only="tcp.analysis.retransmission && tcp.flags.syn == 1")
+    assert not any(malformed for *_, malformed in rows)
+
+
+@needs_tshark
+def test_without_handshakes_in_the_simulation_they_are_made_up(tmp_path: Path) -> None:
+    scenario = parse_scenario(SCENARIO.replace('duration = "20s"', 'duration = "20s"\nprofile = "textbook"'))
+    path = tmp_path / "run.pcapng"
+    write_capture(MadeRun(scenario), path, CapturePlan("download", since_s=4.0, until_s=4.5))
+    rows = fields(path, "frame.comment", "frame.time_epoch", "_ws.malformed")
+    made_up = [float(epoch) - 946_684_800 for comment, epoch, _ in rows if comment == HANDSHAKE]
+    assert len(made_up) == 9  # three TCP connections, seen at one card
+    assert made_up[:3] == pytest.approx([-0.04, 0.0, 0.0])  # the flow may send when it starts
+    assert not any(malformed for *_, malformed in rows)
 
 
 def test_what_cannot_be_captured_is_told_and_leaves_no_file(run: MadeRun, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from subflow_app.core.capture.pcapng import PcapngWriter
 from subflow_app.core.capture.tcp_wire import Secrets, TcpWire, WirePacket
 from subflow_app.core.errors import ExportError, InputError
 from subflow_sim.instant import ACK, DATA
-from subflow_sim.packets import RECEIVER, SENDER, CapturedPackets
+from subflow_sim.packets import HANDSHAKE, RECEIVER, SENDER, CapturedPackets
 from subflow_sim.transport_params import effective_transport
 
 if TYPE_CHECKING:
@@ -210,7 +210,7 @@ def _write_packets(
     stations = STATIONS[plan.station]
     numbers = {station: number for number, station in enumerate(stations)}
     since_ns, until_ns = (round(time_s * _NANOSECONDS) for time_s in (plan.since_s, until_s))
-    # Handshakes end where the simulation has a subflow open: packets are held back for as long as one takes.
+    # A handshake that is made up ends where a subflow is established: packets are held back for as long as one takes.
     waiting: list[tuple[int, int, WirePacket]] = []
     order = count = now_ns = 0
     while now_ns < until_ns:
@@ -227,7 +227,7 @@ def _write_packets(
         while waiting and waiting[0][0] <= ripe_ns:
             packet = heapq.heappop(waiting)[2]
             # How a connection was opened is what the rest is read by, whatever part of it is wanted.
-            if packet.station in numbers and (packet.comment or since_ns <= packet.time_ns):
+            if packet.station in numbers and (packet.opens or since_ns <= packet.time_ns):
                 count += 1
                 time_ns = _YEAR_2000_NS + packet.time_ns
                 writer.packet(numbers[packet.station], time_ns, packet.captured, packet.length, packet.comment)
@@ -244,7 +244,8 @@ class _Conversation:
         self._mss_bytes = _payload_bytes(scenario, flow)
         self._secrets = Secrets.of(instance, signature) if flow.kind == "mptcp" else None
         self._one_way_ns = [_delays(scenario, flow, path) for path in flow.paths]
-        self.longest_handshake_ns = max(there + 2 * back for there, back in self._one_way_ns)
+        self._has_handshakes = bool(effective_transport(scenario.profile, scenario.transport)["handshake"])
+        self.longest_handshake_ns = max(map(sum, self._one_way_ns))
         self._closed = [0] * len(flow.paths)
         self._wires: dict[tuple[int, int], TcpWire] = {}
         self._has_opened = False
@@ -269,8 +270,9 @@ class _Conversation:
             number = self._order.get(mark.owner)
             if number is None or self._flow.sends_datagrams:
                 continue
-            if mark.kind == "established":
-                yield from self._open(number, mark.time_ns)
+            if mark.kind == "established" and not self._has_handshakes:
+                wire = self._open(number, self._closed[number])
+                yield from wire.made_up_handshake(mark.time_ns, self._one_way_ns[number])
             elif mark.kind == "closed":
                 self._closed[number] += 1
         places = [self._order.get(name, 0) for name in captured.subflows]
@@ -282,7 +284,11 @@ class _Conversation:
         ):
             number = places[subflow]
             packet: WirePacket | None
-            if kind not in (DATA, ACK):
+            if kind == HANDSHAKE:
+                opened = self._wires.get((number, incarnation)) or self._open(number, incarnation)
+                leaves = station == (RECEIVER if seq % 2 else SENDER)
+                packet = (opened.handshake_leaves if leaves else opened.handshake_arrives)(time_ns, seq, transmission)
+            elif kind not in (DATA, ACK):
                 packet = self._datagram(number, station, time_ns, seq, payload)
             else:
                 wire = self._wires[number, incarnation]
@@ -301,9 +307,9 @@ class _Conversation:
 
     # ---- inside ----
 
-    def _open(self, number: int, time_ns: int) -> Iterator[WirePacket]:
-        incarnation = self._closed[number]
+    def _open(self, number: int, incarnation: int) -> TcpWire:
         sender, receiver = self._ends(number, incarnation)
+        joins, self._has_opened = self._has_opened, True
         wire = self._wires[number, incarnation] = TcpWire(
             sender,
             receiver,
@@ -311,16 +317,12 @@ class _Conversation:
             self._flow.size_bytes,
             self._flow.recv_buffer_bytes,
             self._secrets,
+            joins,
+            number + 1,
+            number + 1 in self._flow.backup,
             f"{self._signature}/{self._instance}/{number}/{incarnation}",
         )
-        joins, self._has_opened = self._has_opened, True
-        yield from wire.handshake(
-            time_ns,
-            self._one_way_ns[number],
-            joins=joins,
-            ordinal=number + 1,
-            is_backup=number + 1 in self._flow.backup,
-        )
+        return wire
 
     def _datagram(self, number: int, station: int, time_ns: int, seq: int, payload: int) -> WirePacket | None:
         if station == SENDER:

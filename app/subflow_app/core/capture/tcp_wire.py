@@ -1,8 +1,8 @@
 """The TCP connections of one flow as bytes: what real hosts would have put on the wire for what was simulated.
 
-The simulator counts packets; here they get bytes, numbers and options. It establishes a subflow at a moment; here that
-moment is when the last packet of a handshake reaches the sending host. Everything that is made up follows from the
-run's signature, so the same run gives the same bytes.
+The simulator counts packets; here they get bytes, numbers and options. The host that sends the data opens each
+connection, as in an upload. Where the simulator establishes a subflow without packets, the handshake is made up so that
+it ends then. Everything that is made up follows from the run's signature, so the same run gives the same bytes.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ HANDSHAKE = "Made up: the simulator sends no packets to open a connection"
 _MILLISECOND_NS = 1_000_000
 # Clocks of timestamps are not zero where times before the start of the run are told.
 _CLOCK_START_MS = 1 << 20
+# Packets that open it are numbered apart from those of each station.
+_OPENING = 2
 # What fits into 40 bytes of options beside timestamps and a data sequence signal, or beside timestamps.
 _MOST_SACK_RANGES = {True: 2, False: 3}
 
@@ -34,6 +36,7 @@ class WirePacket(NamedTuple):
         captured: its headers.
         length: with its payload, bytes.
         comment: empty: none.
+        opens: belongs to a handshake.
     """
 
     time_ns: int
@@ -41,6 +44,7 @@ class WirePacket(NamedTuple):
     captured: bytes
     length: int
     comment: str = ""
+    opens: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +52,8 @@ class Secrets:
     """Keys of the two hosts of an MPTCP connection, and what follows from them.
 
     Attributes:
-        sender: key of the host that sends the data.
-        receiver: key of the host that receives it, which opens the connection.
+        sender: key of the host that sends the data, which opens the connection.
+        receiver: key of the host that receives it.
     """
 
     sender: bytes
@@ -76,12 +80,15 @@ class TcpWire:
     """One TCP connection: a subflow from when it opens until it is closed.
 
     Attributes:
-        sender: end that sends data.
-        receiver: end that opens the connection.
+        sender: end that opens the connection and sends data.
+        receiver: end that receives it.
         mss_bytes: payload of a full packet.
         size_bytes: of the transfer, which its last packet may not fill; None: endless.
         window_limit_bytes: the receive buffer; None: no limit.
         secrets: of the MPTCP connection; None: plain TCP.
+        joins: whether it is a further subflow of its connection.
+        ordinal: of the subflow, from 1: the address identifier.
+        is_backup: carries data only while no other does.
         seed: text that initial sequence numbers follow from.
     """
 
@@ -91,9 +98,15 @@ class TcpWire:
     size_bytes: int | None
     window_limit_bytes: int | None
     secrets: Secrets | None
+    joins: bool
+    ordinal: int
+    is_backup: bool
     seed: str
     _offsets: list[int] = field(default_factory=lambda: [0])  # of the first byte of each packet, and the next one's
     _under_way: dict[tuple[int, int], tuple[bytes, int]] = field(default_factory=dict)
+    _opening_echo_ms: list[int] = field(
+        default_factory=lambda: [0, 0]
+    )  # likewise while it opens: at the sender, receiver
     _echo_ms: int = 0  # latest timestamp of the receiver that has reached the sender
     _sent: int = 0
     _acked: int = 0
@@ -109,51 +122,60 @@ class TcpWire:
         needed = headers.LARGEST_WINDOW_SCALE if limit is None else max(0, limit.bit_length() - 16)
         self._window_shift = min(needed, headers.LARGEST_WINDOW_SCALE)
 
-    def handshake(
-        self, at_ns: int, one_way_ns: tuple[int, int], *, joins: bool, ordinal: int, is_backup: bool
-    ) -> Iterator[WirePacket]:
-        """The three packets that open it, of which the last one reaches the sender when it may send.
+    def made_up_handshake(self, at_ns: int, one_way_ns: tuple[int, int]) -> Iterator[WirePacket]:
+        """The three packets that open it, of which the last one leaves when it is established.
 
         Args:
-            at_ns: when it may.
+            at_ns: when it is.
             one_way_ns: delay from the sender to the receiver, and back.
-            joins: whether it is a further subflow of its connection.
-            ordinal: of the subflow, from 1: the address identifier.
-            is_backup: carries data only while no other does.
         """
         there, back = one_way_ns
-        syn_ns = at_ns - 2 * back - there
-        syn_ack_ns = syn_ns + back
-        ack_ns = syn_ack_ns + there
-        steps = (
-            # flags, when it leaves, what it echoes, its own number and the other's that it acknowledges
-            (SYN, syn_ns, None, self._isn_receiver, 0),
-            (SYN | ACK, syn_ack_ns, syn_ns, self._isn_sender, self._isn_receiver + 1),
-            (ACK, ack_ns, syn_ack_ns, self._isn_receiver + 1, self._isn_sender + 1),
+        leaves_ns = (at_ns - back - there, at_ns - back, at_ns)
+        for step, time_ns in enumerate(leaves_ns):
+            yield self.handshake_leaves(time_ns, step, -1 - step, HANDSHAKE)
+            arrives = self.handshake_arrives(time_ns + (back if step == 1 else there), step, -1 - step, HANDSHAKE)
+            assert arrives is not None
+            yield arrives
+
+    def handshake_leaves(self, time_ns: int, step: int, transmission: int, comment: str = "") -> WirePacket:
+        """A packet that opens it, at the host that sends it: SYN (0), SYN/ACK (1), ACK (2), and ACK of a join (3)."""
+        from_sender = step % 2 == 0
+        is_syn = step < 2
+        # What the packet answers has reached its host.
+        echo_ms = self._opening_echo_ms[0 if from_sender else 1] if step else 0
+        options = [headers.timestamps(_clock_ms(time_ns), echo_ms)]
+        if is_syn:
+            scale = headers.window_scale(self._window_shift)
+            options = [headers.mss(self.mss_bytes), headers.sack_permitted(), *options, scale]
+        if self.secrets is not None:
+            options.append(headers.dss(self.secrets.first_data_seq) if step == 3 else self._opening(step))
+        own, other = self._isn_sender, self._isn_receiver
+        if not from_sender:
+            own, other = other, own
+        packet = headers.tcp_packet(
+            *((self.sender, self.receiver) if from_sender else (self.receiver, self.sender)),
+            seq=own if is_syn else own + 1,
+            ack=other + 1 if step else 0,
+            flags=(SYN, SYN | ACK, ACK, ACK)[step],
+            window=headers.LARGEST_WINDOW if is_syn else self._window(self.window_limit_bytes),
+            options=options,
+            payload_bytes=0,
+            identification=step,
         )
-        for step, (flags, leaves_ns, echo_ns, seq, ack) in enumerate(steps):
-            from_sender = step == 1
-            options = [headers.timestamps(_clock_ms(leaves_ns), 0 if echo_ns is None else _clock_ms(echo_ns))]
-            if flags & SYN:
-                scale = headers.window_scale(self._window_shift)
-                options = [headers.mss(self.mss_bytes), headers.sack_permitted(), *options, scale]
-            if self.secrets is not None:
-                options.append(self._opening(step, joins=joins, ordinal=ordinal, is_backup=is_backup))
-            packet = headers.tcp_packet(
-                *((self.sender, self.receiver) if from_sender else (self.receiver, self.sender)),
-                seq=seq,
-                ack=ack,
-                flags=flags,
-                window=headers.LARGEST_WINDOW if flags & SYN else self._window(self.window_limit_bytes),
-                options=options,
-                payload_bytes=0,
-                identification=step,
-            )
-            stations = (SENDER, RECEIVER) if from_sender else (RECEIVER, SENDER)
-            arrives_ns = leaves_ns + (there if from_sender else back)
-            for station, time_ns in zip(stations, (leaves_ns, arrives_ns), strict=True):
-                yield WirePacket(time_ns, station, packet, len(packet), HANDSHAKE)
-        self._echo_ms = _clock_ms(ack_ns)
+        self._under_way[_OPENING, transmission] = packet, _clock_ms(time_ns)
+        return WirePacket(time_ns, SENDER if from_sender else RECEIVER, packet, len(packet), comment, opens=True)
+
+    def handshake_arrives(self, time_ns: int, step: int, transmission: int, comment: str = "") -> WirePacket | None:
+        """The same at the other host; None: it left before the capture began."""
+        known = self._under_way.pop((_OPENING, transmission), None)
+        if known is None:
+            return None
+        packet, sent_ms = known
+        to_sender = step % 2 == 1
+        self._opening_echo_ms[0 if to_sender else 1] = sent_ms
+        if to_sender:
+            self._echo_ms = sent_ms
+        return WirePacket(time_ns, SENDER if to_sender else RECEIVER, packet, len(packet), comment, opens=True)
 
     def data_leaves(self, time_ns: int, seq: int, data_seq: int, transmission: int, payload_bytes: int) -> WirePacket:
         """A data packet at the sender."""
@@ -245,20 +267,20 @@ class TcpWire:
             return headers.LARGEST_WINDOW
         return min(headers.LARGEST_WINDOW, room_bytes >> self._window_shift)
 
-    def _opening(self, step: int, *, joins: bool, ordinal: int, is_backup: bool) -> bytes:
+    def _opening(self, step: int) -> bytes:
         """The MPTCP option of the SYN (0), the SYN/ACK (1) or the ACK (2)."""
         assert self.secrets is not None
         sender, receiver = self.secrets.sender, self.secrets.receiver
-        if not joins:
-            return headers.mp_capable(*((), (sender,), (receiver, sender))[step])
+        if not self.joins:
+            return headers.mp_capable(*((), (receiver,), (sender, receiver))[step])
         nonce_sender = _made_up(self.seed, "sender nonce")[:4]
         nonce_receiver = _made_up(self.seed, "receiver nonce")[:4]
         if step == 0:
-            return headers.mp_join_syn(headers.token_of(sender), nonce_receiver, ordinal, is_backup=is_backup)
+            return headers.mp_join_syn(headers.token_of(receiver), nonce_sender, self.ordinal, is_backup=self.is_backup)
         if step == 1:
-            proof = headers.join_proof(sender, receiver, nonce_sender, nonce_receiver)
-            return headers.mp_join_syn_ack(proof, nonce_sender, ordinal, is_backup=is_backup)
-        return headers.mp_join_ack(headers.join_proof(receiver, sender, nonce_receiver, nonce_sender))
+            proof = headers.join_proof(receiver, sender, nonce_receiver, nonce_sender)
+            return headers.mp_join_syn_ack(proof, nonce_receiver, self.ordinal, is_backup=self.is_backup)
+        return headers.mp_join_ack(headers.join_proof(sender, receiver, nonce_sender, nonce_receiver))
 
 
 def _clock_ms(time_ns: int) -> int:

@@ -1,0 +1,215 @@
+// A receiver without a network: what it acknowledges, when, and how its window and its buffer grow.
+#include <gtest/gtest.h>
+
+#include "receiver.h"
+
+namespace subflow {
+namespace {
+
+using namespace literals;
+
+constexpr std::uint32_t kPayload = 1448;
+
+// A receiver with what is around it: options, the buffer of its connection, ACKs that leave when they are to.
+class Receiving : public SubflowReceiver {
+public:
+    TransportOptions options;
+    ReceiveBuffer buffer{kPayload, Bytes(60'000)};  // of a fixed size that the window has from the start
+
+    Decision on_data(std::uint32_t seq, Nanos sent_time, Nanos now, std::uint32_t acks_heard = 0) {
+        return SubflowReceiver::on_data(seq, kPayload, sent_time, acks_heard, now, buffer, options);
+    }
+    // The ACK that is due leaves. Returns what it echoes.
+    Nanos acknowledge() {
+        next_ack_number();
+        return take_echo();
+    }
+    // Whether a packet is acknowledged at once; if so, it is.
+    bool is_acked_at_once(std::uint32_t seq, Nanos now) {
+        const bool at_once = on_data(seq, now, now).ack_now;
+        if (at_once) acknowledge();
+        return at_once;
+    }
+};
+
+Receiving linux_receiver() {
+    Receiving receiver;
+    receiver.options.delayed_ack = DelayedAck::Linux;
+    return receiver;
+}
+
+TEST(Receiver, ReportsTheMostRecentBlockFirst) {
+    Receiving receiver;
+    EXPECT_TRUE(receiver.on_data(0, 0_ms, 0_ms).is_new);
+    EXPECT_TRUE(receiver.on_data(2, 0_ms, 0_ms).is_new);
+    EXPECT_TRUE(receiver.on_data(4, 0_ms, 0_ms).is_new);
+    EXPECT_TRUE(receiver.on_data(6, 0_ms, 0_ms).is_new);
+    EXPECT_FALSE(receiver.on_data(4, 0_ms, 0_ms).is_new);
+    const SackBlocks blocks = receiver.take_sack_blocks();
+    ASSERT_EQ(blocks.count, 3u);
+    EXPECT_EQ(blocks.blocks[0], (SeqRange{4, 5}));
+    EXPECT_EQ(receiver.rcv_nxt(), 1u);
+    receiver.on_data(1, 0_ms, 0_ms);
+    EXPECT_EQ(receiver.rcv_nxt(), 3u);
+    receiver.on_data(3, 0_ms, 0_ms);
+    receiver.on_data(5, 0_ms, 0_ms);
+    EXPECT_EQ(receiver.rcv_nxt(), 7u);
+    EXPECT_FALSE(receiver.has_gaps());
+}
+
+TEST(Receiver, DelaysEverySecondAckOnceTheQuickAcksAreUsedUp) {
+    Receiving receiver = linux_receiver();
+    for (std::uint32_t seq = 0; seq < 16; ++seq) {
+        EXPECT_TRUE(receiver.on_data(seq, 1_ms, 2_ms).ack_now);
+        receiver.acknowledge();
+    }
+    EXPECT_FALSE(receiver.on_data(16, 3_ms, 4_ms).ack_now);
+    EXPECT_EQ(receiver.ack_deadline(), 44_ms);
+    EXPECT_TRUE(receiver.on_data(17, 5_ms, 6_ms).ack_now);
+    EXPECT_EQ(receiver.acknowledge(), 3_ms);  // of the oldest packet covered
+    EXPECT_EQ(receiver.ack_deadline(), kNever);
+    EXPECT_TRUE(receiver.on_data(19, 7_ms, 8_ms).ack_now);  // a gap is told at once
+}
+
+TEST(Receiver, ASmallWindowHasFewerQuickAcks) {
+    // Linux tcp_incr_quickack: half of the packets that fit into the window. 14 480 bytes are ten packets.
+    Receiving receiver = linux_receiver();
+    receiver.buffer = ReceiveBuffer(kPayload, Bytes(14'480));
+    for (std::uint32_t seq = 0; seq < 5; ++seq) EXPECT_TRUE(receiver.is_acked_at_once(seq, 0_ms));
+    EXPECT_FALSE(receiver.is_acked_at_once(5, 0_ms));
+}
+
+TEST(Receiver, AfterADuplicateOrASilenceLinuxAcknowledgesAtOnceAgain) {
+    Receiving receiver = linux_receiver();
+    receiver.options.quick_acks = 2;
+    Nanos now = 0_ms;
+    std::uint32_t seq = 0;
+    EXPECT_TRUE(receiver.is_acked_at_once(seq++, now));
+    EXPECT_TRUE(receiver.is_acked_at_once(seq++, now));
+    EXPECT_FALSE(receiver.is_acked_at_once(seq++, now));
+    EXPECT_TRUE(receiver.is_acked_at_once(seq++, now));
+    EXPECT_TRUE(receiver.is_acked_at_once(0, now));  // a duplicate, and the first of two quick ACKs
+    EXPECT_TRUE(receiver.is_acked_at_once(seq++, now));
+    EXPECT_FALSE(receiver.is_acked_at_once(seq++, now));
+    EXPECT_TRUE(receiver.is_acked_at_once(seq++, now));
+    now += 1001_ms;  // longer than the initial retransmission timeout
+    EXPECT_TRUE(receiver.is_acked_at_once(seq++, now));
+    EXPECT_TRUE(receiver.is_acked_at_once(seq++, now));
+    EXPECT_FALSE(receiver.is_acked_at_once(seq++, now));
+}
+
+TEST(Receiver, TheLinuxTimeoutOfDelayedAcksFollowsTheSpacingOfThePackets) {
+    Receiving receiver = linux_receiver();
+    receiver.options.quick_acks = 0;
+    // Linux tcp_event_data_recv: 40 ms; after a gap of 30 ms 40 / 2 + 30 = 50; after one of 10 ms 50 / 2 + 20 = 45.
+    receiver.on_data(0, 0_ms, 0_ms);
+    EXPECT_EQ(receiver.ack_deadline(), 40_ms);
+    receiver.acknowledge();
+    receiver.on_data(1, 30_ms, 30_ms);
+    EXPECT_EQ(receiver.ack_deadline(), 80_ms);
+    receiver.acknowledge();
+    receiver.on_data(2, 40_ms, 40_ms);
+    EXPECT_EQ(receiver.ack_deadline(), 85_ms);
+}
+
+TEST(Receiver, ADelayThatPassesDoublesTheNextAndARoundTripBoundsIt) {
+    Receiving receiver = linux_receiver();
+    receiver.options.quick_acks = 0;
+    receiver.on_data(0, 0_ms, 0_ms);
+    for (int i = 0; i < 4; ++i) receiver.on_delay_over(receiver.options);  // 80, 160, 320, 640 ms
+    receiver.acknowledge();
+    receiver.on_data(1, 700_ms, 700_ms);
+    EXPECT_EQ(receiver.ack_deadline(), 900_ms);  // TCP_DELACK_MAX
+
+    Receiving near = linux_receiver();
+    near.options.quick_acks = 0;
+    near.begin(0_ms);
+    near.on_data(0, 30_ms, 60_ms);  // 60 ms after the answer to the SYN
+    EXPECT_EQ(near.rtt(), 60_ms);
+    // tcp_send_delayed_ack: not longer than a round trip; and the doubling ends at its timeout, 60 + 200 ms.
+    for (int i = 0; i < 4; ++i) near.on_delay_over(near.options);
+    near.acknowledge();
+    near.on_data(1, 200_ms, 200_ms);
+    EXPECT_EQ(near.ack_deadline(), 260_ms);
+}
+
+TEST(Receiver, TheRfcDelaysEverySecondAckFromTheFirst) {
+    Receiving receiver;
+    receiver.options.delayed_ack = DelayedAck::Rfc;
+    receiver.options.delayed_ack_timeout = 200_ms;
+    EXPECT_FALSE(receiver.on_data(0, 0_ms, 0_ms).ack_now);
+    EXPECT_EQ(receiver.ack_deadline(), 200_ms);
+    EXPECT_TRUE(receiver.on_data(1, 1_ms, 1_ms).ack_now);
+    receiver.acknowledge();
+    EXPECT_TRUE(receiver.on_data(3, 2_ms, 2_ms).ack_now);  // out of order
+    receiver.acknowledge();
+    EXPECT_TRUE(receiver.on_data(2, 3_ms, 3_ms).ack_now);  // fills the gap
+}
+
+TEST(Receiver, AcknowledgesAtOnceWhileItsWindowOpens) {
+    Receiving receiver = linux_receiver();
+    receiver.options.quick_acks = 0;
+    receiver.buffer = ReceiveBuffer(kPayload, {});
+    // tcp_rmem[1] is 131 072: whole packets in half of it to begin with, 160/256 of it to open to, two packets at a
+    // time: (81 920 - 65 160) / 2896 = 5.8.
+    EXPECT_EQ(receiver.buffer.initial_window(), 65'160);
+    EXPECT_EQ(receiver.buffer.clamp(), 81'920);
+    std::uint32_t seq = 0;
+    while (seq < 6) EXPECT_TRUE(receiver.is_acked_at_once(seq++, 0_ms)) << seq;
+    EXPECT_FALSE(receiver.is_acked_at_once(seq++, 0_ms));
+    EXPECT_TRUE(receiver.is_acked_at_once(seq++, 0_ms));
+    // Room for what waits out of order opens it further: ten packets beyond the first window, and 2 * 10 of those.
+    receiver.buffer.make_room_for(40 * kPayload);
+    EXPECT_EQ(receiver.buffer.clamp(), 60 * kPayload);
+    EXPECT_TRUE(receiver.is_acked_at_once(seq++, 0_ms));
+}
+
+TEST(Receiver, MeasuresRoundTripsByWhatItsSenderHasHeardOf) {
+    Receiving receiver = linux_receiver();
+    receiver.begin(10_ms);
+    EXPECT_TRUE(receiver.on_data(0, 60_ms, 110_ms, 0).has_rtt);
+    EXPECT_EQ(receiver.rtt(), 100_ms);
+    receiver.acknowledge();
+    // Packets that left before that ACK was heard of measure nothing.
+    EXPECT_FALSE(receiver.on_data(1, 61_ms, 111_ms, 0).has_rtt);
+    receiver.acknowledge();
+    EXPECT_TRUE(receiver.on_data(2, 190_ms, 240_ms, 1).has_rtt);
+    EXPECT_EQ(receiver.rtt(), 130_ms);
+    receiver.acknowledge();
+    // A pause is not taken for a round trip.
+    EXPECT_TRUE(receiver.on_data(3, 9'000_ms, 9'050_ms, 3).has_rtt);
+    EXPECT_EQ(receiver.rtt(), 260_ms);
+}
+
+TEST(ReceiveBuffer, GrowsByWhatIsTakenInARoundTrip) {
+    ReceiveBuffer buffer(kPayload, {});
+    EXPECT_FALSE(buffer.is_due(1_s));
+    buffer.begin(0_ms);
+    buffer.note_rtt(100_ms);
+    EXPECT_FALSE(buffer.is_due(99_ms));
+    EXPECT_TRUE(buffer.is_due(100_ms));
+    buffer.adjust(100_ms, 10 * kPayload);  // no more than a first window
+    EXPECT_EQ(buffer.clamp(), 81'920);
+    EXPECT_FALSE(buffer.is_due(199_ms));
+    // Twenty packets, twice as many: 2 * 20 and, since they have doubled, 2 * 40 on top.
+    buffer.adjust(200_ms, 30 * kPayload);
+    EXPECT_EQ(buffer.clamp(), 120 * kPayload);
+    buffer.adjust(300_ms, 40 * kPayload);
+    EXPECT_EQ(buffer.clamp(), 120 * kPayload);
+    // 160/256 of tcp_rmem[2], 32 MiB.
+    buffer.adjust(400_ms, std::int64_t{1} << 40);
+    EXPECT_EQ(buffer.clamp(), 20'971'520);
+}
+
+TEST(ReceiveBuffer, IsLeftAsTheApplicationHasSetIt) {
+    ReceiveBuffer buffer(kPayload, Bytes(200'000));
+    buffer.begin(0_ms);
+    buffer.note_rtt(100_ms);
+    EXPECT_FALSE(buffer.is_due(10_s));
+    buffer.make_room_for(1'000'000);
+    EXPECT_EQ(buffer.clamp(), 200'000);
+    EXPECT_EQ(buffer.initial_window(), 65'160);
+}
+
+}  // namespace
+}  // namespace subflow
