@@ -230,7 +230,7 @@ private:
     void on_ack(const Packet& packet, Subflow& s, Connection& c);
     void send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
     void send_delayed_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
-    void note_receiver_rtt(Connection& c);
+    void note_receiver_rtt(Connection& c, Nanos at);
     std::uint32_t make_extension(const AckExtension& content);
     void start_datagrams(std::uint32_t subflow);
     void send_datagrams(std::uint32_t subflow);

@@ -333,17 +333,15 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
         events_.schedule(ack_timer_source(packet.subflow), s.receiver.ack_deadline());
     }
     if (decision.has_rtt) [[unlikely]]
-        note_receiver_rtt(c);
-    if (c.buffer.is_due(at)) [[unlikely]]
-        c.buffer.adjust(at, c.delivered_bytes);
+        note_receiver_rtt(c, at);
 }
 
 // Source: Linux mptcp_rcv_space_adjust: the slowest subflow sets the pace.
-void Network::note_receiver_rtt(Connection& c) {
+void Network::note_receiver_rtt(Connection& c, Nanos at) {
     Nanos longest{};
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i)
         longest = std::max(longest, subflows_[i].receiver.rtt());
-    c.buffer.note_rtt(longest);
+    c.buffer.note_rtt(longest, at, c.delivered_bytes);
 }
 
 void Network::end_if_delivered(Connection& c, Nanos at) {

@@ -37,9 +37,16 @@ public:
 
     // The connection is established.
     void begin(Nanos now) { since_ = now; }
+    // A round trip of the slowest subflow is over, as its receiver sees it.
+    void note_rtt(Nanos rtt, Nanos now, std::int64_t delivered_bytes) {
+        if (!is_fixed_ && now - since_ >= rtt) adjust(now, delivered_bytes);
+    }
+    // Data that waits for what is missing before it needs room of its own. Source: Linux tcp_data_queue_ofo
+    void make_room_for(std::int64_t waiting_bytes) { grow(2 * space_ + waiting_bytes); }
+
+private:
     // Once per round trip: what the application took in the last one doubles, and doubles again by as much as it has
     // grown. Source: Linux tcp_rcv_space_adjust, tcp_rcvbuf_grow
-    bool is_due(Nanos now) const { return now >= due_; }
     void adjust(Nanos now, std::int64_t delivered_bytes) {
         const std::int64_t taken = std::min<std::int64_t>(delivered_bytes - taken_before_, kLargest);
         if (taken > space_) {
@@ -49,18 +56,7 @@ public:
         }
         taken_before_ = delivered_bytes;
         since_ = now;
-        due_ = now + rtt_;
     }
-    // A round trip of the slowest subflow, as its receiver sees it.
-    void note_rtt(Nanos rtt) {
-        if (is_fixed_) return;
-        rtt_ = rtt;
-        due_ = since_ + rtt;
-    }
-    // Data that waits for what is missing before it needs room of its own. Source: Linux tcp_data_queue_ofo
-    void make_room_for(std::int64_t waiting_bytes) { grow(2 * space_ + waiting_bytes); }
-
-private:
     static constexpr std::int64_t kInitialPackets = 10;  // TCP_INIT_CWND
 
     void grow(std::int64_t window) {
@@ -73,8 +69,6 @@ private:
     std::int64_t clamp_ = 0;
     std::int64_t taken_before_ = 0;
     Nanos since_{};  // a round trip is measured
-    Nanos rtt_ = kNever;
-    Nanos due_ = kNever;
 };
 
 }  // namespace subflow

@@ -41,7 +41,7 @@ kind = "mptcp"
 from = "a"
 to = "b"
 paths = [["one"], ["two"]]
-size = "200kB"
+size = "400kB"
 [flows.late]
 kind = "mptcp"
 from = "a"

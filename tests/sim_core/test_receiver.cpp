@@ -183,29 +183,25 @@ TEST(Receiver, MeasuresRoundTripsByWhatItsSenderHasHeardOf) {
 
 TEST(ReceiveBuffer, GrowsByWhatIsTakenInARoundTrip) {
     ReceiveBuffer buffer(kPayload, {});
-    EXPECT_FALSE(buffer.is_due(1_s));
     buffer.begin(0_ms);
-    buffer.note_rtt(100_ms);
-    EXPECT_FALSE(buffer.is_due(99_ms));
-    EXPECT_TRUE(buffer.is_due(100_ms));
-    buffer.adjust(100_ms, 10 * kPayload);  // no more than a first window
+    buffer.note_rtt(100_ms, 99_ms, 200 * kPayload);  // not over yet
     EXPECT_EQ(buffer.clamp(), 81'920);
-    EXPECT_FALSE(buffer.is_due(199_ms));
+    buffer.note_rtt(100_ms, 100_ms, 10 * kPayload);  // no more than a first window
+    EXPECT_EQ(buffer.clamp(), 81'920);
     // Twenty packets, twice as many: 2 * 20 and, since they have doubled, 2 * 40 on top.
-    buffer.adjust(200_ms, 30 * kPayload);
+    buffer.note_rtt(100_ms, 200_ms, 30 * kPayload);
     EXPECT_EQ(buffer.clamp(), 120 * kPayload);
-    buffer.adjust(300_ms, 40 * kPayload);
+    buffer.note_rtt(100_ms, 300_ms, 40 * kPayload);
     EXPECT_EQ(buffer.clamp(), 120 * kPayload);
     // 160/256 of tcp_rmem[2], 32 MiB.
-    buffer.adjust(400_ms, std::int64_t{1} << 40);
+    buffer.note_rtt(100_ms, 400_ms, std::int64_t{1} << 40);
     EXPECT_EQ(buffer.clamp(), 20'971'520);
 }
 
 TEST(ReceiveBuffer, IsLeftAsTheApplicationHasSetIt) {
     ReceiveBuffer buffer(kPayload, Bytes(200'000));
     buffer.begin(0_ms);
-    buffer.note_rtt(100_ms);
-    EXPECT_FALSE(buffer.is_due(10_s));
+    buffer.note_rtt(100_ms, 1_s, 1'000'000);
     buffer.make_room_for(1'000'000);
     EXPECT_EQ(buffer.clamp(), 200'000);
     EXPECT_EQ(buffer.initial_window(), 65'160);
