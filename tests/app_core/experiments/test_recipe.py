@@ -150,7 +150,7 @@ def test_what_a_scenario_does_not_have_is_told_by_series_and_point(tmp_path: Pat
 
 
 def test_all_rulings_are_there() -> None:
-    assert len(rulings()) == 38
+    assert len(rulings()) == 39
     assert {each[0] for each in rulings()} == set("AMDQRK")
 
 
