@@ -18,10 +18,10 @@ void PacketLog::note(const Packet& p, Station station, Nanos at, std::uint16_t p
                         .subflow = p.subflow,
                         .size_bytes = p.size,
                         .payload_bytes = payload_bytes,
-                        .kind = p.kind,
+                        .kind = p.kind(),
                         .station = station,
-                        .incarnation = p.incarnation};
-    if (p.kind == PacketKind::Ack) record.right_edge = Reassembly::kUnlimited;
+                        .incarnation = p.incarnation()};
+    if (p.kind() == PacketKind::Ack) record.right_edge = Reassembly::kUnlimited;
     if (extension != nullptr) {
         record.right_edge = extension->right_edge;
         record.sack = extension->sack.blocks;

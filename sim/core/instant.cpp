@@ -33,8 +33,8 @@ PacketsUnderWay packets_under_way(const Network& network) {
             out.link.push_back(static_cast<std::int32_t>(i));
             out.subflow.push_back(static_cast<std::int32_t>(packet.subflow));
             // Those of a handshake look like ACKs of nothing.
-            const bool is_handshake = packet.kind == PacketKind::Handshake;
-            out.kind.push_back(static_cast<std::uint8_t>(is_handshake ? PacketKind::Ack : packet.kind));
+            const bool is_handshake = packet.kind() == PacketKind::Handshake;
+            out.kind.push_back(static_cast<std::uint8_t>(is_handshake ? PacketKind::Ack : packet.kind()));
             out.seq.push_back(is_handshake ? 0 : packet.seq);
             out.size_bytes.push_back(packet.size);
             out.progress.push_back(progress(place, link.delay(), network.now()));

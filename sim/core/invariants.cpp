@@ -18,7 +18,7 @@ void Network::check_invariants() const {
         SF_ASSERT(s.packets_in == s.packets_out + s.drops_queue + s.drops_random + s.drops_down + s.drops_scripted +
                                       link.packets_under_way());
         link.for_each_under_way(now_, [&](const Packet& p, const Link::Place&) {
-            if (p.kind == PacketKind::Ack && p.extension != kNoExtension) ++extensions;
+            if (p.kind() == PacketKind::Ack && p.extension != kNoExtension) ++extensions;
         });
     }
     // An ACK's extension is in the pool or on its way.

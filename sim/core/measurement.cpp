@@ -22,8 +22,8 @@ double RttHistogram::quantile_s(double fraction) const {
     if (count_ == 0) return 0;
     const double target = fraction * static_cast<double>(count_);
     double below = 0;
-    for (std::size_t i = 0; i < buckets_.size(); ++i) {
-        const double here = buckets_[i];
+    for (std::size_t i = first_; i < first_ + buckets_.size(); ++i) {
+        const double here = buckets_[i - first_];
         if (here > 0 && below + here >= target) {
             const int octave = static_cast<int>(i >> kSubBits) + kLowestOctave;
             const double width = std::ldexp(1.0, octave - kSubBits);
@@ -33,6 +33,21 @@ double RttHistogram::quantile_s(double fraction) const {
         below += here;
     }
     return std::ldexp(1.0, kLowestOctave + kOctaves) * 1e-9;
+}
+
+std::size_t RttHistogram::widen(std::size_t bucket) {
+    constexpr std::size_t kPerOctave = std::size_t{1} << kSubBits;
+    const std::size_t octave = bucket / kPerOctave * kPerOctave;
+    if (buckets_.empty()) {
+        first_ = octave;
+        buckets_.resize(kPerOctave);
+    } else if (octave < first_) {
+        buckets_.insert(buckets_.begin(), first_ - octave, 0);
+        first_ = octave;
+    } else {
+        buckets_.resize(octave + kPerOctave - first_);
+    }
+    return bucket - first_;
 }
 
 Measurement::Measurement(const Network& network, Nanos sent_after) : from_(network.now()), sent_after_(sent_after) {

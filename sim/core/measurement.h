@@ -1,7 +1,6 @@
 // Figures of the measured interval, from warm-up to now: what was counted since it began.
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <vector>
@@ -78,7 +77,10 @@ struct LinkResult {
 class RttHistogram {
 public:
     void add(Nanos rtt) {
-        ++buckets_[bucket_of(rtt)];
+        std::size_t bucket = bucket_of(rtt) - first_;
+        if (bucket >= buckets_.size()) [[unlikely]]
+            bucket = widen(bucket + first_);
+        ++buckets_[bucket];
         ++count_;
     }
     std::uint64_t count() const { return count_; }
@@ -86,6 +88,7 @@ public:
     // The value below which `fraction` of the samples lie, in seconds, interpolated within its bucket. 0 without
     // samples.
     double quantile_s(double fraction) const;
+    std::size_t heap_bytes() const { return heap_bytes_of(buckets_); }
 
 private:
     static constexpr int kSubBits = 5;
@@ -101,7 +104,12 @@ private:
         return (static_cast<std::size_t>(octave - kLowestOctave) << kSubBits) + within;
     }
 
-    std::array<std::uint32_t, (kOctaves << kSubBits)> buckets_{};
+    // Makes room for a bucket and returns where it is.
+    [[gnu::noinline]] std::size_t widen(std::size_t bucket);
+
+    // Of the octaves that samples lie in, and those between: a flow's are few, and flows may be many.
+    std::vector<std::uint32_t> buckets_;
+    std::size_t first_ = 0;  // bucket
     std::uint64_t count_ = 0;
 };
 

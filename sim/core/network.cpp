@@ -78,6 +78,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
             s.sender = make_sender(controller, s);
             subflows_.push_back(std::move(s));
         }
+        if (connection.is_multipath()) connection.reinjections.reserve();
         connections_.push_back(std::move(connection));
         note_backups(connections_.back());
     }
@@ -482,7 +483,7 @@ std::vector<std::int64_t> Network::packets_in_flight() const {
     std::vector<std::int64_t> in_flight(subflows_.size(), 0);
     for (const Link& link : links_)
         link.for_each_under_way(now_, [&](const Packet& p, const Link::Place&) {
-            if (p.kind == PacketKind::Data || p.kind == PacketKind::Datagram) ++in_flight[p.subflow];
+            if (p.kind() == PacketKind::Data || p.kind() == PacketKind::Datagram) ++in_flight[p.subflow];
         });
     return in_flight;
 }

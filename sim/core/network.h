@@ -297,7 +297,7 @@ private:
         signature_ += mix64(static_cast<std::uint64_t>(at.value) ^ static_cast<std::uint64_t>(seq) << 32 ^
                             static_cast<std::uint64_t>(subflow) << 20);
     }
-    bool is_current(const Subflow& s, const Packet& p) const { return s.incarnation == p.incarnation; }
+    bool is_current(const Subflow& s, const Packet& p) const { return s.incarnation == p.incarnation(); }
 
     const Scenario* scenario_;
     std::uint64_t seed_;

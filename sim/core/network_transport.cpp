@@ -9,8 +9,8 @@ namespace subflow {
 namespace {
 // Distinct draws for data and ACKs of one subflow, and for its incarnations.
 std::uint64_t draw_for(const Subflow& s, const Packet& p) {
-    return s.random_stream ^ mix64((static_cast<std::uint64_t>(p.incarnation) << 40) |
-                                   (static_cast<std::uint64_t>(p.kind) << 32) | p.transmission);
+    return s.random_stream ^ mix64((static_cast<std::uint64_t>(p.incarnation()) << 40) |
+                                   (static_cast<std::uint64_t>(p.kind()) << 32) | p.transmission);
 }
 }  // namespace
 
@@ -82,7 +82,7 @@ void Network::carry_on(Packet& packet, Nanos at) {
     Subflow& s = subflows_[packet.subflow];
     Connection& c = connections_[s.connection];
     ++packet.hop;
-    switch (packet.kind) {
+    switch (packet.kind()) {
         case PacketKind::Data:
             if (packet.hop == s.hops) return receive<PacketKind::Data>(packet, s, c, at);
             return carry<PacketKind::Data>(s.route + packet.hop, packet, s, c, at);
@@ -113,9 +113,9 @@ void Network::on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32
 }
 
 void Network::on_dropped(const Packet& packet, Nanos at) {
-    if (packet.kind == PacketKind::Ack)
+    if (packet.kind() == PacketKind::Ack)
         return on_dropped<PacketKind::Ack>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
-    if (packet.kind == PacketKind::Handshake)
+    if (packet.kind() == PacketKind::Handshake)
         return on_dropped<PacketKind::Handshake>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
     on_dropped<PacketKind::Data>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
 }
@@ -129,8 +129,7 @@ SF_INLINE void Network::transmit(Connection& c, Subflow& s, std::uint32_t index,
     packet.data_seq = sent.data_seq;
     packet.extension = s.acks_heard;
     packet.size = static_cast<std::uint16_t>(c.payload_of(sent.data_seq) + c.header_bytes);
-    packet.kind = PacketKind::Data;
-    packet.incarnation = s.incarnation & kIncarnationMask;
+    packet.set_tag(PacketKind::Data, s.incarnation);
     if (c.captured) [[unlikely]]
         note_packet(c, packet, Station::Sender, now_);
     carry<PacketKind::Data>(s.route, packet, s, c, now_);
@@ -366,8 +365,7 @@ void Network::send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at)
     ack.subflow = index;
     ack.data_seq = c.reassembly.next();
     ack.size = static_cast<std::uint16_t>(kHeaderBytes.value);
-    ack.kind = PacketKind::Ack;
-    ack.incarnation = s.incarnation & kIncarnationMask;
+    ack.set_tag(PacketKind::Ack, s.incarnation);
     if (s.receiver.has_sack_blocks() || c.reassembly.is_limited()) [[unlikely]]
         ack.extension = make_extension({s.receiver.take_sack_blocks(), c.reassembly.advertise()});
     if (c.captured) [[unlikely]]
@@ -388,10 +386,10 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
 
 // Not inlined: nearly always there is no capture, and its callers are the path of every packet.
 void Network::note_packet(Connection& c, const Packet& p, Station station, Nanos at) {
-    const bool is_ack = p.kind == PacketKind::Ack || p.kind == PacketKind::Handshake;
-    const std::int64_t header_bytes = p.kind == PacketKind::Data ? c.header_bytes : kDatagramHeaderBytes.value;
+    const bool is_ack = p.kind() == PacketKind::Ack || p.kind() == PacketKind::Handshake;
+    const std::int64_t header_bytes = p.kind() == PacketKind::Data ? c.header_bytes : kDatagramHeaderBytes.value;
     const auto payload_bytes = static_cast<std::uint16_t>(is_ack ? 0 : p.size - header_bytes);
-    const bool is_extended = p.kind == PacketKind::Ack && p.extension != kNoExtension;
+    const bool is_extended = p.kind() == PacketKind::Ack && p.extension != kNoExtension;
     c.captured->note(p, station, at, payload_bytes, is_extended ? &ack_extensions_[p.extension] : nullptr);
 }
 
@@ -477,7 +475,7 @@ void Network::send_datagrams(std::uint32_t index) {
     packet.seq = packet.transmission = static_cast<std::uint32_t>(source.sent() - 1);
     packet.subflow = index;
     packet.size = static_cast<std::uint16_t>(scenario_->flows[s.connection].datagrams.packet.value);
-    packet.kind = PacketKind::Datagram;
+    packet.set_tag(PacketKind::Datagram, 0);
     if (c.captured) [[unlikely]]
         note_packet(c, packet, Station::Sender, now_);
     carry<PacketKind::Datagram>(s.route, packet, s, c, now_);
@@ -493,8 +491,7 @@ void Network::send_handshake(std::uint32_t index, HandshakeStep step, Nanos echo
     packet.transmission = s.handshake_pkts++;
     packet.subflow = index;
     packet.size = static_cast<std::uint16_t>(kHeaderBytes.value);
-    packet.kind = PacketKind::Handshake;
-    packet.incarnation = s.incarnation & kIncarnationMask;
+    packet.set_tag(PacketKind::Handshake, s.incarnation);
     if (c.captured) [[unlikely]]
         note_packet(c, packet, packet.goes_back() ? Station::Receiver : Station::Sender, at);
     carry<PacketKind::Handshake>(packet.goes_back() ? s.ack_route : s.route, packet, s, c, at);

@@ -34,10 +34,16 @@ struct Packet {
     std::uint32_t extension = kNoExtension;
     std::uint16_t size = 0;  // bytes on the wire
     std::uint8_t hop = 0;    // links crossed so far
-    PacketKind kind : 2 = PacketKind::Data;
-    std::uint8_t incarnation : 6 = 0;  // of the subflow: packets of a closed predecessor are ignored
+    std::uint8_t tag = 0;    // kind and incarnation
 
-    bool goes_back() const { return kind == PacketKind::Ack || (kind == PacketKind::Handshake && (seq & 1) != 0); }
+    PacketKind kind() const { return static_cast<PacketKind>(tag & 3); }
+    // Of the subflow: packets of a closed predecessor are ignored.
+    std::uint8_t incarnation() const { return tag >> 2; }
+    // One byte for both: as bit-fields each copy of a packet would first read what it overwrites.
+    void set_tag(PacketKind kind, std::uint8_t incarnation) {
+        tag = static_cast<std::uint8_t>(static_cast<std::uint8_t>(kind) | incarnation << 2);
+    }
+    bool goes_back() const { return kind() == PacketKind::Ack || (kind() == PacketKind::Handshake && (seq & 1) != 0); }
 
     Packet() = default;
     Packet(const Packet&) = default;
@@ -51,8 +57,7 @@ struct Packet {
         extension = p.extension;
         size = p.size;
         hop = p.hop;
-        kind = p.kind;
-        incarnation = p.incarnation;
+        tag = p.tag;
         return *this;
     }
 };

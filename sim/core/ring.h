@@ -13,13 +13,14 @@
 namespace subflow {
 
 // Elements occupy positions [begin, end). A position names the same element for as long as it lives, so other objects
-// can refer to it by number. Capacity is a power of two that doubles when full: after warm-up nothing allocates.
-// std::deque was the alternative: its two-level lookup costs twice on the hot path and its blocks keep allocating.
+// can refer to it by number. Capacity is a power of two that doubles when full, from nothing on, as most rings of most
+// flows stay empty: after warm-up nothing allocates. std::deque was the alternative: its two-level lookup costs twice
+// on the hot path and its blocks keep allocating.
 template <class T>
 class Ring {
 public:
-    explicit Ring(std::size_t capacity = 16)
-        : slots_(std::bit_ceil(capacity)), mask_(static_cast<std::uint32_t>(slots_.size()) - 1) {}
+    // `capacity`: of the first allocation.
+    explicit Ring(std::uint32_t capacity = 16) : first_capacity_(std::bit_ceil(capacity)) {}
 
     std::uint32_t begin_pos() const { return begin_; }
     std::uint32_t end_pos() const { return end_; }
@@ -37,14 +38,14 @@ public:
 
     // The slot of a new element at the end, for the caller to fill in.
     SF_INLINE T& push_slot() {
-        if (size() > mask_) [[unlikely]]
+        if (size() == capacity_) [[unlikely]]
             grow();
         return slots_[end_++ & mask_];
     }
 
     // The slot that push_slot() will give next.
     T& next_slot() {
-        if (size() > mask_) [[unlikely]]
+        if (size() == capacity_) [[unlikely]]
             grow();
         return slots_[end_ & mask_];
     }
@@ -52,6 +53,11 @@ public:
     void pop_front(std::uint32_t count = 1) {
         SF_VALIDATE(count <= size());
         begin_ += count;
+    }
+
+    // Has the first allocation now.
+    void reserve() {
+        if (capacity_ == 0) grow();
     }
 
     // Drops every element at `pos` and behind it.
@@ -67,17 +73,21 @@ public:
 private:
     // Out of line, so that push_back() is small enough to be inlined wherever it is used.
     [[gnu::noinline]] void grow() {
-        std::vector<T> larger(slots_.size() * 2);
-        const std::uint32_t larger_mask = static_cast<std::uint32_t>(larger.size()) - 1;
+        const std::uint32_t larger_capacity = capacity_ == 0 ? first_capacity_ : capacity_ * 2;
+        std::vector<T> larger(larger_capacity);
+        const std::uint32_t larger_mask = larger_capacity - 1;
         for (std::uint32_t pos = begin_; pos != end_; ++pos) larger[pos & larger_mask] = slots_[pos & mask_];
         slots_.swap(larger);
+        capacity_ = larger_capacity;
         mask_ = larger_mask;
     }
 
     std::vector<T> slots_;
-    std::uint32_t mask_;  // capacity - 1, kept because dividing a byte count by sizeof(T) per access is not free
+    std::uint32_t mask_ = 0;  // capacity - 1, kept because dividing a byte count by sizeof(T) per access is not free
+    std::uint32_t capacity_ = 0;  // of `slots_`
     std::uint32_t begin_ = 0;
     std::uint32_t end_ = 0;
+    std::uint32_t first_capacity_;
 };
 
 }  // namespace subflow

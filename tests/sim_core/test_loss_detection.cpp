@@ -300,19 +300,21 @@ TEST(Receiver, ReportsADuplicateOnceBeforeWhatItHolds) {
     SubflowReceiver receiver;
     TransportOptions options;
     options.dsack = true;
-    receiver.on_data(0, 0_ms, 0_ms, options);
-    receiver.on_data(2, 0_ms, 0_ms, options);
+    ReceiveBuffer buffer(1448, std::nullopt);
+    const auto receive = [&](std::uint32_t seq) { receiver.on_data(seq, 1448, 0_ms, 0, 0_ms, buffer, options); };
+    receive(0);
+    receive(2);
     receiver.take_sack_blocks();
-    receiver.on_data(2, 0_ms, 0_ms, options);
+    receive(2);
     // RFC 2883 section 4.2: the duplicate first, then the block that holds it.
     SackBlocks blocks = receiver.take_sack_blocks();
     ASSERT_EQ(blocks.count, 2u);
     EXPECT_EQ(blocks.blocks[0], (SeqRange{2, 3}));
     EXPECT_EQ(blocks.blocks[1], (SeqRange{2, 3}));
     EXPECT_EQ(receiver.take_sack_blocks().count, 1u);
-    receiver.on_data(1, 0_ms, 0_ms, options);
+    receive(1);
     EXPECT_FALSE(receiver.has_sack_blocks());
-    receiver.on_data(0, 0_ms, 0_ms, options);
+    receive(0);
     EXPECT_TRUE(receiver.has_sack_blocks());
     blocks = receiver.take_sack_blocks();
     ASSERT_EQ(blocks.count, 1u);

@@ -302,7 +302,7 @@ TEST(Simulation, ABrokenInvariantNamesItselfAndEndsOnlyThisOne) {
     broken.run_until(5_s);
     // An ACK for packets that were never sent, put on the way back behind the network's back.
     Packet forged;
-    forged.kind = PacketKind::Ack;
+    forged.set_tag(PacketKind::Ack, 0);
     forged.seq = 4'000'000'000;
     forged.size = 52;
     forged.hop = 0;

@@ -6,7 +6,7 @@ namespace subflow {
 
 void FqCodelQueue::enqueue(const Waiting& waiting) {
     const Packet& packet = waiting.packet;
-    const std::uint64_t key = std::uint64_t{packet.subflow} << 1 | (packet.kind == PacketKind::Ack ? 1 : 0);
+    const std::uint64_t key = std::uint64_t{packet.subflow} << 1 | (packet.kind() == PacketKind::Ack ? 1 : 0);
     const auto index = static_cast<std::uint32_t>(mix64(key) % flows_.size());
     std::uint32_t node = free_node_;
     if (node == kNone) {
