@@ -39,7 +39,7 @@ public:
 
     // Whether this packet, which gets to the link at `at`, is one of them. Each is asked about once, in order.
     bool takes(const Packet& packet, Nanos at) {
-        if (packet.kind == PacketKind::Ack) return false;
+        if (packet.kind() == PacketKind::Ack || packet.kind() == PacketKind::Handshake) return false;
         bool is_taken = false;
         for (Count& count : counts_) {
             if (count.subflow != packet.subflow || at < count.after) continue;

@@ -61,8 +61,8 @@ TEST(Handshake, TheTimeoutOfTheFirstDataFollowsFromIt) {
     up.up = true;
     scenario.events = {down, up};
     Network network = finished(scenario);
-    // A probe is due after two round trips and, for a lone packet, 200 ms, but not after the retransmission timeout would
-    // be: srtt + 4 rttvar are three round trips. Source: RFC 8985 section 7.2
+    // A probe is due after two round trips and, for a lone packet, 200 ms, but not after the retransmission timeout
+    // would be: srtt + 4 rttvar are three round trips. Source: RFC 8985 section 7.2
     const Nanos rtt = 100_ms + kSmallPacket;
     EXPECT_EQ(network.subflow_result(0).timeouts, 0);
     EXPECT_EQ(network.connections()[0].completed_at, rtt + rtt * 3 + 50_ms + kFullPacket);
@@ -225,16 +225,16 @@ TEST(Handshake, ATextbookFlowSendsWhenItStarts) {
 TEST(Handshake, AMegabyteInSlowStartIsThatOfTheKernel) {
     // Linux 6.18 over an emulated link of 10 Mbit/s, 100 ms and 84 packets (`subflow compare-kernel`): HyStart ends
     // slow start of CUBIC without a drop only if every packet is acknowledged while the receive window opens.
-    struct Case {
+    struct Transfer {
         const char* controller;
         std::int64_t size;
         double completion_s;
         std::int64_t drops;
         std::int64_t tolerance;
     };
-    for (const Case& c : {Case{"cubic", 1'000'000, 1.208, 0, 0}, Case{"cubic", 3'000'000, 2.866, 9, 0},
-                          Case{"newreno", 30'000, 0.266, 0, 0}, Case{"newreno", 100'000, 0.401, 0, 0},
-                          Case{"newreno", 1'000'000, 1.208, 168, 3}}) {
+    for (const Transfer& c : {Transfer{"cubic", 1'000'000, 1.208, 0, 0}, Transfer{"cubic", 3'000'000, 2.866, 9, 0},
+                              Transfer{"newreno", 30'000, 0.266, 0, 0}, Transfer{"newreno", 100'000, 0.401, 0, 0},
+                              Transfer{"newreno", 1'000'000, 1.208, 168, 3}}) {
         Scenario scenario = linux_profile(5_s);
         FlowSpec& flow = add_tcp(scenario, add_path(scenario));
         flow.controller.name = c.controller;
