@@ -15,7 +15,7 @@ using namespace testing;
 
 Packet packet(PacketKind kind, std::uint32_t subflow) {
     Packet p;
-    p.kind = kind;
+    p.set_tag(kind, 0);
     p.subflow = subflow;
     return p;
 }

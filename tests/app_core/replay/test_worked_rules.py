@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from dataclasses import replace
 
@@ -54,14 +55,16 @@ up = true
 LIA = next(algorithm for algorithm in controllers() if algorithm.name == "lia")
 
 
-def decisions_of(algorithm: Algorithm, profile: str) -> Decisions:
+def decisions_of(algorithm: Algorithm, profile: str, arithmetic: str = "") -> Decisions:
     has_policy = algorithm.name != "uncoupled" and any(option.key == "policy" for option in algorithm.options)
     name, is_coupled = algorithm.name, algorithm.is_coupled
-    decider = ', policy = "random"' if has_policy else ""
+    options = ', policy = "random"' if has_policy else ""
+    if arithmetic:
+        options += f', arithmetic = "{arithmetic}"'
     text = TEXT.format(
         profile=profile,
         kind="mptcp" if is_coupled else "tcp",
-        controller=f'{{ name = "{name}"{decider} }}',
+        controller=f'{{ name = "{name}"{options} }}',
         paths='[["one"], ["two"]]' if is_coupled else '[["one"]]',
     )
     simulation = Simulation(parse_scenario(text), sample_interval_s=60.0, decisions=DecisionLimits(1 << 20))
@@ -74,8 +77,10 @@ def test_every_controllers_rules_give_what_the_run_had() -> None:
     known = {name for name, expression in expressions().items() if expression != "cwnd = ssthresh"}
     seen = Counter[str]()
     for algorithm in controllers():
-        for profile in ("linux", "textbook"):
-            decisions = decisions_of(algorithm, profile)
+        has_kernel = any(option.key == "arithmetic" and "kernel" in option.choices for option in algorithm.options)
+        arithmetics = ("", "kernel") if has_kernel and algorithm.name != "uncoupled" else ("",)
+        for profile, arithmetic in itertools.product(("linux", "textbook"), arithmetics):
+            decisions = decisions_of(algorithm, profile, arithmetic)
             taken = Counter[str]()
             for row in range(len(decisions)):
                 name = decisions.rules[decisions.rule[row]].name
