@@ -183,7 +183,7 @@ def test_a_source_opens_where_it_can_be_read(window: MainWindow, qtbot: QtBot, m
     opened: list[str] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", lambda url: opened.append(url.toString()))
     show_run(window, qtbot)
-    click(window, "download/1", "subflow", 0.0)
+    window.features[ExplainFeature].explain(0, "download/1", 0.021)  # the handshake is over
     panel = explained(window, qtbot).content
 
     assert 'href="https://www.rfc-editor.org/rfc/rfc6928"' in panel.source.text()
@@ -258,7 +258,7 @@ def test_the_way_to_a_decision_is_told_in_per_cent(window: MainWindow, qtbot: Qt
 
 def test_the_button_leads_to_what_the_agent_saw(window: MainWindow, qtbot: QtBot) -> None:
     show_run(window, qtbot, text=TWO_PATHS.replace('"lia"', '"drl-cc"'))
-    window.features[ExplainFeature].explain(0, "download/1", 1.5)
+    window.features[ExplainFeature].explain(0, "download/1", 1.525)
     feature = explained(window, qtbot)
     point = feature.content.point
     assert point is not None

@@ -151,7 +151,8 @@ def carry_out_and_tell(
             store.add_tag(result.run_id, tag)
     if result.error is None:
         if as_json:
-            print_json(result.summary | {"warnings": warnings} | more())
+            told = {"warnings": warnings} if warnings else {}
+            print_json(result.summary | told | more())
         else:
             _print_summary(result.summary)
             tell_more()
