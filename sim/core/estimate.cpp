@@ -123,8 +123,14 @@ Estimate estimate(const Scenario& scenario, Nanos sample_interval,
             links[link].offered_pps += load.rate_pps;
             links[link].offered_pkts += load.sent_pkts;
         }
+    }
+    // What is acknowledged is what gets through.
+    for (const PathLoad& load : loads) {
         if (sends_datagrams(load.flow.kind)) continue;
-        for (const std::uint32_t link : load.path.reverse) links[link].acks_pps += load.rate_pps;
+        double share = 1;
+        for (const std::uint32_t link : load.path.forward)
+            share = std::min(share, links[link].rate_bps / scenario.packet_bits() / links[link].offered_pps);
+        for (const std::uint32_t link : load.path.reverse) links[link].acks_pps += share * load.rate_pps;
     }
 
     Estimate out;
