@@ -140,8 +140,11 @@ TEST(Decisions, OfASubflowThatIsOpenedAgainGoOnWithItsStart) {
             EXPECT_FALSE(table.time_ns[i] > (2_s).value && table.time_ns[i] < (3_s).value);
         }
     }
-    // It joins a round trip of 20 ms after the first subflow, and after the event that opens it again.
-    EXPECT_EQ(starts, (std::vector<std::int64_t>{(20_ms).value, (3_s + 20_ms).value}));
+    // It joins when the first data has been acknowledged, which leaves behind SYN and ACK at 10 Mbit/s, and then takes
+    // two round trips with packets of 52 bytes at 4 Mbit/s. So it does after the event that opens it again.
+    const Nanos first_ack = 200_ms + Nanos(2 * 41'600 + 1'200'000);
+    const Nanos join = 40_ms + Nanos(2 * 104'000);
+    EXPECT_EQ(starts, (std::vector<std::int64_t>{(first_ack + join).value, (3_s + join).value}));
 }
 
 TEST(Decisions, BelongToASnapshot) {

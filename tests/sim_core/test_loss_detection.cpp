@@ -329,13 +329,14 @@ TEST(RackNetwork, ALostTailCostsTwoRoundTripsInsteadOfATimeout) {
         scenario.transport.loss_detection = detection;
         testing::add_tcp(scenario, testing::add_path(scenario, {.one_way = 10_ms}));
         scenario.flows[0].size = Bytes(4 * 1448);
-        // 10 Mbit/s: packets end their transmission after 1.2, 2.4, 3.6 and 4.8 ms; the last is cut off.
+        // 10 Mbit/s: after a handshake of 20.04 ms packets end their transmission 1.2, 2.4, 3.6 and 4.8 ms behind an
+        // ACK, which takes 0.04 ms; the last is cut off.
         EventSpec down;
-        down.at = 4_ms;
+        down.at = 24_ms;
         down.link = 0;
         down.up = false;
         EventSpec up = down;
-        up.at = 5_ms;
+        up.at = 25_ms;
         up.up = true;
         scenario.events = {down, up};
         Network network(scenario, 1);
@@ -345,9 +346,10 @@ TEST(RackNetwork, ALostTailCostsTwoRoundTripsInsteadOfATimeout) {
         EXPECT_EQ(result.retransmits, 1);
         if (detection == LossDetection::Rack) {
             EXPECT_EQ(result.timeouts, 0);
-            // The third ACK arrives at 23.6 ms. A lone packet is outstanding: 2 * srtt + 200 ms, but the timeout,
-            // srtt + 200 ms, would be earlier and makes way for the probe. srtt is about 22 ms.
-            EXPECT_NEAR(completion_s, 0.0236 + 0.2215 + 0.0112, 2e-3);
+            // The third ACK arrives at 43.7 ms. A lone packet is outstanding: 2 * srtt + 200 ms, but the timeout,
+            // srtt + 200 ms, would be earlier and makes way for the probe. srtt is 20.9 ms: RTTs of 20.0 ms, of the
+            // handshake, and 21.2, 22.4 and 23.6 ms.
+            EXPECT_NEAR(completion_s, 0.0437 + 0.2209 + 0.0112, 1e-4);
         } else {
             EXPECT_EQ(result.timeouts, 1);
         }
