@@ -56,6 +56,10 @@ class EveryClassic : public ::testing::TestWithParam<std::string> {};
 TEST_P(EveryClassic, IsLeftAloneByAnAgentThatDoesNothingWhereItBarelyMoves) {
     const auto deep = [&](const AlgorithmChoice& controller) {
         Scenario scenario = two_links(controller, DeciderKind::Neutral, 0, 60_s);
+        // Of a slow start that doubles, the losses come when an evaluation paces: the classic controller is not told
+        // of them, and slow start goes on from cycle to cycle.
+        scenario.transport.handshake = false;
+        scenario.transport.delayed_ack = DelayedAck::Rfc;
         for (LinkSpec& link : scenario.links)
             if (link.queue_limit_pkts) link.queue_limit_pkts = 400;
         return scenario;
@@ -163,7 +167,8 @@ TEST_P(EveryClassic, IsDefendedInEveryTopology) {
     for (std::size_t i = 0; i < alone.size(); ++i) {
         double of_classic = 0;
         double of_libra = 0;
-        for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+        // Means over five seeds still move by a tenth.
+        for (std::uint64_t seed = 1; seed <= 10; ++seed) {
             of_classic += goodput_mbps(alone[i].second, 0, seed);
             of_libra += goodput_mbps(defended[i].second, 0, seed);
         }
