@@ -8,6 +8,7 @@ from typing import Any
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFont, QKeyEvent, QPainter, QShowEvent, QWindow
 from PySide6.QtWidgets import QWidget
+from shiboken6 import isValid
 
 from subflow_app.core.history.plot_columns import PlotColumn
 from subflow_app.core.language import tr
@@ -461,7 +462,9 @@ class PlotStack(FedPlots):
         self._draw_cursor()
 
     def _on_theme(self, _tokens: Tokens) -> None:
-        self.recolour()
+        # A stack that is being taken down may still be told when its items are gone.
+        if all(isValid(plot.item) for plot in self.plots):
+            self.recolour()
 
     @property
     def _tokens(self) -> Tokens:
