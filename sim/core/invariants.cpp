@@ -30,14 +30,12 @@ void Network::check_invariants() const {
     for (std::size_t i = 0; i < subflows_.size(); ++i) {
         const Subflow& s = subflows_[i];
         const Connection& c = connections_[s.connection];
-        const bool is_datagrams = sends_datagrams(c.kind);
-        const std::int64_t sent =
-            is_datagrams ? static_cast<std::int64_t>(c.datagrams.sent()) : s.sender.stats().packets_sent;
+        const std::int64_t sent = sent_pkts(*this, s);
         SF_ASSERT(sent == s.arrived_pkts + s.dropped_pkts + under_way[i]);
         SF_ASSERT(s.lost_pkts <= s.dropped_pkts);
         sent_in_all += sent;
         accounted_in_all += s.dropped_pkts + under_way[i];
-        if (is_datagrams) continue;
+        if (sends_datagrams(c.kind)) continue;
 
         // Windows and sequence numbers
         s.sender.check_invariants();

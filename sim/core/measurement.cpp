@@ -11,11 +11,6 @@ namespace {
 double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0.0;
 }
-
-std::int64_t sent_pkts(const Network& network, const Subflow& s) {
-    const Connection& c = network.connections()[s.connection];
-    return sends_datagrams(c.kind) ? static_cast<std::int64_t>(c.datagrams.sent()) : s.sender.stats().packets_sent;
-}
 }  // namespace
 
 double RttHistogram::quantile_s(double fraction) const {
@@ -33,6 +28,11 @@ double RttHistogram::quantile_s(double fraction) const {
         below += here;
     }
     return std::ldexp(1.0, kLowestOctave + kOctaves) * 1e-9;
+}
+
+std::int64_t sent_pkts(const Network& network, const Subflow& s) {
+    const Connection& c = network.connections()[s.connection];
+    return sends_datagrams(c.kind) ? static_cast<std::int64_t>(c.datagrams.sent()) : s.sender.stats().packets_sent;
 }
 
 std::size_t RttHistogram::widen(std::size_t bucket) {

@@ -13,6 +13,7 @@
 namespace subflow {
 
 class Network;
+struct Subflow;
 
 // Where the data packets and datagrams of the interval are: in_flight_at_start + sent = delivered + dropped + what is
 // in flight now (Network::packets_in_flight()). Each is counted by itself.
@@ -112,6 +113,9 @@ private:
     std::size_t first_ = 0;  // bucket
     std::uint64_t count_ = 0;
 };
+
+// Data packets or datagrams that a subflow has sent since the start, retransmissions included.
+std::int64_t sent_pkts(const Network& network, const Subflow& s);
 
 // Reads a network and changes nothing of it.
 class Measurement {

@@ -2,6 +2,17 @@
 
 namespace subflow::testing {
 
+void fail_link(Scenario& scenario, std::uint32_t link, Nanos from, Nanos to) {
+    EventSpec down;
+    down.link = link;
+    down.at = from;
+    down.up = false;
+    EventSpec up = down;
+    up.at = to;
+    up.up = true;
+    scenario.events = {down, up};
+}
+
 PathSpec add_path(Scenario& scenario, const PathOptions& options) {
     const std::string name = "link" + std::to_string(scenario.links.size() / 2);
     LinkSpec forward;

@@ -20,6 +20,9 @@ struct PathOptions {
     double loss = 0;
 };
 
+// The link is down from one time to the other, and nothing else happens to the network.
+void fail_link(Scenario& scenario, std::uint32_t link, Nanos from, Nanos to);
+
 // Adds a link whose way back is a pure delay. Returns the path over it.
 PathSpec add_path(Scenario& scenario, const PathOptions& options = {});
 

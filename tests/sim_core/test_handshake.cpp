@@ -52,14 +52,7 @@ TEST(Handshake, TheTimeoutOfTheFirstDataFollowsFromIt) {
     Scenario scenario = linux_profile(2_s);
     add_tcp(scenario, add_path(scenario)).size = Bytes(1448);
     // The data is lost: it leaves when the SYN-ACK is there.
-    EventSpec down;
-    down.link = 0;
-    down.at = 90_ms;
-    down.up = false;
-    EventSpec up = down;
-    up.at = 120_ms;
-    up.up = true;
-    scenario.events = {down, up};
+    fail_link(scenario, 0, 90_ms, 120_ms);
     Network network = finished(scenario);
     // A probe is due after two round trips and, for a lone packet, 200 ms, but not after the retransmission timeout
     // would be: srtt + 4 rttvar are three round trips. Source: RFC 8985 section 7.2
@@ -146,14 +139,7 @@ TEST(Handshake, AJoinWhoseThirdPacketIsLostRepeatsIt) {
     const PathSpec far = add_path(scenario, {.rate = 100_Mbps, .one_way = 50_ms});
     add_mptcp(scenario, {near, far}, "uncoupled");
     // The ACK leaves at 140.1 ms.
-    EventSpec down;
-    down.link = 2;
-    down.at = 120_ms;
-    down.up = false;
-    EventSpec up = down;
-    up.at = 180_ms;
-    up.up = true;
-    scenario.events = {down, up};
+    fail_link(scenario, 2, 120_ms, 180_ms);
     Network network = finished(scenario);
     const std::vector<Nanos> at = times_of(network, MarkKind::Established, 1);
     ASSERT_EQ(at.size(), 1u);

@@ -331,14 +331,7 @@ TEST(RackNetwork, ALostTailCostsTwoRoundTripsInsteadOfATimeout) {
         scenario.flows[0].size = Bytes(4 * 1448);
         // 10 Mbit/s: after a handshake of 20.04 ms packets end their transmission 1.2, 2.4, 3.6 and 4.8 ms behind an
         // ACK, which takes 0.04 ms; the last is cut off.
-        EventSpec down;
-        down.at = 24_ms;
-        down.link = 0;
-        down.up = false;
-        EventSpec up = down;
-        up.at = 25_ms;
-        up.up = true;
-        scenario.events = {down, up};
+        testing::fail_link(scenario, 0, 24_ms, 25_ms);
         Network network(scenario, 1);
         network.run_until(10_s);
         const SubflowResult result = network.subflow_result(0);

@@ -108,14 +108,7 @@ TEST(MultipathTransport, TracesOfTheConnectionAddUpToItsFigures) {
         .recv_buffer = Bytes(100'000);
     add_tcp(scenario, add_path(scenario));
     // What is under way on the fast path when it fails is sent again on the other.
-    EventSpec down;
-    down.at = 10_s;
-    down.link = 0;
-    down.up = false;
-    EventSpec up = down;
-    up.at = 11_s;
-    up.up = true;
-    scenario.events = {down, up};
+    fail_link(scenario, 0, 10_s, 11_s);
     Network network(scenario, 1);
     Recorder recorder(network, 100_ms);
     ASSERT_EQ(recorder.columns().size(), Recorder::column_count(scenario));
