@@ -301,15 +301,6 @@ class Store:
         """
         return self._window(run_id, DECISION, owner, t_from_s, t_to_s)
 
-    def decision_at(self, run_id: int, owner: str, t_s: float) -> EventTable:
-        """The last decision of an owner at or before a time; a table of one row, or of none.
-
-        Raises:
-            RunNotFound: if there is no such run.
-            StoreError: if the file cannot be read.
-        """
-        return self.decisions_around(run_id, owner, t_s)
-
     def decisions_around(self, run_id: int, owner: str, t_s: float, *, before: int = 1, after: int = 0) -> EventTable:
         """The decisions of an owner next to a time, in order.
 

@@ -288,14 +288,6 @@ class Decisions:
         rows = self.rows(owner)
         return rows[self._position(rows, from_s, "left") : self._position(rows, until_s, "right")]
 
-    def next_row(self, row: int) -> int | None:
-        """The row of the same owner's next decision; None: it was the last."""
-        return self._neighbour(row, 1)
-
-    def previous_row(self, row: int) -> int | None:
-        """The row of the same owner's decision before; None: it was the first."""
-        return self._neighbour(row, -1)
-
     def explain(self, row: int) -> Explanation:
         """One decision with all names, for people.
 
@@ -346,11 +338,6 @@ class Decisions:
         """Where a time belongs among the rows; the rows of all owners are in order of time."""
         time_ns = round(min(max(time_s * 1e9, -(2.0**62)), 2.0**62))
         return int(np.searchsorted(rows, np.searchsorted(self.time_ns, time_ns, side)))
-
-    def _neighbour(self, row: int, step: int) -> int | None:
-        rows = self.rows(self.owners[int(self.owner[row])])
-        position = int(np.searchsorted(rows, row)) + step
-        return int(rows[position]) if 0 <= position < len(rows) else None
 
 
 def detected(told: Sequence[Explanation], loss_detection: str) -> tuple[Explanation, ...]:

@@ -29,7 +29,7 @@ from subflow_app.core.exports import (
     save_rescue_copy,
 )
 from subflow_app.core.plots import PLOTS_BY_ID
-from subflow_app.core.traces import SUBFLOW, SeriesKey, Traces, find_key, select_keys
+from subflow_app.core.traces import SUBFLOW, SeriesKey, Traces, select_keys
 
 DATA_ONLY = ExportPlan(run_data=True, figures=(), figure_formats=())
 SEEN, DONE = PLOTS_BY_ID["agent_observation"], PLOTS_BY_ID["agent_action"]
@@ -83,7 +83,7 @@ def test_times_are_written_without_binary_rounding(tmp_path: Path) -> None:
 
 def test_unknown_value_is_an_empty_cell(tmp_path: Path) -> None:
     traces = finished_traces()
-    columns = table(export_csv(traces, tmp_path / "rtt.csv", [find_key(traces, SUBFLOW, "download/1", "srtt_s")]))
+    columns = table(export_csv(traces, tmp_path / "rtt.csv", [select_keys(traces, SUBFLOW, "srtt_s", "download/1")[0]]))
 
     assert columns["download/1:srtt_s"][:2] == ["", ""]
     assert columns["download/1:srtt_s"][2] != ""

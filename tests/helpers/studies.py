@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from itertools import product
 
-from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure, make_parameter
+from subflow_app.core.sweeps.views.study import (
+    Level,
+    Parameter,
+    Study,
+    StudyPoint,
+    StudyRun,
+    make_figure,
+    parameter_of_levels,
+)
+from subflow_store.run_values import quantity
 
 CONTROLLER = "flows.download.controller"
 LOSS = "links.wifi.loss"
 RATE = "links.lte.rate"
+
+
+def make_parameter(key: str, texts: Iterable[str]) -> Parameter:
+    """A parameter with the values that are written so, each once; numbers by size, names as they come."""
+    found = {text: quantity(text) for text in texts}
+    levels = [Level(text, math.nan if number is None else number) for text, number in found.items()]
+    if all(math.isfinite(level.number) for level in levels):
+        levels.sort(key=lambda level: level.number)
+    return parameter_of_levels(key, levels)
 
 
 def small_study() -> Study:

@@ -79,19 +79,14 @@ def test_a_scheduler_chooses_among_those_that_have_room(decisions: Decisions) ->
     assert (np.diff(new) == 1).all()
 
 
-def test_the_last_decision_before_a_time_is_found_and_its_neighbours(decisions: Decisions) -> None:
+def test_the_last_decision_before_a_time_is_found(decisions: Decisions) -> None:
     rows = decisions.rows("wide/2")
     times_s = decisions.time_ns[rows] / 1e9
     for position in (0, 7, len(rows) - 1):
         last = np.flatnonzero(times_s == times_s[position])[-1]
         assert decisions.at("wide/2", float(times_s[position])) == rows[last]
-        if position:
-            assert decisions.previous_row(int(rows[position])) == rows[position - 1]
-            assert decisions.next_row(int(rows[position - 1])) == rows[position]
     assert decisions.at("wide/2", -1.0) is None
     assert decisions.at("wide/2", math.inf) == rows[-1]
-    assert decisions.previous_row(int(rows[0])) is None
-    assert decisions.next_row(int(rows[-1])) is None
     assert decisions.at("plain", 5.0) is None
     with pytest.raises(KeyError):
         decisions.at("narrow", 1.0)

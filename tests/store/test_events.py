@@ -169,7 +169,7 @@ def test_an_owner_with_few_rows_is_found_without_the_chunks_of_others(file_store
     run_id = stored(file_store, rare)
     damage_all_but(file_store, 0, 4)
     late = (4 * EVENT_CHUNK - 1) / 1000
-    assert rows_of(file_store.decision_at(run_id, "rare", late)) == [7]
+    assert rows_of(file_store.decisions_around(run_id, "rare", late)) == [7]
     assert rows_of(file_store.decisions_around(run_id, "rare", late, after=1)) == [7, 4 * EVENT_CHUNK + 7]
     assert rows_of(file_store.decisions(run_id, "rare")) == [7, 4 * EVENT_CHUNK + 7]
 
@@ -291,7 +291,8 @@ def test_a_run_tells_how_much_there_is_of_whom(store: Store) -> None:
 
 def test_a_run_without_events_has_empty_tables(store: Store) -> None:
     run_id = stored(store)
-    for table in (store.decisions(run_id), store.decisions(run_id, "x", 0.0, 1.0), store.decision_at(run_id, "x", 1.0)):
+    asked = (store.decisions(run_id), store.decisions(run_id, "x", 0.0, 1.0), store.decisions_around(run_id, "x", 1.0))
+    for table in asked:
         assert len(table) == 0
         assert table.columns.keys() == DECISION.fields.keys()
     assert store.intervals(run_id).columns.keys() == INTERVAL.fields.keys()
@@ -319,7 +320,7 @@ def test_events_of_a_run_that_is_not_there(store: Store) -> None:
         lambda: store.decisions(77),
         lambda: store.intervals(77),
         lambda: store.agent_steps(77),
-        lambda: store.decision_at(77, "x", 0.0),
+        lambda: store.decisions_around(77, "x", 0.0),
         lambda: store.event_extents(77, "decision"),
     ):
         with pytest.raises(RunNotFound, match="no run 77"):

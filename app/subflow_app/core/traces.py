@@ -456,18 +456,6 @@ def transport_owners(traces: Traces) -> Sequence[str]:
     return [owner for owner in traces.labels if owner in owners]
 
 
-def find_key(traces: Traces, scope: str, owner: str, name: str) -> SeriesKey:
-    """The key of one trace.
-
-    Raises:
-        InputError: if the run has no such trace.
-    """
-    found = select_keys(traces, scope, name, owner)
-    if not found:
-        raise _unknown(SeriesKey(scope, owner, name, ""), traces.title)
-    return found[0]
-
-
 def _stored_scenario(scenario_text: Any) -> Scenario | None:
     """The stored scenario; None if this version cannot read it, and then owners label themselves."""
     from subflow_sim.scenario import parse_scenario

@@ -11,7 +11,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.measured.measured_run import keep_run, make_run
 from subflow_app.core.measured.measured_table import MeasuredTable, RawColumn, ReadingOptions, Target
 from subflow_app.core.measured.reading import read_trace
-from subflow_app.core.traces import StoredTraces, find_key
+from subflow_app.core.traces import StoredTraces, select_keys
 from subflow_store import Store
 
 CWND = Target("subflow", "download/1", "cwnd_pkts")
@@ -60,7 +60,7 @@ def test_it_is_a_run_like_any_other(path: Path, tmp_path: Path) -> None:
         assert row.summary["measured"]["file"] == "trace.csv"
         assert row.signature == store.run(again).signature
         traces = StoredTraces(store, number)
-        time_s, values = traces.read(find_key(traces, "subflow", "download/1", "cwnd_pkts"))
+        time_s, values = traces.read(select_keys(traces, "subflow", "cwnd_pkts", "download/1")[0])
         np.testing.assert_allclose(time_s, [1, 2, 3])
         np.testing.assert_allclose(values, [10, 11, 12])  # between two samples, not beyond a gap
         assert traces.labels["download/1"] == "download/1"

@@ -18,7 +18,7 @@ from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, PlotSpec, averaged, inter
 from subflow_app.core.plots.bars import bar_places, flow_bars, make_bar, repetitions
 from subflow_app.core.plots.convergence import convergence_time
 from subflow_app.core.plots.spec import AGENTS, CONNECTION, FAIRNESS, INTERVALS, STATISTICS, transport_colours
-from subflow_app.core.traces import FLOW, LINK, SUBFLOW, LiveTraces, TraceMark, find_key
+from subflow_app.core.traces import FLOW, LINK, SUBFLOW, LiveTraces, TraceMark, select_keys
 
 SEEN, DONE = PLOTS_BY_ID["agent_observation"], PLOTS_BY_ID["agent_action"]
 MIXED = make_scenario(
@@ -150,7 +150,7 @@ def test_throughput_shows_subflows_then_their_total_flow_by_flow() -> None:
 def test_total_is_the_sum_of_the_subflows() -> None:
     traces = finished_traces()
     total = next(curve for curve in PLOTS_BY_ID["throughput"].curves(traces) if curve.kind == "total")
-    parts = [traces.read(find_key(traces, SUBFLOW, f"download/{n}", "throughput_bps"))[1] for n in (1, 2)]
+    parts = [traces.read(select_keys(traces, SUBFLOW, "throughput_bps", f"download/{n}")[0])[1] for n in (1, 2)]
 
     # float32 holds 7 digits; the sum is rounded once.
     np.testing.assert_allclose(total.values, parts[0] + parts[1], rtol=1e-6)
@@ -161,7 +161,7 @@ def test_constant_rate_flow_shows_what_arrives() -> None:
     traces = finished_traces(MIXED)
     noise = PLOTS_BY_ID["throughput"].curves(traces)[-1]
 
-    np.testing.assert_array_equal(noise.values, traces.read(find_key(traces, FLOW, "noise", "goodput_bps"))[1])
+    np.testing.assert_array_equal(noise.values, traces.read(select_keys(traces, FLOW, "goodput_bps", "noise")[0])[1])
 
 
 def test_a_subflow_has_the_same_colour_in_every_plot() -> None:
@@ -220,7 +220,9 @@ def test_drops_are_per_second_whatever_the_sampling_interval() -> None:
     traces = finished_traces(interval_s=0.5)
     drops = PLOTS_BY_ID["drops"].curves(traces)[0]
 
-    np.testing.assert_allclose(drops.values, traces.read(find_key(traces, LINK, "wifi/forward", "drops_pkts"))[1] / 0.5)
+    np.testing.assert_allclose(
+        drops.values, traces.read(select_keys(traces, LINK, "drops_pkts", "wifi/forward")[0])[1] / 0.5
+    )
 
 
 def test_loss_ratio_is_what_was_lost_of_the_packets_of_the_last_second() -> None:

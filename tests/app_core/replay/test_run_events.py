@@ -13,7 +13,7 @@ from subflow_app.core.events import DECISION
 from subflow_app.core.replay.run_events import DEFAULT_KINDS, GROUPS, KINDS, TICKED, RunEvents, is_of
 from subflow_app.core.replay.run_samples import RunSamples, sample_at
 from subflow_app.core.running.live_changes import LiveChange
-from subflow_app.core.traces import SUBFLOW, LiveTraces, TraceMark, find_key
+from subflow_app.core.traces import SUBFLOW, LiveTraces, TraceMark, select_keys
 from subflow_sim.scenario_model import Event, QueueSpec
 
 PLANNED = replace(
@@ -129,10 +129,10 @@ def test_links_and_windows_at_a_time_are_those_of_the_samples() -> None:
         assert set(by_owner) == {"wifi/forward", "wifi/reverse", "lte/forward", "lte/reverse"}
         assert by_owner["wifi/forward"].is_up is is_up
         assert by_owner["lte/forward"].is_up
-    key = find_key(traces, SUBFLOW, "download/1", "cwnd_pkts")
+    key = select_keys(traces, SUBFLOW, "cwnd_pkts", "download/1")[0]
     times, values = traces.read(key)
     gauge = samples.gauges_at(3.0)[0]
     assert gauge.owner == "download/1"
     assert gauge.cwnd_pkts == values[np.searchsorted(times, 3.0 - 1e-9)]
-    both = [traces.read(find_key(traces, SUBFLOW, f"download/{n}", "cwnd_pkts"))[1].max() for n in (1, 2)]
+    both = [traces.read(select_keys(traces, SUBFLOW, "cwnd_pkts", f"download/{n}")[0])[1].max() for n in (1, 2)]
     assert samples.largest_cwnd_pkts == max(both)

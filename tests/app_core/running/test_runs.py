@@ -17,7 +17,7 @@ from tests.helpers.networks import link, scenario, tcp
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running import run_recorder, runs
 from subflow_app.core.running.runs import RunJob, RunResult, decision_limits
-from subflow_app.core.traces import find_key
+from subflow_app.core.traces import select_keys
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimulationError
 from subflow_sim.scenario_model import Scenario
@@ -143,7 +143,7 @@ def test_store_gets_every_sample_of_every_column_once_and_in_order() -> None:
     assert firsts == list(np.cumsum([0, *lengths[:-1]]))
     table = np.concatenate([block for _, block in store.blocks])
     for index, column in enumerate(store.columns):
-        _, values = job.traces.read(find_key(job.traces, column.scope, column.owner, column.name))
+        _, values = job.traces.read(select_keys(job.traces, column.scope, column.name, column.owner)[0])
         np.testing.assert_array_equal(table[:, index], values)
     assert len(table) == 100  # 10 s at 0.1 s
 

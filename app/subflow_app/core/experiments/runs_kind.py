@@ -173,7 +173,6 @@ class RunValues:
         self._values: dict[tuple[str, str, str], tuple[float, ...]] = {}
         for part, sweep_id in sweeps:
             self._read(store, part, sweep_id)
-        self._extremes: dict[str, float] = {}
         self._sweeps = tuple(sweep_id for _, sweep_id in sweeps)
 
     def _read(self, store: Store, part: Part, sweep_id: int) -> None:

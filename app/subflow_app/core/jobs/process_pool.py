@@ -43,11 +43,6 @@ class ProcessPool:
         self._is_stopped = False
         self._stillborn = 0
 
-    @property
-    def pids(self) -> tuple[int, ...]:
-        """Of the processes."""
-        return tuple(worker.process.pid for worker in self._workers if worker.process.pid is not None)
-
     def submit(self, task: Task) -> None:
         """Take a task."""
         self._waiting.append(task)

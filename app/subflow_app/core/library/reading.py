@@ -21,7 +21,6 @@ _NAMING_FLOWS = (".goodput_bps", ".throughput_bps")
 _EVENT_READERS = {
     "marks": "mark",
     "decisions": "decision",
-    "decision_at": "decision",
     "decisions_around": "decision",
     "intervals": "interval",
     "agent_steps": "agent",

@@ -1,7 +1,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
+from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, make_parameter, small_study
 
 from subflow_app.core.sweeps import views
 from subflow_app.core.sweeps.axes import SweptValue
@@ -9,7 +9,7 @@ from subflow_app.core.sweeps.sweep_table import sweep_table
 from subflow_app.core.sweeps.views.choice import VIEWS, held_parameters, settled, show
 from subflow_app.core.sweeps.views.classes import in_classes
 from subflow_app.core.sweeps.views.from_table import study_of
-from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure, make_parameter
+from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure
 from subflow_app.core.sweeps.views.view import ViewChoice
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
+from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, make_parameter, small_study
 
 from subflow_app.core.sweeps.views.boxes import box_plot
 from subflow_app.core.sweeps.views.heat_map import heat_map
@@ -13,7 +13,7 @@ from subflow_app.core.sweeps.views.parallel import parallel
 from subflow_app.core.sweeps.views.picture import Cells, Picture
 from subflow_app.core.sweeps.views.scatter import scatter
 from subflow_app.core.sweeps.views.span import shade, span_of
-from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure, make_parameter
+from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure
 from subflow_app.core.sweeps.views.table import runs_csv, study_columns, study_rows
 from subflow_app.core.tables import TextTable
 

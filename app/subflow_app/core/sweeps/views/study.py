@@ -11,7 +11,6 @@ from subflow_app.core.language import tr
 from subflow_app.core.metrics import Metric, metric, owner_of
 from subflow_app.core.number_text import NOTHING
 from subflow_sim.stats import Estimate
-from subflow_store.run_values import quantity
 
 # Units in which parameters are shown, by the unit that they are written in: the largest that leaves no small fractions.
 _SHOWN_UNITS: tuple[tuple[tuple[str, float], ...], ...] = (
@@ -255,14 +254,6 @@ def short_key(key: str, study: Study) -> str:
     return last if sum(other.key.rpartition(".")[2] == last for other in study.parameters) == 1 else key
 
 
-def make_parameter(key: str, texts: Iterable[str]) -> Parameter:
-    """A parameter with the values that are written so, each once; numbers by size, names as they come."""
-    levels = [Level(text, _number(text)) for text in dict.fromkeys(texts)]
-    if all(math.isfinite(level.number) for level in levels):
-        levels.sort(key=lambda level: level.number)
-    return parameter_of_levels(key, levels)
-
-
 def parameter_of_levels(key: str, levels: Sequence[Level]) -> Parameter:
     """A parameter with these levels in this order, shown in the unit that suits them."""
     if all(math.isfinite(level.number) for level in levels):
@@ -278,11 +269,6 @@ def make_figure(key: str) -> StudyFigure:
 
 def _exponent(value: float) -> int:
     return math.floor(math.log10(abs(value)))
-
-
-def _number(text: str) -> float:
-    found = quantity(text)
-    return math.nan if found is None else found
 
 
 def _shown_unit(levels: Sequence[Level]) -> tuple[str, float]:
