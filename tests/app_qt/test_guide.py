@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -106,14 +107,16 @@ def test_a_guide_that_cannot_be_built_here_says_how_it_comes_to_be(
 
 
 class FakeBuild:
-    """Builds at once what is needed, or fails."""
+    """Builds what is needed as soon as it may, or fails."""
 
     progress = 0.4
 
     def __init__(self, folder: Path, problem: str = "") -> None:
         self.folder, self.problem = folder, problem
+        self.may_end = threading.Event()
 
     def run(self) -> Path:
+        self.may_end.wait(20)
         if self.problem:
             raise GuideError(self.problem)
         (self.folder / "index.html").write_text("built")
@@ -128,12 +131,14 @@ def test_a_guide_that_is_not_built_is_built_in_the_background_and_opened(
 ) -> None:
     (folder / "index.html").unlink()
     monkeypatch.setattr(guide, "can_build_guide", lambda: True)
-    monkeypatch.setattr(guide, "GuideBuild", lambda: FakeBuild(folder))
+    build = FakeBuild(folder)
+    monkeypatch.setattr(guide, "GuideBuild", lambda: build)
     feature = window.features[GuideFeature]
 
     feature.show("panel/history")
     assert window.statusBar().currentMessage() == "Building the user guide: 40 %"
     feature.show("controller/lia")  # the page asked for last is opened
+    build.may_end.set()
 
     qtbot.waitUntil(lambda: bool(desktop.opened))
     assert desktop.opened == [(folder / "algorithms/lia.html").as_uri()]
@@ -145,7 +150,9 @@ def test_a_build_that_fails_is_told(
 ) -> None:
     (folder / "index.html").unlink()
     monkeypatch.setattr(guide, "can_build_guide", lambda: True)
-    monkeypatch.setattr(guide, "GuideBuild", lambda: FakeBuild(folder, "the guide cannot be built: no room"))
+    build = FakeBuild(folder, "the guide cannot be built: no room")
+    build.may_end.set()
+    monkeypatch.setattr(guide, "GuideBuild", lambda: build)
 
     window.bar.trigger("help.guide")
 

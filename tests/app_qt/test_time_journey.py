@@ -49,6 +49,7 @@ def journey(qapp: QApplication, qtbot: QtBot, tmp_path: Path) -> Iterator[TimeJo
     window.show()
     window.load()
     qtbot.waitUntil(lambda: not window.database.is_opening)
+    window.bar.trigger("run.speed_express")
     dialogs.journey = TimeJourney(window, dialogs, folder)
     yield dialogs.journey
     window.close_at_once()
