@@ -55,7 +55,7 @@ def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
     window.bar.trigger("file.verify_bundle")
     qtbot.waitUntil(lambda: bool(dialogs.told), timeout=60_000)
     text = dialogs.told[-1][-1]
-    assert text.startswith("Verified: the same run.")
+    assert text.startswith("Confirmed: the same run.")
     assert "byte for byte" in text
 
     bundle.write_text("no archive")

@@ -72,10 +72,12 @@ def test_a_result_is_what_it_says(subflow: Subflow, done: Path, tmp_path: Path) 
     assert (document["student"], document["passed"], len(document["runs"])) == ("Ada", 5, 3)
     answer = subflow("labs", "verify", path, "--lab", done)
     assert answer.code == 0
-    assert "nothing speaks against it: Ada, A small lab: 5 of 5 steps, 3 of 3 runs came out again" in answer.out
-    told = subflow("labs", "verify", path, "--no-rerun", "--json").document[0]
-    assert told["is_sound"]
-    assert told["notices"] == [
+    assert "CONFIRMED: Ada, A small lab: 5 of 5 steps, 3 of 3 runs came out again" in answer.out
+    answer = subflow("labs", "verify", path, "--no-rerun", "--json")
+    assert answer.code == 3
+    told = answer.document[0]
+    assert (told["outcome"], told["is_sound"], told["problems"]) == ("not confirmed", False, [])
+    assert told["doubts"] == [
         "the lab 01-small is not known here, and was not compared",
         "the runs were not simulated again",
     ]
@@ -109,7 +111,7 @@ def test_a_run_that_never_was_is_found_by_simulating_it_again(subflow: Subflow, 
     answer = subflow("labs", "verify", path)
     assert answer.code == 1
     assert "run 2: its signature 0000000000000000 came out as" in answer.err
-    assert subflow("labs", "verify", path, "--no-rerun").code == 0
+    assert subflow("labs", "verify", path, "--no-rerun").code == 3
 
 
 def _forged(path: Path, forge: Callable[[dict[str, Any]], object]) -> Path:
@@ -121,6 +123,40 @@ def _forged(path: Path, forge: Callable[[dict[str, Any]], object]) -> Path:
     document["signed"]["digest"] = result_file._digest(document, "")
     path.write_text(json.dumps(document))
     return path
+
+
+def _of_another_version(document: dict[str, Any]) -> None:
+    for run in document["runs"]:
+        run |= {"version": "0.0.9", "signature": "0" * 16}
+
+
+def _of_another_lab_without_runs(document: dict[str, Any]) -> None:
+    document["lab"]["hash"] = "0" * 64
+    document["runs"].clear()
+    for step in document["steps"]:
+        step["last_run"] = 0
+
+
+def _of_more_steps(document: dict[str, Any]) -> None:
+    document["steps"][4]["passed_at"] = ""
+
+
+@pytest.mark.parametrize(
+    ("forge", "code", "told"),
+    [
+        (_of_another_version, 3, "run 1 could not be simulated again: version 0.0.9 made it"),
+        (_of_another_lab_without_runs, 3, "it holds no run that could be simulated again"),
+        (_of_more_steps, 1, "it says that 5 of 5 steps were passed; by its steps it is 4 of 5"),
+    ],
+)
+def test_what_was_not_made_again_confirms_nothing(
+    subflow: Subflow, done: Path, tmp_path: Path, forge: Callable[[dict[str, Any]], object], code: int, told: str
+) -> None:
+    path = _forged(_result(subflow, done, tmp_path / "ada.json"), forge)
+    answer = subflow("labs", "verify", path, "--lab", done)
+    assert answer.code == code
+    assert told in answer.err
+    assert ("NOT CONFIRMED: Ada" if code == 3 else "CONTRADICTED: Ada") in answer.out
 
 
 def test_steps_that_the_runs_do_not_satisfy_are_told(subflow: Subflow, done: Path, tmp_path: Path) -> None:
@@ -155,7 +191,7 @@ def test_steps_that_the_runs_do_not_satisfy_are_told(subflow: Subflow, done: Pat
 
 def test_with_a_course_key_nobody_else_can_sign(subflow: Subflow, done: Path, tmp_path: Path) -> None:
     path = _result(subflow, done, tmp_path / "ada.json", "--key", "spring")
-    assert subflow("labs", "verify", path, "--no-rerun", "--key", "spring").code == 0
+    assert subflow("labs", "verify", path, "--key", "spring", "--lab", done).code == 0
     assert "give that key" in subflow("labs", "verify", path, "--no-rerun").err
     assert "or signed with another key" in subflow("labs", "verify", path, "--no-rerun", "--key", "autumn").err
     plain = _result(subflow, done, tmp_path / "plain.json")
@@ -220,7 +256,7 @@ def test_lab_1_can_be_done_in_the_terminal_alone(
     assert "The lab is done." in subflow("labs", "next", "1").out
     assert subflow("labs", "result", "1", "--student", "Ada", "--out", "ada.json").code == 0
     assert json.loads(Path("ada.json").read_text())["passed"] == len(lab.steps)
-    assert subflow("labs", "verify", "ada.json", "--no-rerun").code == 0
+    assert subflow("labs", "verify", "ada.json").out.startswith("ada.json: CONFIRMED: Ada")
 
 
 def test_the_window_goes_on_where_the_terminal_was(subflow: Subflow, begun: Path) -> None:

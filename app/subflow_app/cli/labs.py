@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subflow_app.cli import lab_steps
+from subflow_app.cli.exit_codes import exit_code_of
 from subflow_app.cli.lab_steps import LabName
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note
@@ -156,7 +157,9 @@ def verify(
     its check, what came of its prediction, its answers. Trainings are no part of the file, and are told. This shows
     that the runs are real, that they are what the steps ask for, and that the file is as it was written. It does not
     show who did the work, and without a key anybody can sign anew.
-    Exit code: 0 when nothing speaks against them, 1 otherwise, 2 for what is no result.
+    Each is confirmed, contradicted, or not confirmed: nothing differs, and something could not be made again, because
+    another version made it, the lab is another or unknown, or there is no run. Exit code: 0 when all are confirmed, 1
+    when one is contradicted, 3 when one is not confirmed, 2 for what is no result.
     """
     from subflow_app.core.labs.result_file import read_result, verify_result
 
@@ -169,7 +172,7 @@ def verify(
             _print_verdict(path, verdict)
     if as_json:
         print_json([_verdict_document(path, each) for path, each in zip(results, verdicts, strict=True)])
-    raise typer.Exit(0 if all(verdict.is_sound for verdict in verdicts) else 1)
+    raise typer.Exit(exit_code_of(verdict.outcome for verdict in verdicts))
 
 
 def _document(lab: Lab) -> dict[str, Any]:
@@ -230,8 +233,8 @@ def _print_verdict(path: Path, verdict: ResultVerdict) -> None:
     told = (
         f"{document['student']}, {document['lab'].get('title')}: {document.get('passed')} of {document.get('of')} steps"
     )
-    print_line(f"{path}: {'nothing speaks against it' if verdict.is_sound else 'NOT what it says'}: {told}{runs}")
-    for notice in verdict.notices:
+    print_line(f"{path}: {verdict.outcome.upper()}: {told}{runs}")
+    for notice in (*verdict.doubts, *verdict.notices):
         print_note(notice)
     for problem in verdict.problems:
         print_error(problem)
@@ -245,6 +248,6 @@ def _verdict_document(path: Path, verdict: ResultVerdict) -> dict[str, Any]:
         "lab": document["lab"].get("name"),
         "passed": document.get("passed"),
         "of": document.get("of"),
-        **fields(verdict, "is_sound", "problems", "notices"),
+        **fields(verdict, "outcome", "is_sound", "problems", "doubts", "notices"),
         "runs": [fields(run, "number", "is_same", "problem") for run in verdict.runs],
     }

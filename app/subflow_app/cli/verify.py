@@ -8,9 +8,10 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli.exit_codes import FAILED
+from subflow_app.cli.exit_codes import exit_code_of
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line
+from subflow_app.core.json_document import fields
 
 
 def verify(
@@ -21,17 +22,18 @@ def verify(
 
     Signature, figures and samples are compared with what the bundle holds.
 
-    Exit code 1 if anything differs, 2 if the file is no bundle or was changed after it was made.
+    Exit code: 0 when the run is confirmed, 1 when it is contradicted, 3 when it is not confirmed (it cannot be
+    simulated here, or another version made it and it comes out otherwise), 2 for a file that is no bundle or was
+    changed after it was made.
     """
     from subflow_app.core.exporting.verification import verify_bundle
 
     found = verify_bundle(bundle)
     if as_json:
-        print_json({**asdict(found), "holds": found.holds})
+        print_json({**asdict(found), **fields(found, "outcome", "holds")})
     else:
         print_line(f"{found.name}: scenario {found.scenario}, seed {found.seed}, made by version {found.made_with}")
         for check in found.checks:
             print_line(f"  {check.verdict:12}  {check.what}: {check.told}")
-        print_line("verified: the same run" if found.holds else "NOT the same run")
-    if not found.holds:
-        raise typer.Exit(FAILED)
+        print_line(f"{found.outcome.upper()}: {found.reason}")
+    raise typer.Exit(exit_code_of([found.outcome]))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+import subflow_app
+from subflow_app.core.confirmation import Confirmation
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import file_stem
@@ -20,6 +22,13 @@ if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
     from subflow_store import RunRow, Store
 
+_OUTCOMES = {
+    Confirmation.CONFIRMED: translatable("Confirmed: the same run."),
+    Confirmation.CONTRADICTED: translatable("Contradicted: NOT the same run."),
+    Confirmation.NOT_CONFIRMED: translatable(
+        "Not confirmed: not all of it could be made again and compared in version {version}."
+    ),
+}
 _VERDICTS = {
     "same": translatable("same"),
     "different": translatable("DIFFERENT"),
@@ -124,7 +133,7 @@ class RunExports(QObject):
 
     def _show(self, found: Verification) -> None:
         self._window.tell("")
-        verdict = tr("Verified: the same run.") if found.holds else tr("NOT the same run.")
+        verdict = tr(_OUTCOMES[found.outcome], version=subflow_app.__version__)
         about = tr(
             "{name}: seed {seed}, made by version {version}", name=found.name, seed=found.seed, version=found.made_with
         )

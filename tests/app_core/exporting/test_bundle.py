@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import shutil
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from subflow_app.core.catalog import app_catalog
+from subflow_app.core.confirmation import Confirmation
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.bundle import write_bundle
 from subflow_app.core.exporting.verification import verify_bundle
@@ -79,7 +81,7 @@ def changed(bundle: Path, target: Path, change: Callable[[dict[str, bytes]], Non
 
 def test_a_bundle_is_verified_without_the_files_that_the_run_was_made_with(bundle: Path) -> None:
     found = verify_bundle(bundle)
-    assert found.holds
+    assert found.outcome is Confirmation.CONFIRMED
     assert found.seed == 7
     assert {check.what: check.verdict for check in found.checks} == {
         "signature": "same",
@@ -103,9 +105,32 @@ def test_a_run_that_comes_out_otherwise_is_told(bundle: Path, tmp_path: Path) ->
         files["manifest.json"] = json.dumps(manifest).encode()
 
     found = verify_bundle(changed(bundle, tmp_path / "other.zip", other_seed))
-    assert not found.holds
+    assert found.outcome is Confirmation.CONTRADICTED
     different = {check.what for check in found.checks if check.verdict == "different"}
     assert {"signature", "figures", "traces/subflows.csv"} <= different
+
+
+@pytest.mark.parametrize(
+    ("said", "replaced", "told"),
+    [
+        ({"version": "0.0.9", "signature": "0" * 16}, {}, "another version made it"),
+        ({}, {"scenario.toml": b"nonsense"}, "not all of it could be compared"),
+        ({}, {"summary.json": b"{}"}, "not all of it could be compared"),
+    ],
+)
+def test_what_cannot_be_made_again_and_compared_is_not_confirmed(
+    bundle: Path, tmp_path: Path, said: dict[str, str], replaced: dict[str, bytes], told: str
+) -> None:
+    def forge(files: dict[str, bytes]) -> None:
+        files.update(replaced)
+        manifest = json.loads(files["manifest.json"])
+        manifest["run"].update(said)
+        manifest["files"].update({name: hashlib.sha256(content).hexdigest() for name, content in replaced.items()})
+        files["manifest.json"] = json.dumps(manifest).encode()
+
+    found = verify_bundle(changed(bundle, tmp_path / "forged.zip", forge))
+    assert found.outcome is Confirmation.NOT_CONFIRMED
+    assert told in found.reason
 
 
 def _without(name: str) -> Callable[[dict[str, bytes]], None]:

@@ -6,19 +6,20 @@ import hashlib
 import json
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import subflow_app
 from subflow_app.core.catalog import policy_library
+from subflow_app.core.confirmation import Confirmation, confirmation
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.bundle import FORMAT, KIND, MANIFEST, POLICIES, SCENARIO, SUMMARY, TRACES
 from subflow_app.core.exports import ExportPlan, export_run
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import plain
-from subflow_sim.errors import ScenarioError
+from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
 from subflow_sim.policy_library import PolicyLibrary
 
@@ -75,9 +76,33 @@ class Verification:
     checks: tuple[Check, ...]
 
     @property
+    def outcome(self) -> Confirmation:
+        """Whether the run is what the bundle says."""
+        verdicts = {check.verdict for check in self.checks if not check.what.endswith(_NAMED_OTHERWISE)}
+        return confirmation(
+            is_contradicted="different" in verdicts and self._is_of_this_version,
+            is_doubtful=verdicts != {"same"},
+        )
+
+    @property
     def holds(self) -> bool:
-        """Nothing was found that differs."""
-        return all(check.verdict != "different" for check in self.checks)
+        """Whether the run is confirmed."""
+        return self.outcome is Confirmation.CONFIRMED
+
+    @property
+    def reason(self) -> str:
+        """The outcome in words."""
+        if self.holds:
+            return "the same run"
+        if self.outcome is Confirmation.CONTRADICTED:
+            return "not the same run"
+        if all(check.verdict != "different" for check in self.checks):
+            return "not all of it could be compared"
+        return f"another version made it, and it comes out otherwise in version {subflow_app.__version__}"
+
+    @property
+    def _is_of_this_version(self) -> bool:
+        return self.made_with == subflow_app.__version__
 
 
 def verify_bundle(path: Path, *, on_start: Callable[[RunJob], None] = lambda job: None) -> Verification:
@@ -88,19 +113,19 @@ def verify_bundle(path: Path, *, on_start: Callable[[RunJob], None] = lambda job
         on_start: is handed the run that is made again, to follow or to stop it.
 
     Raises:
-        InputError: if it is no bundle, a file in it was changed or is missing, or its scenario cannot be read.
-        SimError: if the simulator refuses the scenario.
+        InputError: if it is no bundle, or a file in it was changed or is missing.
     """
     files = _read_files(path)
     manifest = _manifest(path, files)
     run = manifest["run"]
-    with tempfile.TemporaryDirectory(prefix="subflow-verify-") as name:
-        folder = Path(name)
-        scenario = _scenario(path, files, folder / "policies")
-        summary, signature, traces = _simulate(scenario, run, folder / "traces", on_start)
-    checks = [_signature_check(run, signature)]
-    stored = json.loads(files[SUMMARY]) if SUMMARY in files else {}
-    checks.append(_figures_check(stored, summary))
+    try:
+        with tempfile.TemporaryDirectory(prefix="subflow-verify-") as name:
+            folder = Path(name)
+            scenario = _scenario(path, files, folder / "policies")
+            summary, signature, traces = _simulate(scenario, run, folder / "traces", on_start)
+    except (_CannotBeMadeError, SimError) as error:
+        return _verification(run, [Check("signature", "not compared", str(error))])
+    checks = [_signature_check(run, signature), _figures_check(_stored_summary(path, files), summary)]
     for file, content in files.items():
         if not file.startswith(TRACES):
             continue
@@ -111,9 +136,25 @@ def verify_bundle(path: Path, *, on_start: Callable[[RunJob], None] = lambda job
             checks.append(Check(file, "same", "byte for byte"))
         else:
             checks.append(Check(file, "different", _first_difference(content, again)))
-    return Verification(
-        run["name"], run["scenario"], run["seed"], run["signature"], run["version"], checks=tuple(checks)
-    )
+    return _verification(run, checks)
+
+
+class _CannotBeMadeError(Exception):
+    """The run cannot be made again here; says why."""
+
+
+def _verification(run: Mapping[str, Any], checks: Sequence[Check]) -> Verification:
+    return Verification(run["name"], run["scenario"], run["seed"], run["signature"], run["version"], tuple(checks))
+
+
+def _stored_summary(path: Path, files: Mapping[str, bytes]) -> Mapping[str, Any]:
+    try:
+        stored = json.loads(files.get(SUMMARY, b"{}"))
+    except (ValueError, RecursionError):
+        stored = None
+    if not isinstance(stored, dict):
+        raise InputError(f"{path}: {SUMMARY} is no table in JSON")
+    return stored
 
 
 # ---- reading ----
@@ -183,7 +224,9 @@ def _scenario(path: Path, files: Mapping[str, bytes], policies: Path) -> Scenari
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: {SCENARIO} is no text in UTF-8: {error}") from error
     except ScenarioError as error:
-        raise InputError(f"this version ({subflow_app.__version__}) cannot read the scenario:\n{error}") from error
+        raise _CannotBeMadeError(
+            f"this version ({subflow_app.__version__}) cannot read the scenario: {error}"
+        ) from error
 
 
 # ---- simulating and comparing ----
@@ -199,9 +242,9 @@ def _simulate(
     on_start(job)
     result = job.run()
     if result.error is not None:
-        raise InputError(f"the run cannot be made again: {result.error}")
+        raise _CannotBeMadeError(f"the run cannot be made again: {result.error}")
     if result.status != JobState.FINISHED:
-        raise InputError("the run was not made again to its end, so there is nothing to compare")
+        raise _CannotBeMadeError("the run was not made again to its end, so there is nothing to compare")
     plan = ExportPlan(figures=(), figure_formats=())
     written = export_run(job.traces, folder, plan)
     return result.summary, result.signature, {file.name: file.read_bytes() for file in written}
@@ -223,13 +266,18 @@ def _figures_check(stored: Mapping[str, Any], summary: Mapping[str, Any]) -> Che
     for key in _COMPARED:
         if key in stored and stored[key] != again.get(key):
             return Check("figures", "different", f"{key} of {SUMMARY} is not what the run gives")
-    return Check("figures", "same", f"{', '.join(key for key in _COMPARED if key in stored)}")
+    compared = [key for key in _COMPARED if key in stored]
+    if not compared:
+        return Check("figures", "not compared", f"{SUMMARY} has none")
+    return Check("figures", "same", ", ".join(compared))
 
 
 def _without_policy_names(summary: Mapping[str, Any]) -> dict[str, Any]:
     """The summary without what policies are called, which differs in a bundle; their hashes stay."""
+    if "flows" not in summary:
+        return dict(summary)
     flows = []
-    for flow in summary.get("flows", ()):
+    for flow in summary["flows"]:
         options = {key: value for key, value in flow.get("controller_options", {}).items() if key != "policy"}
         policy = (flow.get("policy") or {}).get("content_hash")
         flows.append({**flow, "controller_options": options, "policy": policy})

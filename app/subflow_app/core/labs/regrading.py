@@ -32,11 +32,11 @@ class Regrade:
 
     Attributes:
         problems: steps that the runs do not satisfy, and answers that are other than what they are said to be.
-        notices: what could not be judged.
+        doubts: what could not be judged.
     """
 
     problems: tuple[str, ...] = ()
-    notices: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
 
 def regrade(lab: Lab, document: Mapping[str, Any], runs: Sequence[LabRun]) -> Regrade:
@@ -53,7 +53,7 @@ def regrade(lab: Lab, document: Mapping[str, Any], runs: Sequence[LabRun]) -> Re
     steps = _steps(document)
     sweeps = [each for each in document.get("sweeps", ()) if isinstance(each, dict)]
     problems: list[str] = []
-    notices: list[str] = []
+    doubts: list[str] = []
     before: dict[str, int] = {}
     for step in lab.steps:
         made = steps.get(step.id, StepProgress())
@@ -63,14 +63,14 @@ def regrade(lab: Lab, document: Mapping[str, Any], runs: Sequence[LabRun]) -> Re
         lost = [number for number in lost if number <= made.last_run]
         if lost and not step.is_read_only:
             numbers = ", ".join(map(str, lost))
-            notices.append(f"step {step.id} was not judged again: run {numbers} did not come out again")
+            doubts.append(f"step {step.id} was not judged again: run {numbers} did not come out again")
         else:
             evidence = _evidence(runs, sweeps, before, made)
             for is_sure, told in _judged(step, made, evidence):
-                (problems if is_sure else notices).append(f"step {step.id}: {told}")
+                (problems if is_sure else doubts).append(f"step {step.id}: {told}")
         if made.last_run:
             before[step.id] = made.last_run
-    return Regrade(tuple(problems), tuple(notices))
+    return Regrade(tuple(problems), tuple(doubts))
 
 
 def _steps(document: Mapping[str, Any]) -> dict[str, StepProgress]:

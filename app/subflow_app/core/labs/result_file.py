@@ -19,6 +19,7 @@ from typing import Any
 
 import subflow_app
 from subflow_app.core.catalog import app_catalog
+from subflow_app.core.confirmation import Confirmation, confirmation
 from subflow_app.core.errors import LabError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.labs.evidence import Evidence, LabRun
@@ -59,20 +60,27 @@ class ResultVerdict:
 
     Attributes:
         document: what the file says.
-        problems: why it cannot be relied on; empty: nothing was found.
+        problems: what contradicts it; empty: nothing was found.
+        doubts: what could not be made again or compared, so that nothing confirms it.
         notices: what is worth knowing besides.
         runs: what came of each run; empty if they were not simulated again.
     """
 
     document: Mapping[str, Any]
     problems: tuple[str, ...]
+    doubts: tuple[str, ...]
     notices: tuple[str, ...]
     runs: tuple[RunVerdict, ...]
 
     @property
+    def outcome(self) -> Confirmation:
+        """Whether it is what it says."""
+        return confirmation(is_contradicted=bool(self.problems), is_doubtful=bool(self.doubts))
+
+    @property
     def is_sound(self) -> bool:
-        """Whether nothing speaks against it."""
-        return not self.problems
+        """Whether all of it is confirmed."""
+        return self.outcome is Confirmation.CONFIRMED
 
 
 def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: str, key: str = "") -> dict[str, Any]:
@@ -164,14 +172,14 @@ def verify_result(
         tell: called with how many runs are done, of how many.
         is_cancelled: asked between two runs.
     """
-    problems = list(_signature_problems(document, key))
-    notices = list(_lab_notices(document, lab))
+    problems = [*_signature_problems(document, key), *_count_problems(document, lab)]
+    doubts = list(_lab_doubts(document, lab))
     runs: list[RunVerdict] = []
     with open_store(":memory:") as store:
         again: list[LabRun] = []
         for number, run in enumerate(document["runs"] if is_rerun else ()):
             if is_cancelled():
-                problems.append("not all runs were simulated again")
+                doubts.append("not all runs were simulated again")
                 break
             verdict, made = _simulated_again(run, store)
             runs.append(verdict)
@@ -180,16 +188,18 @@ def verify_result(
         if is_rerun and lab is not None and document["lab"].get("hash") == lab.file_hash:
             look = regrade(lab, document, again)
             problems += look.problems
-            notices += look.notices
+            doubts += look.doubts
     for verdict in runs:
         if verdict.is_same is False:
             problems.append(f"run {verdict.number}: {verdict.problem}")
         elif verdict.is_same is None:
-            notices.append(f"run {verdict.number} could not be simulated again: {verdict.problem}")
+            doubts.append(f"run {verdict.number} could not be simulated again: {verdict.problem}")
     problems += _missing_runs(document)
-    if not is_rerun and document["runs"]:
-        notices.append("the runs were not simulated again")
-    return ResultVerdict(document, tuple(problems), tuple(notices), tuple(runs))
+    if not document["runs"]:
+        doubts.append("it holds no run that could be simulated again")
+    elif not is_rerun:
+        doubts.append("the runs were not simulated again")
+    return ResultVerdict(document, tuple(problems), tuple(doubts), tuple(_lab_notices(document, lab)), tuple(runs))
 
 
 def _run_document(run: LabRun) -> dict[str, Any]:
@@ -259,15 +269,33 @@ def _signature_problems(document: Mapping[str, Any], key: str) -> Iterator[str]:
             yield f"run {run['number']}: its scenario is not the one that it was made with"
 
 
-def _lab_notices(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
-    told = document["lab"]
+def _passed(document: Mapping[str, Any]) -> set[str]:
+    return {step["id"] for step in document["steps"] if step.get("passed_at")}
+
+
+def _count_problems(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
+    """What is told at the top of the file has to be what its steps say."""
+    ids = {step["id"] for step in document["steps"]}
+    if lab is not None and document["lab"].get("hash") == lab.file_hash:
+        ids = {step.id for step in lab.steps}
+    passed = len(ids & _passed(document))
+    if (document.get("passed"), document.get("of")) != (passed, len(ids)):
+        yield (
+            f"it says that {document.get('passed')} of {document.get('of')} steps were passed; by its steps it is "
+            f"{passed} of {len(ids)}"
+        )
+
+
+def _lab_doubts(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
+    name = document["lab"].get("name")
     if lab is None:
-        yield f"the lab {told.get('name')} is not known here, and was not compared"
-        return
-    if told.get("hash") != lab.file_hash:
-        yield f"the lab {told.get('name')} was another file than the one here"
-    passed = {step["id"] for step in document["steps"] if step.get("passed_at")}
-    missing = [step.id for step in lab.steps if step.id not in passed]
+        yield f"the lab {name} is not known here, and was not compared"
+    elif document["lab"].get("hash") != lab.file_hash:
+        yield f"the lab {name} was another file than the one here"
+
+
+def _lab_notices(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
+    missing = [step.id for step in lab.steps if step.id not in _passed(document)] if lab is not None else []
     if missing:
         yield f"not passed: {', '.join(missing)}"
 
