@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import sys
 
 
 def main() -> int:
+    """The whole program: `carry_out`, and Ctrl-C at any moment before or after it ends with its exit code."""
+    try:
+        from subflow_app.core.interruption import INTERRUPTED, end_interrupted, end_on_interrupt, notice_interrupts
+
+        notice_interrupts()
+        code = carry_out()
+        if code == INTERRUPTED:
+            end_interrupted()
+        end_on_interrupt()
+        return code
+    except KeyboardInterrupt:
+        from subflow_app.core.interruption import end_interrupted
+
+        end_interrupted()
+
+
+def carry_out() -> int:
     """Runs the command line on ``sys.argv``; returns the exit code."""
+    import multiprocessing
+    import os
+
     # First of all: a frozen program starts its worker processes through this very entry.
     multiprocessing.freeze_support()
     # NumPy would begin with a thread per core for products of matrices; ours are small, and PyTorch has its own.

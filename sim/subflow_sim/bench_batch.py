@@ -87,8 +87,17 @@ def _run_copies(scenario: Scenario, seeds: range, threads: int) -> int:
             delivered.append(simulation.packets)
 
     workers = [threading.Thread(target=work) for _ in range(threads)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    try:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    except KeyboardInterrupt:
+        # A thread that is in the core while the interpreter ends would take the program down.
+        for _ in left:
+            pass
+        for worker in workers:
+            if worker.is_alive():
+                worker.join()
+        raise
     return sum(delivered)

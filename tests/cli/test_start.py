@@ -171,7 +171,7 @@ def test_the_window_opens_without_reading_the_commands(
     monkeypatch.setitem(sys.modules, commands.__name__, commands)
     monkeypatch.setattr(sys, "argv", ["subflow", *words])
 
-    assert __main__.main() == expected
+    assert __main__.carry_out() == expected
     assert len(windows) == n_windows
 
 
@@ -185,7 +185,7 @@ def test_a_bug_leaves_with_its_traceback_and_a_report(
     monkeypatch.setattr(sys, "argv", ["subflow", "scenarios", "--json"])
 
     with pytest.raises(ZeroDivisionError):
-        __main__.main()
+        __main__.carry_out()
 
     (report,) = crash_reports()
     assert "Where:    subflow scenarios\n" in report.text()

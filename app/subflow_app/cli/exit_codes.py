@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterable
 
 from subflow_app.core.confirmation import Confirmation
+from subflow_app.core.interruption import INTERRUPTED as INTERRUPTED
 
 OK = 0
 FAILED = 1
@@ -14,8 +15,7 @@ BAD_INPUT = 2
 """What was asked for cannot be: a scenario with problems, an unknown run, a wrong option. Nothing was done."""
 NOT_CONFIRMED = 3
 """A result that was to be made again: nothing contradicts it, and not all of it could be made again or compared."""
-INTERRUPTED = 130
-"""Ctrl-C (128 + SIGINT): the run was stopped, and kept with what it had."""
+# INTERRUPTED, 130: Ctrl-C (128 + SIGINT); the run was stopped, and kept with what it had.
 TERMINATED = 143
 """SIGTERM (128 + 15): the run was stopped, and kept with what it had."""
 BROKEN_PIPE = 141

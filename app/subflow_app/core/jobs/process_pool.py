@@ -19,6 +19,7 @@ from typing import Any
 from subflow_app.core.crash_reports import report_error
 from subflow_app.core.crash_watch import forget_process, watched
 from subflow_app.core.errors import ClusterError
+from subflow_app.core.interruption import ignore_interrupts, interrupts_held_back
 from subflow_app.core.jobs.tasks import Answer, Task, carry_out
 
 # A process has the next task at hand when it ends one, so that it need not wait for what is done with that.
@@ -135,7 +136,8 @@ class _Worker:
         self.pipe: Connection
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs,), name="subflow-worker", daemon=True)
-        self.process.start()
+        with interrupts_held_back():
+            self.process.start()
         theirs.close()  # so that its end is seen when the process ends
         self.tasks: deque[Task] = deque()
 
@@ -151,8 +153,7 @@ class _Worker:
 
 def work(pipe: Connection) -> None:
     """A process of the pool: takes tasks and gives outcomes, until there are no more or nobody is there to ask."""
-    # Ctrl-C goes to all processes of a terminal; the one that has the job decides.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_interrupts()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
     # Always ready to receive: the sender must not wait for a task to end.

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import IO, Any
 
 from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.interruption import interrupts_held_back
 from subflow_app.core.own_program import FIGURE_WORKER, own_command
 from subflow_app.core.packed_values import pack, read_message, unpack, write_message
 
@@ -53,9 +54,10 @@ class FigureProcess:
                 return
             log = tempfile.TemporaryFile()  # noqa: SIM115 # as long as the process
             try:
-                self._process = subprocess.Popen(
-                    self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
-                )
+                with interrupts_held_back():
+                    self._process = subprocess.Popen(
+                        self._command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log
+                    )
             except OSError as error:
                 log.close()
                 raise ExportError(f"no figure can be drawn: {error.strerror or error}; try again") from error

@@ -6,13 +6,13 @@ It is started as `subflow figure-worker` and ends when its pipe is closed. See `
 from __future__ import annotations
 
 import os
-import signal
 import sys
 import traceback
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.interruption import ignore_interrupts
 from subflow_app.core.packed_values import pack, read_message, unpack, write_message
 from subflow_app.core.palette import ColourKey
 from subflow_app.core.paper.figure_plan import FigurePlan, PlotData
@@ -38,8 +38,7 @@ KINDS: tuple[type, ...] = (
 
 def main() -> int:
     """Draw until the pipe is closed; returns the exit code."""
-    # Ctrl+C in the terminal of the window is for the window, which closes the pipe.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    ignore_interrupts()  # the window closes the pipe
     answers = _take_stdout()
     _warm_up()
     with os.fdopen(0, "rb", closefd=False) as requests:

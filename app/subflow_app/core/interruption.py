@@ -1,0 +1,91 @@
+"""Ctrl-C where no job is there to be stopped by it: while programs start and end, and while they start others."""
+
+from __future__ import annotations
+
+import _thread
+import atexit
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+from typing import NoReturn
+
+_AGAIN_S = 0.05
+
+INTERRUPTED = 130
+"""The exit code: 128 + SIGINT, as shells have it."""
+
+
+def end_interrupted() -> NoReturn:
+    """End this program with `INTERRUPTED`, what has to be tidied up done.
+
+    Not by way of the interpreter's own end: threads that simulate would be taken down in the middle of the core, which
+    ends the program by a signal.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # There is no public name for what `sys.exit` has the interpreter do.
+    atexit._run_exitfuncs()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(INTERRUPTED)
+
+
+def notice_interrupts() -> None:
+    """Has no Ctrl-C lost, and none end the program in a way that is not told by its exit code."""
+    signal.signal(signal.SIGINT, _interrupt)
+    sys.unraisablehook = _not_lost
+    # First to be registered, so last to be called: after that the interpreter only tidies up.
+    if hasattr(signal, "pthread_sigmask"):
+        atexit.register(signal.pthread_sigmask, signal.SIG_BLOCK, (signal.SIGINT,))
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    core = sys.modules.get("subflow_sim._core")
+    if core is not None and getattr(core.__spec__, "_initializing", False):
+        # What is raised while the core makes its classes known ends the program by an abort: ask a little later.
+        again = threading.Timer(_AGAIN_S, _thread.interrupt_main)
+        again.daemon = True
+        again.start()
+        return
+    raise KeyboardInterrupt
+
+
+def _not_lost(unraisable: sys.UnraisableHookArgs) -> None:
+    if isinstance(unraisable.exc_value, KeyboardInterrupt):
+        # It came while Python was in something that raises nothing, such as a callback of the import system.
+        _thread.interrupt_main()
+    else:
+        sys.__unraisablehook__(unraisable)
+
+
+def end_on_interrupt() -> None:
+    """From here on the work is done, and Ctrl-C ends what is left to wait for."""
+
+    def on_interrupt(_number: int, _frame: FrameType | None) -> None:
+        os._exit(INTERRUPTED)
+
+    signal.signal(signal.SIGINT, on_interrupt)
+
+
+@contextmanager
+def interrupts_held_back() -> Iterator[None]:
+    """Ctrl-C waits until this is over; a process that is started meanwhile begins without ever hearing of it."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def ignore_interrupts() -> None:
+    """For a process that somebody else ends: Ctrl-C goes to all processes of a terminal, and is not meant for it."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
