@@ -21,6 +21,7 @@ from subflow_store.rows import insert
 from subflow_store.run_stream import store_values
 from subflow_store.run_values import figure_values, parameter_values
 from subflow_store.sweep_values import sweep_tag
+from subflow_store.texts import plain_line
 from subflow_store.values import Records
 from subflow_store.writer import Writer
 
@@ -183,9 +184,8 @@ class _Taking:
                 tags.append(row["tag"])
             elif int(match[1]) in sweeps:
                 tags.append(sweep_tag(sweeps[int(match[1])]))
-        self._into.executemany(
-            "INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", [(here, tag) for tag in tags]
-        )
+        rows = [(here, plain_line(tag)) for tag in tags]
+        self._into.executemany("INSERT INTO run_tag (run_id, tag) VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
 
     def _values(self, number: int, here: int, documents: Mapping[str, str]) -> None:
         """The index of the documents is made anew: the other store may have kept a part of it."""

@@ -7,13 +7,18 @@ from datetime import UTC, datetime
 from sqlite3 import Connection
 from typing import Any
 
+from subflow_store.texts import plain_line, plain_lines
+
 _SEEDS = 1 << 64
+
+_WITH_WORDS = ("run", "sweep", "training")
+_WORDS = {"name": plain_line, "note": plain_lines}
 
 
 def insert(connection: Connection, table: str, row: Mapping[str, Any]) -> int:
     """Insert a row; returns its number."""
     cursor = connection.execute(
-        f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", tuple(row.values())
+        f"INSERT INTO {table} ({', '.join(row)}) VALUES ({', '.join('?' * len(row))})", _plain(table, row)
     )
     assert cursor.lastrowid is not None
     return cursor.lastrowid
@@ -32,7 +37,14 @@ def upsert(table: str, keys: str, values: str) -> str:
 def update(connection: Connection, table: str, number: int, values: Mapping[str, Any]) -> None:
     """Change columns of the row of a number."""
     changes = ", ".join(f"{name} = ?" for name in values)
-    connection.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*values.values(), number))
+    connection.execute(f"UPDATE {table} SET {changes} WHERE id = ?", (*_plain(table, values), number))
+
+
+def _plain(table: str, row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The values, with names and notes as plain text."""
+    if table not in _WITH_WORDS:
+        return tuple(row.values())
+    return tuple(_WORDS[name](value) if name in _WORDS and value is not None else value for name, value in row.items())
 
 
 def signed(seed: int) -> int:

@@ -30,6 +30,7 @@ from subflow_store.run_values import parameter_values
 from subflow_store.run_writer import RunWriter
 from subflow_store.streams import AGENT, DECISION, INTERVAL, STREAMS, StreamSpec
 from subflow_store.sweeps import SweepStore
+from subflow_store.texts import plain_line, plain_lines
 from subflow_store.trainings import TrainingStore
 from subflow_store.values import (
     ColumnSpec,
@@ -369,7 +370,7 @@ class Store:
             RunNotFound: if there is no such run.
             StoreError: if it cannot be written.
         """
-        self._change(run_id, "UPDATE run SET name = ? WHERE id = ?", (name, run_id))
+        self._change(run_id, "UPDATE run SET name = ? WHERE id = ?", (plain_line(name), run_id))
 
     def set_note(self, run_id: int, text: str) -> None:
         """Replace a run's note.
@@ -378,7 +379,7 @@ class Store:
             RunNotFound: if there is no such run.
             StoreError: if it cannot be written.
         """
-        self._change(run_id, "UPDATE run SET note = ? WHERE id = ?", (text, run_id))
+        self._change(run_id, "UPDATE run SET note = ? WHERE id = ?", (plain_lines(text), run_id))
 
     def add_tag(self, run_id: int, tag: str) -> None:
         """Put a tag on a run; nothing happens if it has it, in whatever case.
@@ -388,7 +389,7 @@ class Store:
             RunNotFound: if there is no such run.
             StoreError: if it cannot be written.
         """
-        tag = " ".join(tag.split())
+        tag = " ".join(plain_line(tag).split())
         if not tag:
             raise ValueError("a tag must not be blank")
 
@@ -401,7 +402,7 @@ class Store:
             RunNotFound: if there is no such run.
             StoreError: if it cannot be written.
         """
-        tag = " ".join(tag.split())
+        tag = " ".join(plain_line(tag).split())
         self._change(run_id, "DELETE FROM run_tag WHERE run_id = ? AND tag = ?", (run_id, tag))
 
     def delete(self, run_ids: Iterable[int]) -> None:

@@ -12,6 +12,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from subflow_sim.errors import ParamError
+from subflow_sim.plain_text import on_one_line
 
 MAX_TRACE_BYTES = 2_000_000
 """Larger files are refused: with their content in it, a scenario would be too large to be read again."""
@@ -98,5 +99,5 @@ def trace_content(times_ms: tuple[int, ...]) -> str:
 
 
 def _shown(word: str) -> str:
-    harmless = "".join(char if char.isprintable() else "?" for char in word[:40])
+    harmless = on_one_line(word[:40])
     return f'"{harmless}…"' if len(word) > 40 else f'"{harmless}"'

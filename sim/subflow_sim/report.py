@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from subflow_sim.errors import ParamError, Problem
 from subflow_sim.parameter import Param, did_you_mean, either, kind_name
+from subflow_sim.plain_text import on_one_line
 from subflow_sim.toml_map import Path, dotted
 
 OVERRIDES_FILE: Final = "--set"
@@ -126,7 +127,7 @@ def _toml_text(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         shortened = value[: _VALUE_CHARACTERS + 1].replace("\\", "\\\\").replace('"', '\\"')
-        shown = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in shortened)
+        shown = on_one_line(shortened)
         return f'"{shown}"' if len(value) <= _VALUE_CHARACTERS else f'"{shown}'
     if isinstance(value, list):
         return f"[{', '.join(_toml_text(item) for item in value[:_ITEMS_SHOWN])}{_more(value)}]"

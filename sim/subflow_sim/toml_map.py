@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from subflow_sim.plain_text import on_one_line
+
 Path: TypeAlias = tuple[str | int, ...]
 """The place of a value: keys of tables, and indices from 0 into arrays, as in ("events", 0, "at")."""
 
@@ -116,8 +118,7 @@ def dotted(path: Path) -> str:
 
 
 def _quoted(key: str) -> str:
-    shown = "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in key)
-    return '"' + shown.replace('"', '\\"') + '"'
+    return '"' + on_one_line(key).replace('"', '\\"') + '"'
 
 
 class _Scanner:

@@ -2,8 +2,10 @@
 
 import math
 
+import pytest
+
 from subflow_app.core.number_text import fixed
-from subflow_app.core.tables import Column, NumberColumn, TextTable, csv_flag, csv_number, csv_text
+from subflow_app.core.tables import Column, NumberColumn, TextColumn, TextTable, csv_flag, csv_number, csv_text
 
 Row = tuple[str, float]
 COLUMNS: tuple[Column[Row], ...] = (
@@ -31,3 +33,20 @@ def test_what_is_not_known_comes_after_all_that_is():
 def test_csv_has_all_digits_and_quotes_what_has_to_be_quoted():
     cells = ("a, b", csv_number(0.1), csv_number(math.inf), csv_flag(True))
     assert csv_text(("x", "y", "z", "flag"), [cells]) == 'x,y,z,flag\n"a, b",0.1,,true\n'
+
+
+@pytest.mark.parametrize("name", ["=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd|' /C calc'!A0", "@SUM(A1)"])
+def test_a_name_that_begins_like_a_formula_is_no_formula_in_a_spreadsheet(name: str):
+    assert csv_text([name], [[name]]).splitlines() == [f"'{name}"] * 2
+    table = TextTable("", (TextColumn("Name", is_number=False),), ((name,),))
+    assert table.tab_separated == f"Name\n'{name}\n"
+
+
+@pytest.mark.parametrize("number", ["-3.5", "-12 345 ± 6 %", "+0.5 Mbit/s", "-", "–", "-inf", "1e-05", "-1e-05"])
+def test_numbers_stay_as_they_are_in_csv(number: str):
+    assert csv_text(["x"], [[number]]) == f"x\n{number}\n"
+
+
+def test_a_cell_of_several_lines_stays_in_its_place_on_the_clipboard():
+    table = TextTable("", (TextColumn("Note", is_number=False), TextColumn("Rate")), (("two\n\tlines", "1"),))
+    assert table.tab_separated == "Note\tRate\ntwo lines\t1\n"

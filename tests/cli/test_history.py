@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.cli import exit_codes
+from subflow_app.cli import exit_codes, history
 from subflow_store import open_store
 
 
@@ -30,6 +30,18 @@ def names(subflow: Subflow, database: Path, *words: object) -> list[str]:
 def test_runs_are_listed_newest_first(subflow: Subflow, three_runs: Path) -> None:
     assert names(subflow, three_runs) == ["c", "b", "a"]
     assert names(subflow, three_runs, "--limit", 2) == ["c", "b"]
+
+
+def test_the_newest_runs_are_listed_and_that_there_are_more_is_told(
+    subflow: Subflow, three_runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history, "_LISTED", 2)
+    answer = subflow("runs", "--db", three_runs)
+    assert len(answer.out.splitlines()) == 3 + 2
+    assert answer.err == "These are the newest 2 runs; --limit 0 lists all of them.\n"
+    answer = subflow("runs", "--db", three_runs, "--limit", 0)
+    assert (len(answer.out.splitlines()), answer.err) == (3 + 3, "")
+    assert len(names(subflow, three_runs)) == 3
 
 
 def test_list_for_people_has_one_line_per_run(subflow: Subflow, three_runs: Path) -> None:

@@ -42,3 +42,21 @@ def test_on_80_columns_every_number_is_whole_and_every_name_is_there(
 
 def test_names_are_no_markup(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     assert "[red]x[/red]" in printed(capsys, 200, monkeypatch)
+
+
+def test_what_would_steer_a_terminal_is_spelled_out(capsys: pytest.CaptureFixture[str]) -> None:
+    terminal.print_line("\x1b[2Ja\u202eb\x9b1m\tc")
+    terminal.print_error("\x07")
+    terminal.print_tables(TextTable("\x1b]0;x\x07", (TextColumn("Name", is_number=False),), (("\x1b[31mred",),)))
+    out, err = capsys.readouterr()
+    assert out.splitlines()[0] == r"\u001b[2Ja\u202eb\u009b1m" + "\tc"
+    assert r"\u001b[31mred" in out
+    assert not {"\x1b", "\x07", "\x9b"} & set(out + err)
+
+
+def test_characters_of_the_east_take_two_columns_and_cells_of_several_lines_take_several(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    columns = (TextColumn("Name", is_number=False), TextColumn("Rate"))
+    terminal.print_tables(TextTable("", columns, (("漢字", "1"), ("Zürich\nnorth", "2"))))
+    assert capsys.readouterr().out.splitlines()[2:] == ["漢字       1", "Zürich     2", "north"]

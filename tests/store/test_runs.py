@@ -118,6 +118,17 @@ def test_name_note_and_tags_of_a_finished_run_may_change(store: Store) -> None:
     assert (run.name, run.note, run.tags) == ("Second", "compare with OLIA", ("paper", "two words", "Ångström"))
 
 
+def test_names_notes_and_tags_are_stored_as_plain_text(store: Store) -> None:
+    run_id = record(store)
+    store.rename(run_id, "a\x1b[31m\u202eb\nc")
+    store.set_note(run_id, "one\r\ntwo\tthree\x9b\ud800")
+    store.add_tag(run_id, "bell\x07 tag")
+    run = store.run(run_id)
+    assert (run.name, run.note, run.tags) == ("a [31m b c", "one\ntwo\tthree", ("bell tag",))
+    store.remove_tag(run_id, "bell\x07 tag")
+    assert store.run(run_id).tags == ()
+
+
 def test_tags_are_told_apart_by_more_than_case(store: Store) -> None:
     run_id = record(store)
     store.add_tag(run_id, "Paper")

@@ -12,7 +12,7 @@ from typer.core import TyperGroup
 
 from subflow_app.cli.fork import fork_document
 from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
-from subflow_app.cli.terminal import print_json, print_line, print_list, print_tables
+from subflow_app.cli.terminal import print_json, print_line, print_list, print_note, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import counted, mbit_text, milliseconds_text
@@ -38,6 +38,7 @@ class _QueryGroup(TyperGroup):
 
 
 _LISTING = "QUERY"  # in capitals: no word that people search for
+_LISTED = 50
 
 runs_app = typer.Typer(
     cls=_QueryGroup,
@@ -58,7 +59,14 @@ OfStatus = Annotated[
     str | None,
     typer.Option("--status", metavar="STATUS", help="Only running, finished, stopped, failed or interrupted ones."),
 ]
-Limit = Annotated[int | None, typer.Option(min=1, metavar="N", help="At most this many, the newest first.")]
+Limit = Annotated[
+    int | None,
+    typer.Option(
+        min=0,
+        metavar="N",
+        help=f"At most this many, the newest first; 0 for all. Left out: {_LISTED} in a table, all in JSON.",
+    ),
+]
 Deleted = Annotated[bool, typer.Option("--deleted", help="Also the deleted ones that were not purged.")]
 
 
@@ -101,7 +109,7 @@ def matching(
         search or before["search"],
         tag or before["tag"],
         status or before["status"],
-        limit or before["limit"],
+        before["limit"] if limit is None else limit,
         deleted or before["deleted"],
         database or before["database"],
         as_json or before["as_json"],
@@ -123,9 +131,15 @@ def _list_runs(
     _check_status(status)
     with opened_store(database, read_only=True) as store:
         conditions = parse_query(query, store.value_keys()) if query else []
-        rows = store.runs(conditions, search=search, tag=tag, status=status, include_deleted=deleted, limit=limit)
+        # One more than is listed tells whether there are more.
+        most = (None if as_json else _LISTED) if limit is None else limit
+        least = most + 1 if most else None
+        found = store.runs(conditions, search=search, tag=tag, status=status, include_deleted=deleted, limit=least)
+    rows = found[:most] if most else found
     nothing = "no runs" if query or search or tag or status else "no runs yet: `subflow run demo` makes one"
     print_list(rows, _columns(rows), run_document, as_json=as_json, nothing=nothing)
+    if limit is None and len(rows) < len(found):
+        print_note(f"These are the newest {len(rows)} runs; --limit 0 lists all of them.")
 
 
 @runs_app.command()

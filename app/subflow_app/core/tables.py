@@ -5,12 +5,17 @@ from __future__ import annotations
 import csv
 import io
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
 RowT = TypeVar("RowT")
+
+_BEGIN_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
+# Signs, digits and what stands around them in a number, such as "-3.5", "-12 345 ± 6 %" or "+0.5 Mbit/s".
+_NUMBER = re.compile(r"[-+]([\d\s.,±%∞][^=@|!()*]*|inf|nan)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +109,26 @@ class TextTable:
     def tab_separated(self) -> str:
         """For the clipboard: spreadsheets and text editors both take it."""
         heads = [f"{each.title}, {each.unit}" if each.unit else each.title for each in self.columns]
-        return "\n".join("\t".join(row) for row in (heads, *self.rows)) + "\n"
+        rows = (map(str, map(_no_formula, row)) for row in (heads, *self.rows))
+        return "\n".join("\t".join(" ".join(cell.split()) for cell in row) for row in rows) + "\n"
 
 
 def csv_text(headings: Iterable[str], rows: Iterable[Iterable[object]], separator: str = ",") -> str:
-    """A table whose cells are quoted where they have to be; lines end with a newline alone."""
+    """A table whose cells are quoted where they have to be; lines end with a newline alone.
+
+    A spreadsheet would carry out a name that begins like a formula: such a cell begins with an apostrophe.
+    """
     file = io.StringIO()
     writer = csv.writer(file, delimiter=separator, lineterminator="\n")
-    writer.writerow(headings)
-    writer.writerows(rows)
+    writer.writerow(map(_no_formula, headings))
+    writer.writerows(map(_no_formula, row) for row in rows)
     return file.getvalue()
+
+
+def _no_formula(cell: object) -> object:
+    if isinstance(cell, str) and cell[:1] in _BEGIN_FORMULAS and len(cell) > 1 and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
 
 
 def csv_flag(value: bool) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import platform
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from subflow_app.core.licences import Part, licence_parts
 from subflow_app.core.paths import crash_directory, log_path, settings_path
 from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import close_button, named, split, v_box
 from subflow_app.qt.widgets.tables import sorting
 from subflow_app.qt.workers import Workers
@@ -59,7 +61,7 @@ class AboutDialog(QDialog):
 
 def _about(database: Path | None) -> QLabel:
     muted = current_tokens().muted_text
-    text = QLabel(textFormat=Qt.TextFormat.RichText, wordWrap=True, margin=12, alignment=Qt.AlignmentFlag.AlignTop)
+    text = Label(textFormat=Qt.TextFormat.RichText, wordWrap=True, margin=12, alignment=Qt.AlignmentFlag.AlignTop)
     text.setMinimumWidth(440)
     text.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
     files = (
@@ -73,7 +75,7 @@ def _about(database: Path | None) -> QLabel:
         f"<h2>Subflow {__version__}</h2><p>{tr(_ABOUT)}</p>"
         f"<p style='color:{muted}'>Python {platform.python_version()} · Qt {qVersion()} · {platform.system()} "
         f"{platform.machine()}</p>"
-        f"<p><b>{tr('Files')}</b><br>{'<br>'.join(files)}</p><p>{promise}</p>"
+        f"<p><b>{tr('Files')}</b><br>{'<br>'.join(map(html.escape, files))}</p><p>{promise}</p>"
     )
     text.setText(about)
     # A small screen would otherwise be taken for a reason to show half of it.
@@ -89,7 +91,7 @@ class LicencesPage(QWidget):
         super().__init__()
         self._workers = workers
         self._is_asked = self._is_closed = False
-        intro = QLabel(
+        intro = Label(
             tr(
                 "Subflow is free software under the MIT licence. It is made of these parts; libraries under the LGPL, "
                 "such as Qt, are files of their own, which you may replace."

@@ -9,7 +9,6 @@ from PySide6.QtCore import QAbstractItemModel, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
-    QLabel,
     QSplitter,
     QTableView,
     QWidget,
@@ -24,6 +23,7 @@ from subflow_app.qt.models.agent_tables import DecisionList, DecisionNumbers
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, split, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.agent_steps import AgentDecision
@@ -62,7 +62,7 @@ class AgentPanel(QWidget):
         for kind, combo in self.plotted.items():
             combo.setToolTip(tr("{what}, over time", what=tr(_NUMBERS[kind])))
             combo.textActivated.connect(lambda name, kind=kind: self.number_chosen.emit(kind, name))
-        self._about = named(QLabel(self, wordWrap=True), "agent_about")
+        self._about = named(Label(self, wordWrap=True), "agent_about")
         self._about.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._list = DecisionList(self)
         self._numbers = DecisionNumbers(self)
@@ -78,7 +78,7 @@ class AgentPanel(QWidget):
     def _content(self, steps: Sequence[QAction]) -> QWidget:
         content = QWidget(self)
         first = h_box(None, (self.agents, 1), *action_buttons(steps), spacing=4)
-        texts = QLabel(tr("Plot:"), content), QLabel(tr("and:"), content)
+        texts = Label(tr("Plot:"), content), Label(tr("and:"), content)
         observation, action = (self.plotted["observation"], 1), (self.plotted["action"], 1)
         second = h_box(None, texts[0], observation, texts[1], action, spacing=4)
         border = QSplitter(Qt.Orientation.Vertical, content, childrenCollapsible=False)

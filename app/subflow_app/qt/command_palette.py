@@ -12,7 +12,6 @@ from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPalette
 from PySide6.QtWidgets import (
     QApplication,
     QDialog,
-    QLabel,
     QLineEdit,
     QListView,
     QStyle,
@@ -29,6 +28,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.models.table_model import ROW_ROLE, ListModel
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import named, v_box
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class CommandPalette(QDialog):
         # The keyboard stays in the field, where the arrows move the choice.
         self.list.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self.hint = named(QLabel(self, wordWrap=True), "palette_hint")
+        self.hint = named(Label(self, wordWrap=True), "palette_hint")
         v_box(self, self.search, self.list, self.hint, margins=8)
         tokens = current_tokens()
         self.setStyleSheet(f"#command_palette {{ background: {tokens.window}; border: 1px solid {tokens.border}; }}")

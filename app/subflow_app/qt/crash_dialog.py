@@ -8,7 +8,6 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
     QDialogButtonBox,
-    QLabel,
     QListView,
     QPlainTextEdit,
     QSplitter,
@@ -20,6 +19,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.paths import crash_directory
 from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import named, pages, split, v_box
 
 _EMPTY, _REPORTS = 0, 1
@@ -35,7 +35,7 @@ class CrashDialog(QDialog):
         self.setWindowTitle(tr("Crash reports"))
         self.resize(820, 620)
         self._scenario = scenario
-        promise = QLabel(
+        promise = Label(
             tr(
                 "When Subflow shows a bug or crashes, it writes a report to this computer, and sends nothing. Read a "
                 "report, copy it, and send it by hand if you want the bug to be mended. Your name, your home folder "

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.file_kinds import SCENARIO_FILE_SUFFIX
 from subflow_app.core.language import tr, translatable, trn
+from subflow_app.qt.widgets.plain import as_written
 from subflow_app.qt.widgets.shorthand import close_button, named, v_box
 
 # Translated by whoever shows them.
@@ -150,6 +151,7 @@ class Dialogs:
     def _message_box(self, title: str) -> QMessageBox:
         """An empty message under a title, at least so wide that the title is not cut."""
         box = QMessageBox(self._parent)
+        box.setTextFormat(Qt.TextFormat.PlainText)
         box.setWindowTitle(title)
         # Qt leaves room for the title alone, not for the program's name after it and the buttons of the frame.
         label = box.findChild(QLabel, "qt_msgbox_label")
@@ -177,7 +179,9 @@ class Dialogs:
 
     def line(self, title: str, label: str, text: str) -> str | None:
         """A line of text, or None."""
-        answer, has_answer = QInputDialog.getText(self._parent, title, label, QLineEdit.EchoMode.Normal, text)
+        answer, has_answer = QInputDialog.getText(
+            self._parent, title, as_written(label), QLineEdit.EchoMode.Normal, text
+        )
         return answer.strip() if has_answer else None
 
     def tags(self, title: str, label: str, text: str, known: Sequence[str]) -> str | None:
@@ -186,7 +190,7 @@ class Dialogs:
 
         dialog = QInputDialog(self._parent)
         dialog.setWindowTitle(title)
-        dialog.setLabelText(label)
+        dialog.setLabelText(as_written(label))
         dialog.setTextValue(text)
         line = dialog.findChild(QLineEdit)
         assert isinstance(line, QLineEdit)
@@ -207,7 +211,7 @@ class Dialogs:
         dialog = QInputDialog(self._parent)
         dialog.setOption(QInputDialog.InputDialogOption.UsePlainTextEditForTextInput)
         dialog.setWindowTitle(title)
-        dialog.setLabelText(label)
+        dialog.setLabelText(as_written(label))
         dialog.setTextValue(text)
         # Qt names the field of a single line by its label, but not this one.
         field = dialog.findChild(QPlainTextEdit)

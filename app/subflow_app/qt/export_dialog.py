@@ -12,7 +12,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QDoubleSpinBox,
     QFormLayout,
-    QLabel,
     QLineEdit,
     QScrollArea,
     QSpinBox,
@@ -34,6 +33,7 @@ from subflow_app.core.paper.paper_styles import (
 from subflow_app.qt.figure_preview import FigurePreview
 from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
 
 FORMATS: dict[FigureKind, str] = {
@@ -61,7 +61,7 @@ class FigureDialog(QDialog):
         self.kind = self._combo("figure_format", FORMATS)
         self.width_mm = self._millimetres("figure_width", WIDTH_RANGE_MM)
         self.height_mm = self._millimetres("figure_height", HEIGHT_RANGE_MM)
-        self.height_label = QLabel(self)
+        self.height_label = Label(self)
         self.height_label.setBuddy(self.height_mm)
         self.dpi = named(QSpinBox(self, suffix=tr(" px per inch")), "figure_dpi")
         self.dpi.setRange(*DPI_RANGE)

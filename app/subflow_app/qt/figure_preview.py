@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPixmap, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, trn
@@ -16,6 +16,7 @@ from subflow_app.core.paper.paper_styles import MM_PER_INCH
 from subflow_app.qt import format as fmt
 from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.latest_reader import LatestReader
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import named, timer, v_box
 
 # After the last change: while a number is being typed nothing is drawn.
@@ -36,12 +37,12 @@ class FigurePreview(QFrame):
         self._wanted: tuple[FigureChoice, FigurePlan | None] | None = None
         self._content = QPixmap()
         self._told = ""
-        self.picture = named(QLabel(self), "figure_picture", tr("Preview of the figure"))
+        self.picture = named(Label(self), "figure_picture", tr("Preview of the figure"))
         self.picture.setAlignment(Qt.AlignmentFlag.AlignCenter)
         self.picture.setMinimumSize(QSize(320, 260))
         # The picture follows the room there is, not the other way round.
         self.picture.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        self.caption = named(QLabel(tr("Drawing…"), self, alignment=Qt.AlignmentFlag.AlignCenter), "figure_caption")
+        self.caption = named(Label(tr("Drawing…"), self, alignment=Qt.AlignmentFlag.AlignCenter), "figure_caption")
         self.caption.setWordWrap(True)
         v_box(self, (self.picture, 1), self.caption)
         self._delay = timer(self, self._draw, _DELAY_MS, is_single=True)

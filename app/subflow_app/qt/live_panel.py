@@ -26,6 +26,7 @@ from subflow_app.core.scenarios.form_text import completed
 from subflow_app.qt.inspector.editors import ChoiceEditor
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import heading, named, v_box
 from subflow_sim.params import params_by_key
 from subflow_sim.scenario import Flow, QueueSpec
@@ -51,11 +52,11 @@ class LivePanel(QWidget):
         self._job: RunJob | None = None
         self._key = ""
         self._shown = ""  # "links", "flows", or nothing
-        self._title = heading(named(QLabel(self), "live_title"))
+        self._title = heading(named(Label(self), "live_title"))
         text = tr(
             "A change happens now and is recorded in this run, which can be repeated. The scenario stays as it is."
         )
-        self._hint = named(muted(QLabel(text, self, wordWrap=True)), "live_hint")
+        self._hint = named(muted(Label(text, self, wordWrap=True)), "live_hint")
         self._make_link_part()
         self._flow_part = named(QWidget(self), "live_flow")
         self._flow_grid = QGridLayout(self._flow_part)
@@ -165,7 +166,7 @@ class LivePanel(QWidget):
         self._make_controller(flow)
         self._switches: list[tuple[QLabel, QCheckBox, QCheckBox]] = []
         for ordinal in range(1, len(flow.paths) + 1):
-            name = QLabel(self._flow_part)
+            name = Label(self._flow_part)
             is_open = named(QCheckBox(tr("Open"), self._flow_part), f"live_open_{ordinal}")
             is_open.clicked.connect(lambda on, which=ordinal: self._want_of_flow(which, "open", on))
             backup = named(QCheckBox(tr("Backup"), self._flow_part), f"live_backup_{ordinal}")
@@ -185,7 +186,7 @@ class LivePanel(QWidget):
             if each.name in (names or (own,))
         )
         self._controller = box = named(ChoiceEditor(self._flow_part), "live_controller")
-        label = QLabel(tr("Controller"), self._flow_part)
+        label = Label(tr("Controller"), self._flow_part)
         label.setBuddy(box)
         box.setAccessibleName(label.text())
         box.show_options(self._controllers, own)

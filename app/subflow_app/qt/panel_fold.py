@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QSplitter, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
+from subflow_app.qt.widgets.plain import as_written
 from subflow_app.qt.widgets.shorthand import timer
 
 _NO_LIMIT = 16_777_215  # of a height, as Qt has it, px
@@ -136,7 +137,7 @@ class PanelFold(QObject):
         is_held = bool(self._held)
         self._line.setIcon(icon("unfold_up" if is_held else "unfolded"))
         told = tr("Show these panels again") if is_held else tr("Fold these panels to one line")
-        self._line.setToolTip(told)
+        self._line.setToolTip(as_written(told))
         self._line.setAccessibleName(told)
         self._line.say(self._text if is_held else "")
 

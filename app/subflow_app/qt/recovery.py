@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
 from PySide6.QtGui import QBrush, QColor, QFontDatabase, QSyntaxHighlighter, QTextCharFormat, QTextDocument
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLabel, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.recovery import Orphan, RecoveryFile, UnsavedText, find_orphans
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.banner import Way
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import named, timer, v_box
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ class DifferencesDialog(QDialog):
         self.setObjectName("differences_dialog")
         self.setWindowTitle(tr("Unsaved changes of {name}", name=orphan.unsaved.name))
         self.resize(720, 480)
-        label = QLabel(
+        label = Label(
             tr("Lines with - are in the file now, lines with + were not saved. Undo takes a recovery back."),
             self,
         )

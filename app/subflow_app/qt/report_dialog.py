@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QGridLayout,
     QGroupBox,
-    QLabel,
     QLineEdit,
     QScrollArea,
     QWidget,
@@ -20,6 +19,7 @@ from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.paper.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
 from subflow_app.core.plots import PlotSpec
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
 from subflow_store import RunRow
 
@@ -44,7 +44,7 @@ class ReportDialog(QDialog):
         if len(rows) > _MOST_NAMES:
             more = len(rows) - _MOST_NAMES
             names.append(trn("and {count} more", "and {count} more", more))
-        about = QLabel(
+        about = Label(
             trn(
                 "A report on {count} run: {names}.",
                 "A report on {count} runs: {names}.",
@@ -55,7 +55,7 @@ class ReportDialog(QDialog):
         )
         about.setObjectName("report_runs")
         about.setWordWrap(True)
-        holds = QLabel(
+        holds = Label(
             tr(
                 "It holds the topology, all parameters, the figures chosen here, tables per flow, subflow and link, "
                 "seeds, versions, the exact scenario, and how to run it again."

@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
     QGroupBox,
-    QLabel,
     QLineEdit,
     QWidget,
 )
@@ -21,6 +20,7 @@ from subflow_app.core.exporting.tables import TABLE_KINDS, TableKind
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.scenarios.form_text import with_unit
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
 from subflow_sim.errors import ParamError
@@ -47,7 +47,7 @@ class RunExportDialog(QDialog):
         super().__init__(parent)
         self.setObjectName("run_export_dialog")
         self.setWindowTitle(tr("Export run"))
-        about = QLabel(tr("Everything goes into a new folder of {name} (run {number}).", name=row.name, number=row.id))
+        about = Label(tr("Everything goes into a new folder of {name} (run {number}).", name=row.name, number=row.id))
         about.setWordWrap(True)
         self.run_data = self._box("run_export_csv", tr("CSV, a column per trace; with summary and scenario"))
         self.run_data.setChecked(True)
@@ -100,7 +100,7 @@ class RunExportDialog(QDialog):
         form.addRow(tr("&Seen:"), self.station)
         form.addRow(tr("F&rom:"), self.since)
         form.addRow(tr("&To:"), self.until)
-        told = QLabel(tr("The run is simulated again for it. Data are zeros; how connections open is made up."), self)
+        told = Label(tr("The run is simulated again for it. Data are zeros; how connections open is made up."), self)
         told.setWordWrap(True)
         form.addRow(told)
         return self.packets

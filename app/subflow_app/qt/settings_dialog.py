@@ -25,6 +25,7 @@ from subflow_app.core.setting_specs import SETTINGS, SettingSpec, defaults
 from subflow_app.core.settings import Settings
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 from subflow_app.qt.widgets.time_box import TimeBox
 
@@ -56,7 +57,7 @@ class SettingsDialog(QDialog):
                 column.addWidget(self._sections[section])
             column.addWidget(row)
         self._database = QWidget()
-        label = QLabel(tr("Database: {file}", file=database), wordWrap=True)
+        label = Label(tr("Database: {file}", file=database), wordWrap=True)
         choose = QPushButton(tr("Open another…"), autoDefault=False)
         choose.clicked.connect(self._ask_database)
         h_box(self._database, (label, 1), choose, margins=0)
@@ -108,13 +109,13 @@ class SettingRow(QWidget):
         tip = tr(spec.tip)
         if spec.is_for_next_start:
             tip += " " + tr("Takes effect at the next start.")
-        about = QLabel(tip, wordWrap=True)
+        about = Label(tip, wordWrap=True)
         about.setStyleSheet(f"color: {current_tokens().muted_text};")
         layout = v_box(self, margins=0, spacing=2)
         if isinstance(self.editor, QCheckBox):
             layout.addWidget(self.editor)
         else:
-            label = QLabel(tr(spec.label))
+            label = Label(tr(spec.label))
             label.setBuddy(self.editor)
             layout.addLayout(h_box(None, (label, 1), self.editor))
         layout.addWidget(about)
@@ -151,5 +152,5 @@ def _editor(spec: SettingSpec) -> tuple[QWidget, Callable[[], Any], Callable[[An
 
 
 def _heading(text: str) -> QLabel:
-    label = heading(QLabel(text), 1.1)
+    label = heading(Label(text), 1.1)
     return label

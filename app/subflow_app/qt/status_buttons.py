@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QStatusBar, QToolButton, QWidget
 from subflow_app.core.language import tr, trn
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.icons import icon
+from subflow_app.qt.widgets.plain import as_written
 from subflow_app.qt.widgets.shorthand import named
 
 
@@ -59,4 +60,4 @@ class StatusButtons(QObject):
             tip = tr("Runs stay in memory")
         else:
             tip = str(path) if database.can_write else tr("{path} (read-only)", path=path)
-        self._database.setToolTip(tip)
+        self._database.setToolTip(as_written(tip))

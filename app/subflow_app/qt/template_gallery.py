@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
     QFormLayout,
-    QLabel,
     QLineEdit,
     QListView,
     QScrollArea,
@@ -24,6 +23,7 @@ from subflow_app.core.scenarios.templates import TEMPLATES, Template, TemplateVa
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.drawing_file import draw_thumbnail
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, heading, named, v_box
 
 _THUMBNAIL = QSize(150, 84)
@@ -55,13 +55,13 @@ class TemplateGallery(QDialog):
             item.setData(f"{tr(template.title)}. {tr(template.sentence)}", Qt.ItemDataRole.AccessibleTextRole)
             self._model.appendRow(item)
         self.list.setModel(self._model)
-        self._title = heading(QLabel(self, wordWrap=True), 1.2)
-        self._picture = QLabel(self)
+        self._title = heading(Label(self, wordWrap=True), 1.2)
+        self._picture = Label(self)
         self._picture.setFixedSize(_PREVIEW)
-        self._sentence = QLabel(self, wordWrap=True)
+        self._sentence = Label(self, wordWrap=True)
         self._form_area = QScrollArea(self, widgetResizable=True)
         self._form_area.setFrameShape(QScrollArea.Shape.NoFrame)
-        self.problem = named(QLabel(self, wordWrap=True), "template_problem")
+        self.problem = named(Label(self, wordWrap=True), "template_problem")
         self.problem.setStyleSheet(f"color: {current_tokens().error};")
         # Keeps its room, so that the dialog does not jump while one types.
         self.problem.setMinimumHeight(2 * self.fontMetrics().lineSpacing())

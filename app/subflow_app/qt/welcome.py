@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QDialog,
     QFrame,
     QGridLayout,
-    QLabel,
     QPushButton,
     QWidget,
 )
@@ -18,6 +17,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr, translatable
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import close_button, heading, named, v_box
 
 _FILES_SHOWN = 4
@@ -56,8 +56,8 @@ class WelcomeDialog(QDialog):
         self.setWindowTitle(tr("Welcome to Subflow"))
         self.setMinimumWidth(560)
         tokens = current_tokens()
-        title = heading(QLabel(tr("Welcome to Subflow"), self), 1.6)
-        about = QLabel(tr("Draw a network, pick congestion controllers, run them, and read what happens."), self)
+        title = heading(Label(tr("Welcome to Subflow"), self), 1.6)
+        about = Label(tr("Draw a network, pick congestion controllers, run them, and read what happens."), self)
         about.setWordWrap(True)
         about.setStyleSheet(f"color: {tokens.muted_text};")
         self.doors: dict[str, _Door] = {}
@@ -69,12 +69,12 @@ class WelcomeDialog(QDialog):
         self.files: list[_Door] = []
         above: list[QWidget] = []
         if files:
-            above = [QFrame(self, frameShape=QFrame.Shape.HLine), QLabel(tr("Opened last"), self)]
+            above = [QFrame(self, frameShape=QFrame.Shape.HLine), Label(tr("Opened last"), self)]
         for file in files:
             link = _Door(Path(file).name, str(Path(file).parent), "recent", tokens.muted_text, self)
             link.clicked.connect(lambda _checked=False, file=file: self._open(file))
             self.files.append(link)
-        again = QLabel(tr("The Help menu brings this back, and has help on every panel (F1)."), self, wordWrap=True)
+        again = Label(tr("The Help menu brings this back, and has help on every panel (F1)."), self, wordWrap=True)
         again.setStyleSheet(f"color: {tokens.muted_text};")
         buttons = close_button(self)
         parts = (*self.doors.values(), *above, *self.files)
@@ -99,7 +99,7 @@ class _Door(QPushButton):
         self.setAccessibleName(title)
         self.setAccessibleDescription(behind)
         self.setAutoDefault(True)
-        picture, name, about = QLabel(self), QLabel(title, self), QLabel(behind, self)
+        picture, name, about = Label(self), Label(title, self), Label(behind, self)
         picture.setPixmap(icon(icon_name, colour).pixmap(_ICON, _ICON))
         heading(name)
         about.setWordWrap(True)

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QFormLayout,
-    QLabel,
     QLineEdit,
     QStyledItemDelegate,
     QStyleOptionViewItem,
@@ -29,6 +28,7 @@ from subflow_app.core.measured.reading import read_trace, told
 from subflow_app.core.tables import Column
 from subflow_app.qt.models.table_model import Index, TableModel
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
@@ -188,10 +188,10 @@ class ImportDialog(QDialog):
             | QTableView.EditTrigger.SelectedClicked
         )
         self.table.setItemDelegate(_Choices(self.table))
-        self.told = named(QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.PlainText), "import_told")
+        self.told = named(Label(self, wordWrap=True), "import_told")
         self.buttons, self.import_button = accept_buttons(self, tr("&Import"), self._import)
         self.import_button.setObjectName("import_button")
-        how = QLabel(tr("Double-click a unit or a meaning to change it."), self)
+        how = Label(tr("Double-click a unit or a meaning to change it."), self)
         v_box(self, h_box(None, (left, 1), (right, 1)), how, (self.table, 1), self.told, self.buttons)
         self.flow.editingFinished.connect(self._read)
         self.unit.activated.connect(lambda _: self._read())

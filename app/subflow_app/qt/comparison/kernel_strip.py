@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.kernel.study import KernelStudy
 from subflow_app.qt import format as fmt
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named, timer
 
@@ -26,7 +27,7 @@ class KernelStrip(QWidget):
         super().__init__(parent)
         self.setObjectName("kernel_strip")
         self._study: KernelStudy | None = None
-        self.text = named(QLabel(self), "kernel_text")
+        self.text = named(Label(self), "kernel_text")
         self.bar = named(ShareBar(self), "kernel_progress", tr("How far the kernel's run is"))
         self.stop = named(QPushButton(tr("S&top"), self), "kernel_stop")
         self.stop.clicked.connect(self.stop_requested)

@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
-    QLabel,
     QLineEdit,
     QPushButton,
     QTableView,
@@ -28,6 +27,7 @@ from subflow_app.qt.comparison.figure_model import FILTER_ROLE, FigureModel, Set
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table, sorting
 from subflow_app.qt.widgets.time_box import TimeBox
@@ -100,8 +100,8 @@ class ComparisonView(QWidget):
         words = tr("Figures of the groups with their differences")
         set_up_table(self.table, "comparison_figures", words, self.sorted, copy=self.copy)
         self.table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        self.scenario = named(QLabel(page, wordWrap=True), "comparison_scenario")
-        self.told = named(QLabel(page, wordWrap=True), "comparison_method")
+        self.scenario = named(Label(page, wordWrap=True), "comparison_scenario")
+        self.told = named(Label(page, wordWrap=True), "comparison_method")
         v_box(page, self.scenario, first, second, (self.table, 1), self.told, margins=(6, 6, 6, 4))
         self.by.activated.connect(lambda _: self._choose(by=self.by.currentData(), reference=0))
         self.reference.activated.connect(lambda place: self._choose(reference=place))
@@ -174,7 +174,7 @@ class ComparisonView(QWidget):
         words = tr("Settings of the runs, those that differ first")
         set_up_table(self.setting_table, "comparison_settings", words, self.settings, copy=self.copy_settings)
         self.equal = named(QCheckBox(tr("Also what is e&qual"), page), "comparison_equal")
-        self.settings_told = named(QLabel(page), "comparison_settings_told")
+        self.settings_told = named(Label(page), "comparison_settings_told")
         copy = named(QPushButton(tr("&Copy table"), page), "comparison_copy_settings")
         line = h_box(None, self.equal, (self.settings_told, 1), copy)
         v_box(page, line, (self.setting_table, 1), margins=(6, 6, 6, 4))
@@ -231,7 +231,7 @@ class ComparisonView(QWidget):
         words = tr("Errors of the traces that both runs have")
         set_up_table(self.error_table, "comparison_errors", words, self.sorted_errors)
         self.error_table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        self.aligned = QLabel(tr("Choose two runs, and align them: the errors of their traces stand here."), page)
+        self.aligned = Label(tr("Choose two runs, and align them: the errors of their traces stand here."), page)
         self.aligned.setObjectName("comparison_aligned")
         self.aligned.setWordWrap(True)
         v_box(page, first, second, (self.error_table, 1), self.aligned, margins=(6, 6, 6, 4))

@@ -28,6 +28,7 @@ from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.formula_view import FormulaView, Span
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.decisions import Explanation, Number
@@ -91,14 +92,14 @@ class ExplainPanel(QWidget):
         follow_theme(self._recolour)
 
     def _text(self, name: str) -> QLabel:
-        label = named(QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.RichText), name)
+        label = named(Label(self, wordWrap=True, textFormat=Qt.TextFormat.RichText), name)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         return label
 
     def _waiting_row(self) -> QWidget:
         row = named(QWidget(self), "explain_waiting")
         bar = self.progress = named(QProgressBar(row), "explain_progress", tr("Simulating again to find the decision"))
-        text = QLabel(tr("Simulating again to find the decision …"), row)
+        text = Label(tr("Simulating again to find the decision …"), row)
         cancel = named(QPushButton(tr("Cancel"), row), "explain_cancel")
         cancel.clicked.connect(self.given_up)
         h_box(row, text, (bar, 1), cancel, margins=(6, 4, 6, 0))

@@ -14,6 +14,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.palette import OKABE_ITO
 from subflow_app.qt.fairness.share_model import BAR_ROLE, ShareBar
 from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.widgets.plain import as_written
 
 _BAR_WIDTH, _TEXT = 170, "1000 %"
 _NEAR_SHARE = 0.1  # so far from the fair share a bar has the colour of what is well
@@ -116,7 +117,7 @@ class JainCurve(QWidget):
         )
         self._duration_s = duration_s or 1.0
         text = tr("Jain index over time, last 5 s of each instant, from 0 to 1 over {end} s", end=f"{duration_s:g}")
-        self.setToolTip(text)
+        self.setToolTip(as_written(text))
         self.setAccessibleName(text)
         self.update()
 

@@ -15,6 +15,7 @@ from subflow_app.core.language import tr, translatable, trn
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import RIGHT, Index
 from subflow_app.qt.models.tree_model import TreeModel
+from subflow_app.qt.widgets.plain import as_written
 
 BAR_ROLE = Qt.ItemDataRole.UserRole + 1  # ShareBar, of the column with the bars
 SORT_ROLE = Qt.ItemDataRole.UserRole + 2  # what rows are ordered by
@@ -152,7 +153,7 @@ class ShareModel(TreeModel):
             rates = [_figure(group, share, _FIGURES[each]) for each in (GOODPUT, MAX_MIN, PROPORTIONAL)]
             return ShareBar(rates[0], rates[1], rates[2], self._full_bps)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return self._sentence(group, share)
+            return as_written(self._sentence(group, share))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return self._sentence(group, share) if column == BAR else self._text(group, share, column)
         if role == Qt.ItemDataRole.TextAlignmentRole and GOODPUT <= column <= POOLING:

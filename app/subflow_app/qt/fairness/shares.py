@@ -25,6 +25,7 @@ from subflow_app.qt.fairness.share_model import BAR, COLUMNS, NAME, ShareModel
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted, set_style, table_style
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 
 SCENARIO = -1
@@ -55,7 +56,7 @@ class SharesPage(QWidget):
             self.window_choice.addItem(tr(text), choice)
         for combo in (self.run_choice, self.window_choice):
             combo.activated.connect(lambda _: self.choice_changed.emit())
-        self.jain = named(QLabel(self), "fairness_jain")
+        self.jain = named(Label(self, textFormat=Qt.TextFormat.RichText), "fairness_jain")
         self.curve = JainCurve(self)
         self.words = _label("fairness_meaning", self)
         self.links = _label("fairness_links", self)
@@ -218,6 +219,6 @@ def _combo(name: str, text: str) -> Choice:
 
 
 def _label(name: str, parent: QWidget) -> QLabel:
-    label = named(QLabel(parent, wordWrap=True), name)
+    label = named(Label(parent, wordWrap=True), name)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     return label

@@ -8,7 +8,6 @@ from pathlib import Path
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QLabel,
     QSplitter,
     QTableView,
     QToolButton,
@@ -29,6 +28,7 @@ from subflow_app.qt.fairness.trade_off_plot import TradeOffPlot, interval_text, 
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, split, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
@@ -77,7 +77,7 @@ class TradeOffPage(QWidget):
         self.table = QTableView(self)
         set_up_table(self.table, "trade_off_table", tr("Experiments and their figures"), self.model, is_single=True)
         self.table.selectionModel().currentRowChanged.connect(self._on_row_chosen)
-        self.words = named(QLabel(self, wordWrap=True), "trade_off_meaning")
+        self.words = named(Label(self, wordWrap=True), "trade_off_meaning")
         self.empty = EmptyState("fairness", tr(_EMPTY_TITLE), "")
         self._pages = pages(self, self.empty, self._content())
         row = h_box(None, (self.kinds, 1), button, margins=(6, 6, 6, 0))

@@ -22,6 +22,7 @@ from subflow_app.core.forking.plan import ForkPlan
 from subflow_app.core.language import tr
 from subflow_app.qt.theme import muted, set_style
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.widgets.shorthand import accept_buttons, heading, named, v_box
 
@@ -42,11 +43,11 @@ class ForkDialog(QDialog):
         self._draft = draft
         origin = draft.origin
         numbered = tr("{name} (run {number})", name=origin.name, number=origin.run_id)
-        title = named(QLabel(origin.name if origin.run_id is None else numbered, self, wordWrap=True), "fork_run")
+        title = named(Label(origin.name if origin.run_id is None else numbered, self, wordWrap=True), "fork_run")
         heading(title)
         text = tr("Until then the fork is this run; from then on it has the same luck, and what you change.")
-        hint = named(muted(QLabel(text, self, wordWrap=True)), "fork_hint")
-        self.notice = named(QLabel(draft.origin.notice, self, wordWrap=True), "fork_notice")
+        hint = named(muted(Label(text, self, wordWrap=True)), "fork_hint")
+        self.notice = named(Label(draft.origin.notice, self, wordWrap=True), "fork_notice")
         set_style(self.notice, lambda t: f"color: {t.text}; background: {t.warning_fill}; padding: 4px;")
         self.notice.setVisible(bool(draft.origin.notice))
         self.time = named(QLineEdit(draft.time_text, self), "fork_time", tr("Time of the fork"))
@@ -67,7 +68,7 @@ class ForkDialog(QDialog):
         self._form.addRow("", self._time_problem)
         self._form.addRow(self._label(tr("Change")), self.thing)
         self._part = QWidget(self)
-        self._summary = named(QLabel(self, wordWrap=True), "fork_summary")
+        self._summary = named(Label(self, wordWrap=True), "fork_summary")
         self._summary.setMinimumHeight(2 * self._summary.fontMetrics().lineSpacing())
         self._summary.setAlignment(Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignLeft)
         buttons, self.start = accept_buttons(self, tr("Start the fork"), self._on_start)
@@ -91,7 +92,7 @@ class ForkDialog(QDialog):
     # ---- inside ----
 
     def _label(self, text: str) -> QLabel:
-        label = QLabel(text, self)
+        label = Label(text, self)
         label.setMinimumWidth(self._label_width)
         return label
 
@@ -169,7 +170,7 @@ class ForkDialog(QDialog):
             text = tr(
                 "Controllers that learned are not in the list: they decide from the beginning of a run to its end."
             )
-            learned = named(muted(QLabel(text, part, wordWrap=True)), "fork_learned")
+            learned = named(muted(Label(text, part, wordWrap=True)), "fork_learned")
             form = QFormLayout()
             form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
             form.addRow(self._label(tr("Controller")), box)
@@ -183,7 +184,7 @@ class ForkDialog(QDialog):
             row = below + ordinal
             target = self._target(ordinal)
             states = self._draft.shown(target)
-            grid.addWidget(QLabel(tr("{ordinal}: {route}", ordinal=ordinal, route=" → ".join(path)), part), row, 0)
+            grid.addWidget(Label(tr("{ordinal}: {route}", ordinal=ordinal, route=" → ".join(path)), part), row, 0)
             is_open = named(QCheckBox(tr("Open"), part), f"fork_open_{ordinal}")
             is_open.setAccessibleName(tr("Subflow {ordinal} open", ordinal=ordinal))
             is_open.setChecked(states.get("open") is True)

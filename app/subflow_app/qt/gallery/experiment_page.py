@@ -8,7 +8,6 @@ from dataclasses import replace
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QLabel,
     QPlainTextEdit,
     QSplitter,
     QTabWidget,
@@ -26,6 +25,7 @@ from subflow_app.qt.gallery.text_table import TextTableView
 from subflow_app.qt.gallery.texts import state_text, takes_text, verdict_text
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, split, v_box
 
 _FIGURE_SHARE = (7, 3)
@@ -39,14 +39,12 @@ class ExperimentPage(QWidget):
         super().__init__(parent)
         named(self, "gallery_page", tr("Experiment"))
         self.exhibit: Exhibit | None = None  # what is shown
-        self.title = heading(named(QLabel(self, wordWrap=True), "gallery_title"), 1.15)
-        self.claim = named(QLabel(self, wordWrap=True), "gallery_claim")
+        self.title = heading(named(Label(self, wordWrap=True), "gallery_title"), 1.15)
+        self.claim = named(Label(self, wordWrap=True), "gallery_claim")
         self.claim.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
-        self.state = named(muted(QLabel(self, wordWrap=True)), "gallery_state")
-        for label in (self.title, self.claim, self.state):
-            label.setTextFormat(Qt.TextFormat.PlainText)
+        self.state = named(muted(Label(self, wordWrap=True)), "gallery_state")
         top = h_box(None, (self.title, 1), h_box(None, *action_buttons(actions), spacing=2))
         self.figure = FigureView(self)
         self.verdicts = TextTableView("gallery_verdicts", tr("Verdicts"))

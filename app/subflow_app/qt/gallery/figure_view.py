@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
-from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
+from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from subflow_app.core.language import tr
+from subflow_app.qt.widgets.plain import Label
 
 
-class FigureView(QLabel):
+class FigureView(Label):
     """Shows a picture as large as it fits; `resized` asks for one of another size."""
 
     resized = Signal()

@@ -14,6 +14,7 @@ from subflow_app.core.language import tr, trn
 from subflow_app.qt.gallery.texts import counts_text, spoken, takes_text
 from subflow_app.qt.models.table_model import Index
 from subflow_app.qt.models.tree_model import TreeModel
+from subflow_app.qt.widgets.plain import as_written
 
 EXHIBIT_ROLE = Qt.ItemDataRole.UserRole + 1
 """The experiment of a row; None for a paper."""
@@ -120,7 +121,7 @@ class ExperimentModel(TreeModel):
             return spoken(exhibit, queued)
         if role == Qt.ItemDataRole.ToolTipRole:
             lines = [exhibit.recipe.claim if exhibit.recipe else exhibit.problem, counts_text(exhibit.counts)]
-            return "\n".join(line for line in (*lines, takes_text(exhibit)) if line)
+            return as_written("\n".join(line for line in (*lines, takes_text(exhibit)) if line))
         found: Mapping[int, object | None] = {
             EXHIBIT_ROLE: exhibit,
             QUEUED_ROLE: queued,

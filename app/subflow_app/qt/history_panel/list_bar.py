@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
-from PySide6.QtWidgets import QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
 from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, NAME
 from subflow_app.core.history.run_groups import GROUPINGS
@@ -17,6 +17,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label, as_written
 from subflow_app.qt.widgets.shorthand import h_box, named
 
 
@@ -43,7 +44,7 @@ class ListBar(QWidget):
         self.columns_menu = QMenu(self)
         self.columns_menu.aboutToShow.connect(self._fill_columns)
         columns = self._button("columns", tr("Columns"), "columns", self.columns_menu)
-        self.count = named(muted(QLabel(self)), "history_count")
+        self.count = named(muted(Label(self)), "history_count")
         self.count.setMinimumHeight(self.search.line.sizeHint().height())
         choices = ((widget, 0, Qt.AlignmentFlag.AlignTop) for widget in (saved, self.grouping, columns))
         count = (self.count, 0, Qt.AlignmentFlag.AlignTop)
@@ -74,7 +75,7 @@ class ListBar(QWidget):
         menu.clear()
         for name, query in saved.items():
             action = menu.addAction(name.replace("&", "&&"))
-            action.setToolTip(query)
+            action.setToolTip(as_written(query))
             action.triggered.connect(lambda _=False, query=query: self.search.set_text(query))
         if not saved:
             menu.addAction(tr("No saved searches yet")).setEnabled(False)

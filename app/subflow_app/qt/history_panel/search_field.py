@@ -6,7 +6,7 @@ from html import escape
 
 from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPalette
-from PySide6.QtWidgets import QCompleter, QLabel, QLineEdit, QWidget
+from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
 from subflow_app.core.history.run_query import (
     Completion,
@@ -20,6 +20,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import named, timer, v_box
 from subflow_store.conditions import Condition
 
@@ -45,7 +46,7 @@ class SearchField(QWidget):
         self.line = named(QLineEdit(self, clearButtonEnabled=True), "history_search", tr("Search runs"), help_html())
         self.line.setPlaceholderText(tr("Search: words, tag:paper, goodput>5Mbit/s, links.wifi.loss>0…  (Ctrl+F)"))
         self.line.addAction(icon("search", "muted_text"), QLineEdit.ActionPosition.LeadingPosition)
-        self.error = named(QLabel(self, wordWrap=True), "history_search_error")
+        self.error = named(Label(self, wordWrap=True), "history_search_error")
         self.error.setForegroundRole(QPalette.ColorRole.BrightText)
         self.error.hide()
         v_box(self, self.line, self.error, margins=0, spacing=2)

@@ -25,7 +25,6 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
-    QLabel,
     QLineEdit,
     QStyle,
     QStyledItemDelegate,
@@ -36,6 +35,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import FieldOption
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.plain import Label, as_written
 from subflow_app.qt.widgets.shorthand import h_box
 
 _TEXT_MARGIN = 3
@@ -186,7 +186,9 @@ class ChoiceEditor(QComboBox):
             for option in listed:
                 self.addItem(option.text, option.value)
                 self.setItemData(self.count() - 1, option.summary, _SUMMARY_ROLE)
-                self.setItemData(self.count() - 1, option.details or option.summary, Qt.ItemDataRole.ToolTipRole)
+                self.setItemData(
+                    self.count() - 1, as_written(option.details or option.summary), Qt.ItemDataRole.ToolTipRole
+                )
         index = next((i for i, option in enumerate(listed) if option.value == value), -1)
         self.setCurrentIndex(index)
 
@@ -231,7 +233,7 @@ class PairEditor(QWidget):
         self.session = 0
         self._value: list[str] = ["", ""]
         self._editors = (ChoiceEditor(self), ChoiceEditor(self))
-        h_box(self, (self._editors[0], 1), QLabel("↔", self), (self._editors[1], 1), margins=0, spacing=6)
+        h_box(self, (self._editors[0], 1), Label("↔", self), (self._editors[1], 1), margins=0, spacing=6)
         for number, (editor, name) in enumerate(zip(self._editors, (tr("First end"), tr("Second end")), strict=True)):
             editor.setMinimumContentsLength(3)
             editor.setMinimumWidth(_LEAST_CHOICE)  # elsewhere the form would be wider than its panel

@@ -7,7 +7,7 @@ from typing import TypeAlias
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPalette
-from PySide6.QtWidgets import QGridLayout, QLabel, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QSizePolicy, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import FieldOption, FormField, default_text
@@ -19,6 +19,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.editors import ChoiceEditor, FlagEditor, PairEditor, TextEditor
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.icon_label import IconLabel
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.steady import when_released
 from subflow_sim.params import Dimension
 
@@ -45,10 +46,10 @@ class FieldRow(QObject):
         self._doc = doc
         self.field = field  # what is shown
         self._is_read_only = False
-        self.label = muted(QLabel(field.label, parent))
+        self.label = muted(Label(field.label, parent))
         self.editor = self._make_editor(field, parent)
         self.reset = QToolButton(parent)
-        self.message = QLabel(parent)
+        self.message = Label(parent)
         self._message_icon = IconLabel("error", "error", 14, parent)
         self._set_up()
         self.show_field(field)

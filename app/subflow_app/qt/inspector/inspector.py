@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
     QHeaderView,
-    QLabel,
     QSplitter,
     QStackedWidget,
     QTabBar,
@@ -30,6 +29,7 @@ from subflow_app.qt.inspector.param_form import ParamForm
 from subflow_app.qt.inspector.problem_list import ProblemList
 from subflow_app.qt.inspector.source_editor import SourceEditor
 from subflow_app.qt.theme import Tokens, set_style
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import named, split, v_box
 from subflow_sim.errors import Problem
 from subflow_sim.params import AlgorithmCatalog
@@ -70,7 +70,7 @@ class Inspector(QWidget):
         self._is_dragged = False
         named(self, "inspector", tr("Inspector"))
         self._tabs = QTabBar(self)
-        self._banner = QLabel(self)
+        self._banner = Label(self)
         self._pages = QStackedWidget(self)
         self.outline_view = QTreeView(self)
         self._outline = OutlineModel(doc, self)

@@ -15,6 +15,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.models.table_model import Index
 from subflow_app.qt.models.tree_model import TreeModel
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.plain import as_written
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
 
@@ -96,7 +97,7 @@ class OutlineModel(TreeModel):
             case Qt.ItemDataRole.DecorationRole if entry.problem_count:
                 return icon("error", "error")
             case Qt.ItemDataRole.ToolTipRole:
-                return entry.detail or None
+                return as_written(entry.detail) or None
         return None
 
     @staticmethod

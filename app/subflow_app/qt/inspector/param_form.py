@@ -15,6 +15,7 @@ from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.field_row import FieldRow
 from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 
@@ -124,24 +125,24 @@ class ParamForm(QScrollArea):
                 QWidget.setTabOrder(first, second)
 
     def _add_header(self, layout: QVBoxLayout) -> None:
-        self._title = named(QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True), "formTitle")
+        self._title = named(Label(wordWrap=True), "formTitle")
         heading(self._title, 1.25, is_demi=True)
         self._action = named(QToolButton(autoRaise=True), "headerAction")
         self._action.setIconSize(QSize(16, 16))
         self._action.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._action.clicked.connect(self._on_action)
         line = h_box(None, (self._title, 1), (self._action, 0, Qt.AlignmentFlag.AlignTop), spacing=4)
-        self._subtitle = named(muted(QLabel(textFormat=Qt.TextFormat.PlainText, wordWrap=True)), "formSubtitle")
+        self._subtitle = named(muted(Label(wordWrap=True)), "formSubtitle")
         self._own_problem = ProblemLabel("formProblem")
         layout.addLayout(v_box(None, line, self._subtitle, 6, self._own_problem, spacing=0))
 
     def _add_group(self, doc: Previewer, layout: QVBoxLayout, group: FormGroup) -> None:
         if group.title:
-            title = heading(QLabel(group.title, textFormat=Qt.TextFormat.PlainText, indent=0), is_demi=True)
+            title = heading(Label(group.title, indent=0), is_demi=True)
             layout.addSpacing(16)
             layout.addWidget(title)
         if group.hint:
-            hint = muted(QLabel(group.hint, wordWrap=True))
+            hint = muted(Label(group.hint, wordWrap=True))
             self._hints.append(hint)
             layout.addWidget(hint)
         grid = QGridLayout()

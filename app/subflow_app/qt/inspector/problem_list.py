@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Qt, Signal
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QLabel, QListView, QWidget
+from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.models.table_model import ListModel
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_app.qt.widgets.icon_label import IconLabel
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 from subflow_sim.errors import Problem
 
@@ -44,7 +45,7 @@ class ProblemList(QFrame):
         self.model = ProblemModel(_text, self, tip=str)  # the rows
         self._most_rows = _MOST_ROWS
         self._icon = IconLabel("error", "error", 15, self)
-        self._title = heading(named(QLabel(self, wordWrap=True), "problemCount"), is_demi=True)
+        self._title = heading(named(Label(self, wordWrap=True), "problemCount"), is_demi=True)
         self._is_hint = False
         self.view = named(QListView(self), "problemList", tr("Problems"))  # the list itself
         self.view.setModel(self.model)

@@ -16,6 +16,7 @@ from subflow_app.qt.feature import Feature
 from subflow_app.qt.labs.panel import LabPanel
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
+from subflow_app.qt.widgets.plain import as_written
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
@@ -475,7 +476,7 @@ class LabFeature(Feature):
         if judgement.check is None and judgement.ran_early:
             page.show_prediction_form()
         page.say(tr("Not yet: {why}", why=missing) if missing else "", current_tokens().muted_text)
-        page.verdict.setToolTip("" if judgement.check is None else judgement.check.why)
+        page.verdict.setToolTip("" if judgement.check is None else as_written(judgement.check.why))
 
     def _on_failed(self, error: Exception) -> None:
         if self.panel.step is not None:

@@ -6,7 +6,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QButtonGroup,
     QFrame,
-    QLabel,
     QLineEdit,
     QPushButton,
     QWidget,
@@ -22,6 +21,7 @@ from subflow_app.core.language import tr
 from subflow_app.qt.labs.option_button import OptionButton
 from subflow_app.qt.labs.sketch import SketchCanvas
 from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 
 
@@ -35,8 +35,8 @@ class AskForm(QFrame):
         super().__init__()
         self.setObjectName(name)
         self.setFrameShape(QFrame.Shape.StyledPanel)
-        self.title = heading(QLabel(title, self))
-        self.ask = QLabel(ask, self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText)
+        self.title = heading(Label(title, self))
+        self.ask = Label(ask, self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText)
         self.choices = QButtonGroup(self)
         self.number: QLineEdit | None = None
         for index, option in enumerate(options):
@@ -46,9 +46,9 @@ class AskForm(QFrame):
         if number_unit is not None:
             self.number = named(QLineEdit(self), f"{name}_number", ask)
             self.number.setMaximumWidth(160)
-            number = [self.number, *([QLabel(number_unit, self)] if number_unit else ())]
+            number = [self.number, *([Label(number_unit, self)] if number_unit else ())]
         self.button = named(QPushButton(button, self), f"{name}_button")
-        self.outcome = named(QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText), f"{name}_outcome")
+        self.outcome = named(Label(self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText), f"{name}_outcome")
         self.outcome.hide()
         row = h_box(None, *number, self.button, None)
         radios = self.choices.buttons()

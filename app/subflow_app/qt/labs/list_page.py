@@ -8,7 +8,6 @@ from PySide6.QtCore import QItemSelection, Qt, Signal
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import (
     QHeaderView,
-    QLabel,
     QPushButton,
     QScrollArea,
     QTableView,
@@ -19,6 +18,7 @@ from subflow_app.core.labs.lab import Lab
 from subflow_app.core.language import tr
 from subflow_app.qt.labs.list_model import COLUMNS, LEVELS, ListedLab
 from subflow_app.qt.models.table_model import TableModel
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
@@ -39,13 +39,13 @@ class LabListPage(QWidget):
         header.setStretchLastSection(False)
         header.setSectionResizeMode(1, QHeaderView.ResizeMode.Stretch)
         self.table.verticalHeader().setSectionResizeMode(QHeaderView.ResizeMode.ResizeToContents)
-        self.about = named(QLabel(self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText), "lab_about")
+        self.about = named(Label(self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText), "lab_about")
         self.about.setAlignment(Qt.AlignmentFlag.AlignTop)
         # In a low window the goals are scrolled: they have five lines and more, and the list has to keep some as well.
         area = named(QScrollArea(self, widgetResizable=True), "lab_about_scroll", tr("What the lab is about"))
         area.setFrameShape(area.Shape.NoFrame)
         area.setWidget(self.about)
-        self.notice = named(QLabel(self, wordWrap=True), "lab_list_notice")
+        self.notice = named(Label(self, wordWrap=True), "lab_list_notice")
         self.notice.setForegroundRole(QPalette.ColorRole.BrightText)
         self.notice.hide()
         self.begin = named(QPushButton(tr("Begin"), self), "lab_begin")

@@ -23,6 +23,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.labs.forms import PredictionForm, QuestionForm
 from subflow_app.qt.labs.step_text import StepText
 from subflow_app.qt.theme import current_tokens, muted, set_style
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 
 
@@ -49,8 +50,8 @@ class StepPage(QWidget):
         self.to_list.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.to_list.setToolTip(tr("Back to the list of labs; this one goes on where it is"))
         self.to_list.clicked.connect(self.list_wanted)
-        self.lab_title = named(muted(QLabel(self)), "lab_title")
-        self.place = named(muted(QLabel(self)), "lab_place")
+        self.lab_title = named(muted(Label(self)), "lab_title")
+        self.place = named(muted(Label(self)), "lab_place")
         self.place.setContentsMargins(0, 0, 10, 0)
         self.bar = named(QProgressBar(self, textVisible=False), "lab_progress", tr("Steps that are passed"))
         self.bar.setFixedHeight(5)
@@ -205,5 +206,5 @@ class StepPage(QWidget):
 
 
 def _label(name: str, parent: QWidget) -> QLabel:
-    label = named(QLabel(parent, wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop), name)
+    label = named(Label(parent, wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop), name)
     return label

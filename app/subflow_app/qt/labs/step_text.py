@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QLabel, QWidget
 
 from subflow_app.core.formula_text import block_formulas, split_blocks
 from subflow_app.qt.widgets.formula_view import FormulaView, Span
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, v_box
 
 _INDENT = 24
@@ -44,7 +45,7 @@ class StepText(QWidget):
         old.deleteLater()
 
     def _words(self, text: str) -> QLabel:
-        label = QLabel(wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop, textFormat=Qt.TextFormat.MarkdownText)
+        label = Label(wordWrap=True, alignment=Qt.AlignmentFlag.AlignTop, textFormat=Qt.TextFormat.MarkdownText)
         flags = Qt.TextInteractionFlag
         label.setTextInteractionFlags(
             flags.TextSelectableByMouse | flags.LinksAccessibleByMouse | flags.LinksAccessibleByKeyboard

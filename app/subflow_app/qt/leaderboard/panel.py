@@ -9,7 +9,6 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QCheckBox,
-    QLabel,
     QProgressBar,
     QStackedWidget,
     QTableView,
@@ -28,6 +27,7 @@ from subflow_app.qt.theme import muted, set_style, tab_style
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table, set_widths, sorting
 
@@ -55,7 +55,7 @@ class LeaderboardPanel(QWidget):
         self.bar = named(QProgressBar(self), "leaderboard_progress", tr("Progress of the leaderboard"))
         self.bar.setRange(0, 1000)
         self.bar.hide()
-        self.words = named(muted(QLabel(self, wordWrap=True)), "leaderboard_words")
+        self.words = named(muted(Label(self, wordWrap=True)), "leaderboard_words")
         self.words.setContentsMargins(8, 0, 8, 4)
 
         self.model = BoardModel(self)
@@ -87,7 +87,7 @@ class LeaderboardPanel(QWidget):
             self,
         )
         # Until it has been read, nobody knows whether anything was run.
-        waiting = QLabel(tr("Reading contests …"), self, alignment=Qt.AlignmentFlag.AlignCenter)
+        waiting = Label(tr("Reading contests …"), self, alignment=Qt.AlignmentFlag.AlignCenter)
         self._stack = QStackedWidget(self)
         for page in (waiting, self.empty, self.tabs):
             self._stack.addWidget(page)

@@ -38,6 +38,7 @@ from subflow_app.core.number_text import NOTHING
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import STATE_ICONS, icon
 from subflow_app.qt.models.table_model import LEFT, RIGHT, Index, bold
+from subflow_app.qt.widgets.plain import as_written
 from subflow_store.values import RunRow
 
 RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # RunRow; None for the heading of a group
@@ -280,7 +281,7 @@ class RunTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.DecorationRole:
             return self._icon_of(row, shown)
         if role == Qt.ItemDataRole.ToolTipRole:
-            return _tip(row)
+            return as_written(_tip(row))
         if role == Qt.ItemDataRole.FontRole and shown.key == NAME and row.id in self._shown:
             return bold()
         return None
@@ -306,7 +307,7 @@ class RunTable(QAbstractTableModel):
             else:
                 told = tr("Mean of the runs ± half of its 95 % confidence interval.")
             how = tr("Click the arrow to fold or unfold; the row selects all of its runs.")
-            return "\n".join((self._label(group), told, how))
+            return as_written("\n".join((self._label(group), told, how)))
         return None
 
     def _name(self, row: RunRow) -> str:

@@ -11,6 +11,7 @@ from PySide6.QtGui import QFont
 from subflow_app.core.language import tr
 from subflow_app.core.tables import Column, RowT
 from subflow_app.qt.icons import STATE_ICONS, icon
+from subflow_app.qt.widgets.plain import as_written
 
 Index = QModelIndex | QPersistentModelIndex
 
@@ -103,8 +104,9 @@ class TableModel(QAbstractTableModel, Generic[RowT]):
         row = self.row_at(index.row())
         if role == Qt.ItemDataRole.DisplayRole:
             return column.text(row)
-        if role == Qt.ItemDataRole.ToolTipRole and self._tip is not None:
-            return self._tip(row)
+        if role == Qt.ItemDataRole.ToolTipRole:
+            tip = self.other_data(row, index.column(), role) if self._tip is None else self._tip(row)
+            return as_written(tip) if isinstance(tip, str) else tip
         if role == SORT_ROLE:
             return column.sort_key(row)
         return row if role == ROW_ROLE else self.other_data(row, index.column(), role)

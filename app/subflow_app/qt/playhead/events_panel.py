@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
-    QLabel,
     QTableView,
     QWidget,
 )
@@ -17,6 +16,7 @@ from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
@@ -45,7 +45,7 @@ class EventsPanel(QWidget):
         self.kinds.activated.connect(self._on_filtered)
         self.owners = _combo("event_owners", tr("Whose events"))
         self.owners.activated.connect(self._on_filtered)
-        self._count = named(muted(QLabel(self)), "event_count")
+        self._count = named(muted(Label(self)), "event_count")
         self.table = set_up_table(QTableView(self), "event_table", tr("Events of the run"), self.model, is_single=True)
         self.table.clicked.connect(self._on_chosen)
         self.table.activated.connect(self._on_chosen)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QKeyEvent
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QSizePolicy, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_names import shared_words
@@ -18,6 +18,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import current_tokens, muted, set_style
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label, as_written
 from subflow_app.qt.widgets.shorthand import h_box, named
 
 _ICON = 16
@@ -98,8 +99,8 @@ class TransportStrip(QWidget):
         self.field.returnPressed.connect(self._on_typed)
         self.field.textEdited.connect(lambda _text: self._complain(""))
         self.field.editingFinished.connect(self._show_time)
-        self._end = named(muted(QLabel(self)), "playhead_end")
-        self._left_out = named(muted(QLabel(self)), "playhead_left_out")
+        self._end = named(muted(Label(self)), "playhead_end")
+        self._left_out = named(muted(Label(self)), "playhead_left_out")
         # Its room is kept: the track beside it is under the mouse while the count changes.
         self._left_out.setMinimumWidth(self._left_out.fontMetrics().horizontalAdvance("+99999"))
         self.track = TimeTrack(_TRACK_HEIGHT, self)
@@ -168,7 +169,7 @@ class TransportStrip(QWidget):
                 self.choice.clear()
                 for title, text in zip(titles, _told_apart(titles), strict=True):
                     self.choice.addItem(text, title)
-                    self.choice.setItemData(self.choice.count() - 1, title, Qt.ItemDataRole.ToolTipRole)
+                    self.choice.setItemData(self.choice.count() - 1, as_written(title), Qt.ItemDataRole.ToolTipRole)
         with QSignalBlocker(self.choice):
             self.choice.setCurrentIndex(self._playhead.run_shown)
         self.choice.setVisible(len(runs) > 1)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter
 from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.core.history.plot_columns import PlotColumn
+from subflow_app.qt.widgets.plain import as_written
 from subflow_app.qt.widgets.shorthand import sized
 
 _MARGIN = 4.0
@@ -22,7 +23,7 @@ class ColumnTitle(QGraphicsWidget):
         self._indent = indent
         self._font = sized(font, is_bold=True)
         self._colour = QColor("#000000")
-        self.setToolTip(column.title)
+        self.setToolTip(as_written(column.title))
         height = QFontMetricsF(self._font).height() + 2 * _MARGIN
         self.setMinimumHeight(height)
         self.setMaximumHeight(height)

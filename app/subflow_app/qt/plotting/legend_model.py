@@ -17,6 +17,7 @@ from subflow_app.qt.models.table_model import RIGHT, Index, bold
 from subflow_app.qt.models.tree_model import TreeModel
 from subflow_app.qt.plotting.curve_id import CurveId, run_names
 from subflow_app.qt.plotting.plot_texts import axis_of, title_of
+from subflow_app.qt.widgets.plain import as_written
 
 CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line, None of a group
 GOODPUT_ROLE = Qt.ItemDataRole.UserRole + 2  # text behind the name of a flow; empty where there is none
@@ -261,7 +262,7 @@ class LegendModel(TreeModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return f"{group.title} · {goodput}" if goodput else group.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return "\n".join(text for text in (group.flow, told, group.run_title) if text)
+            return as_written("\n".join(text for text in (group.flow, told, group.run_title) if text))
         if role == Qt.ItemDataRole.FontRole:
             return bold()
         if role == Qt.ItemDataRole.CheckStateRole:
@@ -279,7 +280,7 @@ class LegendModel(TreeModel):
                 return line_text(line.curve)
             if role == Qt.ItemDataRole.ToolTipRole:
                 ways = tr("Click: show or hide. Ctrl+click or Alt+click: show only this. Right click: colour.")
-                return f"{line.curve.label}\n{line.curve.run_title}\n{ways}"
+                return as_written(f"{line.curve.label}\n{line.curve.run_title}\n{ways}")
             if role == Qt.ItemDataRole.CheckStateRole:
                 return Qt.CheckState.Unchecked if line.id in self.hidden else Qt.CheckState.Checked
             return None

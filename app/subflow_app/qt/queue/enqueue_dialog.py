@@ -9,7 +9,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -20,6 +19,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr, trn
 from subflow_app.core.running.run_queue import MOST_AT_ONCE
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
 
 _MOST_SEED = 999_999_999
@@ -67,10 +67,10 @@ class EnqueueDialog(QDialog):
         self.flow = Choice("enqueue_flow", choices, self)
         self.controllers = named(QListWidget(self), "enqueue_controllers", tr("Controllers"))
         self.tag = named(QLineEdit(tr("batch"), self), "enqueue_tag")
-        self._count = named(QLabel(self), "enqueue_count")
+        self._count = named(Label(self), "enqueue_count")
         buttons, self._add = accept_buttons(self, tr("Add to the queue"))
         seeds = QWidget(self)
-        h_box(seeds, self.first, QLabel(tr("to"), seeds), self.last, margins=0)
+        h_box(seeds, self.first, Label(tr("to"), seeds), self.last, margins=0)
         form = QFormLayout()
         form.addRow(tr("Seeds"), seeds)
         form.addRow(tr("Vary the controller of"), self.flow)

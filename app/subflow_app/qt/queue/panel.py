@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QItemSelection, QPoint, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QLabel,
     QSpinBox,
     QStackedLayout,
     QTableView,
@@ -24,6 +23,7 @@ from subflow_app.qt.queue.table_model import COLUMNS
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
@@ -58,12 +58,12 @@ class QueuePanel(QWidget):
         )
         self.table.selectionModel().selectionChanged.connect(self._on_selection_changed)
         self._bar = named(ShareBar(self), "queue_progress", tr("Progress of the queue"))
-        self._text = named(muted(QLabel(self)), "queue_text")
+        self._text = named(muted(Label(self)), "queue_text")
         self.parallel = named(QSpinBox(self), "queue_parallel", tr("Runs at once"))
         self.parallel.setRange(1, _MOST_PARALLEL)
         self.parallel.setValue(parallel)
         self.parallel.valueChanged.connect(self.parallel_chosen)
-        at_once = QLabel(tr("At once"), self), self.parallel
+        at_once = Label(tr("At once"), self), self.parallel
         top = h_box(None, *action_buttons(actions), 8, (self._bar, 1), self._text, 8, *at_once, margins=(6, 4, 6, 4))
         self._empty = EmptyState(
             "queue",

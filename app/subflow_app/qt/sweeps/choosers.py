@@ -8,13 +8,14 @@ from typing import Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QMenu, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.core.sweeps.views.choice import VIEWS, held_parameters, varying
 from subflow_app.core.sweeps.views.study import Study, short_key
 from subflow_app.core.sweeps.views.view import ViewChoice
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label, as_written
 from subflow_app.qt.widgets.shorthand import h_box, named
 from subflow_app.qt.widgets.wrap_layout import WrapLayout
 
@@ -143,7 +144,7 @@ class _Field(QWidget):
 
     def __init__(self, name: str, parent: QWidget) -> None:
         super().__init__(parent)
-        self._label = QLabel(self)
+        self._label = Label(self)
         self.combo = Choice(name, parent=self, letters=_NARROWEST)
         self._label.setBuddy(self.combo)
         h_box(self, self._label, self.combo, margins=0, spacing=4)
@@ -158,7 +159,7 @@ class _Field(QWidget):
             self.combo.clear()
             for data, text in entries:
                 self.combo.addItem(text, data)
-                self.combo.setItemData(self.combo.count() - 1, str(data), Qt.ItemDataRole.ToolTipRole)
+                self.combo.setItemData(self.combo.count() - 1, as_written(str(data)), Qt.ItemDataRole.ToolTipRole)
             widest = max((len(text) for _data, text in entries), default=0)
             self.combo.setMinimumContentsLength(min(max(widest, _NARROWEST), _WIDEST))
             popup = self.combo.view()

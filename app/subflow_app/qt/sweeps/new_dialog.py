@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QGridLayout,
     QGroupBox,
-    QLabel,
     QLineEdit,
     QListWidget,
     QListWidgetItem,
@@ -40,6 +39,7 @@ from subflow_app.core.sweeps.sweep_plan import KINDS, SweepPlan
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.widgets.shorthand import h_box, named, split, timer, v_box
 from subflow_app.qt.workers import Workers
@@ -220,7 +220,7 @@ class NewSweepDialog(QDialog):
         self.parameters = ParameterList(self._subject.parameters, self)
         self.add = named(QToolButton(self), "sweep_add_parameter")
         self.add.setText(tr("&Vary this parameter"))
-        self.hint = named(QLabel(self, wordWrap=True), "sweep_hint")
+        self.hint = named(Label(self, wordWrap=True), "sweep_hint")
         self.hint.setStyleSheet(f"color: {current_tokens().muted_text};")
         self._rows_widget = QWidget()
         self._rows_layout = v_box(self._rows_widget, None, margins=4)
@@ -236,7 +236,7 @@ class NewSweepDialog(QDialog):
         self.traces = named(QCheckBox(tr("Keep the traces of every run, not only its summary"), self), "sweep_traces")
         self.traces.setChecked(True)
         self.name = named(QLineEdit(self), "sweep_name")
-        self.estimate_text = named(QLabel(self, wordWrap=True), "sweep_estimate")
+        self.estimate_text = named(Label(self, wordWrap=True), "sweep_estimate")
         self.problem = ProblemLabel("sweep_problem", parent=self)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.start = self._buttons.addButton(tr("&Start the sweep"), QDialogButtonBox.ButtonRole.AcceptRole)
@@ -445,9 +445,9 @@ class ValueRow(QWidget):
         self._examples = parameter.examples if parameter is not None else ()
         self.values = named(QLineEdit(self), f"sweep_values:{key}", tr("Values of {key}", key=key))
         self.values.editingFinished.connect(lambda: self.values.setText(self.completed))
-        label = QLabel(key, self)
+        label = Label(key, self)
         label.setBuddy(self.values)
-        self.count = QLabel(self)
+        self.count = Label(self)
         self.removed = QToolButton(self, autoRaise=True)
         self.removed.setIcon(icon("delete"))
         self.removed.setToolTip(tr("Vary {key} no more", key=key))

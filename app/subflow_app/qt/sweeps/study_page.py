@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
-    QLabel,
     QStackedWidget,
     QTabBar,
     QWidget,
@@ -27,6 +26,7 @@ from subflow_app.qt.sweeps.study_table import StudyTable
 from subflow_app.qt.theme import current_tokens, follow_theme, muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.workers import Workers
 
@@ -71,10 +71,9 @@ class StudyPage(QWidget):
         self.pages.addWidget(self._empty)
         self.pages.addWidget(self.table)
         self._charts: dict[str, Any] = {}
-        self.note = named(muted(QLabel(self)), "sweep_note")
-        self.words = named(muted(QLabel(self)), "sweep_words")
+        self.note = named(muted(Label(self)), "sweep_note")
+        self.words = named(muted(Label(self)), "sweep_words")
         for label in (self.note, self.words):
-            label.setTextFormat(Qt.TextFormat.PlainText)
             label.setWordWrap(True)
             label.setContentsMargins(8, 1, 8, 1)
         self._buttons = action_buttons(actions)

@@ -7,7 +7,6 @@ from PySide6.QtGui import QKeyEvent, QPalette
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
-    QLabel,
     QListView,
     QPushButton,
     QSpinBox,
@@ -19,6 +18,7 @@ from subflow_app.core.scenarios.flow_draft import KINDS, FlowDraft
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.path_list import PathList
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
 from subflow_sim.scenario_model import MAX_COPIES
 
@@ -54,7 +54,7 @@ class FlowDialog(QDialog):
         form.addRow(tr("Count"), self.count)
         # Of a flow that is there, the inspector has these.
         values.setVisible(is_new)
-        title = QLabel(tr("Paths, one subflow each") if not draft.has_one_path else tr("Path"), self)
+        title = Label(tr("Paths, one subflow each") if not draft.has_one_path else tr("Path"), self)
         self._title = title
         self.paths = PathList(draft, self, is_dark=current_tokens().is_dark)
         self.list = named(QListView(self), "flow_paths", tr("Paths"))
@@ -66,7 +66,7 @@ class FlowDialog(QDialog):
         self.pick = named(QPushButton(tr("Put a path together by clicking links"), self), "flow_pick")
         self.pick.setCheckable(True)
         self.pick.setAutoDefault(False)
-        self.told = named(QLabel(self, wordWrap=True), "flow_told")
+        self.told = named(Label(self, wordWrap=True), "flow_told")
         self.told.setMinimumHeight(2 * self.fontMetrics().height() + 4)
         buttons, self.accept_button = accept_buttons(self, tr("Add flow") if is_new else tr("Set paths"))
         self.accept_button.setObjectName("flow_accept")

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from subflow_app.qt.topology.items import CanvasItem
 from subflow_app.qt.topology.look import Look
+from subflow_app.qt.widgets.plain import as_written
 
 _MOST_WIDTH = 200.0
 _LEAST_WIDTH = 48.0
@@ -36,7 +37,7 @@ class NoteItem(CanvasItem):
         text = QFontMetricsF(self.look.small).boundingRect(room, int(_FLAGS), words)
         width = max(math.ceil(text.width()) + 2 * _PADDING + 1, _LEAST_WIDTH)
         self._paper = QRectF(0, 0, width, math.ceil(text.height()) + 2 * _PADDING)
-        self.setToolTip(words)
+        self.setToolTip(as_written(words))
         self.update()
 
     def set_look(self, look: Look) -> None:

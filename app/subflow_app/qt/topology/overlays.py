@@ -10,12 +10,13 @@ from PySide6.QtWidgets import QFrame, QLabel, QToolButton, QWidget
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, set_style
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named
 
 NoticeKind: TypeAlias = Literal["empty", "hint", "banner"]
 
 
-class Notice(QLabel):
+class Notice(Label):
     """A message over the canvas: a banner at its top, a hint at its bottom, or the empty state in its middle."""
 
     def __init__(self, canvas: QWidget) -> None:

@@ -21,6 +21,7 @@ from subflow_app.qt.topology.label_room import LabelRoom
 from subflow_app.qt.topology.look import Look
 from subflow_app.qt.topology.note_item import NoteItem
 from subflow_app.qt.topology.preview import PreviewItem, Ribbon
+from subflow_app.qt.widgets.plain import as_written
 from subflow_app.qt.widgets.shorthand import timer
 from subflow_sim.scenario import Note
 
@@ -358,8 +359,8 @@ class TopologyScene(QGraphicsScene):
                     limit = max(state.queue.limit_bytes // 1500, 1)
                 self._queue_limits[f"{name}/{direction}"] = limit if limit else math.inf
             tip = describe_link(content)
-            self._links[name].setToolTip(tip)
-            self._labels[name].setToolTip(tip)
+            self._links[name].setToolTip(as_written(tip))
+            self._labels[name].setToolTip(as_written(tip))
 
     def _lay_link(self, content: PictureLink) -> None:
         first, second = content.link.ends

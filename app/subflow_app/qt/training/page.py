@@ -12,7 +12,6 @@ from PySide6.QtGui import QAction, QShowEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QHBoxLayout,
-    QLabel,
     QSizePolicy,
     QSplitter,
     QStackedWidget,
@@ -40,6 +39,7 @@ from subflow_app.qt.training.policy_view import PolicyView
 from subflow_app.qt.training.start_form import StartForm
 from subflow_app.qt.training.table_model import TrainingTable
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, split, timer, v_box
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
 from subflow_app.qt.workers import Workers
@@ -94,7 +94,7 @@ class TrainPage(QWidget):
         self.curves = TrainingCurves(self)
         self.policy = PolicyView(workers, self._observe, self)
         self.rival = QComboBox(self)
-        self._form_waits = muted(QLabel(self))
+        self._form_waits = muted(Label(self))
         self._form_pages = QStackedWidget(self)
         self._table_empty = EmptyState(
             "train", tr("Nothing trained yet"), tr("Choose what to learn and on what, then start.")
@@ -328,7 +328,7 @@ class TrainPage(QWidget):
 
     def _tool_row(self) -> QHBoxLayout:
         tools = [self._tool(name) for name in ("toggle", "stop", "checkpoint", "evaluate", "promote")]
-        race = self._tool("race"), QLabel(tr("against"), self), self.rival
+        race = self._tool("race"), Label(tr("against"), self), self.rival
         words = tr("Classic controller to race against")
         named(self.rival, "race_rival", words, words)
         # The names change with the training that is selected.

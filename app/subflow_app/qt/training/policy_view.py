@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QComboBox, QLabel, QWidget
+from PySide6.QtWidgets import QComboBox, QWidget
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.policy_surface import SeenPolicy, Surface, policy_surface
@@ -16,6 +16,7 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.plain import Label, as_written
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, pages, v_box
 from subflow_app.qt.workers import Workers
 
@@ -49,7 +50,7 @@ class PolicyView(QWidget):
         self.across = self._chooser("policy_x", tr("Feature along the picture"))
         self.up = self._chooser("policy_y", tr("Feature up the picture"))
         self.output = self._chooser("policy_output", tr("Action that the colour shows"))
-        self.status = named(muted(QLabel(self, textFormat=Qt.TextFormat.PlainText, wordWrap=True)), "policy_status")
+        self.status = named(muted(Label(self, wordWrap=True)), "policy_status")
         self._empty = EmptyState("policy", tr(_NO_TITLE), tr(_NO_TEXT))
         self._pages = pages(self, self._empty, fills=True)
         self._choosers = QWidget(self)
@@ -153,7 +154,7 @@ class PolicyView(QWidget):
             chooser.clear()
             for number, (text, tip) in enumerate(entries):
                 chooser.addItem(text)
-                chooser.setItemData(number, tip or None, Qt.ItemDataRole.ToolTipRole)
+                chooser.setItemData(number, as_written(tip) or None, Qt.ItemDataRole.ToolTipRole)
             chooser.setCurrentIndex(chosen)
             chooser.blockSignals(False)
         self.output.setEnabled(len(outputs) > 1)

@@ -8,7 +8,6 @@ from typing import NamedTuple
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
-    QLabel,
     QLineEdit,
     QPlainTextEdit,
     QWidget,
@@ -17,6 +16,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
 from subflow_sim.parameter import MAX_NAME_LENGTH
 from subflow_sim.policy_library import NEUTRAL, RANDOM, is_policy_name
@@ -39,7 +39,7 @@ class PromoteDialog(QDialog):
         self.setWindowTitle(tr("Promote to library"))
         self._taken = frozenset((*taken, NEUTRAL, RANDOM))
         newest = training.comparison
-        about = QLabel(
+        about = Label(
             tr(
                 "The best policy of {training} so far goes into your library. Every scenario can then name it: {how}.",
                 training=training.name,
@@ -62,7 +62,7 @@ class PromoteDialog(QDialog):
                 )
             )
         self.note.setMinimumHeight(4 * self.fontMetrics().height())
-        self.problem = named(QLabel(self, wordWrap=True), "promote_problem")
+        self.problem = named(Label(self, wordWrap=True), "promote_problem")
         self.problem.setStyleSheet(f"color: {current_tokens().error};")
         # Keeps its room, so that the dialog does not jump while one types.
         self.problem.setMinimumHeight(self.fontMetrics().height())

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.theme import set_style
 from subflow_app.qt.widgets.icon_label import IconLabel
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, timer, v_box
 
 Kind = Literal["info", "warning", "error"]
@@ -135,7 +136,7 @@ class _Banner(QFrame):
                 f" border-bottom: 1px solid {t.border}; }}"
             ),
         )
-        label = QLabel(text, self, wordWrap=True, textFormat=Qt.TextFormat.PlainText)
+        label = Label(text, self, wordWrap=True)
         label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.buttons: dict[str, QPushButton] = {}
         for way in ways:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
+
+from subflow_app.qt.widgets.plain import Label, as_written
 
 
-class ElidedLabel(QLabel):
+class ElidedLabel(Label):
     """A label that asks for no width."""
 
     def __init__(self, parent: QWidget | None = None, mode: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle) -> None:
         """Without text; ``mode`` says where it gives way."""
         super().__init__(parent)
         self._mode = mode
-        self.setTextFormat(Qt.TextFormat.PlainText)
 
     def setText(self, text: str) -> None:
         """Replaces the text."""
@@ -41,4 +42,4 @@ class ElidedLabel(QLabel):
         return self.fontMetrics().elidedText(self.text(), self._mode, self.contentsRect().width())
 
     def _tell(self) -> None:
-        self.setToolTip("" if self._shown == self.text() else self.text())
+        self.setToolTip("" if self._shown == self.text() else as_written(self.text()))

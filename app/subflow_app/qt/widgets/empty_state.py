@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QLabel, QToolButton, QWidget
+from PySide6.QtWidgets import QToolButton, QWidget
 
 from subflow_app.qt.theme import call_style, muted, set_style
 from subflow_app.qt.widgets.icon_label import IconLabel
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import heading, named, v_box
 
 _ICON_SIZE = 36
@@ -31,8 +32,8 @@ class EmptyState(QWidget):
         """Says ``title`` and ``text``; ``action`` becomes a button. In a narrow panel the text has more lines."""
         super().__init__(parent)
         self._text_width = text_width
-        self._title = heading(named(QLabel(title, self), "empty_title"), 1.25)
-        self._text = muted(QLabel(text, self, wordWrap=True))
+        self._title = heading(named(Label(title, self), "empty_title"), 1.25)
+        self._text = muted(Label(text, self, wordWrap=True))
         parts: list[QWidget | int] = [IconLabel(icon_name, "muted_text", _ICON_SIZE, self), self._title, self._text]
         for label in (self._title, self._text):
             label.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtGui import QAction, QResizeEvent
-from PySide6.QtWidgets import QLabel, QSplitter, QWidget
+from PySide6.QtWidgets import QSplitter, QWidget
 
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named, split, v_box
 
@@ -35,7 +36,7 @@ class ListBeside(QSplitter):
         self._has_moved = False
         self.bar = named(ShareBar(), f"{name}_progress")
         self.bar.setMaximumHeight(_BAR_HEIGHT)
-        self.text = named(muted(QLabel()), f"{name}_text")
+        self.text = named(muted(Label()), f"{name}_text")
         self.text.setContentsMargins(8, 0, 8, 3)
         top = h_box(None, *action_buttons(actions), (self.bar, 1), margins=(6, 4, 6, 4))
         left = QWidget()

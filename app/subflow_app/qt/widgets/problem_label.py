@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
 from PySide6.QtGui import QPalette
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
 
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.steady import when_released
 
 
-class ProblemLabel(QLabel):
+class ProblemLabel(Label):
     """A text in the colour of errors, as high as it has to be, and away while there is nothing to say."""
 
     def __init__(self, name: str, least_width: int = 0, parent: QWidget | None = None) -> None:
@@ -22,7 +22,6 @@ class ProblemLabel(QLabel):
         """
         super().__init__(parent)
         self.setObjectName(name)
-        self.setTextFormat(Qt.TextFormat.PlainText)
         self.setWordWrap(True)
         self.setForegroundRole(QPalette.ColorRole.BrightText)
         self._least_width = least_width

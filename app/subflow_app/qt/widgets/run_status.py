@@ -12,6 +12,7 @@ from subflow_app.core.language import tr
 from subflow_app.core.running.runs import RunProgress
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named
 
@@ -50,7 +51,7 @@ class RunStatus(QWidget):
         return " · ".join(label.text() for label in (self._time, self._speed, self._left) if label.text())
 
     def _label(self, name: str, widest: str) -> QLabel:
-        label = named(muted(QLabel(self)), name)
+        label = named(muted(Label(self)), name)
         # Numbers count up: a width of their own for each keeps the ones beside from dancing.
         label.setMinimumWidth(label.fontMetrics().horizontalAdvance(widest))
         return label

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtWidgets import QWidget
+
+from subflow_app.qt.widgets.plain import Label
 
 
-class SaidLine(QLabel):
+class SaidLine(Label):
     """Hidden while it is empty."""
 
     def __init__(self, name: str, parent: QWidget) -> None:

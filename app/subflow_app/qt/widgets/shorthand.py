@@ -21,6 +21,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.qt.widgets.plain import Label
+
 W = TypeVar("W", bound=QWidget)
 B = TypeVar("B", bound=QBoxLayout)
 S = TypeVar("S", bound=QSplitter)
@@ -61,7 +63,7 @@ def heading(part: W, by: float = 1.0, *, is_demi: bool = False) -> W:
 
 def captioned(text: str, part: QWidget, share: int = 0) -> tuple[QLabel, tuple[QWidget, int]]:
     """A part for a box, with the caption before it whose letter goes to it."""
-    label = QLabel(text)
+    label = Label(text)
     label.setBuddy(part)
     return label, (part, share)
 

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QPushButton, QTableView, QWidget
+from PySide6.QtWidgets import QPushButton, QTableView, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.span_model import SpanModel, SpanRow
 from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
@@ -26,7 +27,7 @@ class SpanPanel(QWidget):
         super().__init__(parent)
         self.setObjectName("span_panel")
         self.model = SpanModel(self)
-        self._about = named(muted(QLabel(self)), "span_about")
+        self._about = named(muted(Label(self)), "span_about")
         words = tr("Curves between the cursors A and B")
         self.table = set_up_table(QTableView(self), "span_table", words, self.model, copy=self.copy)
         self.table.setFrameShape(QTableView.Shape.NoFrame)
