@@ -14,7 +14,7 @@ import subflow_app.qt
 from subflow_app.core.tables import Column
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.models.table_model import TableModel
-from subflow_app.qt.widgets.plain import Label, as_written
+from subflow_app.qt.plain_text import Label, as_written
 
 MARKUP = "<b>bold</b><img src='/etc/hostname'>"
 

@@ -24,8 +24,8 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.licences import Part, licence_parts
 from subflow_app.core.paths import crash_directory, log_path, settings_path
 from subflow_app.qt.models.table_model import ListModel
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import close_button, named, split, v_box
 from subflow_app.qt.widgets.tables import sorting
 from subflow_app.qt.workers import Workers

@@ -20,10 +20,10 @@ from subflow_app.core.learning.agent_series import Numbers, learning_subflows
 from subflow_app.core.traces import Traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.agent_tables import DecisionList, DecisionNumbers
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, split, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.agent_steps import AgentDecision

@@ -27,8 +27,8 @@ from subflow_app.qt.choices import PANELS
 from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.models.table_model import ROW_ROLE, ListModel
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import named, v_box
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.file_kinds import SCENARIO_FILE_SUFFIX
 from subflow_app.core.language import tr, translatable, trn
-from subflow_app.qt.widgets.plain import as_written
+from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.widgets.shorthand import close_button, named, v_box
 
 # Translated by whoever shows them.

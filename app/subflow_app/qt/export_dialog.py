@@ -32,8 +32,8 @@ from subflow_app.core.paper.paper_styles import (
 )
 from subflow_app.qt.figure_preview import FigurePreview
 from subflow_app.qt.figure_source import FigureSource
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
 
 FORMATS: dict[FigureKind, str] = {

@@ -16,7 +16,7 @@ from subflow_app.core.paper.paper_styles import MM_PER_INCH
 from subflow_app.qt import format as fmt
 from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.latest_reader import LatestReader
-from subflow_app.qt.widgets.plain import Label
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.shorthand import named, timer, v_box
 
 # After the last change: while a number is being typed nothing is drawn.

@@ -24,9 +24,9 @@ from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.form import FieldOption
 from subflow_app.core.scenarios.form_text import completed
 from subflow_app.qt.inspector.editors import ChoiceEditor
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import heading, named, v_box
 from subflow_sim.params import params_by_key
 from subflow_sim.scenario import Flow, QueueSpec

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QSizePolicy, QSplitter, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
-from subflow_app.qt.widgets.plain import as_written
+from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.widgets.shorthand import timer
 
 _NO_LIMIT = 16_777_215  # of a height, as Qt has it, px

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.paper.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
 from subflow_app.core.plots import PlotSpec
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
 from subflow_store import RunRow
 

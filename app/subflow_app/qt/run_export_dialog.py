@@ -19,8 +19,8 @@ from subflow_app.core.exporting.run_export import RunExport
 from subflow_app.core.exporting.tables import TABLE_KINDS, TableKind
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.scenarios.form_text import with_unit
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
 from subflow_sim.errors import ParamError

@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr
 from subflow_app.core.setting_specs import SETTINGS, SettingSpec, defaults
 from subflow_app.core.settings import Settings
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 from subflow_app.qt.widgets.time_box import TimeBox
 

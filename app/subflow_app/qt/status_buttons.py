@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QStatusBar, QToolButton, QWidget
 from subflow_app.core.language import tr, trn
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.icons import icon
-from subflow_app.qt.widgets.plain import as_written
+from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.widgets.shorthand import named
 
 

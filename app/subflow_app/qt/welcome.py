@@ -16,8 +16,8 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.qt.icons import icon
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import close_button, heading, named, v_box
 
 _FILES_SHOWN = 4

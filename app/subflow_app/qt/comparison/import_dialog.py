@@ -27,8 +27,8 @@ from subflow_app.core.measured.quantities import BY_NAME, units_of
 from subflow_app.core.measured.reading import read_trace, told
 from subflow_app.core.tables import Column
 from subflow_app.qt.models.table_model import Index, TableModel
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox

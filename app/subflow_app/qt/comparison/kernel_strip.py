@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from subflow_app.core.language import tr
 from subflow_app.kernel.study import KernelStudy
 from subflow_app.qt import format as fmt
-from subflow_app.qt.widgets.plain import Label
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named, timer
 

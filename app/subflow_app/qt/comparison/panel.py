@@ -26,8 +26,8 @@ from subflow_app.core.language import tr, trn
 from subflow_app.qt.comparison.figure_model import FILTER_ROLE, FigureModel, SettingModel
 from subflow_app.qt.dialogs import CSV_FILTER, Dialogs
 from subflow_app.qt.models.table_model import TableModel
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table, sorting
 from subflow_app.qt.widgets.time_box import TimeBox

@@ -24,11 +24,11 @@ from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.core.replay.worked_rules import WorkedRule
 from subflow_app.qt.explain.number_table import COLUMNS, meaning_of
 from subflow_app.qt.models.table_model import TableModel
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.formula_view import FormulaView, Span
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.decisions import Explanation, Number

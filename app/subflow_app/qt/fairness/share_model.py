@@ -15,7 +15,7 @@ from subflow_app.core.language import tr, translatable, trn
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import RIGHT, Index
 from subflow_app.qt.models.tree_model import TreeModel
-from subflow_app.qt.widgets.plain import as_written
+from subflow_app.qt.plain_text import as_written
 
 BAR_ROLE = Qt.ItemDataRole.UserRole + 1  # ShareBar, of the column with the bars
 SORT_ROLE = Qt.ItemDataRole.UserRole + 2  # what rows are ordered by

@@ -22,10 +22,10 @@ from subflow_app.core.language import tr, translatable, trn
 from subflow_app.qt import format as fmt
 from subflow_app.qt.fairness.drawing import JainCurve, ShareBarDelegate, ShareDelegate
 from subflow_app.qt.fairness.share_model import BAR, COLUMNS, NAME, ShareModel
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted, set_style, table_style
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 
 SCENARIO = -1

@@ -26,9 +26,9 @@ from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.tables import Column
 from subflow_app.qt.fairness.trade_off_plot import TradeOffPlot, interval_text, point_text
 from subflow_app.qt.models.table_model import TableModel
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, split, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 

@@ -23,9 +23,9 @@ from subflow_app.core.language import tr
 from subflow_app.qt.gallery.figure_view import FigureView
 from subflow_app.qt.gallery.text_table import TextTableView
 from subflow_app.qt.gallery.texts import state_text, takes_text, verdict_text
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, split, v_box
 
 _FIGURE_SHARE = (7, 3)

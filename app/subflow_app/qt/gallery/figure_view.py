@@ -7,7 +7,7 @@ from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.qt.widgets.plain import Label
+from subflow_app.qt.plain_text import Label
 
 
 class FigureView(Label):

@@ -14,7 +14,7 @@ from subflow_app.core.language import tr, trn
 from subflow_app.qt.gallery.texts import counts_text, spoken, takes_text
 from subflow_app.qt.models.table_model import Index
 from subflow_app.qt.models.tree_model import TreeModel
-from subflow_app.qt.widgets.plain import as_written
+from subflow_app.qt.plain_text import as_written
 
 EXHIBIT_ROLE = Qt.ItemDataRole.UserRole + 1
 """The experiment of a row; None for a paper."""

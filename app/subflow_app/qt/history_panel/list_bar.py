@@ -14,10 +14,10 @@ from subflow_app.core.language import tr
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel.search_field import SearchField, help_html
 from subflow_app.qt.icons import icon
+from subflow_app.qt.plain_text import Label, as_written
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.plain import Label, as_written
 from subflow_app.qt.widgets.shorthand import h_box, named
 
 

@@ -19,8 +19,8 @@ from subflow_app.core.history.run_query import (
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import named, timer, v_box
 from subflow_store.conditions import Condition
 

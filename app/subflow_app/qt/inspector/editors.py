@@ -34,8 +34,8 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import FieldOption
+from subflow_app.qt.plain_text import Label, as_written
 from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.plain import Label, as_written
 from subflow_app.qt.widgets.shorthand import h_box
 
 _TEXT_MARGIN = 3

@@ -17,9 +17,9 @@ from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.editors import ChoiceEditor, FlagEditor, PairEditor, TextEditor
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.icon_label import IconLabel
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.steady import when_released
 from subflow_sim.params import Dimension
 

@@ -14,8 +14,8 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.icons import icon
 from subflow_app.qt.models.table_model import Index
 from subflow_app.qt.models.tree_model import TreeModel
+from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.plain import as_written
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
 

@@ -14,8 +14,8 @@ from subflow_app.core.scenarios.form_text import Previewer
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.field_row import FieldRow
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 

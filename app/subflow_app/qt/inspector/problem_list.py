@@ -10,9 +10,9 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QWidget
 from subflow_app.core.language import tr, trn
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.models.table_model import ListModel
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_app.qt.widgets.icon_label import IconLabel
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 from subflow_sim.errors import Problem
 

@@ -14,9 +14,9 @@ from subflow_app.core.language import tr
 from subflow_app.core.paths import file_stem, labs_directory
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.labs.panel import LabPanel
+from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
-from subflow_app.qt.widgets.plain import as_written
 from subflow_store import StoreError
 
 if TYPE_CHECKING:

@@ -20,8 +20,8 @@ from subflow_app.core.labs.session import quantity
 from subflow_app.core.language import tr
 from subflow_app.qt.labs.option_button import OptionButton
 from subflow_app.qt.labs.sketch import SketchCanvas
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, current_tokens
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 
 

@@ -22,8 +22,8 @@ from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.labs.forms import PredictionForm, QuestionForm
 from subflow_app.qt.labs.step_text import StepText
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens, muted, set_style
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 
 

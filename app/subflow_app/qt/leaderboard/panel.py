@@ -23,11 +23,11 @@ from subflow_app.core.leaderboard.metrics import BOARD_METRICS, default_weights
 from subflow_app.core.leaderboard.table import Standing, standings
 from subflow_app.qt.leaderboard.board_model import NAME, BarDelegate, BoardModel
 from subflow_app.qt.leaderboard.charts import MOST_SHOWN, BoardChart, Mark, RadarChart, ScatterChart, Shape
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted, set_style, tab_style
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table, set_widths, sorting
 

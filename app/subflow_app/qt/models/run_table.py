@@ -38,7 +38,7 @@ from subflow_app.core.number_text import NOTHING
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import STATE_ICONS, icon
 from subflow_app.qt.models.table_model import LEFT, RIGHT, Index, bold
-from subflow_app.qt.widgets.plain import as_written
+from subflow_app.qt.plain_text import as_written
 from subflow_store.values import RunRow
 
 RUN_ROLE = Qt.ItemDataRole.UserRole + 1  # RunRow; None for the heading of a group

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFont
 from subflow_app.core.language import tr
 from subflow_app.core.tables import Column, RowT
 from subflow_app.qt.icons import STATE_ICONS, icon
-from subflow_app.qt.widgets.plain import as_written
+from subflow_app.qt.plain_text import as_written
 
 Index = QModelIndex | QPersistentModelIndex
 

@@ -12,11 +12,11 @@ from PySide6.QtWidgets import (
 from subflow_app.core.language import tr, trn
 from subflow_app.core.replay.run_events import DEFAULT_KINDS, GROUPS, KINDS
 from subflow_app.qt.models.event_list import EventList
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 

@@ -18,8 +18,8 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.language import tr, trn
 from subflow_app.core.running.run_queue import MOST_AT_ONCE
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
 
 _MOST_SEED = 999_999_999

@@ -19,11 +19,11 @@ from subflow_app.core.language import tr
 from subflow_app.core.running.run_queue import QueueEntry
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import ROW_ROLE, FollowedTable
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.queue.table_model import COLUMNS
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import select_rows, set_up_table

@@ -14,8 +14,8 @@ from subflow_app.core.language import tr
 from subflow_app.core.sweeps.views.choice import VIEWS, held_parameters, varying
 from subflow_app.core.sweeps.views.study import Study, short_key
 from subflow_app.core.sweeps.views.view import ViewChoice
+from subflow_app.qt.plain_text import Label, as_written
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.plain import Label, as_written
 from subflow_app.qt.widgets.shorthand import h_box, named
 from subflow_app.qt.widgets.wrap_layout import WrapLayout
 

@@ -37,9 +37,9 @@ from subflow_app.core.sweeps.sweep_draft import (
 from subflow_app.core.sweeps.sweep_parameters import SweepParameter
 from subflow_app.core.sweeps.sweep_plan import KINDS, SweepPlan
 from subflow_app.qt.icons import icon
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.choice import Choice
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.widgets.shorthand import h_box, named, split, timer, v_box
 from subflow_app.qt.workers import Workers

@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QFrame, QLabel, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, set_style
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named
 
 NoticeKind: TypeAlias = Literal["empty", "hint", "banner"]

@@ -33,13 +33,13 @@ from subflow_app.core.learning.training_progress import CLASSICS, TOGGLE_WORDS, 
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.qt.models.table_model import ROW_ROLE
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted, set_style, tab_style
 from subflow_app.qt.training.curves import TrainingCurves
 from subflow_app.qt.training.policy_view import PolicyView
 from subflow_app.qt.training.start_form import StartForm
 from subflow_app.qt.training.table_model import TrainingTable
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, split, timer, v_box
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
 from subflow_app.qt.workers import Workers

@@ -14,9 +14,9 @@ from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt import format as fmt
 from subflow_app.qt.latest_reader import LatestReader
+from subflow_app.qt.plain_text import Label, as_written
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
-from subflow_app.qt.widgets.plain import Label, as_written
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, pages, v_box
 from subflow_app.qt.workers import Workers
 

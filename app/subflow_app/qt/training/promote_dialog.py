@@ -15,8 +15,8 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.language import tr
 from subflow_app.core.learning.training_progress import Training
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
 from subflow_sim.parameter import MAX_NAME_LENGTH
 from subflow_sim.policy_library import NEUTRAL, RANDOM, is_policy_name

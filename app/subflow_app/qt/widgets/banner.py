@@ -11,9 +11,9 @@ from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import set_style
 from subflow_app.qt.widgets.icon_label import IconLabel
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, timer, v_box
 
 Kind = Literal["info", "warning", "error"]

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.qt.widgets.plain import Label, as_written
+from subflow_app.qt.plain_text import Label, as_written
 
 
 class ElidedLabel(Label):

@@ -6,9 +6,9 @@ from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QAction, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import call_style, muted, set_style
 from subflow_app.qt.widgets.icon_label import IconLabel
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.shorthand import heading, named, v_box
 
 _ICON_SIZE = 36

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QSplitter, QWidget
 
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named, split, v_box
 

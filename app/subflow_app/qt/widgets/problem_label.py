@@ -5,7 +5,7 @@ from __future__ import annotations
 from PySide6.QtGui import QPalette
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.qt.widgets.plain import Label
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.steady import when_released
 
 

@@ -11,8 +11,8 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
 from subflow_app.core.running.runs import RunProgress
 from subflow_app.qt import format as fmt
+from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
-from subflow_app.qt.widgets.plain import Label
 from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named
 
