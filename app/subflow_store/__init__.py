@@ -27,6 +27,7 @@ from subflow_store.errors import (
     StoreLocked,
     StoreMissing,
     StoreNewer,
+    StoreOlder,
     StoreReadOnly,
 )
 from subflow_store.sweep_values import SWEEP_STATES, SweepRecord, SweepRunPlace, SweepRunRow, SweepStart
@@ -89,6 +90,7 @@ __all__ = [
     "StoreLocked",
     "StoreMissing",
     "StoreNewer",
+    "StoreOlder",
     "StoreReadOnly",
     "SweepRecord",
     "SweepRunPlace",

@@ -77,9 +77,24 @@ class Codec:
         Raises:
             CodecError: if the blob is damaged or holds another number of elements.
         """
+        self.check(blob, n)
         out = np.empty(self.shape(n), self.dtype)
         self.decode_into(blob, out)
         return out
+
+    def check(self, blob: bytes, n: int) -> None:
+        """Ask a blob how much it holds, so that a damaged number cannot ask for all the memory there is.
+
+        Raises:
+            CodecError: if that are not `n` elements.
+        """
+        wanted = n * self.dtype.itemsize * (1 if self.width is None else self.width)
+        try:
+            size = zstandard.frame_content_size(blob)
+        except zstandard.ZstdError as error:
+            raise CodecError(f"damaged data in a block of {self.name}: {error}") from error
+        if size != wanted:
+            raise CodecError(f"a block of {self.name} holds {size} bytes instead of {wanted}")
 
     def decode_into(self, blob: bytes, out: NDArray[Any]) -> None:
         """Decode into a contiguous array of the codec's type, whose length says how many elements there must be.
@@ -87,6 +102,7 @@ class Codec:
         Raises:
             CodecError: as `decode`.
         """
+        self.check(blob, len(out))
         if self.width is None:
             self._decode_numbers(blob, out)
             return
@@ -97,10 +113,6 @@ class Codec:
     def _decode_numbers(self, blob: bytes, out: NDArray[Any]) -> None:
         width = self.dtype.itemsize
         try:
-            # Asked first, so that a damaged length cannot ask for all the memory there is.
-            size = zstandard.frame_content_size(blob)
-            if size != out.nbytes:
-                raise CodecError(f"a block of {self.name} holds {size} bytes instead of {out.nbytes}")
             raw = _decompressor().decompress(blob)
         except zstandard.ZstdError as error:
             raise CodecError(f"damaged data in a block of {self.name}: {error}") from error

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from sqlite3 import Connection
-from typing import Any
+from typing import Any, TypeVar
 
 from subflow_store.database import Database
 from subflow_store.documents import strict_json
@@ -24,6 +24,8 @@ from subflow_store.sweep_values import sweep_tag
 from subflow_store.texts import plain_line
 from subflow_store.values import Records
 from subflow_store.writer import Writer
+
+T = TypeVar("T")
 
 _SWEEP_TAG = re.compile(r"sweep (\d+)", re.IGNORECASE)
 # Whoever wrote it has ended, and its process says nothing elsewhere.
@@ -50,6 +52,8 @@ class Changes:
         series: which time series of a run are taken, by number in the other store; a run that is not in it keeps all.
         streams: which streams of events likewise.
         values: by which keys the figures and parameters of runs are found likewise.
+        is_whole: whether a whole store is brought into an empty one: numbers and marks of deletion stay, and runs that
+            nobody has ended are interrupted.
     """
 
     plain: Callable[[str, str], str] = _as_it_is
@@ -61,6 +65,7 @@ class Changes:
     series: Mapping[int, frozenset[int]] = field(default_factory=dict)
     streams: Mapping[int, frozenset[str]] = field(default_factory=dict)
     values: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    is_whole: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,14 @@ class CopyStore:
         self._database = database
         self._writing = writing
 
+    def transaction(self, work: Callable[[Connection], T]) -> T:
+        """Write what is taken over piece by piece, each in a transaction of its own.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+        return self._writing().call(work)
+
     def take(self, source: CopyStore, wanted: Records, changes: Changes | None = None) -> Copied:
         """Take over what is wanted from another store, in one transaction.
 
@@ -103,21 +116,38 @@ class CopyStore:
 
         def work(connection: Connection) -> Copied:
             with source._database.reading() as reader:
-                return _Taking(reader, connection, chosen).take(wanted)
+                return Taking(rows_of(reader), connection, chosen).take(wanted)
 
         return self._writing().call(work)
 
 
-class _Taking:
-    """One call of `take`, within its transaction."""
+Rows = Callable[[str, str, int], list[dict[str, Any]]]
+"""The rows of a table that have a number in the column that says what they belong to, by the names of their columns."""
 
-    def __init__(self, reader: Connection, connection: Connection, changes: Changes) -> None:
-        self._from = reader
+
+def rows_of(reader: Connection) -> Rows:
+    """Those of another store; series in their order."""
+
+    def rows(table: str, owner: str, number: int) -> list[dict[str, Any]]:
+        cursor = reader.execute(f"SELECT * FROM {table} WHERE {owner} = ? ORDER BY 1", (number,))
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+    return rows
+
+
+class Taking:
+    """Taking over within a transaction."""
+
+    def __init__(self, rows: Rows, connection: Connection, changes: Changes) -> None:
+        """Of these rows, into this database."""
+        self._rows = rows
         self._into = connection
         self._changes = changes
         self._n_new = 0
 
     def take(self, wanted: Records) -> Copied:
+        """All that is wanted."""
         sweeps = self._each(wanted.sweeps, self._sweep)
         runs: dict[int, int] = {}
         for number in sorted(set(wanted.runs)):  # a fork after what it branched off
@@ -138,8 +168,13 @@ class _Taking:
 
     def _run(self, number: int, runs: Mapping[int, int], sweeps: Mapping[int, int]) -> int | None:
         row = self._row("run", number)
-        if row is None or row["status"] == "running":
+        if row is None:
             return None
+        changes = self._changes
+        if row["status"] == "running":
+            if not changes.is_whole:
+                return None
+            row |= {"status": "interrupted", "ended_at": row["heartbeat_at"]}
         known = self._known(
             "SELECT id FROM run WHERE signature = :signature AND started_at = :started_at AND seed = :seed"
             " AND scenario_name = :scenario_name AND deleted_at IS NULL",
@@ -147,21 +182,21 @@ class _Taking:
         )
         if known is not None:
             return known
-        changes = self._changes
         row |= {"name": changes.names.get(number, row["name"]), "note": changes.notes.get(number, row["note"])}
         # A run that has ended takes nothing more, so this one ends last.
-        here = self._insert("run", row | _NO_WRITER | {"deleted_at": None, "status": "running"})
+        deleted_at = row["deleted_at"] if changes.is_whole else None
+        here = self._insert("run", row | _NO_WRITER | {"deleted_at": deleted_at, "status": "running"})
         documents = self._documents(number, here)
         self._tags(number, here, sweeps)
         self._values(number, here, documents)
         for fork in self._rows("run_fork", "run_id", number):
-            insert(self._into, "run_fork", fork | {"run_id": here, "parent_id": runs.get(fork["parent_id"])})
+            self._put("run_fork", fork | {"run_id": here, "parent_id": runs.get(fork["parent_id"])})
         is_whole = self._series(number, here)
         streams = changes.streams.get(number)
         for table in ("event_chunk", "event_name", "event_span"):
             self._copy(table, "run_id", number, here, lambda event: streams is None or event["stream"] in streams)
         for key in self._rows("run_key", "run_id", number):
-            insert(self._into, "run_key", key | {"run_id": here, "has_traces": key["has_traces"] and is_whole})
+            self._put("run_key", key | {"run_id": here, "has_traces": key["has_traces"] and is_whole})
         self._into.execute("UPDATE run SET status = ? WHERE id = ?", (row["status"], here))
         return here
 
@@ -173,7 +208,7 @@ class _Taking:
             documents["summary"] = _renumbered(documents["summary"], here)
         for kind, text in documents.items():
             document = {"run_id": here, "kind": kind, "text": self._changes.document(kind, text)}
-            insert(self._into, "run_document", document)
+            self._put("run_document", document)
         return documents
 
     def _tags(self, number: int, here: int, sweeps: Mapping[int, int]) -> None:
@@ -200,7 +235,9 @@ class _Taking:
         series = self._rows("series", "run_id", number)
         taken = [row for row in series if kept is None or row["id"] in kept]
         for row in taken:
-            copy = insert(self._into, "series", row | {"id": None, "run_id": here})
+            copy = self._put("series", row | {"id": None, "run_id": here})
+            if copy is None:
+                continue
             self._copy("chunk", "series_id", row["id"], copy)
             self._copy("pyramid", "series_id", row["id"], copy)
         return len(taken) == len(series)
@@ -217,7 +254,7 @@ class _Taking:
         here = self._insert("sweep", row | _NO_PROCESS)
         self._copy("sweep_point", "sweep_id", number, here)
         for run in self._rows("sweep_run", "sweep_id", number):
-            insert(self._into, "sweep_run", run | {"sweep_id": here, "run_id": None})
+            self._put("sweep_run", run | {"sweep_id": here, "run_id": None})
         return here
 
     def _link(self, number: int, here: int, runs: Mapping[int, int]) -> None:
@@ -244,35 +281,36 @@ class _Taking:
         if known is not None:
             return known
         changes = self._changes
-        here = self._insert(
-            "training", row | _NO_PROCESS | {"folder": changes.folder(row["folder"]), "parent_id": None}
-        )
+        parent = (row["parent_id"],) if changes.is_whole else (None,)
+        is_here = self._into.execute("SELECT 1 FROM training WHERE id = ?", parent).fetchone() is not None
+        moved = {"folder": changes.folder(row["folder"]), "parent_id": row["parent_id"] if is_here else None}
+        here = self._insert("training", row | _NO_PROCESS | moved)
         for document in self._rows("training_document", "training_id", number):
             kind = document["kind"]
             text = changes.document(kind, changes.plain(kind, document["text"]))
-            insert(self._into, "training_document", {"training_id": here, "kind": kind, "text": text})
+            self._put("training_document", {"training_id": here, "kind": kind, "text": text})
         self._copy("training_metric", "training_id", number, here)
         self._copy("training_evaluation", "training_id", number, here)
         return here
 
     # Inside
 
-    def _rows(self, table: str, owner: str, number: int) -> list[dict[str, Any]]:
-        """The rows of the other store that belong to a number, by the names of their columns; series in their order."""
-        cursor = self._from.execute(f"SELECT * FROM {table} WHERE {owner} = ? ORDER BY 1", (number,))
-        names = [column[0] for column in cursor.description]
-        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
-
     def _row(self, table: str, number: int) -> dict[str, Any] | None:
         return next(iter(self._rows(table, "id", number)), None)
 
     def _known(self, query: str, row: Mapping[str, Any]) -> int | None:
         """The number here of what such a row of the other store says."""
+        if self._changes.is_whole:
+            return None
         return next((number for (number,) in self._into.execute(query, row).fetchall()), None)
 
     def _insert(self, table: str, row: Mapping[str, Any]) -> int:
         self._n_new += 1
-        return insert(self._into, table, {**row, "id": None})
+        return insert(self._into, table, row if self._changes.is_whole else {**row, "id": None})
+
+    def _put(self, table: str, row: Mapping[str, Any]) -> int | None:
+        """Insert what belongs to something; returns its number."""
+        return insert(self._into, table, row)
 
     def _copy(
         self,
@@ -284,7 +322,7 @@ class _Taking:
     ) -> None:
         for row in self._rows(table, owner, number):
             if is_wanted(row):
-                insert(self._into, table, row | {owner: here})
+                self._put(table, row | {owner: here})
 
 
 def _renumbered(summary: str, run_id: int) -> str:

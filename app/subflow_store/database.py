@@ -12,12 +12,12 @@ import os
 import sqlite3
 import threading
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from subflow_store import upgrade
 from subflow_store.codec import CodecError
+from subflow_store.damage import RowError, is_damage, primary_code
 from subflow_store.errors import (
     RunClosed,
     StoreClosed,
@@ -28,8 +28,12 @@ from subflow_store.errors import (
     StoreMissing,
     StoreReadOnly,
 )
+from subflow_store.files import make_private, unused_sibling
 
 IN_MEMORY = ":memory:"
+
+BUSY_TIMEOUT_S = 5.0
+"""How long to wait for another process to let go of a file, if nothing else is said."""
 
 _HEADER = b"SQLite format 3\0"
 _LOOK_INTERVAL_S = 0.5  # a look at the file costs little, but reading a run reads a hundred times
@@ -43,10 +47,25 @@ class Database:
         label: what messages call it: the path, or ":memory:".
         path: the file, or None in memory.
         read_only: whether it was opened for reading alone.
+        version_found: of a file that was opened for writing, the version of its schema before it was upgraded.
+        backup: the copy of the file as it was then, if it was upgraded.
     """
 
-    def __init__(self, target: str | os.PathLike[str], *, read_only: bool, busy_timeout_s: float) -> None:
+    def __init__(
+        self,
+        target: str | os.PathLike[str],
+        *,
+        read_only: bool,
+        busy_timeout_s: float,
+        any_version: bool = False,
+    ) -> None:
         """Open it, creating or upgrading the file where needed.
+
+        Args:
+            target: the file, or ":memory:".
+            read_only: change nothing.
+            busy_timeout_s: how long to wait for another process to let go of the file.
+            any_version: whether an older file is opened as it is, where nothing may be changed.
 
         Raises:
             StoreError: one of its kinds, if the file cannot be used.
@@ -55,6 +74,8 @@ class Database:
         self.path: Path | None = None if is_memory else Path(target).expanduser().absolute()
         self.label = IN_MEMORY if self.path is None else str(self.path)
         self.read_only = read_only
+        self.version_found = upgrade.head()
+        self.backup: Path | None = None
         self.write_lock: contextlib.AbstractContextManager[object] = contextlib.nullcontext()  # of one in memory alone
         self._busy_timeout_s = busy_timeout_s
         self._readers: dict[threading.Thread, sqlite3.Connection] = {}
@@ -67,7 +88,7 @@ class Database:
             if self.path is None:
                 self._open_in_memory()
             elif read_only:
-                self._open_for_reading(self.path)
+                self._open_for_reading(self.path, any_version=any_version)
             else:
                 self._open_for_writing(self.path)
         if self.path is not None:
@@ -82,7 +103,7 @@ class Database:
         self.write_connection = self._connect("file::memory:")
         upgrade.upgrade(self.write_connection, None, 0)
 
-    def _open_for_reading(self, path: Path) -> None:
+    def _open_for_reading(self, path: Path, *, any_version: bool) -> None:
         if not path.exists():
             raise StoreMissing("there is no such file", path=self.label, way_on="Check the name given with --db.")
         _check_header(path)
@@ -91,7 +112,7 @@ class Database:
         try:
             version = self._version()
         except sqlite3.OperationalError as error:
-            if _primary_code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            if primary_code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
                 raise
             # SQLite shares a WAL database through a -shm file. On a medium where it cannot make one, nobody else can
             # change the file either, and it may be read as it stands, unless a crash left changes in the -wal file.
@@ -104,14 +125,25 @@ class Database:
                 ) from error
             self._reading_uri = f"{path.as_uri()}?mode=ro&immutable=1"
             version = self._version()
-        upgrade.check_up_to_date(version, self.label)
+        if version == 0:
+            raise StoreMissing(
+                "the file is empty", path=self.label, way_on="The first run that is kept in it makes it a database."
+            )
+        if not any_version:
+            upgrade.check_up_to_date(version, self.label)
 
     def _open_for_writing(self, path: Path) -> None:
         provide_folder(path)
         _check_header(path)
         if path.exists() and not os.access(path, os.W_OK):
             raise self._unwritable()  # SQLite would open it silently for reading, and fail at the first change
-        connection = self._connect(f"{path.as_uri()}?mode=rwc")
+        try:
+            make_private(path)
+        except OSError as error:
+            raise StoreError(
+                f"the file cannot be made ({error.strerror})", path=self.label, way_on=_ELSEWHERE
+            ) from error
+        connection = self._connect(f"{path.as_uri()}?mode=rw")
         try:
             version = upgrade.check_version(connection, self.label)
             if version == 0:
@@ -120,7 +152,8 @@ class Database:
             self._use_wal(connection)
             connection.execute("PRAGMA synchronous = NORMAL")  # safe with WAL: a power cut loses, never breaks
             if version < upgrade.head():
-                upgrade.upgrade(connection, path, version)
+                self.backup = upgrade.upgrade(connection, path, version)
+            self.version_found = version
         except BaseException:
             connection.close()
             raise
@@ -138,7 +171,7 @@ class Database:
                 connection.execute("PRAGMA journal_mode = WAL")
                 return
             except sqlite3.OperationalError as error:
-                if _primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                if primary_code(error) != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
                     raise
                 time.sleep(0.01)
 
@@ -219,6 +252,7 @@ class Database:
         part = unused_sibling(target)
         provide_folder(target)
         try:
+            make_private(part)
             with self.reading() as reader:
                 reader.execute("VACUUM INTO ?", (str(part),))
             part.replace(target)
@@ -250,7 +284,7 @@ class Database:
         """Turn errors of SQLite and the codecs raised inside into StoreError; others pass unchanged."""
         try:
             yield
-        except (sqlite3.Error, CodecError, UnicodeDecodeError) as error:
+        except (sqlite3.Error, CodecError, RowError, UnicodeDecodeError, MemoryError) as error:
             explained = self.explain(error)
             if explained is error:
                 raise
@@ -258,11 +292,11 @@ class Database:
 
     def explain(self, error: Exception) -> Exception:
         """The StoreError that says what an error of SQLite means for the user; our own bugs come back unchanged."""
-        # Texts that are no UTF-8 are told without a code of SQLite: damaged rows by an error of the driver, names of
-        # tables in a damaged schema by one of Python.
-        if isinstance(error, CodecError | UnicodeDecodeError) or str(error).startswith("Could not decode to UTF-8"):
+        if is_damage(error):
             return self._corrupt(str(error))
-        make = _EXPLANATIONS.get(_primary_code(error) or -1)
+        if isinstance(error, MemoryError):
+            return self._no_memory(error)
+        make = _EXPLANATIONS.get(primary_code(error) or -1)
         explained = None if make is None else make(self, error)
         return error if explained is None else explained
 
@@ -270,8 +304,23 @@ class Database:
         return StoreCorrupt(
             f"the database is damaged ({detail})",
             path=self.label,
-            way_on="Put a backup copy in its place, or choose another file with --db; this one is left as it is.",
+            way_on=f"`subflow check {self.label}` tells what of it is lost, `subflow salvage {self.label} -o NEW`"
+            " brings over all that is sound; this one is left as it is.",
         )
+
+    def _mistaken(self, error: Exception) -> StoreError | None:
+        # A statement that SQLite cannot make sense of is a bug of ours, unless the tables are not those that we made.
+        if self.path is None:
+            return None
+        try:
+            with contextlib.closing(self._connect(f"{self.path.as_uri()}?mode=rw")) as connection:
+                is_sound = upgrade.has_schema(connection)
+        except (sqlite3.Error, UnicodeDecodeError):
+            is_sound = False
+        return None if is_sound else self._corrupt(str(error))
+
+    def _no_memory(self, _error: Exception) -> StoreError:
+        return StoreError("there is not enough memory", path=self.label, way_on="Close other programs and try again.")
 
     def _locked(self, _error: Exception) -> StoreError:
         return StoreLocked(
@@ -315,8 +364,9 @@ _EXPLANATIONS: dict[int, Callable[[Database, Exception], StoreError | None]] = {
     sqlite3.SQLITE_CANTOPEN: Database._unopenable,
     sqlite3.SQLITE_FULL: Database._full,
     sqlite3.SQLITE_IOERR: Database._failed_io,
-    sqlite3.SQLITE_CORRUPT: lambda database, error: database._corrupt(str(error)),
-    sqlite3.SQLITE_NOTADB: lambda database, error: database._corrupt(str(error)),
+    sqlite3.SQLITE_ERROR: Database._mistaken,
+    sqlite3.SQLITE_NOMEM: Database._no_memory,
+    sqlite3.SQLITE_PROTOCOL: Database._locked,
     sqlite3.SQLITE_CONSTRAINT: Database._refused,
 }
 """What each primary result code of SQLite means here; a code that is missing is a bug of ours."""
@@ -347,17 +397,6 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
-
-
-def unused_sibling(path: Path) -> Path:
-    """A file name beside `path` that nobody uses, for a file that will take its place when complete."""
-    return path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}.part")
-
-
-def _primary_code(error: Exception) -> int | None:
-    """SQLite's primary result code, without the extension in the high bytes."""
-    code = getattr(error, "sqlite_errorcode", None)
-    return None if code is None else int(code) & 0xFF
 
 
 def _check_header(path: Path) -> None:

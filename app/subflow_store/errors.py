@@ -29,6 +29,10 @@ class StoreReadOnly(StoreError):
     """The file, its folder or its file system cannot be written, or the store was opened read-only."""
 
 
+class StoreOlder(StoreReadOnly):
+    """The file was written by an older Subflow and has to be upgraded, where nothing may be written."""
+
+
 class StoreLocked(StoreError):
     """Another process kept the database locked for longer than the busy timeout."""
 

@@ -45,6 +45,16 @@ class _Chunk(NamedTuple):
     spans: list[Span]
 
 
+def spans_of(idx: int, owners: NDArray[np.int32], time_ns: NDArray[np.int64]) -> list[Span]:
+    """The spans of a chunk, by the columns that every stream has."""
+    order = np.argsort(owners, kind="stable")
+    found, starts, counts = np.unique(owners[order], return_index=True, return_counts=True)
+    first = np.minimum.reduceat(time_ns[order], starts)
+    last = np.maximum.reduceat(time_ns[order], starts)
+    columns = (found.tolist(), counts.tolist(), first.tolist(), last.tolist())
+    return [Span(owner, idx, n, begin, end) for owner, n, begin, end in zip(*columns, strict=True)]
+
+
 class EventIngest:
     """Cuts the appended rows of one stream into chunks, column by column, with names replaced by numbers."""
 
@@ -117,15 +127,8 @@ class EventIngest:
         """The tail as a chunk."""
         columns = {field: tail[: self._filled] for field, tail in zip(self._spec.fields, self._tail, strict=True)}
         blobs = [each.encode(column) for each, column in zip(self._codecs, columns.values(), strict=True)]
-        return _Chunk(self._next_chunk, self._filled, blobs, self._spans(columns["owner"], columns["time_ns"]))
-
-    def _spans(self, owners: NDArray[np.int32], time_ns: NDArray[np.int64]) -> list[Span]:
-        order = np.argsort(owners, kind="stable")
-        found, starts, counts = np.unique(owners[order], return_index=True, return_counts=True)
-        first = np.minimum.reduceat(time_ns[order], starts)
-        last = np.maximum.reduceat(time_ns[order], starts)
-        columns = (found.tolist(), counts.tolist(), first.tolist(), last.tolist())
-        return [Span(owner, self._next_chunk, n, begin, end) for owner, n, begin, end in zip(*columns, strict=True)]
+        spans = spans_of(self._next_chunk, columns["owner"], columns["time_ns"])
+        return _Chunk(self._next_chunk, self._filled, blobs, spans)
 
     def _renumbered(self, field: str, table: EventTable) -> NDArray[np.int32]:
         """A column of names with the numbers that they have in this run instead of those that they have in the table.

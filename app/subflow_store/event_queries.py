@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_store.codec import Codec, codec
+from subflow_store.damage import row_of, typed
 from subflow_store.queries import decode
 from subflow_store.streams import MARK, StreamSpec
 from subflow_store.values import EventExtent, EventTable, MarkTable
@@ -77,7 +78,8 @@ def read_extents(reader: Connection, run_id: int, spec: StreamSpec) -> dict[str,
         " WHERE run_id = ? AND stream = ? AND field = 'owner' AND event_name.idx = owner GROUP BY owner",
         (run_id, spec.name),
     ).fetchall()
-    return {name: EventExtent(*extent) for name, *extent in rows}
+    with row_of("event_span", "run", run_id):
+        return {name: EventExtent(*extent) for name, *extent in typed(rows, str, int, int, int)}
 
 
 def _enough(spans: Iterable[tuple[int, int]], wanted: int) -> list[int]:
@@ -95,10 +97,12 @@ def _enough(spans: Iterable[tuple[int, int]], wanted: int) -> list[int]:
 def _read_chunks(reader: Connection, run_id: int, spec: StreamSpec, chunks: Iterable[int] | None) -> EventTable:
     """The rows of these chunks, or of all, in the order in which they were added."""
     names: dict[str, list[str]] = {field: [] for field in spec.named}
-    for field, name in reader.execute(
+    found = reader.execute(
         "SELECT field, name FROM event_name WHERE run_id = ? AND stream = ? ORDER BY field, idx", (run_id, spec.name)
-    ).fetchall():
-        names[field].append(name)
+    ).fetchall()
+    with row_of("event_name", "run", run_id):
+        for field, name in typed(found, str, str):
+            names[field].append(name)
     query = "SELECT field, codec, n, data FROM event_chunk WHERE run_id = ? AND stream = ?"
     if chunks is None:
         rows = reader.execute(f"{query} ORDER BY idx", (run_id, spec.name)).fetchall()
@@ -107,10 +111,19 @@ def _read_chunks(reader: Connection, run_id: int, spec: StreamSpec, chunks: Iter
         for idx in sorted(set(chunks)):
             rows += reader.execute(f"{query} AND idx = ?", (run_id, spec.name, idx)).fetchall()
     columns = {"time_ns": np.empty(0, np.int64)}
-    for field, codec_name in spec.fields.items():
-        # Each row names its own codec; chunks of one stream may differ in it.
-        parts = [decode(name, [(n, blob)]) for row_field, name, n, blob in rows if row_field == field]
-        columns[field] = np.concatenate(parts) if parts else _unknown(codec(codec_name), len(columns["time_ns"]))
+    with row_of("event_chunk", "run", run_id):
+        rows = typed(rows, str, str, int, bytes)
+        for field, codec_name in spec.fields.items():
+            # Each row names its own codec; chunks of one stream may differ in it.
+            parts = [
+                decode("event_chunk", name, [(n, blob)]) for row_field, name, n, blob in rows if row_field == field
+            ]
+            columns[field] = np.concatenate(parts) if parts else _unknown(codec(codec_name), len(columns["time_ns"]))
+            if len(columns[field]) != len(columns["time_ns"]):
+                raise ValueError(f"{len(columns[field])} rows of {field} at {len(columns['time_ns'])} times")
+        for field, each in names.items():
+            if len(columns[field]) and not 0 <= columns[field].min() <= columns[field].max() < len(each):
+                raise ValueError(f"a {field} without a name")
     return EventTable(columns, {field: tuple(each) for field, each in names.items()})
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from sqlite3 import Connection
+from types import NoneType
 from typing import Any
 
+from subflow_store.damage import row_of, typed
 from subflow_store.database import Database
 from subflow_store.rows import insert
 from subflow_store.values import RunFork
 
 _FIELDS = ("parent_id", "parent_name", "forked_at_s", "difference")
+_KINDS = (int, (int, NoneType), str, (float, int), str, str)
 _SELECT = f"SELECT run_id, {', '.join(_FIELDS)}, changes FROM run_fork"
 
 
@@ -64,5 +67,9 @@ def insert_fork(connection: Connection, run_id: int, fork: RunFork | None) -> No
 
 
 def _fork(row: Sequence[Any]) -> RunFork:
-    _run_id, parent_id, parent_name, forked_at_s, difference, changes = row
-    return RunFork(parent_id, parent_name, forked_at_s, difference, json.loads(changes))
+    with row_of("run_fork", "run", row[0]):
+        ((_run_id, parent_id, parent_name, forked_at_s, difference, text),) = typed([row], *_KINDS)
+        changes = json.loads(text)
+        if not (isinstance(changes, list) and all(isinstance(change, dict) for change in changes)):
+            raise ValueError("the changes are no list of JSON objects")
+        return RunFork(parent_id, parent_name, forked_at_s, difference, changes)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from sqlite3 import Connection
+from types import NoneType
 from typing import Any, ClassVar, TypeVar
 
+from subflow_store.damage import row_of, typed
 from subflow_store.database import Database
 from subflow_store.errors import RunNotFound
 from subflow_store.liveness import ProcessIdentity
@@ -87,6 +89,19 @@ class ProcessStore:
         return value
 
 
+_NUMBER = (float, int)
+_MAYBE = (float, int, NoneType)
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(
+        ("id", "seed", "steps", "reports_read", "process_pid", "points", "runs", "finished", "failed"), int
+    ),
+    **dict.fromkeys(("best_step", "best_score", "best_goodput_bps"), _MAYBE),
+    "elapsed_s": _NUMBER,
+    "parent_id": (int, NoneType),
+    "ended_at": (str, NoneType),
+}
+
+
 def state_columns(state: str, message: str, process: ProcessIdentity | None) -> dict[str, Any]:
     """What a row says of where it stands."""
     if state not in TRAINING_STATES:
@@ -108,18 +123,26 @@ def process_columns(prefix: str, process: ProcessIdentity | None) -> dict[str, A
     return {f"{prefix}_{name}": getattr(who, name) for name in ("host", "boot", "pid", "started")}
 
 
-def read_state(fields: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
+def read_state(table: str, fields: Sequence[str], row: Sequence[Any]) -> dict[str, Any]:
     """A row by its columns; what is open is interrupted if its process has ended.
 
     Args:
+        table: that it is of.
         fields: columns, at last process_host, process_boot and process_started, which are not in the answer.
         row: the values.
+
+    Raises:
+        RowError: if it is damaged.
     """
-    *_, host, boot, started = row
-    values = dict(zip(fields, row[:-3], strict=True))
-    for name in ("started_at", "created_at", "updated_at", "ended_at"):
-        if name in values:
-            values[name] = time_of(values[name])
+    with row_of(table, table, row[0]):
+        typed([row], *(_KINDS.get(name, str) for name in (*fields, "process_host", "process_boot", "process_started")))
+        *_, host, boot, started = row
+        values = dict(zip(fields, row[:-3], strict=True))
+        for name in ("started_at", "created_at", "updated_at", "ended_at"):
+            if name in values:
+                values[name] = time_of(values[name])
+        if values["updated_at"].tzinfo is None:
+            raise ValueError(f"{values['updated_at']} without a time zone")
     if values["state"] in ("running", "paused"):
         age_s = (datetime.now(UTC) - values["updated_at"]).total_seconds()
         if ProcessIdentity(host, boot, values["process_pid"], started).is_gone(age_s):

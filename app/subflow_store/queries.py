@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from sqlite3 import Connection
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from numpy.typing import NDArray
 
 from subflow_store.codec import codec
 from subflow_store.conditions import Condition, where
+from subflow_store.damage import Damage, RowError, is_damage, row_of, typed
 from subflow_store.forks import forks_between
 from subflow_store.ingest import PYRAMID_STEPS, group
 from subflow_store.rows import time_of, unsigned
@@ -31,6 +34,17 @@ _STARTED_AT = RunRow._fields.index("started_at")
 _ENDED_AT = RunRow._fields.index("ended_at")
 _DELETED = RunRow._fields.index("deleted")
 
+_NUMBER = (float, int)
+_MAYBE = (float, int, NoneType)
+_RUN_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(_RUN_FIELDS, str),
+    **dict.fromkeys(("id", "seed", "mss_bytes"), int),
+    **dict.fromkeys(("duration_s", "warmup_s", "sample_interval_s", "simulated_s"), _NUMBER),
+    **dict.fromkeys(("wall_s", "goodput_bps", "mean_rtt_s", "jain", "packets"), _MAYBE),
+    "ended_at": (str, NoneType),
+}
+_SERIES_KINDS = (int, int, str, str, str, str, _NUMBER, _NUMBER, int, str, str, _MAYBE, _MAYBE, _MAYBE)
+
 
 def list_runs(
     reader: Connection,
@@ -40,8 +54,11 @@ def list_runs(
     limit: int | None,
     offset: int,
     gone: frozenset[int],
-) -> list[RunRow]:
-    """The runs that meet all conditions, newest first.
+) -> tuple[list[RunRow], list[Damage]]:
+    """The runs that meet all conditions, newest first, and what of them cannot be read.
+
+    A damaged row costs the others nothing: if the list cannot be read as a whole, it is read run by run. Where that
+    finds none either, the damage is raised.
 
     Args:
         reader: the connection.
@@ -55,9 +72,65 @@ def list_runs(
     status = f"iif(id IN ({', '.join(map(str, gone))}), 'interrupted', status)" if gone else "status"
     text, parameters = where(conditions, keys, status)
     kept = "TRUE" if include_deleted else "deleted_at IS NULL"
-    query = f"{_SELECT_RUNS} WHERE {text} AND {kept} ORDER BY id DESC LIMIT ? OFFSET ?"
-    parameters += [-1 if limit is None else limit, offset]
-    return _run_rows(reader, reader.execute(query, parameters).fetchall(), gone)
+    query = f"{_SELECT_RUNS} WHERE {text} AND {kept}"
+    count = -1 if limit is None else limit
+    try:
+        rows = reader.execute(f"{query} ORDER BY id DESC LIMIT ? OFFSET ?", (*parameters, count, offset)).fetchall()
+        return _run_rows(reader, rows, gone), []
+    except (sqlite3.Error, UnicodeDecodeError, RowError) as error:
+        if not is_damage(error):
+            raise
+        whole = error
+    damaged: list[Damage] = []
+    found: list[RunRow] = []
+    for number in sorted(known_numbers(reader, "run"), reverse=True):
+        try:
+            rows = reader.execute(f"{query} AND id = ?", (*parameters, number)).fetchall()
+            found += _run_rows(reader, rows, gone)
+        except (sqlite3.Error, UnicodeDecodeError, RowError) as error:
+            if not is_damage(error):
+                raise
+            damaged.append(error.damage if isinstance(error, RowError) else Damage("run", "run", number, str(error)))
+    if not found:
+        raise whole
+    return found[offset:][:limit], damaged
+
+
+def known_numbers(reader: Connection, table: str) -> set[int]:
+    """The numbers of all runs, trainings or sweeps that some part of a damaged database knows of."""
+    return {number for query in _NUMBERS_OF[table] for number in _until_damage(reader, query)}
+
+
+# From both ends of the table, which a damaged page divides, and from the indexes of what belongs to each.
+_NUMBERS_OF = {
+    "run": (
+        "SELECT id FROM run ORDER BY id",
+        "SELECT id FROM run ORDER BY id DESC",
+        "SELECT run_id FROM run_document ORDER BY run_id",
+        "SELECT run_id FROM run_document ORDER BY run_id DESC",
+        "SELECT DISTINCT run_id FROM series ORDER BY run_id",
+        "SELECT rowid FROM run_search",
+    ),
+    "training": (
+        "SELECT id FROM training ORDER BY id",
+        "SELECT id FROM training ORDER BY id DESC",
+        "SELECT training_id FROM training_document ORDER BY training_id",
+    ),
+    "sweep": (
+        "SELECT id FROM sweep ORDER BY id",
+        "SELECT id FROM sweep ORDER BY id DESC",
+        "SELECT DISTINCT sweep_id FROM sweep_run ORDER BY sweep_id",
+    ),
+}
+
+
+def _until_damage(reader: Connection, query: str) -> Iterator[int]:
+    try:
+        for (number,) in reader.execute(query):
+            if isinstance(number, int) and number > 0:
+                yield number
+    except sqlite3.Error:
+        return  # what is not found this way is by another
 
 
 def load_run(reader: Connection, run_id: int, gone: frozenset[int]) -> RunRow | None:
@@ -65,17 +138,32 @@ def load_run(reader: Connection, run_id: int, gone: frozenset[int]) -> RunRow | 
     rows = _run_rows(reader, reader.execute(f"{_SELECT_RUNS} WHERE id = ?", (run_id,)).fetchall(), gone)
     if not rows:
         return None
-    documents = dict(reader.execute("SELECT kind, text FROM run_document WHERE run_id = ?", (run_id,)).fetchall())
-    return rows[0]._replace(
-        scenario_text=documents["scenario"],
-        summary=json.loads(documents.get("summary", "{}")),
-        machine=json.loads(documents["machine"]),
-    )
+    with row_of("run_document", "run", run_id):
+        found = reader.execute("SELECT kind, text FROM run_document WHERE run_id = ?", (run_id,)).fetchall()
+        documents = dict(typed(found, str, str))
+        return rows[0]._replace(
+            scenario_text=documents["scenario"],
+            summary=json_object(documents.get("summary", "{}")),
+            machine=json_object(documents["machine"]),
+        )
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """A document.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    document = json.loads(text)
+    if not isinstance(document, dict):
+        raise ValueError("the document is no JSON object")
+    return document
 
 
 def value_keys(reader: Connection) -> dict[str, int]:
     """The keys of recorded values, with their numbers in the database."""
-    return dict(reader.execute("SELECT key, id FROM value_key ORDER BY key").fetchall())
+    with row_of("value_key"):
+        return dict(typed(reader.execute("SELECT key, id FROM value_key ORDER BY key").fetchall(), str, int))
 
 
 def read_values(reader: Connection, key: str) -> dict[int, float | str]:
@@ -84,19 +172,23 @@ def read_values(reader: Connection, key: str) -> dict[int, float | str]:
         "SELECT run_id, coalesce(number, text) FROM run_value"
         " WHERE key_id = (SELECT id FROM value_key WHERE key = ?) AND coalesce(number, text) IS NOT NULL"
     )
-    return dict(reader.execute(query, (key,)).fetchall())
+    with row_of("run_value"):
+        return dict(typed(reader.execute(query, (key,)).fetchall(), int, (float, int, str)))
 
 
 def list_tags(reader: Connection) -> list[str]:
     """The tags of all runs that are not deleted, sorted."""
     query = "SELECT DISTINCT tag FROM run_tag JOIN run ON run.id = run_id WHERE deleted_at IS NULL ORDER BY tag"
-    return [tag for (tag,) in reader.execute(query).fetchall()]
+    with row_of("run_tag"):
+        return [tag for (tag,) in typed(reader.execute(query).fetchall(), str)]
 
 
 def list_series(reader: Connection, run_id: int) -> list[SeriesInfo]:
     """The series of a run in the order of its columns."""
     query = f"SELECT {', '.join(SeriesInfo._fields)} FROM series WHERE run_id = ? ORDER BY id"
-    return [SeriesInfo._make(row) for row in reader.execute(query, (run_id,)).fetchall()]
+    with row_of("series", "run", run_id):
+        rows = typed(reader.execute(query, (run_id,)).fetchall(), *_SERIES_KINDS)
+        return [SeriesInfo._make(row) for row in rows]
 
 
 # Samples
@@ -107,7 +199,10 @@ def read_samples(reader: Connection, series_id: int, t_from_s: float | None, t_t
     row = reader.execute("SELECT t0_s, dt_s, codec, chunk_samples FROM series WHERE id = ?", (series_id,)).fetchone()
     if row is None:
         return None
-    t0_s, dt_s, codec_name, chunk_samples = row
+    with row_of("series"):
+        ((t0_s, dt_s, codec_name, chunk_samples),) = typed([row], _NUMBER, _NUMBER, str, int)
+        if not (dt_s > 0 and chunk_samples > 0):
+            raise ValueError(f"samples {dt_s} s apart, {chunk_samples} in a chunk")
     first = 0 if t_from_s is None else _sample_index(t_from_s, t0_s, dt_s, math.ceil)
     end = _AFTER_ALL if t_to_s is None else max(first, _sample_index(t_to_s, t0_s, dt_s, math.floor) + 1)
     first_chunk = first // chunk_samples
@@ -115,7 +210,7 @@ def read_samples(reader: Connection, series_id: int, t_from_s: float | None, t_t
         "SELECT n, data FROM chunk WHERE series_id = ? AND idx BETWEEN ? AND ? ORDER BY idx",
         (series_id, first_chunk, (end - 1) // chunk_samples),
     ).fetchall()
-    values = decode(codec_name, chunks)
+    values = decode("chunk", codec_name, chunks)
     read_from = first_chunk * chunk_samples
     return SeriesData(t0_s + first * dt_s, dt_s, values[first - read_from : end - read_from])
 
@@ -140,9 +235,10 @@ def read_pyramid(reader: Connection, series_id: int, level: int) -> PyramidData 
             return None
         found_step, vmin, vmax = 1, samples.values, samples.values
     else:
-        found_level, n, codec_name, blob = stored
-        found_step = PYRAMID_STEPS[found_level]
-        vmin, vmax = codec(codec_name).decode(blob, 2 * n).reshape(2, n)
+        with row_of("pyramid"):
+            ((found_level, n, codec_name, blob),) = typed([stored], int, int, str, bytes)
+            found_step = PYRAMID_STEPS[found_level]
+            vmin, vmax = codec(codec_name).decode(blob, 2 * n).reshape(2, n)
     step = PYRAMID_STEPS[level]
     if found_step != step:
         vmin = group(np.fmin, vmin[np.newaxis], step // found_step)[0]
@@ -150,14 +246,18 @@ def read_pyramid(reader: Connection, series_id: int, level: int) -> PyramidData 
     return PyramidData(t0_s, step * dt_s, vmin, vmax)
 
 
-def decode(codec_name: str, chunks: Sequence[tuple[int, bytes]]) -> NDArray[Any]:
-    """The elements of consecutive chunks (elements, blob), as one array."""
+def decode(table: str, codec_name: str, chunks: Sequence[tuple[int, bytes]]) -> NDArray[Any]:
+    """The elements of consecutive chunks (elements, blob) of a table, as one array."""
     decoder = codec(codec_name)
-    values = np.empty(decoder.shape(sum(n for n, _ in chunks)), decoder.dtype)
-    position = 0
-    for n, blob in chunks:
-        decoder.decode_into(blob, values[position : position + n])
-        position += n
+    with row_of(table):
+        typed(chunks, int, bytes)
+        for n, blob in chunks:
+            decoder.check(blob, n)
+        values = np.empty(decoder.shape(sum(n for n, _ in chunks)), decoder.dtype)
+        position = 0
+        for n, blob in chunks:
+            decoder.decode_into(blob, values[position : position + n])
+            position += n
     return values
 
 
@@ -182,17 +282,24 @@ def _run_rows(reader: Connection, rows: Sequence[Sequence[Any]], gone: frozenset
     # The rows are in order of their numbers, so one stretch of the tags' table holds those of all of them.
     bounds = sorted((rows[0][0], rows[-1][0]))
     tags: dict[int, list[str]] = {}
-    for run_id, tag in reader.execute("SELECT run_id, tag FROM run_tag WHERE run_id BETWEEN ? AND ?", bounds):
-        tags.setdefault(run_id, []).append(tag)
+    found = reader.execute("SELECT run_id, tag FROM run_tag WHERE run_id BETWEEN ? AND ?", bounds).fetchall()
+    with row_of("run_tag", "run", bounds[0]):
+        for run_id, tag in typed(found, int, str):
+            tags.setdefault(run_id, []).append(tag)
     forks = forks_between(reader, *bounds)
+    with row_of("run", "run", bounds[0]):
+        typed(rows, *_RUN_KINDS.values(), int)
     return [_run_row(row, tags.get(row[0]), forks.get(row[0]), gone) for row in rows]
 
 
 def _run_row(row: Sequence[Any], tags: list[str] | None, fork: RunFork | None, gone: frozenset[int]) -> RunRow:
     values = list(row)
     values[_SEED] = unsigned(values[_SEED])
-    values[_STARTED_AT] = time_of(values[_STARTED_AT])
-    values[_ENDED_AT] = time_of(values[_ENDED_AT])
+    try:
+        values[_STARTED_AT] = time_of(values[_STARTED_AT])
+        values[_ENDED_AT] = time_of(values[_ENDED_AT])
+    except ValueError as error:
+        raise RowError(Damage("run", "run", values[0], str(error))) from error
     values[_DELETED] = bool(values[_DELETED])
     values.append(tuple(sorted(tags)) if tags else ())
     values.append(fork)

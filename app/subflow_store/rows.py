@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from sqlite3 import Connection
@@ -67,3 +68,11 @@ def now_text() -> str:
 def time_of(stored: str | None) -> datetime | None:
     """The time of day that a row has."""
     return None if stored is None else datetime.fromisoformat(stored)
+
+
+def age_s(now: datetime, heartbeat_at: object) -> float:
+    """How long ago a heartbeat was; one that is damaged was never."""
+    try:
+        return (now - datetime.fromisoformat(str(heartbeat_at))).total_seconds()
+    except (ValueError, TypeError):
+        return math.inf

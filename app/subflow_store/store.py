@@ -17,14 +17,15 @@ from subflow_store import event_queries, queries
 from subflow_store.codec import SAMPLES
 from subflow_store.conditions import TAG, WORDS, Condition
 from subflow_store.copies import CopyStore
+from subflow_store.damage import Damage
 from subflow_store.database import Database
-from subflow_store.errors import RunNotFound, StoreReadOnly
+from subflow_store.errors import RunNotFound, StoreCorrupt, StoreReadOnly
 from subflow_store.forks import ForkStore, insert_fork
 from subflow_store.ingest import CHUNK_SAMPLES, PYRAMID_STEPS
 from subflow_store.liveness import ProcessIdentity, this_process
 from subflow_store.machine import describe_machine
 from subflow_store.processes import process_columns
-from subflow_store.rows import insert, now_text, signed
+from subflow_store.rows import age_s, insert, now_text, signed
 from subflow_store.run_stream import RunStream, mark_interrupted, store_values
 from subflow_store.run_values import parameter_values
 from subflow_store.run_writer import RunWriter
@@ -64,6 +65,7 @@ class Store:
         self._database = Database(target, read_only=read_only, busy_timeout_s=busy_timeout_s)
         self._writer: Writer | None = None
         self._gone: frozenset[int] = frozenset()
+        self.damaged: tuple[Damage, ...] = ()  # what the last list of runs lacks
         try:
             gone = self._runs_without_writer()
             if read_only:
@@ -194,6 +196,8 @@ class Store:
     ) -> list[RunRow]:
         """The runs that pass all filters, newest first, without their documents.
 
+        What is damaged costs the others nothing: `damaged` says what is missing in the last list.
+
         Args:
             conditions: all of which must be met.
             search: words, each of which must begin some word in the run's name, scenario, controllers, note or tags.
@@ -213,9 +217,11 @@ class Store:
             *([Condition("status", "=", status)] if status is not None else []),
         ]
         with self._database.reading() as reader:
-            return queries.list_runs(
+            rows, damaged = queries.list_runs(
                 reader, wanted, include_deleted=include_deleted, limit=limit, offset=offset, gone=self._gone
             )
+        self.damaged = tuple(damaged)
+        return rows
 
     def value_keys(self) -> list[str]:
         """The keys of all recorded values, sorted: parameters and figures of any run.
@@ -495,12 +501,17 @@ class Store:
             "SELECT id, writer_host, writer_boot, writer_pid, writer_started, heartbeat_at"
             " FROM run WHERE status = 'running'"
         )
-        with self._database.reading() as reader:
-            rows = reader.execute(query).fetchall()
+        try:
+            with self._database.reading() as reader:
+                rows = reader.execute(query).fetchall()
+        except StoreCorrupt:
+            if not self.is_read_only:
+                raise
+            return frozenset()  # what is sound can be looked at all the same
         return frozenset(
             run_id
             for run_id, *identity, heartbeat_at in rows
-            if ProcessIdentity(*identity).is_gone((now - datetime.fromisoformat(heartbeat_at)).total_seconds())
+            if ProcessIdentity(*identity).is_gone(age_s(now, heartbeat_at))
         )
 
     def _change(self, run_id: int, statement: str, parameters: tuple[object, ...]) -> None:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from sqlite3 import Connection
+from types import NoneType
 from typing import Any
 
+from subflow_store.damage import row_of, typed
 from subflow_store.processes import ProcessStore, process_columns, read_state
+from subflow_store.queries import json_object
 from subflow_store.rows import insert, now_text, signed, unsigned
 from subflow_store.sweep_values import SweepRecord, SweepRunRow, SweepStart, sweep_tag
 
@@ -61,7 +64,8 @@ class SweepStore(ProcessStore):
         """
         with self._database.reading() as reader:
             rows = reader.execute("SELECT id, name FROM sweep").fetchall()
-        return {sweep_tag(sweep_id): name for sweep_id, name in rows}
+            with row_of("sweep"):
+                return {sweep_tag(sweep_id): name for sweep_id, name in typed(rows, int, str)}
 
     def get(self, sweep_id: int) -> SweepRecord:
         """One sweep with its plan.
@@ -72,8 +76,10 @@ class SweepStore(ProcessStore):
         """
         with self._database.reading() as reader:
             row = self._found(reader.execute(f"{_SELECT} WHERE id = ?", (sweep_id,)).fetchone(), sweep_id)
-            (plan,) = reader.execute("SELECT plan FROM sweep WHERE id = ?", (sweep_id,)).fetchone()
-        return _record(row)._replace(plan=plan)
+            with row_of("sweep", "sweep", sweep_id):
+                query = "SELECT plan FROM sweep WHERE id = ?"
+                ((plan,),) = typed(reader.execute(query, (sweep_id,)).fetchall(), str)
+            return _record(row)._replace(plan=plan)
 
     def of_plan(self, plan: str) -> SweepRecord | None:
         """The newest sweep of exactly this plan, or None.
@@ -83,7 +89,7 @@ class SweepStore(ProcessStore):
         """
         with self._database.reading() as reader:
             row = reader.execute(f"{_SELECT} WHERE plan = ? ORDER BY id DESC LIMIT 1", (plan,)).fetchone()
-        return None if row is None else _record(row)
+            return None if row is None else _record(row)
 
     def points(self, sweep_id: int) -> list[dict[str, str]]:
         """The values of each point by key, as text, in order.
@@ -93,7 +99,11 @@ class SweepStore(ProcessStore):
         """
         with self._database.reading() as reader:
             rows = reader.execute("SELECT parameters FROM sweep_point WHERE sweep_id = ? ORDER BY idx", (sweep_id,))
-            return [json.loads(text) for (text,) in rows.fetchall()]
+            with row_of("sweep_point", "sweep", sweep_id):
+                points = [json_object(text) for (text,) in typed(rows.fetchall(), str)]
+                for point in points:
+                    typed(point.items(), str, str)
+                return points
 
     def runs(self, sweep_id: int) -> list[SweepRunRow]:
         """The runs of a sweep, by point and seed.
@@ -107,6 +117,8 @@ class SweepStore(ProcessStore):
         )
         with self._database.reading() as reader:
             rows = reader.execute(query, (sweep_id,)).fetchall()
+            with row_of("sweep_run", "sweep", sweep_id):
+                typed(rows, int, int, str, (int, NoneType), str)
         return [SweepRunRow(point, unsigned(seed), key, run_id, text) for point, seed, key, run_id, text in rows]
 
     def figures(
@@ -263,4 +275,4 @@ class SweepStore(ProcessStore):
 
 
 def _record(row: Sequence[Any]) -> SweepRecord:
-    return SweepRecord(**read_state(_FIELDS, row))
+    return SweepRecord(**read_state("sweep", _FIELDS, row))

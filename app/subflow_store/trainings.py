@@ -7,19 +7,20 @@ about once a second, and a chunk takes a millisecond.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC
 from sqlite3 import Connection
+from types import NoneType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subflow_store.codec import codec
+from subflow_store.damage import Damage, RowError, row_of, typed
 from subflow_store.documents import strict_json
 from subflow_store.processes import ProcessStore, process_columns, read_state, state_columns
-from subflow_store.queries import decode
+from subflow_store.queries import decode, json_object
 from subflow_store.rows import insert, now_text, signed, unsigned, update, upsert
 from subflow_store.training_values import (
     BestPolicy,
@@ -36,6 +37,7 @@ ELAPSED = "elapsed_s"
 METRIC_CHUNK = 1024
 """Reports in a chunk."""
 
+_MAYBE = (float, int, NoneType)
 _METRICS = "f8/shuffle/zstd3"
 _FIELDS = TrainingRow._fields[: TrainingRow._fields.index("scenario_text")]
 _START = ("name", "agent", "scenario_name", "folder", "version", "parent_id")
@@ -76,8 +78,10 @@ class TrainingStore(ProcessStore):
         with self._database.reading() as reader:
             row = self._found(_fetch(reader, training_id), training_id)
             query = "SELECT kind, text FROM training_document WHERE training_id = ?"
-            documents = dict(reader.execute(query, (training_id,)).fetchall())
-        return _row(row)._replace(scenario_text=documents["scenario"], config=json.loads(documents["config"]))
+            with row_of("training_document", "training", training_id):
+                documents = dict(typed(reader.execute(query, (training_id,)).fetchall(), str, str))
+                scenario, config = documents["scenario"], json_object(documents["config"])
+            return _row(row)._replace(scenario_text=scenario, config=config)
 
     def of_folder(self, folder: str) -> TrainingRow | None:
         """The newest training that keeps its files in that folder, or None.
@@ -87,7 +91,7 @@ class TrainingStore(ProcessStore):
         """
         with self._database.reading() as reader:
             row = reader.execute(f"{_SELECT} WHERE folder = ? ORDER BY id DESC LIMIT 1", (folder,)).fetchone()
-        return None if row is None else _row(row)
+            return None if row is None else _row(row)
 
     def metrics(self, training_id: int) -> list[str]:
         """Names of the metrics there are, sorted.
@@ -101,7 +105,8 @@ class TrainingStore(ProcessStore):
             rows = reader.execute(
                 "SELECT DISTINCT name FROM training_metric WHERE training_id = ? ORDER BY name", (training_id,)
             ).fetchall()
-        return [name for (name,) in rows if name not in (STEP, ELAPSED)]
+            with row_of("training_metric", "training", training_id):
+                return [name for (name,) in typed(rows, str) if name not in (STEP, ELAPSED)]
 
     def curve(self, training_id: int, metric: str) -> MetricCurve:
         """One metric over the whole training; empty if it was never reported.
@@ -122,6 +127,8 @@ class TrainingStore(ProcessStore):
         with self._database.reading() as reader:
             self._found(_fetch(reader, training_id), training_id)
             step, elapsed_s, *columns = _read_columns(reader, training_id, [STEP, ELAPSED, *metrics])
+            if not len(step) == len(elapsed_s) == min([len(step), *map(len, columns)]):
+                raise RowError(Damage("training_metric", "training", training_id, "columns of different lengths"))
         # After a crash a training goes on from its last checkpoint: what came after that is told a second time.
         later = np.minimum.accumulate(step[::-1])[::-1]
         stands = np.append(step[:-1] < later[1:], True) if len(step) else np.zeros(0, bool)
@@ -146,7 +153,8 @@ class TrainingStore(ProcessStore):
                 " WHERE training_id = ? ORDER BY step, controller, metric",
                 (training_id,),
             ).fetchall()
-        return [EvaluationFigure._make(row) for row in rows]
+            with row_of("training_evaluation", "training", training_id):
+                return [EvaluationFigure._make(row) for row in typed(rows, int, str, str, _MAYBE, _MAYBE, int)]
 
     # Writing
 
@@ -249,7 +257,7 @@ def _fetch(reader: Connection, training_id: int) -> Any:
 
 
 def _row(row: Sequence[Any]) -> TrainingRow:
-    values = read_state(_FIELDS, row)
+    values = read_state("training", _FIELDS, row)
     return TrainingRow(**values | {"seed": unsigned(values["seed"])})
 
 
@@ -278,7 +286,8 @@ def _chunks(
         rows = connection.execute(
             "SELECT name, codec, n, data FROM training_metric WHERE training_id = ? AND idx = ?", (training_id, index)
         )
-        old = {name: codec(codec_name).decode(data, n) for name, codec_name, n, data in rows}
+        with row_of("training_metric", "training", training_id):
+            old = {name: codec(codec_name).decode(data, n) for name, codec_name, n, data in rows}
     added = len(columns[STEP])
     encode = codec(_METRICS).encode
     chunks = []
@@ -306,7 +315,11 @@ def _read_columns(reader: Connection, training_id: int, names: Sequence[str]) ->
         f" WHERE training_id = ? AND name IN ({marks}) ORDER BY idx",
         (training_id, *names),
     ).fetchall()
-    parts = {(name, idx): decode(codec_name, [(n, data)]) for name, idx, codec_name, n, data in rows}
+    with row_of("training_metric", "training", training_id):
+        typed(rows, str, int, str, int, bytes)
+        parts = {
+            (name, idx): decode("training_metric", codec_name, [(n, data)]) for name, idx, codec_name, n, data in rows
+        }
     sizes = {idx: n for name, idx, _, n, _ in rows if name == STEP}
     columns = []
     for name in names:

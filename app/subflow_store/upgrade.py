@@ -7,10 +7,15 @@ migrations are an explicit list of functions: a folder of scripts read at run ti
 from __future__ import annotations
 
 import contextlib
+import sqlite3
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from sqlite3 import Connection
+from typing import NamedTuple
 
-from subflow_store.errors import StoreForeign, StoreNewer, StoreReadOnly
+from subflow_store.errors import StoreError, StoreForeign, StoreNewer, StoreOlder
+from subflow_store.files import make_private, unused_sibling
 from subflow_store.migrations import MIGRATIONS
 
 APPLICATION_ID = 0x53464C57
@@ -20,6 +25,77 @@ APPLICATION_ID = 0x53464C57
 def head() -> int:
     """The schema version this program reads and writes."""
     return len(MIGRATIONS)
+
+
+class Table(NamedTuple):
+    """A table of this version.
+
+    Attributes:
+        columns: name, declared type and whether it must have a value, of each.
+        keys: the columns of its primary key, in their order.
+        owner: the column that says which run, series, training or sweep a row belongs to, or is.
+        has_rowid: whether its rows have numbers.
+    """
+
+    columns: tuple[tuple[str, str, bool], ...]
+    keys: tuple[str, ...]
+    owner: str
+    has_rowid: bool
+
+
+@cache
+def tables_of_head() -> Mapping[str, Table]:
+    """The tables of this version, without those of the search."""
+    with contextlib.closing(_made(head())) as connection:
+        names = connection.execute(
+            "SELECT name, sql FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+            " AND name NOT LIKE 'run_search%'"
+        ).fetchall()
+        return {name: _table(connection, name, sql) for name, sql in names}
+
+
+def _table(connection: Connection, name: str, sql: str) -> Table:
+    rows = connection.execute(f"PRAGMA table_info({name})").fetchall()
+    columns = tuple((column, kind, bool(is_needed)) for _, column, kind, is_needed, *_ in rows)
+    keys = [(place, column) for _, column, _, _, _, place in rows if place]
+    owners = ("series_id", "sweep_id", "training_id", "run_id", "id")
+    owner = next(each for each in owners if each in {column for column, _, _ in columns})
+    if name in ("run", "training", "sweep"):
+        owner = "id"
+    return Table(columns, tuple(column for _, column in sorted(keys)), owner, "WITHOUT ROWID" not in sql)
+
+
+def make(connection: Connection, version: int) -> None:
+    """Make an empty database one of a version."""
+    for migrate in MIGRATIONS[:version]:
+        migrate(connection)
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+    connection.execute(f"PRAGMA user_version = {version}")
+
+
+def _made(version: int) -> Connection:
+    """An empty database of a version, in memory."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    make(connection, version)
+    return connection
+
+
+@cache
+def schema_of(version: int) -> frozenset[tuple[str, str, str]]:
+    """What a database of a version has: type, name and statement of each table, index and trigger."""
+    with contextlib.closing(_made(version)) as connection:
+        return _schema(connection)
+
+
+def has_schema(connection: Connection) -> bool:
+    """Whether a database has what one of its version has."""
+    version = _pragma(connection, "user_version")
+    return version <= head() and _schema(connection) == schema_of(version)
+
+
+def _schema(connection: Connection) -> frozenset[tuple[str, str, str]]:
+    query = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+    return frozenset((kind, name, " ".join(sql.split())) for kind, name, sql in connection.execute(query).fetchall())
 
 
 def check_version(connection: Connection, label: str) -> int:
@@ -53,17 +129,17 @@ def check_up_to_date(version: int, label: str) -> None:
     """Refuse a database that would have to be upgraded where nothing may be written.
 
     Raises:
-        StoreReadOnly: if it is older than this program.
+        StoreOlder: if it is older than this program.
     """
     if version < head():
-        raise StoreReadOnly(
+        raise StoreOlder(
             f"this database has to be upgraded first (schema version {version}, needed is {head()})",
             path=label,
-            way_on="Open it once for writing, or work on a copy of the file.",
+            way_on=f"`subflow upgrade {label}` does it, and keeps the file as it was beside it.",
         )
 
 
-def upgrade(connection: Connection, path: Path | None, version: int) -> None:
+def upgrade(connection: Connection, path: Path | None, version: int) -> Path | None:
     """Bring the database from `version` to the head in one transaction; the file as it was is kept beside it.
 
     If any step fails, nothing has changed and no copy is left.
@@ -72,11 +148,11 @@ def upgrade(connection: Connection, path: Path | None, version: int) -> None:
         connection: to the database, outside a transaction.
         path: the file, or None for a database in memory.
         version: what `check_version` said.
+
+    Returns:
+        The copy of the file as it was; None if there was nothing in it.
     """
-    backup = None
-    if path is not None and version > 0:
-        backup = _unused_backup_path(path, version)
-        connection.execute("VACUUM INTO ?", (str(backup),))
+    backup = _backed_up(connection, path, version) if path is not None and version > 0 else None
     try:
         # Rebuilding a table drops the old one, which must not cascade. The pragma has no effect inside a transaction.
         connection.execute("PRAGMA foreign_keys = OFF")
@@ -96,6 +172,30 @@ def upgrade(connection: Connection, path: Path | None, version: int) -> None:
         raise
     finally:
         connection.execute("PRAGMA foreign_keys = ON")
+    return backup
+
+
+def _backed_up(connection: Connection, path: Path, version: int) -> Path | None:
+    """A copy of the database; what has its name is whole, and what is not has another."""
+    part = unused_sibling(path)
+    try:
+        make_private(part)
+        connection.execute("VACUUM INTO ?", (str(part),))
+        with contextlib.closing(sqlite3.connect(part)) as copied:
+            if _pragma(copied, "user_version") != version:
+                return None  # another process came first, and has made the copy
+        backup = _unused_backup_path(path, version)
+        part.rename(backup)
+    except OSError as error:
+        raise StoreError(
+            f"a copy of the database as it was cannot be made beside it ({error.strerror})",
+            path=str(path),
+            way_on="Free some space there, or work on a copy of the file elsewhere.",
+        ) from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
+    return backup
 
 
 def _unused_backup_path(path: Path, version: int) -> Path:

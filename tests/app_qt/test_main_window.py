@@ -406,7 +406,7 @@ def test_read_only_database_shows_its_runs_and_takes_none(qtbot: QtBot, qapp: QA
     window = make_window(qapp, tmp_path)
     window.show()
     window.database.wanted = database
-    window.database._on_opened(database, open_store(database, read_only=True))
+    window.database._on_opened(database, open_store(database, read_only=True), None)
 
     assert "cannot be written" in window.banners.text("database")
     assert len(window.history.runs()) == 1

@@ -220,7 +220,7 @@ def test_nothing_is_upgraded_for_reading_alone(path: Path, monkeypatch: pytest.M
     newest_file(path)
     before = path.read_bytes()
     add_version(monkeypatch, add_colour)
-    with pytest.raises(StoreReadOnly, match=r"has to be upgraded first .*Open it once for writing"):
+    with pytest.raises(StoreReadOnly, match=r"has to be upgraded first .*`subflow upgrade .*runs\.db` does it"):
         open_store(path, read_only=True)
     assert path.read_bytes() == before
 

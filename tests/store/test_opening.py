@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -95,7 +96,7 @@ def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
 )
 def test_what_is_no_database_is_refused_and_left_alone(path: Path, content: bytes, read_only: bool) -> None:
     path.write_bytes(content)
-    with pytest.raises(StoreCorrupt, match=r"runs\.db: .*--db"):
+    with pytest.raises(StoreCorrupt, match=r"runs\.db: .*(--db|subflow salvage)"):
         open_store(path, read_only=read_only)
     assert path.read_bytes() == content
 
@@ -154,7 +155,7 @@ def test_a_file_cut_short_is_recognised(path: Path) -> None:
     make_file(path)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(StoreCorrupt, match=r"damaged .*backup copy"):
+    with pytest.raises(StoreCorrupt, match=r"damaged .*subflow check .*subflow salvage"):
         open_store(path)
 
 
@@ -189,7 +190,7 @@ def test_damaged_texts_are_recognised(path: Path) -> None:
 def test_a_damaged_schema_is_recognised(path: Path, read_only: bool) -> None:
     make_file(path)
     path.write_bytes(path.read_bytes().replace(b"CREATE TABLE run_tag", b"CREATE T\xffBLE run_tag"))
-    with pytest.raises(StoreCorrupt, match=r"damaged .*backup copy"), open_store(path, read_only=read_only) as store:
+    with pytest.raises(StoreCorrupt, match=r"damaged .*subflow check"), open_store(path, read_only=read_only) as store:
         store.runs()
 
 
@@ -370,7 +371,7 @@ def test_a_crashed_file_where_nothing_can_be_written_says_what_to_copy(path: Pat
 def test_a_write_connection_that_turns_out_read_only_is_explained(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_id = make_file(path)
     connect = Database._connect
-    monkeypatch.setattr(Database, "_connect", lambda self, uri: connect(self, uri.replace("mode=rwc", "mode=ro")))
+    monkeypatch.setattr(Database, "_connect", lambda self, uri: connect(self, uri.replace("mode=rw", "mode=ro")))
     with open_store(path) as store:
         with pytest.raises(StoreReadOnly, match=r"cannot be written\. Choose another file with --db"):
             store.rename(run_id, "x")
@@ -496,3 +497,24 @@ def test_a_run_left_by_an_error_is_interrupted(store: Store) -> None:
     assert np.array_equal(values_of(store, run.run_id), ramp(10))
     with pytest.raises(RunClosed):
         run.append(10, ramp(1))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such rights")
+def test_what_is_made_is_for_its_owner_alone(tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    with open_store(path) as store:
+        record(store)
+        store.save_copy(tmp_path / "copy.db")
+        modes = {entry.name: entry.stat().st_mode & 0o777 for entry in tmp_path.iterdir()}
+    assert modes == dict.fromkeys(["runs.db", "runs.db-wal", "runs.db-shm", "copy.db"], 0o600)
+
+
+@pytest.mark.parametrize("is_header_there", [False, True])
+def test_an_empty_file_is_called_empty(path: Path, is_header_there: bool) -> None:
+    path.touch()
+    if is_header_there:
+        with plain(path) as connection:
+            connection.execute("PRAGMA user_version = 0")
+            connection.execute("VACUUM")
+    with pytest.raises(StoreMissing, match=r"the file is empty\. The first run"):
+        open_store(path, read_only=True)

@@ -15,6 +15,7 @@ from subflow_app.cli import (
     catalogue,
     compare,
     compare_kernel,
+    databases,
     evaluate,
     explain,
     export,
@@ -116,6 +117,9 @@ app.command(cls=export.ExportCommand, short_help="Write data and figures of stor
 app.command("export-topology")(graph_files.export_topology)
 app.command("import")(graph_files.import_topology)
 app.command("import-trace")(import_trace.import_trace)
+app.command()(databases.check)
+app.command()(databases.salvage)
+app.command()(databases.upgrade)
 app.command()(report.report)
 app.command()(verify.verify)
 app.command()(reproduce.reproduce)

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from subflow_app.cli import exit_codes
 from subflow_app.cli.fork import fork_document
 from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
-from subflow_app.cli.terminal import print_json, print_line, print_list, print_note, print_tables
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import counted, mbit_text, milliseconds_text
@@ -135,11 +136,17 @@ def _list_runs(
         most = (None if as_json else _LISTED) if limit is None else limit
         least = most + 1 if most else None
         found = store.runs(conditions, search=search, tag=tag, status=status, include_deleted=deleted, limit=least)
+        damaged, path = store.damaged, store.path
     rows = found[:most] if most else found
     nothing = "no runs" if query or search or tag or status else "no runs yet: `subflow run demo` makes one"
     print_list(rows, _columns(rows), run_document, as_json=as_json, nothing=nothing)
     if limit is None and len(rows) < len(found):
         print_note(f"These are the newest {len(rows)} runs; --limit 0 lists all of them.")
+    for damage in damaged:
+        print_error(f"{damage}; this run is not listed")
+    if damaged:
+        print_note(f"`subflow check {path}` tells what is lost, `subflow salvage {path} -o NEW` brings over the rest")
+        raise typer.Exit(exit_codes.FAILED)
 
 
 @runs_app.command()

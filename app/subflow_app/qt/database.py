@@ -13,7 +13,7 @@ from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 from subflow_app.core.language import tr
 from subflow_app.core.paths import default_database
 from subflow_app.qt.dialogs import DATABASE_FILTER
-from subflow_store import StoreReadOnly, open_store
+from subflow_store import StoreCorrupt, StoreError, StoreReadOnly, open_store
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -38,6 +38,7 @@ class DatabaseControl(QObject):
         self.dialogs = window.dialogs
         self.store: Store | None = None  # the open store
         self.wanted: Path | None = None  # the file that was last asked for
+        self.damage: StoreCorrupt | None = None  # why the open store is open for reading alone
         self._guest: Path | None = None  # what the program was started on
         self.is_opening = False  # whether a file is being opened right now
         self._is_closed = False
@@ -79,7 +80,7 @@ class DatabaseControl(QObject):
         self._workers.start(
             "open database",
             lambda: _open(wanted),
-            succeeded=lambda store: self._on_opened(wanted, store),
+            succeeded=lambda opened: self._on_opened(wanted, *opened),
             failed=lambda error: self._on_failed(wanted, error),
         )
 
@@ -140,12 +141,13 @@ class DatabaseControl(QObject):
 
     # ---- inside ----
 
-    def _on_opened(self, wanted: Path, store: Store) -> None:
+    def _on_opened(self, wanted: Path, store: Store, damage: StoreCorrupt | None) -> None:
         if self._is_closed or wanted != self.wanted:
             store.close()
             return
         self.is_opening = False
         before, self.store = self.store, store
+        self.damage = damage
         self.opened.emit(store)
         # Views have let go of the old store only now.
         waits, self._waits = self._waits, []
@@ -178,11 +180,16 @@ class DatabaseControl(QObject):
         self.purged.emit(count)
 
 
-def _open(path: Path) -> Store:
-    """Opens for writing if possible; the history of a file on a read-only disk can still be looked at."""
+def _open(path: Path) -> tuple[Store, StoreCorrupt | None]:
+    """Opens for writing if possible; a file on a read-only disk, or a damaged one, can still be looked at."""
     try:
-        return open_store(path)
+        return open_store(path), None
     except StoreReadOnly:
         if not path.exists():
             raise
-        return open_store(path, read_only=True)
+        return open_store(path, read_only=True), None
+    except StoreCorrupt as error:
+        try:
+            return open_store(path, read_only=True), error
+        except StoreError:
+            raise error from None

@@ -20,6 +20,7 @@ from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.leaderboard.feature import LeaderboardFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.queue.session import QueueSession
+from subflow_app.qt.rescue_feature import RescueFeature
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.training.session import TrainingSession
@@ -43,6 +44,7 @@ class Features:
             FairnessFeature,
             CompareFeature,
             CrashFeature,
+            RescueFeature,
             PlayheadFeature,
             # Behind the playhead: a click takes that to a time, and then to the decision that explains it.
             ExplainFeature,

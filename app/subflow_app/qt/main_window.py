@@ -326,7 +326,7 @@ class MainWindow(QMainWindow):
 
     def tell_failure(self, error: Exception) -> None:
         """Says why an action did not work."""
-        self.notices.action_failed(error_text(error))
+        self.notices.action_failed(error_text(error), self.notices.ways_of(error))
 
     # ---- facts ----
 
@@ -394,7 +394,9 @@ class MainWindow(QMainWindow):
         self.shown.drop_stored()
         self.history.set_store(store)
         self.notices.database_opened()
-        if store.is_read_only:
+        if self.database.damage is not None:
+            self.notices.database_damaged(self.database.damage, self.database.ask_open)
+        elif store.is_read_only:
             self.notices.database_read_only(self.database.path, self.database.ask_open)
         if not self.database.is_guest:
             self.preferences.change(self.preferences.settings.with_database(store.path))

@@ -22,6 +22,7 @@ class Notices:
     def __init__(self, banners: Banners) -> None:
         """Tells in ``banners``."""
         self._banners = banners
+        self.ways_of: Callable[[Exception], Sequence[Way]] = lambda _error: ()  # of whoever knows more of an error
 
     def file_failed(self, text: str) -> None:
         """A scenario file could not be read or written."""
@@ -35,9 +36,9 @@ class Notices:
         )
         self._banners.show_banner("recovery", "warning", text)
 
-    def action_failed(self, text: str) -> None:
+    def action_failed(self, text: str, ways: Sequence[Way] = ()) -> None:
         """Something asked for cannot be done."""
-        self._banners.show_banner("action", "error", problem_text(text))
+        self._banners.show_banner("action", "error", problem_text(text), ways)
 
     def time_told(self, text: str, ways: Sequence[Way]) -> None:
         """What there is to know of the time that is looked at; empty: nothing any more."""
@@ -83,8 +84,14 @@ class Notices:
             "database",
             "error",
             f"{error_text(error)} {what_now}",
-            [Way(tr("Choose another file…"), choose), Way(tr("Try again"), again)],
+            [*self.ways_of(error), Way(tr("Choose another file…"), choose), Way(tr("Try again"), again)],
         )
+
+    def database_damaged(self, error: StoreError, choose: Callable[[], None]) -> None:
+        """The database is open for reading alone, as something of it is damaged."""
+        what_now = tr("What is sound can be opened; new runs stay in memory, and can be exported.")
+        ways = [*self.ways_of(error), Way(tr("Choose another file…"), choose)]
+        self._banners.show_banner("database", "error", f"{error_text(error)} {what_now}", ways)
 
     def database_read_only(self, path: Path | None, choose: Callable[[], None]) -> None:
         """The database can be read only."""
@@ -104,11 +111,11 @@ class Notices:
 
     def history_failed(self, error: Exception) -> None:
         """Stored runs could not be read or changed."""
-        self._banners.show_banner("history", "error", error_text(error))
+        self._banners.show_banner("history", "error", error_text(error), self.ways_of(error))
 
     def list_failed(self, error: StoreError, choose: Callable[[], None], again: Callable[[], None]) -> None:
         """The list of runs could not be read, or a run not be changed; what is listed stays."""
-        ways = [Way(tr("Try again"), again), Way(tr("Choose another file…"), choose)]
+        ways = [*self.ways_of(error), Way(tr("Try again"), again), Way(tr("Choose another file…"), choose)]
         self._banners.show_banner("history", "error", error_text(error), ways)
 
     def deleted(self, what: str, undo: Callable[[], None]) -> None:

@@ -66,8 +66,18 @@ ERRORS = (
     translatable("Free some space, choose a file on another disk with --db, or save the run as CSV."),
     translatable("Give the name of a file in it."),
     translatable("Open it for writing, or choose another file with --db."),
-    translatable("Open it once for writing, or work on a copy of the file."),
-    translatable("Put a backup copy in its place, or choose another file with --db; this one is left as it is."),
+    translatable("`subflow upgrade {file}` does it, and keeps the file as it was beside it."),
+    translatable("the file is empty"),
+    translatable("The first run that is kept in it makes it a database."),
+    translatable("the file cannot be made ({reason})"),
+    translatable("a copy of the database as it was cannot be made beside it ({reason})"),
+    translatable("Free some space there, or work on a copy of the file elsewhere."),
+    translatable(
+        "`subflow check {file}` tells what of it is lost, `subflow salvage {file_too} -o NEW` brings over all that is "
+        "sound; this one is left as it is."
+    ),
+    translatable("there is not enough memory"),
+    translatable("Close other programs and try again."),
     translatable("Save the run as CSV, or run it again."),
     translatable("Update Subflow, or choose another file with --db."),
     translatable("run {run} was closed by another Subflow, which took this one for dead"),

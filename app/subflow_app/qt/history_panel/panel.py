@@ -26,6 +26,7 @@ from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import pages, v_box
 from subflow_app.qt.workers import Workers
 from subflow_store import RunRow, StoreError
+from subflow_store.damage import Damage
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -40,6 +41,7 @@ class History(QWidget):
     selection_changed = Signal()
     menu_requested = Signal(QPoint)  # global position
     failed = Signal(object)  # StoreError
+    damaged = Signal(object, object)  # the file and the Damage of runs that are not listed
     told = Signal(str)
     summarised = Signal(str)  # how many runs there are and what the newest is, in a line
     deleted = Signal(str, object)  # what, and the HistoryCommand that can be undone
@@ -58,6 +60,7 @@ class History(QWidget):
         self._undo_stack = undo_stack
         self.dialogs = dialogs
         self._store: Store | None = None
+        self._told_damage: Sequence[Damage] = ()
         self._kept: set[int] | None = None  # what to select once the list is read
         self._model = RunTable(self)
         self.reader = RunReader(workers, self)
@@ -107,6 +110,7 @@ class History(QWidget):
         self.changes.set_store(store)
         self._store = store
         self._field.vocabulary = None
+        self._told_damage = ()
         self.reader.set_store(store)
         self._model.set_writable(store is not None and not store.is_read_only)
         self._empty.set_text(tr("No database") if store is None else "", why_none)
@@ -314,6 +318,9 @@ class History(QWidget):
         self._show_page()
         self.selection_changed.emit()
         self.summarised.emit(self._summary(listing.rows))
+        if listing.damaged and self._store is not None and listing.damaged != self._told_damage:
+            self._told_damage = listing.damaged
+            self.damaged.emit(self._store.path, listing.damaged)
 
     def _summary(self, rows: Sequence[RunRow]) -> str:
         if not rows:

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.history.run_query import Vocabulary
 from subflow_app.qt.workers import Workers
-from subflow_store import StoreError
+from subflow_store import StoreCorrupt, StoreError
 from subflow_store.conditions import Condition
+from subflow_store.damage import Damage
 from subflow_store.values import RunRow
 
 if TYPE_CHECKING:
     from subflow_app.core.history.run_columns import Value
     from subflow_store import Store
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +34,7 @@ class Listing:
         keys: of all recorded values.
         tags: all that are in use.
         sweeps: names of the sweeps, by the tag of their runs.
+        damaged: what is missing, as it cannot be read.
     """
 
     rows: list[RunRow] = field(default_factory=list)
@@ -36,6 +42,7 @@ class Listing:
     keys: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     sweeps: Mapping[str, str] = field(default_factory=dict)
+    damaged: tuple[Damage, ...] = ()
 
     def vocabulary(self, before: Vocabulary) -> Vocabulary:
         """What queries may name: of scenarios and controllers all that were ever listed."""
@@ -119,10 +126,22 @@ class RunReader(QObject):
 
 
 def _read(store: Store, conditions: Sequence[Condition], keys: Sequence[str]) -> Listing:
+    rows = store.runs(conditions)
+    damaged = list(store.damaged)
+
+    def sound(read: Callable[[], T], nothing: T) -> T:
+        """What stands beside the runs must not cost them."""
+        try:
+            return read()
+        except StoreCorrupt as error:
+            damaged.append(Damage("", "", 0, error.problem))
+            return nothing
+
     return Listing(
-        store.runs(conditions),
-        {key: store.values(key) for key in keys},
-        tuple(store.value_keys()),
-        tuple(store.tags()),
-        store.sweeps.names(),
+        rows,
+        {key: sound(partial(store.values, key), {}) for key in keys},
+        tuple(sound(store.value_keys, [])),
+        tuple(sound(store.tags, [])),
+        sound(store.sweeps.names, {}),
+        tuple(damaged),
     )

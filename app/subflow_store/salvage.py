@@ -1,0 +1,265 @@
+"""What of a database is damaged, and a new one of all that is sound."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from sqlite3 import Connection
+from typing import Any
+
+from subflow_store import upgrade
+from subflow_store.copies import Changes, Rows, Taking
+from subflow_store.damage import Damage
+from subflow_store.database import BUSY_TIMEOUT_S, Database, provide_folder
+from subflow_store.errors import StoreCorrupt, StoreError, StoreForeign, StoreFull, StoreNewer
+from subflow_store.files import unused_sibling
+from subflow_store.rows import insert
+from subflow_store.schema_repair import MOST_VERSIONS, repair
+from subflow_store.soundness import OF_RUN, OF_SERIES, OF_SWEEP, OF_TRAINING, SoundRows
+from subflow_store.store import Store
+
+Progress = Callable[[int, int], object]
+"""Is told how many runs, trainings and sweeps of how many are done. What it raises ends the work."""
+
+_KINDS = ("sweep", "run", "training")
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What there is in a database, and what of it is damaged.
+
+    Attributes:
+        runs: numbers of those of which there is something.
+        trainings: likewise.
+        sweeps: likewise.
+        damage: nothing, if the database is sound.
+    """
+
+    runs: tuple[int, ...]
+    trainings: tuple[int, ...]
+    sweeps: tuple[int, ...]
+    damage: tuple[Damage, ...]
+
+
+def check(path: Path, on_progress: Progress = lambda _done, _of: None) -> Findings:
+    """Look at every row of a database, and change nothing.
+
+    Raises:
+        StoreError: if there is no such file, or it is no database of ours.
+    """
+    found = _Found()
+    with _readable(path, found.note) as (connection, rows, is_repaired):
+        if not is_repaired:
+            _check_structure(connection, found.note)
+        numbers = {kind: rows.numbers(kind) for kind in _KINDS}
+        done, of = 0, sum(map(len, numbers.values()))
+        for kind, each in numbers.items():
+            for number in each:
+                on_progress(done, of)
+                _read_all(rows, kind, number)
+                done += 1
+        on_progress(done, of)
+    return found.findings(numbers)
+
+
+def salvage(
+    path: Path, target: Path, *, overwrite: bool = False, on_progress: Progress = lambda _done, _of: None
+) -> Findings:
+    """Bring all that is sound of a database into a new one, which is there as a whole or not at all.
+
+    Numbers, names, notes, tags and marks of deletion stay.
+
+    Args:
+        path: the damaged database; it is left as it is.
+        target: the new one.
+        overwrite: whether an existing file is replaced.
+        on_progress: is told how far it is.
+
+    Returns:
+        What was brought over, and what was lost.
+
+    Raises:
+        StoreError: if there is nothing to be read, or the new one cannot be written.
+    """
+    target = target.expanduser().absolute()
+    if target == path.expanduser().absolute() or (target.exists() and target.samefile(path)):
+        raise StoreError("what is salvaged cannot take the place of its original", path=str(target))
+    if target.exists() and not overwrite:
+        raise StoreError("the file exists already", path=str(target), way_on="Choose another name.")
+    provide_folder(target)
+    found = _Found()
+    part = unused_sibling(target)
+    try:
+        with _readable(path, found.note) as (_, rows, _is_repaired), Store(part) as store:
+            taken = _bring(rows, store, found.note, on_progress)
+        part.replace(target)
+    except OSError as error:
+        raise StoreError(
+            f"the file cannot be written ({error.strerror})", path=str(target), way_on="Choose another place."
+        ) from error
+    except StoreFull as error:
+        raise StoreFull(error.problem, path=str(target), way_on="Choose another place.") from error
+    finally:
+        for suffix in ("", "-wal", "-shm", "-journal"):
+            with contextlib.suppress(OSError):
+                part.with_name(part.name + suffix).unlink(missing_ok=True)
+    return found.findings(taken)
+
+
+class _Found:
+    """The damage so far; the same is told once, whatever comes upon it."""
+
+    def __init__(self) -> None:
+        self._damage: dict[Damage, None] = {}
+
+    def note(self, damage: Damage) -> None:
+        self._damage[damage] = None
+
+    def findings(self, numbers: Mapping[str, list[int]]) -> Findings:
+        return Findings(tuple(numbers["run"]), tuple(numbers["training"]), tuple(numbers["sweep"]), tuple(self._damage))
+
+
+def _read_all(rows: SoundRows, kind: str, number: int) -> None:
+    """Everything that belongs to a run, training or sweep."""
+    if not rows.rows(kind, "id", number):
+        return
+    if kind == "run":
+        for series in rows.rows("series", "run_id", number):
+            for table in OF_SERIES:
+                rows.rows(table, "series_id", series["id"])
+    for table in {"run": OF_RUN, "training": OF_TRAINING, "sweep": OF_SWEEP}[kind]:
+        if table != "series":
+            rows.rows(table, f"{kind}_id", number)
+
+
+def _bring(
+    rows: SoundRows, store: Store, note: Callable[[Damage], None], on_progress: Progress
+) -> dict[str, list[int]]:
+    """Everything, run by run."""
+    numbers = {kind: rows.numbers(kind) for kind in _KINDS}
+    done, of = 0, sum(map(len, numbers.values()))
+    taken: dict[str, dict[int, int]] = {kind: {} for kind in _KINDS}
+
+    def bring(connection: Connection, *, kind: str, number: int) -> None:
+        taking = _Bringing(rows.rows, connection, note)
+        here = taking.one(kind, number, taken["run"], taken["sweep"])
+        if here is not None:
+            taken[kind][number] = here
+
+    def link(connection: Connection) -> None:
+        _Bringing(rows.rows, connection, note).link(taken["run"], taken["sweep"])
+
+    for kind, each in numbers.items():
+        for number in each:
+            on_progress(done, of)
+            store.copies.transaction(partial(bring, kind=kind, number=number))
+            done += 1
+    store.copies.transaction(link)
+    on_progress(done, of)
+    return {kind: sorted(each) for kind, each in taken.items()}
+
+
+class _Bringing(Taking):
+    """Brings one thing after another into a new database."""
+
+    def __init__(self, rows: Rows, connection: Connection, note: Callable[[Damage], None]) -> None:
+        super().__init__(rows, connection, Changes(is_whole=True))
+        self._note = note
+
+    def one(self, kind: str, number: int, runs: Mapping[int, int], sweeps: Mapping[int, int]) -> int | None:
+        """A run, training or sweep; returns its number."""
+        if kind == "run":
+            return self._run(number, runs, sweeps)
+        return self._sweep(number) if kind == "sweep" else self._training(number)
+
+    def link(self, runs: Mapping[int, int], sweeps: Mapping[int, int]) -> None:
+        """Which runs belong to which sweeps."""
+        for there, here in sweeps.items():
+            self._link(there, here, runs)
+
+    def _put(self, table: str, row: Mapping[str, Any]) -> int | None:
+        try:
+            return insert(self._into, table, row)
+        except sqlite3.IntegrityError as error:
+            # What belongs to another one by the damage, is there twice, or is of another kind than its column.
+            self._note(Damage(table, "", 0, f"a row does not fit ({error})"))
+            return None
+
+
+# Structure
+
+
+def _check_structure(connection: Connection, note: Callable[[Damage], None]) -> None:
+    """What SQLite itself finds, table by table with the indexes of each."""
+    tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()]
+    is_sound = True
+    for table in (*tables, ""):
+        if not table and not is_sound:
+            continue  # as a whole it would only say the same again
+        try:
+            question = f"PRAGMA integrity_check('{table}')" if table else "PRAGMA integrity_check"
+            told = [text for (text,) in connection.execute(question).fetchall() if text != "ok"]
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            told = [str(error)]
+        is_sound = is_sound and not told
+        for text in told:
+            for line in text.splitlines():
+                if not line.startswith("***"):
+                    note(Damage(table, "", 0, line))
+    try:
+        for table, _, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchall():
+            note(Damage(table, "", 0, f"a row belongs to a {parent} that is not there"))
+    except (sqlite3.Error, UnicodeDecodeError) as error:
+        note(Damage("", "", 0, str(error)))
+
+
+@contextlib.contextmanager
+def _readable(path: Path, note: Callable[[Damage], None]) -> Iterator[tuple[Connection, SoundRows, bool]]:
+    """A connection to a database, or to a copy of it with its schema repaired; and whether it is that.
+
+    Raises:
+        StoreError: if there is no such file, or it is no database of ours.
+    """
+    with tempfile.TemporaryDirectory(prefix="subflow-") as folder:
+        database, problem = _opened(path)
+        if database is None:
+            note(Damage("sqlite_schema", "", 0, problem))
+            copy = Path(folder, "copy.db")
+            repair(path, copy, problem)
+            database = Database(copy, read_only=True, busy_timeout_s=BUSY_TIMEOUT_S, any_version=True)
+        try:
+            with database.reading() as connection:
+                connection.execute("BEGIN")
+                yield connection, SoundRows(connection, note), bool(problem)
+        finally:
+            database.close()
+
+
+def _opened(path: Path) -> tuple[Database | None, str]:
+    """A database whose schema is sound; else None, and what is wrong with it."""
+    database = None
+    try:
+        database = Database(path, read_only=True, busy_timeout_s=BUSY_TIMEOUT_S, any_version=True)
+        with database.reading() as connection:
+            if upgrade.has_schema(connection):
+                return database, ""
+        problem = "its tables are not those that were made"
+    except (StoreCorrupt, StoreForeign, StoreNewer) as error:
+        if isinstance(error, StoreNewer) and _big(path, 60) < MOST_VERSIONS:
+            raise
+        problem = error.problem
+    if database is not None:
+        database.close()
+    return None, problem
+
+
+def _big(path: Path, offset: int) -> int:
+    """A number of the file's header."""
+    with path.open("rb") as file:
+        file.seek(offset)
+        return int.from_bytes(file.read(4), "big")
