@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "check.h"
+#include "fetch.h"
 #include "memory.h"
 #include "units.h"
 
@@ -65,6 +66,11 @@ public:
             SF_ASSERT(pending_[source] == kNever || is_found[source]);
     }
 
+    // See Network::fetch_ahead().
+    void fetch_ahead() const {
+        fetch_some(heap_.data(), heap_.size());
+        fetch_some(pending_.data(), pending_.size());
+    }
     std::size_t heap_bytes() const { return heap_bytes_of(heap_, pending_); }
 
 private:

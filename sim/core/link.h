@@ -238,6 +238,15 @@ public:
     std::int64_t max_queue_pkts() const { return max_queue_pkts_; }
     void restart_max_queue(Nanos now) { max_queue_pkts_ = queue_pkts(now); }
     std::size_t heap_bytes() const { return heap_bytes_of(queue_, in_flight_, features_); }
+    // Has the processor fetch what will be taken and put next (Network::fetch_ahead).
+    void fetch_ahead() const {
+        queue_.fetch_from(queue_.begin_pos());
+        queue_.fetch_from(queue_.end_pos());
+        in_flight_.fetch_from(in_flight_.begin_pos());
+        in_flight_.fetch_from(in_flight_.end_pos());
+    }
+    // The packet that arrives first; nullptr: none is held.
+    const Packet* first_held() const { return in_flight_.empty() ? nullptr : &in_flight_.front().packet; }
 
 private:
     struct Queued {

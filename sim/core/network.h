@@ -140,6 +140,12 @@ public:
     // Whether it is there for a learning agent: that, and it has measured an RTT.
     bool can_be_seen(const Subflow& s) const { return is_under_way(s) && s.sender.rtt().has_sample(); }
 
+    // For whoever runs many networks by turns, each a little, so that none finds in the processor's caches what it left
+    // there: has it fetch what the next events read. Changes nothing. What one level names has to be there before the
+    // next is asked for, so that the fetching of several networks overlaps.
+    static constexpr std::uint32_t kFetchLevels = 4;
+    void fetch_ahead(std::uint32_t level) const;
+
     // What it keeps on the heap, the scenario and policies aside.
     std::size_t heap_bytes() const;
     // The link direction, or else the flow with its subflows, that keeps most of it.
@@ -231,6 +237,7 @@ private:
     void send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
     void send_delayed_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
     void note_receiver_rtt(Connection& c, Nanos at);
+    void fetch_extensions(std::uint32_t first) const;
     std::uint32_t make_extension(const AckExtension& content);
     void start_datagrams(std::uint32_t subflow);
     void send_datagrams(std::uint32_t subflow);
@@ -319,7 +326,7 @@ private:
     std::vector<std::uint32_t> held_ahead_;  // links that may hold packets for the next segment, downstream ones first
 
     std::vector<AckExtension> ack_extensions_;
-    std::vector<std::uint32_t> free_extensions_;
+    Ring<std::uint32_t> free_extensions_;  // the one that was freed first is used first: ACKs then read slots in order
 
     Timeline timeline_;
     bool is_warming_up_ = false;

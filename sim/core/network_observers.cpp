@@ -90,4 +90,38 @@ std::int64_t Network::packets_not_captured() const {
     return lost;
 }
 
+// They are used in turn.
+void Network::fetch_extensions(std::uint32_t first) const {
+    fetch_some(&ack_extensions_[first], ack_extensions_.size() - first, 1024);
+}
+
+void Network::fetch_ahead(std::uint32_t level) const {
+    switch (level) {
+        case 0:
+            fetch_some(this, 1, reinterpret_cast<const char*>(&siblings_) - reinterpret_cast<const char*>(this));
+            break;
+        case 1:
+            events_.fetch_ahead();
+            fetch_some(subflows_.data(), subflows_.size());
+            fetch_some(connections_.data(), connections_.size());
+            fetch_some(links_.data(), links_.size());
+            fetch_some(hops_.data(), hops_.size());
+            fetch_some(agents_.all().data(), agents_.all().size());
+            break;
+        case 2:
+            for (const Link& link : links_) link.fetch_ahead();
+            for (const Subflow& s : subflows_) s.sender.fetch_ahead();
+            for (const Agent& agent : agents_.all()) fetch_some(agent.members().data(), agent.members().size());
+            free_extensions_.fetch_from(free_extensions_.begin_pos());
+            break;
+        default:
+            if (!free_extensions_.empty()) fetch_extensions(free_extensions_.front());
+            for (const Link& link : links_) {
+                const Packet* const first = link.first_held();
+                if (first != nullptr && first->kind() == PacketKind::Ack && first->extension != kNoExtension)
+                    fetch_extensions(first->extension);
+            }
+    }
+}
+
 }  // namespace subflow

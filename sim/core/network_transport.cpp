@@ -378,8 +378,8 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
         ack_extensions_.push_back(content);
         return static_cast<std::uint32_t>(ack_extensions_.size() - 1);
     }
-    const std::uint32_t slot = free_extensions_.back();
-    free_extensions_.pop_back();
+    const std::uint32_t slot = free_extensions_.front();
+    free_extensions_.pop_front();
     ack_extensions_[slot] = content;
     return slot;
 }

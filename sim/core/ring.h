@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "check.h"
+#include "fetch.h"
 #include "memory.h"
 
 namespace subflow {
@@ -60,6 +61,12 @@ public:
         if (capacity_ == 0) grow();
     }
 
+    // Has the processor fetch some slots from `pos` on.
+    void fetch_from(std::uint32_t pos) const {
+        const std::uint32_t first = pos & mask_;
+        fetch_some(slots_.data() + first, capacity_ - first, kFetchedBytes);
+    }
+
     // Drops every element at `pos` and behind it.
     void truncate(std::uint32_t pos) {
         SF_VALIDATE(pos - begin_ <= size());
@@ -81,6 +88,8 @@ private:
         capacity_ = larger_capacity;
         mask_ = larger_mask;
     }
+
+    static constexpr std::size_t kFetchedBytes = 1536;
 
     std::vector<T> slots_;
     std::uint32_t mask_ = 0;  // capacity - 1, kept because dividing a byte count by sizeof(T) per access is not free

@@ -1,7 +1,9 @@
 #include "sender.h"
 
 #include <cmath>
+#include <functional>
 
+#include "fetch.h"
 #include "listed.h"
 #include "sender_controller.h"
 
@@ -18,7 +20,15 @@ SubflowSender& SubflowSender::operator=(SubflowSender&&) noexcept = default;
 SubflowSender::~SubflowSender() = default;
 
 std::size_t SubflowSender::heap_bytes() const {
-    return heap_bytes_of(controller_, packets_, retransmissions_, queue_, sacked_, sampler_, monitor_, decisions_);
+    return heap_bytes_of(controller_, packets_, retransmissions_, queue_, sacked_, lost_again_, sampler_, monitor_,
+                         decisions_);
+}
+
+void SubflowSender::fetch_ahead() const {
+    fetch_some(&*controller_, 1);
+    packets_.fetch_from(loss_scan_);
+    packets_.fetch_from(snd_nxt_);
+    retransmissions_.fetch_from(retransmissions_.begin_pos());
 }
 
 SubflowSender::SubflowSender(const Controller& controller, const TransportOptions& options, std::uint64_t seed,
@@ -82,9 +92,7 @@ void SubflowSender::stamp(std::uint32_t seq, Nanos now) {
 Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& options) {
     SF_VALIDATE(may_retransmit(now));
     owes_first_retransmission_ = false;
-    std::uint32_t seq = std::max(retransmit_hint_, snd_una_);
-    while (!(packets_[seq].flags & kLost)) ++seq;
-    retransmit_hint_ = seq + 1;
+    const std::uint32_t seq = take_first_lost();
     SentPacket& packet = packets_[seq];
     --lost_pending_;
     packet.flags = kInPipe | kRetransmitted;
@@ -99,6 +107,20 @@ Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& option
     ++stats_.retransmits;
     count_sent(now);
     return {seq, packet.data_seq, packet.transmission};
+}
+
+// The lowest packet that is lost and not yet retransmitted.
+std::uint32_t SubflowSender::take_first_lost() {
+    while (!lost_again_.empty()) {
+        const std::uint32_t seq = lost_again_.front();
+        std::ranges::pop_heap(lost_again_, std::ranges::greater());
+        lost_again_.pop_back();
+        if (seq >= snd_una_ && (packets_[seq].flags & kLost)) return seq;
+    }
+    std::uint32_t seq = std::max(retransmit_hint_, snd_una_);
+    while (!(packets_[seq].flags & kLost)) ++seq;
+    retransmit_hint_ = seq + 1;
+    return seq;
 }
 
 SF_INLINE void SubflowSender::add_rtt_sample(Nanos rtt, const TransportOptions& options) {
@@ -418,10 +440,14 @@ void SubflowSender::mark_lost(std::uint32_t seq) {
     if (has_monitor_) [[unlikely]]
         monitor_->on_lost(packet.transmission);
     packet.flags = static_cast<std::uint8_t>((packet.flags & kRetransmitted) | kLost);
+    if (lost_pending_ == 0) lost_again_.clear();
     --pipe_;
     ++lost_pending_;
     ++stats_.marked_lost;
-    retransmit_hint_ = std::min(retransmit_hint_, seq);
+    if (seq < retransmit_hint_) {
+        lost_again_.push_back(seq);
+        std::ranges::push_heap(lost_again_, std::ranges::greater());
+    }
 }
 
 void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings, const TransportOptions& options) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "boxed.h"
 #include "cc/controller.h"
@@ -281,6 +282,8 @@ public:
     }
 
     std::size_t heap_bytes() const;
+    // Has the processor fetch what the next acknowledgements and transmissions touch (Network::fetch_ahead).
+    void fetch_ahead() const;
     // Throws InternalError unless the books balance: used by builds with SUBFLOW_VALIDATE and by tests.
     void check_invariants() const;
 
@@ -496,6 +499,7 @@ private:
     // What an acknowledgement says of a probe under way. Returns true if the probe repaired a loss.
     bool judge_probe(const AckOutcome& ack, SeqRange duplicate);
     void mark_lost(std::uint32_t seq);
+    std::uint32_t take_first_lost();
     void enter_recovery(Nanos now, const Siblings& siblings, const TransportOptions& options);
     void update_recovery_window(const AckOutcome& ack, bool found_losses, Nanos now, const TransportOptions& options);
 
@@ -545,7 +549,10 @@ private:
     Ring<std::uint32_t> queue_;  // data numbers handed over and not yet sent
     RangeSet sacked_;
     std::uint32_t loss_scan_ = 0;        // first transmissions below it have been judged
-    std::uint32_t retransmit_hint_ = 0;  // nothing below it awaits retransmission
+    std::uint32_t retransmit_hint_ = 0;  // below it only what is in lost_again_ awaits retransmission
+    // A heap, the lowest first, of what was marked lost below the hint: mostly retransmissions that were lost, too. In
+    // a flight of thousands of packets each of them would have the search begin anew. Some may have been delivered.
+    std::vector<std::uint32_t> lost_again_;
     std::uint32_t recovery_point_ = 0;
     double acked_between_losses_ = 0;
 

@@ -137,6 +137,9 @@ void VecEnv::work() {
 void VecEnv::step_next(std::unique_lock<std::mutex>& lock) {
     const std::uint32_t env = sent_.front();
     sent_.pop_front();
+    // The nearest waits for its last level, the one behind it for the level before, and so on.
+    for (std::uint32_t i = 0; i < Network::kFetchLevels && i < sent_.size(); ++i)
+        episodes_[sent_[i]].network->fetch_ahead(Network::kFetchLevels - 1 - i);
     lock.unlock();
     step(env);
     lock.lock();
