@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+import shiboken6
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
@@ -28,6 +29,8 @@ from subflow_app.qt.training.promote_dialog import PromoteDialog, Promotion
 from subflow_app.qt.training.table_model import COLUMNS
 from subflow_app.qt.workers import Workers
 
+pytestmark = pytest.mark.one_window
+
 PATIENCE_MS = 30_000  # what takes a moment takes longer on a busy computer
 
 
@@ -37,20 +40,23 @@ def desk(tmp_path: Path) -> FakeDesk:
 
 
 @pytest.fixture
-def window(
-    qtbot: QtBot, qapp: QApplication, tmp_path: Path, dialogs: ScriptedDialogs, desk: FakeDesk
-) -> Iterator[MainWindow]:
-    """A shown window on the Train page, with the scenario of `TWO_PATHS`."""
-    made = make_window(qapp, tmp_path, dialogs=dialogs, desk_maker=lambda _store: desk)
-    made.show()
-    made.load()
-    qtbot.waitUntil(lambda: not made.database.is_opening, timeout=PATIENCE_MS)
-    made.documents.open_text(TWO_PATHS, "two-paths")
-    made.bar.trigger("run.speed_express")
-    made.docks.set_open("train", True)
-    qtbot.waitUntil(lambda: page_of(made).form is not None, timeout=PATIENCE_MS)
-    yield made
-    close_window(qtbot, made)
+def window(window: MainWindow, qtbot: QtBot, desk: FakeDesk) -> Iterator[MainWindow]:
+    """The window on the Train page, with trainings and a form that no other test has touched."""
+    session = window.training_session
+    window.desk_maker = lambda _store: desk
+    was_shown = session.desk is not None
+    window.docks.set_open("train", True)
+    if was_shown:
+        session._on_woken()
+    qtbot.waitUntil(lambda: session.desk is desk and page_of(window).form is not None, timeout=PATIENCE_MS)
+    yield window
+    form = page_of(window).form
+    if shiboken6.isValid(window) and form is not None:
+        desk.stop_all()
+        settle(window)
+        form.deleteLater()
+        page_of(window).form = None
+        session._is_wanted = False  # the next database has other trainings
 
 
 @dataclass
@@ -428,6 +434,7 @@ def test_the_promote_dialog_refuses_names_that_are_taken_or_impossible(qtbot: Qt
     assert dialog.promote.isEnabled()
 
 
+@pytest.mark.own_window
 def test_closing_asks_about_trainings_and_leaves_them_running(
     qtbot: QtBot, window: MainWindow, desk: FakeDesk, dialogs: ScriptedDialogs
 ) -> None:
@@ -442,6 +449,7 @@ def test_closing_asks_about_trainings_and_leaves_them_running(
     assert desk.is_closed
 
 
+@pytest.mark.own_window
 def test_closing_waits_for_the_last_checkpoint(
     qtbot: QtBot, window: MainWindow, desk: FakeDesk, dialogs: ScriptedDialogs
 ) -> None:
