@@ -28,6 +28,8 @@ from subflow_app.qt.run_control import RunControl, is_kept
 from subflow_app.qt.workers import Workers
 from subflow_store import RunRow, StoreFull, open_store
 
+pytestmark = pytest.mark.one_window
+
 # So long that it is still going on whenever a test acts on it: 20,000 s at real time.
 ENDLESS = TWO_PATHS.replace('duration = "2s"', 'duration = "20000s"')
 
@@ -86,9 +88,11 @@ def test_same_seed_gives_the_same_run(window: MainWindow, run_once: Callable[[],
 def test_run_that_is_over_before_the_first_tick_shows_its_curves(
     qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
 ) -> None:
+    usual = window.runs._timer.interval()
     window.runs._timer.setInterval(60_000)
 
     run_once()
+    window.runs._timer.setInterval(usual)
 
     assert window.plots.stack.latest_time_s == pytest.approx(2.0)
     assert window.run_status.text().startswith("2.0 of 2 s")
@@ -166,6 +170,7 @@ def test_space_on_the_canvas_runs(qtbot: QtBot, window: MainWindow) -> None:
     assert len(window.history.runs()) == 1
 
 
+@pytest.mark.own_window
 def test_closing_the_window_keeps_the_run_as_stopped(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     start_endless(qtbot, window)
 
@@ -263,6 +268,7 @@ def test_full_disk_loses_nothing(
     assert [row.signature for row in window.history.runs()] == [result.signature]
 
 
+@pytest.mark.own_window
 def test_a_run_that_no_disk_takes_is_asked_about_before_the_window_closes(
     qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
