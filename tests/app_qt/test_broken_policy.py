@@ -13,6 +13,8 @@ from tests.helpers.window import TWO_PATHS
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.qt.main_window import MainWindow
 
+pytestmark = pytest.mark.one_window
+
 
 def damaged(path: Path) -> None:
     path.write_bytes(b"no policy")

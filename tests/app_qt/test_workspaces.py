@@ -13,9 +13,19 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import make_window
 
+from subflow_app.core.experiments import recipe_files
 from subflow_app.qt.choices import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.workspaces import ARRANGEMENTS
+
+pytestmark = pytest.mark.one_window
+
+
+@pytest.fixture(autouse=True)
+def _no_experiments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The gallery, which some workspaces show, would read all experiments for each database."""
+    (tmp_path / "experiments").mkdir()
+    monkeypatch.setattr(recipe_files, "experiments_folder", lambda: tmp_path / "experiments")
 
 
 def opened(window: MainWindow) -> set[str]:
@@ -58,6 +68,7 @@ def test_any_panel_can_be_closed_and_opened(window: MainWindow, name: str) -> No
     assert opened(window) == set(PANELS)
 
 
+@pytest.mark.own_window
 def test_panels_that_are_not_shown_stay_asleep(window: MainWindow) -> None:
     for name in ("design", "analyse", "run", "lab"):
         show(window, name)
