@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
-import functools
 from collections.abc import Iterator
 from pathlib import Path
+
+from tests.helpers import import_graph
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("sim/subflow_sim", "agents/subflow_agents", "app/subflow_store", "app/subflow_app")
@@ -26,20 +27,13 @@ ALLOWED = {
 }
 
 
-@functools.cache
-def nodes(path: Path) -> tuple[ast.AST, ...]:
-    """What a source imports and calls."""
-    every = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-    return tuple(node for node in every if isinstance(node, ast.Import | ast.ImportFrom | ast.Call))
-
-
 def imports(path: Path) -> Iterator[str]:
-    for node in nodes(path):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module is not None and node.level == 0:
-            yield node.module
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+    for statement, _ in import_graph.statements(path):
+        if isinstance(statement, ast.Import):
+            yield from (alias.name for alias in statement.names)
+        elif statement.module is not None and statement.level == 0:
+            yield statement.module
+            yield from (f"{statement.module}.{alias.name}" for alias in statement.names)
 
 
 def speaks(module: str) -> bool:
@@ -63,6 +57,7 @@ def test_no_address_is_opened_but_by_the_person() -> None:
     """Qt opens addresses in the browser: of files on this computer, and of links that are clicked."""
     for source in SOURCES:
         for path in (ROOT / source).rglob("*.py"):
-            for node in nodes(path):
+            text = path.read_text(encoding="utf-8")
+            for node in ast.walk(ast.parse(text)) if "openUrl" in text else ():
                 if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "openUrl":
                     assert "http" not in ast.unparse(node), path

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ def imports(known: Mapping[str, Path]) -> list[Import]:
 
 
 def _imports_of(module: str, path: Path, known: Mapping[str, Path]) -> Iterator[Import]:
-    for statement, late in _statements(ast.parse(path.read_text(encoding="utf-8")), late=False):
+    for statement, late in statements(path):
         if isinstance(statement, ast.Import):
             named = {alias.name for alias in statement.names}
         else:
@@ -69,8 +70,16 @@ def _imports_of(module: str, path: Path, known: Mapping[str, Path]) -> Iterator[
         yield from (Import(module, name, statement.lineno, late) for name in sorted(named & known.keys()))
 
 
+@functools.cache
+def statements(path: Path) -> tuple[tuple[ast.Import | ast.ImportFrom, bool], ...]:
+    """The imports of a source, each with whether it stands inside a function; what is for types alone is none."""
+    return tuple(_statements(ast.parse(path.read_text(encoding="utf-8")), late=False))
+
+
 def _statements(node: ast.AST, *, late: bool) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
     for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.expr):
+            continue  # nothing is imported there
         if isinstance(child, ast.Import | ast.ImportFrom):
             yield child, late
         elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
@@ -164,8 +173,7 @@ def needless(known: Mapping[str, Path], found: Iterable[Import]) -> list[str]:
 
 def late_imports(known: Mapping[str, Path]) -> int:
     """How many import statements wait inside a function, those of other people's packages counted."""
-    trees = (ast.parse(path.read_text(encoding="utf-8")) for path in known.values())
-    return sum(late for tree in trees for _, late in _statements(tree, late=False))
+    return sum(late for path in known.values() for _, late in statements(path))
 
 
 def report() -> str:

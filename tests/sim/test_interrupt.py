@@ -92,7 +92,7 @@ def test_ctrl_c_reaches_a_call_of_the_main_thread() -> None:
 
 
 # An unlimited queue that a constant-bit-rate source overfills needs 48 bytes or more per packet: 10^4 s of 900 Mbit/s
-# too much are 7.5 * 10^8 packets. The process may not have more than half a gigabyte beyond what it has at the start.
+# too much are 7.5 * 10^8 packets. The process may have a quarter of a gigabyte beyond what it has at the start.
 _OUT_OF_MEMORY = """
 import math, resource, threading
 from tests.helpers.networks import link, run, scenario
@@ -108,7 +108,7 @@ snapshot = failing.snapshot()
 beside = []
 neighbour = threading.Thread(target=lambda: beside.append(run(two_paths()).signature()))
 used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 29), resource.RLIM_INFINITY))
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 28), resource.RLIM_INFINITY))
 neighbour.start()
 try:
     failing.run_until(1e4)

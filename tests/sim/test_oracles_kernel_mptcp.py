@@ -116,7 +116,7 @@ class Pair:
 
 
 @pytest.mark.parametrize("name", MODULES)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=max(100, settings().max_examples))
 @given(story=stories())
 def test_every_window_is_that_of_the_kernels_module(name: str, story: tuple[list[int], int, list[Round]]) -> None:
     base_ns, cwnd_pkts, happens = story
