@@ -25,6 +25,8 @@ from subflow_app.qt.gallery.session import GallerySession
 from subflow_app.qt.main_window import MainWindow
 from subflow_store import open_store
 
+pytestmark = pytest.mark.one_window
+
 # An agent that nobody has.
 AGENT = TINY.replace(
     'set = { "flows.download.controller" = "olia" }',
@@ -137,6 +139,7 @@ def test_cut_off_experiment_is_shown_as_such_and_resumed(gallery: GallerySession
     assert (exhibit.finished, len(store.runs())) == (8, 8)
 
 
+@pytest.mark.own_window
 def test_missing_agent_and_unreadable_recipe_are_shown_where_they_belong(
     folder: Path, window: MainWindow, qtbot: QtBot
 ):
@@ -191,6 +194,7 @@ def test_queue_tells_where_each_experiment_stands(folder: Path, tmp_path: Path):
         assert len(store.runs()) == 4
 
 
+@pytest.mark.own_window
 def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
     folder: Path, window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -224,6 +228,7 @@ def test_shipped_results_are_shown_and_copied_when_their_runs_are_opened(
     assert len(store.runs()) == 4
 
 
+@pytest.mark.own_window
 def test_library_that_cannot_be_read_is_told_and_the_gallery_goes_on(
     folder: Path, window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -238,6 +243,7 @@ def test_library_that_cannot_be_read_is_told_and_the_gallery_goes_on(
     assert "the library of results cannot be used" in window.banners.text("action")
 
 
+@pytest.mark.own_window
 def test_all_cards_stand_there_first_and_only_the_chosen_page_is_drawn(
     folder: Path, window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ):
