@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from PySide6.QtCore import QPointF
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
@@ -23,13 +24,14 @@ PAIR = make_scenario(make_flow("download"), make_flow("cross", "tcp", ("wifi",))
 
 
 def show(view: PlotView, *plot_ids: str, runs: list[Traces] | None = None) -> None:
-    """Shows these plots and no other."""
-    view.show_runs(runs or [finished_traces(PAIR)])
+    """Shows these plots and no other; before the first run, so that they alone are made."""
     for plot_id in plot_ids:
         view.set_plot_shown(plot_id, True)
     for spec in PLOTS:
         if spec.id not in plot_ids:
             view.set_plot_shown(spec.id, False)
+    view.show_runs(runs or [finished_traces(PAIR)])
+    QApplication.processEvents()  # they get their sizes
     view.grab()
 
 
