@@ -18,6 +18,8 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_store import RunStart, Store
 from subflow_store.database import Database
 
+pytestmark = pytest.mark.one_window
+
 PATIENCE_MS = 30_000
 
 
@@ -143,6 +145,7 @@ def test_an_undo_that_is_refused_can_be_tried_again(
     assert names(window)[runs[0]] == "run 0"
 
 
+@pytest.mark.own_window
 def test_closing_the_window_waits_for_changes_under_way(
     qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, runs: list[int]
 ) -> None:
