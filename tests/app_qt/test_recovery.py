@@ -7,6 +7,7 @@ import json
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,8 @@ from subflow_app.qt import commands
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.recovery import DifferencesDialog
 from subflow_store.liveness import this_process
+
+pytestmark = pytest.mark.one_window
 
 # Starts the program as `subflow FILE` does, edits twice, and says so once the disk has it.
 EDITOR = """
@@ -47,6 +50,10 @@ def offers(window: MainWindow) -> list[str]:
     return [topic for topic in window.banners.topics() if topic.startswith("recovery_")]
 
 
+def folder_of(window: MainWindow) -> Path:
+    return window.recovery.file.file.parent
+
+
 def die(folder: Path) -> None:
     """Makes the recovery files in a folder those of a process that is gone."""
     for file in folder.glob("*.json"):
@@ -56,17 +63,19 @@ def die(folder: Path) -> None:
 
 
 @pytest.fixture
-def crashed(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> MainWindow:
+def crashed(window: MainWindow, tmp_path: Path) -> Iterator[MainWindow]:
     """A window beside which another one has died with an unsaved change of `mine.toml`."""
+    folder = folder_of(window)
     path = tmp_path / "mine.toml"
     path.write_text(TWO_PATHS)
     window.documents.open(path)
     edit(window)
-    for file in (tmp_path / "recovery").glob("*.json"):
-        file.rename(file.with_name("dead.json"))
-    die(tmp_path / "recovery")
+    dead = folder / "dead.json"
+    window.recovery.file.file.rename(dead)
+    die(folder)
     window.document_stack.undo()
-    return window
+    yield window
+    dead.unlink(missing_ok=True)
 
 
 def test_edits_survive_kill_9(qtbot: QtBot, qapp: QApplication, tmp_path: Path) -> None:
@@ -122,6 +131,7 @@ def test_saving_removes_the_recovery_file(window: MainWindow, dialogs: ScriptedD
     assert not window.recovery.file.file.exists()
 
 
+@pytest.mark.own_window
 def test_closing_removes_it_whatever_the_answer_was(
     qtbot: QtBot, window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
@@ -133,6 +143,7 @@ def test_closing_removes_it_whatever_the_answer_was(
     assert list((tmp_path / "recovery").iterdir()) == []
 
 
+@pytest.mark.own_window
 def test_being_ended_from_outside_keeps_the_changes(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
     edit(window)
 
@@ -143,6 +154,7 @@ def test_being_ended_from_outside_keeps_the_changes(qtbot: QtBot, window: MainWi
     assert "9Mbit/s" in orphan.unsaved.text
 
 
+@pytest.mark.own_window
 def test_two_windows_do_not_disturb_each_other(
     qtbot: QtBot, qapp: QApplication, window: MainWindow, tmp_path: Path
 ) -> None:
@@ -162,16 +174,16 @@ def test_two_windows_do_not_disturb_each_other(
     assert window.recovery.file.file.exists()
 
 
-def test_discarded_changes_are_not_offered_again(qtbot: QtBot, crashed: MainWindow, tmp_path: Path) -> None:
+def test_discarded_changes_are_not_offered_again(qtbot: QtBot, crashed: MainWindow) -> None:
     crashed.recovery.offer()
     qtbot.waitUntil(lambda: bool(offers(crashed)))
     crashed.banners.press(offers(crashed)[0], "Discard")
 
-    assert find_orphans(tmp_path / "recovery") == ()
+    assert find_orphans(folder_of(crashed)) == ()
     assert offers(crashed) == []
 
 
-def test_differences_are_shown_and_recovered_from_there(qtbot: QtBot, crashed: MainWindow, tmp_path: Path) -> None:
+def test_differences_are_shown_and_recovered_from_there(qtbot: QtBot, crashed: MainWindow) -> None:
     crashed.recovery.offer()
     qtbot.waitUntil(lambda: bool(offers(crashed)))
     crashed.banners.press(offers(crashed)[0], "Show differences…")
@@ -186,7 +198,7 @@ def test_differences_are_shown_and_recovered_from_there(qtbot: QtBot, crashed: M
     dialog.accept()
 
     assert crashed.documents.doc.value("links.wifi.rate") == "9Mbit/s"
-    assert find_orphans(tmp_path / "recovery") == ()
+    assert find_orphans(folder_of(crashed)) == ()
 
 
 def test_keeping_the_present_scenario_keeps_the_offer(
