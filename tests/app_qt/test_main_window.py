@@ -66,6 +66,23 @@ def test_undoing_everything_restores_the_document(window: MainWindow) -> None:
     assert not window.isWindowModified()
 
 
+def test_another_document_is_unchanged_after_a_step_that_came_to_nothing(
+    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    edit(window, "links.wifi.rate", "9Mbit/s")
+    dialogs.answer("save_path", tmp_path / "mine.toml")
+    window.bar.trigger("file.save")
+    window.bar.trigger("edit.undo")
+    edit(window, "links.wifi.rate", "8Mbit/s")  # as it is there: no step, and what can be redone is gone
+    assert window.isWindowModified()
+    assert window.document_stack.count() == 0
+
+    dialogs.answer("ask_save_changes", "discard")
+    window.documents.open_text(TWO_PATHS, "another")
+
+    assert not window.isWindowModified()
+
+
 def test_save_as_then_save(window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     dialogs.answer("save_path", path)

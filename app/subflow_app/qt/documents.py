@@ -198,6 +198,8 @@ class Documents(QObject):
         self._unsubscribe = doc.subscribe(self._on_change)
         # Commands of the old document must be gone before anybody can undo them in the new one.
         self._undo_stack.clear()
+        # Qt leaves an empty stack as it is, and one whose last command came to nothing is not clean.
+        self._undo_stack.setClean()
         self.replaced.emit(doc)
         self.edited.emit()
 
