@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,17 +35,24 @@ from subflow_app.qt.plotting.plot_scroll import PlotScroll
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
 
+pytestmark = pytest.mark.one_window
+
 LAB = "01-small"
 
 
 @pytest.fixture
-def labs(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LabFeature:
+def labs(window: MainWindow, qtbot: QtBot, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LabFeature]:
     """The feature, with the small lab alone in its list."""
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     lab = small_lab(tmp_path)
     monkeypatch.setattr(lab_file, "shipped_labs", lambda: [lab])
+    feature = window.features[LabFeature]
+    if feature.panel.list is not None:
+        feature._read_labs()
     window.bar.trigger("study.labs")
-    return window.features[LabFeature]
+    yield feature
+    feature.to_list()
+    feature.session = feature._doc = feature._evidence = feature._step = None
 
 
 @pytest.fixture
