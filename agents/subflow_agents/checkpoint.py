@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subflow_agents.errors import CheckpointError
+from subflow_sim.gate import json_tree, open_file
 from subflow_sim.whole_file import write_whole
 
 if TYPE_CHECKING:
@@ -89,6 +90,8 @@ def load_checkpoint(path: Path) -> Checkpoint:
     from safetensors import SafetensorError, safe_open
 
     try:
+        with open_file(path):
+            pass  # what is no regular file would keep the next line waiting
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
@@ -97,12 +100,12 @@ def load_checkpoint(path: Path) -> Checkpoint:
     if _METADATA_KEY not in metadata:
         raise CheckpointError(f"{path}: is no checkpoint of a training")
     try:
-        document = json.loads(metadata[_METADATA_KEY])
+        document = json_tree(metadata[_METADATA_KEY], is_strict=False)
         version = document["format"]
         if version != FORMAT:
             raise CheckpointError(f"{path}: has format {version!r}, this version goes on from format {FORMAT}")
         return Checkpoint(str(document["agent"]), int(document["step"]), dict(document["state"]), tensors)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise CheckpointError(f"{path}: its description is damaged: {error!r}") from error
 
 

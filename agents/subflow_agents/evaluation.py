@@ -154,16 +154,15 @@ def read_contender(text: str, *, is_baseline: bool = False) -> Contender:
     Raises:
         ConfigError: if it is none of these.
     """
-    import tomllib
-
     from subflow_agents.registry import agent, agent_names
     from subflow_sim import controllers
     from subflow_sim.errors import SimError
+    from subflow_sim.gate import toml_tree
 
     if text.lstrip().startswith("{"):
         try:
-            name = str(tomllib.loads(f"controller = {text}")["controller"]["name"])
-        except (tomllib.TOMLDecodeError, KeyError) as error:
+            name = str(toml_tree(f"controller = {text}")["controller"]["name"])
+        except (ValueError, KeyError) as error:
             raise ConfigError("contender", f"{text!r} is no controller", '{ name = "...", ... }') from error
         return Contender(text, text, name, is_baseline)
     if text.endswith(".safetensors"):

@@ -60,7 +60,7 @@ class OptionSpec:
         whole = self.kind == "integer"
         noun = "a whole number" if whole else "a number"
         allowed = f"{noun} from {self.minimum:g} to {self.maximum:g}"
-        if isinstance(value, bool) or not isinstance(value, int | float) or (whole and value != int(value)):
+        if isinstance(value, bool) or not isinstance(value, int | float) or (whole and value % 1 != 0):
             raise ConfigError(key, f"{value!r} is not {noun}", allowed)
         if not self.minimum <= value <= self.maximum:  # NaN too
             raise ConfigError(key, f"{value!r} is out of range", allowed)

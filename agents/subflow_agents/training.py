@@ -35,6 +35,7 @@ from subflow_agents.learner import Learner, LearnerSetup, LearnerState, Training
 from subflow_agents.registry import AgentInfo, agent
 from subflow_agents.reports import Command, Control, Report, ReportKind, TrainingState
 from subflow_agents.scenarios import make_environment
+from subflow_sim.gate import json_tree, read_file
 
 REPORT_S = 1.0
 """Time between two reports of metrics, s, unless the config counts transitions."""
@@ -43,6 +44,9 @@ POLICY_S = 10.0
 
 _POLL_S = 0.02  # while paused or waiting
 # What has to be the same for a training to go on from a checkpoint
+MOST_CONFIG_BYTES = 100_000_000
+"""Of the config of a training: it holds two scenarios, with the content of delivery traces."""
+
 _FIXED = ("agent", "scenario", "overrides", "options", "num_envs", "seed", "episode_s")
 
 
@@ -408,7 +412,7 @@ class _Training:
 
     def _require_same(self, path: Path) -> None:
         try:
-            before = json.loads(path.read_text(encoding="utf-8"))
+            before = json_tree(read_file(path, MOST_CONFIG_BYTES), is_strict=False)
         except OSError as error:
             raise CheckpointError(f"{self.folder}: there is no training to resume: {error.strerror}") from error
         except ValueError as error:

@@ -10,6 +10,7 @@ import contextlib
 import errno
 import os
 import sqlite3
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -407,6 +408,9 @@ def _check_header(path: Path) -> None:
         StoreCorrupt: if it is something else.
     """
     try:
+        # The opening of a pipe would wait for somebody who writes.
+        if stat.S_ISFIFO(path.stat().st_mode) or stat.S_ISCHR(path.stat().st_mode):
+            raise StoreError("it is not a regular file", path=str(path), way_on=_ELSEWHERE)
         with path.open("rb") as file:
             start = file.read(len(_HEADER))
     except FileNotFoundError:

@@ -14,6 +14,7 @@ import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 HEARTBEAT_S = 10.0
 """How often a living writer renews its heartbeat, also while its run is paused."""
@@ -37,6 +38,23 @@ class ProcessIdentity:
     boot: str
     pid: int
     started: str
+
+    @classmethod
+    def from_document(cls, document: Any) -> ProcessIdentity:
+        """From what `dataclasses.asdict` made, and a file held since.
+
+        Raises:
+            ValueError: if it is no such document.
+        """
+        kinds = {"host": str, "boot": str, "pid": int, "started": str}
+        if not isinstance(document, dict) or set(document) != set(kinds):
+            raise ValueError("it does not name a process")
+        if (
+            not all(isinstance(document[name], kind) for name, kind in kinds.items())
+            or not 0 <= document["pid"] < 2**31
+        ):
+            raise ValueError("it names a process that there cannot be")
+        return cls(**document)
 
     def is_gone(self, heartbeat_age_s: float) -> bool:
         """Whether this process has ended.

@@ -7,11 +7,11 @@ Source: Netravali et al. 2015, "Mahimahi: accurate record-and-replay for HTTP"; 
 
 from __future__ import annotations
 
-import stat
 from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from subflow_sim.errors import ParamError
+from subflow_sim.gate import TooLargeFileError, read_file
 from subflow_sim.plain_text import on_one_line
 
 MAX_TRACE_BYTES = 2_000_000
@@ -77,15 +77,11 @@ def read_trace_file(name: str, folder: Path | None) -> str:
         )
     file = folder / path
     try:
-        if not stat.S_ISREG(file.stat().st_mode):
-            raise ParamError(f"{_shown(name)} is no regular file", allowed)
-        with file.open("rb") as stream:
-            content = stream.read(MAX_TRACE_BYTES + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ParamError(f"{_shown(name)} cannot be read: {reason}", allowed) from error
-    if len(content) > MAX_TRACE_BYTES:
-        raise ParamError(f"{_shown(name)} is too large", f"at most {MAX_TRACE_BYTES // 1_000_000} MB")
+        content = read_file(file, MAX_TRACE_BYTES)
+    except TooLargeFileError as error:
+        raise ParamError(f"{_shown(name)} is too large", f"at most {MAX_TRACE_BYTES // 1_000_000} MB") from error
+    except OSError as error:
+        raise ParamError(f"{_shown(name)} cannot be read: {error.strerror or error}", allowed) from error
     try:
         return content.decode("ascii")
     except UnicodeDecodeError as error:

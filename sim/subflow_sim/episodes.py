@@ -180,7 +180,7 @@ def _sized_queues(
             continue
         packet_bits = (scenario.mss_bytes + HEADER_BYTES) * 8
         held_pkts = side.rate_bps * _longest_round_trip_s(scenario, link) / packet_bits
-        limit = min(max(round(value * held_pkts), 1), _LARGEST_QUEUE_PKTS)
+        limit = max(round(min(value * held_pkts, _LARGEST_QUEUE_PKTS)), 1)
         if path[2] == "reverse":
             links[link.name] = replace(link, reverse=_with_limit(link.reverse, limit))
         else:

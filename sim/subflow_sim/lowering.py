@@ -9,6 +9,8 @@ from typing import Any
 
 from subflow_sim import _core
 from subflow_sim.catalog import resolved
+from subflow_sim.errors import SimulationError
+from subflow_sim.gate import MOST_SECONDS
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import RANDOM
 from subflow_sim.scenario import Choice, Event, Flow, GilbertLoss, Link, LinkDirection, QueueSpec, Scenario
@@ -43,7 +45,13 @@ _SPACINGS = {"constant": _core.Spacing.CONSTANT, "poisson": _core.Spacing.POISSO
 
 
 def nanos(seconds: float) -> int:
-    """Nearest whole nanosecond."""
+    """Nearest whole nanosecond.
+
+    Raises:
+        SimulationError: if it does not fit in 64 bits.
+    """
+    if not -MOST_SECONDS <= seconds <= MOST_SECONDS:
+        raise SimulationError(f"a time of {seconds:g} s is no time that can be simulated; allowed: {MOST_SECONDS:g} s")
     return round(seconds * 1e9)
 
 

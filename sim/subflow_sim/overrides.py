@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import datetime
 import re
-import tomllib
 from collections.abc import Sequence
 from typing import Any
 
+from subflow_sim.gate import toml_tree
 from subflow_sim.parameter import did_you_mean, either
 from subflow_sim.report import Report, toml_text
 from subflow_sim.toml_map import Path, dotted
@@ -40,8 +40,8 @@ def apply_overrides(tree: dict[str, Any], overrides: Sequence[str], report: Repo
 def override_value(text: str) -> object:
     """A TOML value if the text is one, else the text. Dates are none: no parameter has one, but a name may look so."""
     try:
-        parsed = tomllib.loads(f"value = {text}")
-    except (ValueError, RecursionError):
+        parsed = toml_tree(f"value = {text}")
+    except ValueError:
         return text
     value = parsed["value"]
     is_date = isinstance(value, datetime.date | datetime.time)

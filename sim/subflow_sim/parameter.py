@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import math
 import re
-import tomllib
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from typing import Any, TypeGuard
 
 from subflow_sim.errors import ParamError
+from subflow_sim.gate import MAX_INTEGER, toml_tree
 from subflow_sim.scenario_model import QueueSpec
 from subflow_sim.units import UNITS, Dimension, format_quantity, parse_quantity, split_quantity
 
@@ -21,7 +21,6 @@ MAX_TEXT_LENGTH = 200
 MAX_LINES_LENGTH = 2000
 MAX_PATH_LENGTH = 1000
 MAX_QUEUE_BYTES = 10**12
-MAX_INTEGER = 2**63 - 1  # what SQLite and the core's counters hold
 
 _MOST_COMPARED = 1000  # comparing words takes some microseconds each
 _MOST_LISTED = 25
@@ -415,8 +414,8 @@ def either(names: tuple[str, ...] | list[str]) -> str:
 def _literal(text: str) -> object:
     """The TOML value that a text spells, or the text itself."""
     try:
-        parsed = tomllib.loads(f"value = {text.strip()}")
-    except (ValueError, RecursionError):
+        parsed = toml_tree(f"value = {text.strip()}")
+    except ValueError:
         return text
     return parsed["value"] if set(parsed) == {"value"} else text
 

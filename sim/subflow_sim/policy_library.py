@@ -14,6 +14,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from subflow_sim.errors import ParamError, PolicyError
+from subflow_sim.gate import TooLargeFileError, read_file
 from subflow_sim.parameter import did_you_mean, either
 from subflow_sim.scenario_model import PolicyFile
 
@@ -126,22 +127,17 @@ def _beside(value: str, folder: Path | None) -> Path:
 def _read(path: Path) -> tuple[bytes, str]:
     try:
         status = path.stat()
-        if not path.is_file():
-            raise PolicyError(f"{path}: not a regular file")
         return _remembered(path, status.st_mtime_ns, status.st_size, status.st_ino)
     except FileNotFoundError as error:
         raise PolicyError(f"{path}: no such file") from error
+    except TooLargeFileError as error:
+        raise PolicyError(f"{path}: larger than {MAX_POLICY_BYTES >> 20} MiB") from error
     except (OSError, ValueError) as error:  # ValueError: a null character in the path
         raise PolicyError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from error
 
 
 @lru_cache(maxsize=16)
-def _remembered(path: Path, _changed_ns: int, size: int, _inode: int) -> tuple[bytes, str]:
+def _remembered(path: Path, _changed_ns: int, _size: int, _inode: int) -> tuple[bytes, str]:
     """Content and hash of a file that has not changed since; the scenario is read again for each keystroke in it."""
-    if size > MAX_POLICY_BYTES:
-        raise PolicyError(f"{path}: larger than {MAX_POLICY_BYTES >> 20} MiB")
-    with path.open("rb") as stream:
-        content = stream.read(MAX_POLICY_BYTES + 1)
-    if len(content) > MAX_POLICY_BYTES:
-        raise PolicyError(f"{path}: larger than {MAX_POLICY_BYTES >> 20} MiB")
+    content = read_file(path, MAX_POLICY_BYTES)
     return content, hashlib.sha256(content).hexdigest()

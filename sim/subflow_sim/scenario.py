@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_sim.errors import Problem, ScenarioError
+from subflow_sim.gate import TooLargeFileError, read_file
 from subflow_sim.scenario_model import (
     NO_CHOICE,
     Arrivals,
@@ -44,6 +45,7 @@ __all__ = [
     "Scenario",
     "load_scenario",
     "parse_scenario",
+    "read_scenario_text",
     "scenario_schema",
 ]
 
@@ -96,19 +98,28 @@ def load_scenario(
     Raises:
         ScenarioError: if the file cannot be read, is not UTF-8, or has problems.
     """
+    return parse_scenario(
+        read_scenario_text(path), file=str(path), overrides=overrides, algorithms=algorithms, folder=Path(path).parent
+    )
+
+
+def read_scenario_text(path: str | Path) -> str:
+    """The text of a scenario file.
+
+    Raises:
+        ScenarioError: if the file cannot be read, is too large, or is not UTF-8.
+    """
     file = str(path)
     try:
-        with Path(path).open("rb") as stream:
-            content = stream.read(MAX_FILE_BYTES + 1)
-    except (OSError, ValueError) as error:  # ValueError: a null character in the path
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ScenarioError([Problem(file, None, "", "", f"cannot be read: {reason}", "a file that exists")]) from error
-    if len(content) > MAX_FILE_BYTES:
+        content = read_file(path, MAX_FILE_BYTES)
+    except TooLargeFileError as error:
         allowed = f"a TOML file of at most {MAX_FILE_BYTES // 1_000_000} MB"
-        raise ScenarioError([Problem(file, None, "", "", "too large for a scenario file", allowed)])
+        raise ScenarioError([Problem(file, None, "", "", "too large for a scenario file", allowed)]) from error
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ScenarioError([Problem(file, None, "", "", f"cannot be read: {reason}", "a file that exists")]) from error
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ScenarioError([Problem(file, line, "", "", "not UTF-8 text", "a text file saved as UTF-8")]) from error
-    return parse_scenario(text, file=file, overrides=overrides, algorithms=algorithms, folder=Path(path).parent)

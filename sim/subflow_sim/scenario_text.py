@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_sim.errors import Problem, ScenarioError
+from subflow_sim.gate import toml_tree
 from subflow_sim.link_reader import with_trace_contents
 from subflow_sim.overrides import apply_overrides
 from subflow_sim.params import AlgorithmCatalog
@@ -71,10 +71,8 @@ def _read_training(
 
 def _parse_toml(text: str, file: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except RecursionError:
-        problem = Problem(file, None, "", "", "not valid TOML: nested too deeply", "")
-    except ValueError as error:  # TOMLDecodeError, or a number with thousands of digits
+        return toml_tree(text)
+    except ValueError as error:
         message, line = str(error), None
         match = re.search(r" \(at (?:line (\d+), column (\d+)|end of document)\)\Z", message)
         if match is not None:
@@ -82,4 +80,4 @@ def _parse_toml(text: str, file: str) -> dict[str, Any]:
             line = int(match[1]) if match[1] else text.rstrip().count("\n") + 1
             message += f" (column {match[2]})" if match[2] else " at the end of the file"
         problem = Problem(file, line, "", "", f"not valid TOML: {message[:1].lower()}{message[1:]}", "")
-    raise ScenarioError([problem])
+        raise ScenarioError([problem]) from error

@@ -208,7 +208,7 @@ def test_a_bad_trace_file_is_named_with_line_and_value(traced, content, message)
 def test_a_trace_is_a_regular_file(traced):
     (traced.parent / "traces" / "slow.up").unlink()
     (traced.parent / "traces" / "slow.up").mkdir()
-    with pytest.raises(ScenarioError, match="no regular file"):
+    with pytest.raises(ScenarioError, match="Is a directory"):
         load_scenario(traced)
 
 

@@ -175,7 +175,7 @@ def test_a_policy_that_is_not_there_is_named_with_those_that_are(tmp_path: Path)
         ("{ name = \"drl-cc\", policy = 'c:\\x.safetensors' }", "not within the folder of the scenario"),
         ('{ name = "drl-cc", policy = "first" }', "there is no policy of that name"),
         ('{ name = "drl-cc", policy = "first/trained" }', "there is no policy of that name"),
-        ('{ name = "drl-cc", policy = "dir.safetensors" }', "not a regular file"),
+        ('{ name = "drl-cc", policy = "dir.safetensors" }', "Is a directory"),
         ('{ name = "drl-cc", policy = "torch.safetensors" }', "as torch.save writes"),
         (
             '{ name = "drl-cc", policy = "other.safetensors" }',

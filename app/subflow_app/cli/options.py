@@ -116,15 +116,19 @@ def time_option(option: str, text: str) -> float:
     """A time in seconds.
 
     Raises:
-        InputError: if it is none.
+        InputError: if it is none, or beyond all times.
     """
     from subflow_sim.errors import ParamError
+    from subflow_sim.gate import MOST_SECONDS
     from subflow_sim.units import Dimension, parse_quantity
 
     try:
-        return parse_quantity(text, Dimension.TIME)
+        time_s = parse_quantity(text, Dimension.TIME)
     except ParamError as error:
         raise InputError(f'{option} = "{text}": {error}') from error
+    if not abs(time_s) <= MOST_SECONDS:
+        raise InputError(f'{option} = "{text}": allowed are up to {MOST_SECONDS:g} s')
+    return time_s
 
 
 def positive_time_option(option: str, text: str, example: str) -> float:

@@ -27,10 +27,12 @@ from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.own_program import is_frozen
 from subflow_app.core.paths import crash_directory, numbered
 from subflow_app.core.session_log import SESSION_LOG
+from subflow_sim.gate import read_file
 
 _log = logging.getLogger(__name__)
 
 REPORTS_KEPT = 20
+MOST_REPORT_BYTES = 10_000_000
 LOG_LINES = 50
 _PREFIX, _SUFFIX = "crash-", ".txt"
 _WHAT = "What:     "
@@ -63,7 +65,7 @@ class CrashReport:
         Raises:
             OSError: if it is gone or cannot be read.
         """
-        return self.file.read_text(encoding="utf-8", errors="replace")
+        return text_in(self.file)
 
 
 class CrashReportHandler(logging.Handler):
@@ -245,9 +247,17 @@ def _key(error: BaseException) -> tuple[str, str]:
     return (type(error).__name__, f"{frames[-1].filename}:{frames[-1].lineno}" if frames else str(error))
 
 
+def text_in(file: Path) -> str:
+    """What a file says that this program or a crashed one has written.
+
+    Raises:
+        OSError: if it cannot be read, or is too large.
+    """
+    return read_file(file, MOST_REPORT_BYTES).decode("utf-8", errors="replace")
+
+
 def _title_in(file: Path) -> str:
-    with file.open(encoding="utf-8", errors="replace") as lines:
-        for line in lines:
-            if line.startswith(_WHAT):
-                return line.removeprefix(_WHAT).strip()
+    for line in text_in(file).splitlines():
+        if line.startswith(_WHAT):
+            return line.removeprefix(_WHAT).strip()
     return file.stem

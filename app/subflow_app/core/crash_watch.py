@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 from uuid import uuid4
 
-from subflow_app.core.crash_reports import LOG_LINES, CrashReport, versions_text, write_report
+from subflow_app.core.crash_reports import LOG_LINES, CrashReport, text_in, versions_text, write_report
 from subflow_app.core.paths import crash_directory, log_path
 
 _log = logging.getLogger(__name__)
@@ -109,7 +109,7 @@ def collect_crashes() -> tuple[CrashReport, ...]:
 
 def _report_on(file: Path) -> CrashReport | None:
     died = file.stat().st_mtime
-    header, _, stacks = file.read_text(encoding="utf-8", errors="replace").partition(_HEADER_END)
+    header, _, stacks = text_in(file).partition(_HEADER_END)
     fatal = _FATAL.search(stacks)
     if fatal is None:
         return None

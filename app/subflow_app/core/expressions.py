@@ -83,10 +83,10 @@ UNIT_WORTH: Mapping[str, float] = {
     unit: float(worth) for units in UNITS.values() for unit, worth in units.items() if unit
 }
 """How many SI units a unit of scenario files is worth."""
-_MOST_CHARACTERS = 2000
+MOST_CHARACTERS = 2000
 _MOST_SHOWN = 120
 _DEEPEST = 40
-_MOST_OPERATORS = 100  # those of a row nest to the left
+MOST_OPERATORS = 100  # those of a row nest to the left
 _Operation: TypeAlias = tuple[str, Callable[[Any, Any], Any]]
 _ARITHMETIC: Mapping[type[ast.operator], _Operation] = {
     ast.Add: ("+", operator.add),
@@ -216,8 +216,8 @@ class Expression:
         self.text = text
         self._own, self._functions = functions, {**BUILT_IN, **functions}
         self._place = {"file": file, "key": key}
-        if len(text) > _MOST_CHARACTERS:
-            raise self.error(1, "too long", f"up to {_MOST_CHARACTERS} characters")
+        if len(text) > MOST_CHARACTERS:
+            raise self.error(1, "too long", f"up to {MOST_CHARACTERS} characters")
         self._at: dict[int, _Token] = {}  # by where they stand in what Python reads
         try:
             self.root = ast.parse(self._translated(), mode="eval").body
@@ -300,8 +300,8 @@ class Expression:
                 allowed = f"a number, a text in quotes, {either(sorted(self._functions))}"
                 raise self.error(token.column, f"{token.shown} where a value is expected", allowed)
             operators += symbol in _COUNTED
-            if operators > _MOST_OPERATORS:
-                raise self.error(token.column, "too many operators", f"up to {_MOST_OPERATORS}")
+            if operators > MOST_OPERATORS:
+                raise self.error(token.column, "too many operators", f"up to {MOST_OPERATORS}")
             if len(levels) > _DEEPEST + 1:
                 raise self.error(after.column, "too deeply nested", f"up to {_DEEPEST} levels")
             self._at[len(translated)] = before = token

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from subflow_sim.gate import open_file
+
 DATABASE_SUFFIXES = (".subflow", ".db")
 """Databases of runs; the first is what new ones get, since only that one opens Subflow by a double click."""
 SCENARIO_FILE_SUFFIX = ".subflow.toml"
@@ -17,7 +19,7 @@ def is_database_file(path: Path) -> bool:
     if path.suffix.lower() in DATABASE_SUFFIXES:
         return True
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return file.read(len(_SQLITE_MARK)) == _SQLITE_MARK
     except OSError:
         return False

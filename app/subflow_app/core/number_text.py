@@ -11,6 +11,11 @@ MINUS = "\N{MINUS SIGN}"
 """What people read in place of a hyphen."""
 
 
+def ordinal(text: str) -> int | None:
+    """The number of a subflow, a row or a copy as people write it; None if it is none, or of more than nine digits."""
+    return int(text) if text.isdecimal() and len(text) <= 9 else None
+
+
 def mbit_text(rate_bps: object) -> str:
     """A rate as Mbit/s with three decimals, unit left out."""
     return fixed_text(rate_bps, 3, 1e-6)

@@ -17,12 +17,15 @@ from typing import Any
 from subflow_app.core.errors import SettingsError
 from subflow_app.core.language import LANGUAGES, SYSTEM
 from subflow_app.core.paths import default_database, settings_path
+from subflow_sim.gate import json_tree, read_file
 
 _log = logging.getLogger(__name__)
 
 LANGUAGE_CHOICES = (SYSTEM, *LANGUAGES)
 THEMES = ("system", "light", "dark", "contrast")
 RECENT_FILES_KEPT = 10
+# A hundred times what a heavy user has in it.
+MOST_BYTES = 1_000_000
 # Sampling finer than a microsecond would store more than the simulator resolves; coarser than a minute shows nothing.
 SAMPLE_INTERVAL_RANGE_S = (1e-6, 60.0)
 # Below, text is too small to read; above, panels no longer fit the screens that need it.
@@ -139,13 +142,13 @@ def load_settings(path: Path | None = None) -> Settings:
     """
     path = path or settings_path()
     try:
-        entries = json.loads(path.read_text(encoding="utf-8"))
+        entries = json_tree(read_file(path, MOST_BYTES))
     except FileNotFoundError:
         return Settings()
     except OSError as error:
         _log.warning("settings %s cannot be read, defaults are used: %s", path, error.strerror)
         return Settings()
-    except ValueError as error:  # not UTF-8 or not JSON
+    except ValueError as error:
         return _defaults_for_damaged(path, str(error))
     if not isinstance(entries, dict):
         return _defaults_for_damaged(path, "the file does not hold a JSON object")

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.resources import find_scenario
+from subflow_sim import gate
+from subflow_sim.gate import TooLargeFileError, read_file
 from subflow_sim.report import Report
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.toml_map import toml_lines
 
 T = TypeVar("T")
 
-_MOST_BYTES = 1_000_000
+MOST_BYTES = 1_000_000
 
 
-def read_text(path: Path, error: type[InputError], what: str, *, most_bytes: int = _MOST_BYTES) -> str:
+def read_text(path: Path, error: type[InputError], what: str, *, most_bytes: int = MOST_BYTES) -> str:
     """The text of a file.
 
     Args:
@@ -31,11 +32,9 @@ def read_text(path: Path, error: type[InputError], what: str, *, most_bytes: int
         InputError: ``error``, if the file cannot be read, is too large, or is not UTF-8.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(most_bytes + 1)
-        if len(content) > most_bytes:
-            raise error(f"{path}: too large for {what}, allowed are {most_bytes // 1_000_000} MB")
-        return content.decode("utf-8-sig")
+        return read_file(path, most_bytes).decode("utf-8-sig")
+    except TooLargeFileError as problem:
+        raise error(f"{path}: too large for {what}, allowed are {most_bytes // 1_000_000} MB") from problem
     except OSError as problem:
         raise error(f"{path}: cannot be read: {problem.strerror}") from problem
     except UnicodeDecodeError as problem:
@@ -49,8 +48,8 @@ def toml_tree(text: str, file: str | Path, error: type[InputError]) -> dict[str,
         InputError: ``error``, if it is no TOML.
     """
     try:
-        return tomllib.loads(text)
-    except (ValueError, RecursionError) as problem:
+        return gate.toml_tree(text)
+    except ValueError as problem:
         raise error(f"{file}: not valid TOML: {problem}") from problem
 
 

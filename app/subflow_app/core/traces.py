@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
+from subflow_app.core.number_text import ordinal
 from subflow_sim.errors import ScenarioError
 from subflow_store.values import EventTable, RunRow
 
@@ -117,9 +118,10 @@ def owner_label(scenario: Scenario, owner: str) -> str:
         return f"{name} {first}→{second}"
     flow = scenario.flows.get(name.partition(".")[0])
     paths = [path_label(path) for path in flow.paths] if flow is not None and flow.has_copy(name) else []
-    if not part.isdecimal() or not 1 <= int(part) <= len(paths):
+    number = ordinal(part)
+    if number is None or not 1 <= number <= len(paths):
         return owner
-    path = paths[int(part) - 1]
+    path = paths[number - 1]
     # The same path may stand twice: then the ordinal tells the subflows apart.
     return f"{name} · {path if paths.count(path) == 1 else f'{path} #{part}'}"
 

@@ -25,8 +25,8 @@ from subflow_sim.units import UNITS, Dimension
 from subflow_store.run_values import UNITS as WORTH
 from subflow_store.run_values import quantity
 
-_MOST_POINTS = 1000
-_MOST_STEPS = 1000
+MOST_POINTS = 1000
+MOST_STEPS = 1000
 _UNITS = tuple(dict.fromkeys(unit for units in UNITS.values() for unit in units))
 _COURSE_KEY = re.compile(r"links\.(?P<link>[^.]+)\.(?P<what>rate|delay|loss)\Z")
 _EVERY = Param("every", Dimension.TIME, "Between two values.", minimum=0, exclusive_minimum=True)
@@ -37,7 +37,7 @@ _AXIS = (
     Param("log", Dimension.FLAG, "Whether equal ratios are equally far apart.", default=False),
 )
 _DRAWS = (
-    Param("count", Dimension.COUNT, "How many draws.", required=True, minimum=1, maximum=_MOST_POINTS),
+    Param("count", Dimension.COUNT, "How many draws.", required=True, minimum=1, maximum=MOST_POINTS),
     Param("quick", Dimension.COUNT, "How many of them a quick run takes; left out: all.", minimum=1),
     Param("seed", Dimension.COUNT, "What they follow from.", default=1, minimum=0),
 )
@@ -66,7 +66,7 @@ class Course:
 
     def steps(self, duration_s: float) -> list[tuple[float, TomlValue]]:
         """Times and values up to the end of a run, the first at 0."""
-        count = min(max(math.ceil(duration_s / self.every_s - 1e-9), 1), _MOST_STEPS)
+        count = min(max(math.ceil(duration_s / self.every_s - 1e-9), 1), MOST_STEPS)
         return [
             (step * self.every_s, self.draw.value(uniform(self.seed, step, self.number, self.name)))
             for step in range(count)
@@ -188,8 +188,8 @@ def _valued(report: Report, table: Mapping[str, Any], unit: str) -> Iterator[Axi
     if not isinstance(keys, list) or not keys or not all(isinstance(key, str) for key in keys):
         report.add(("axis", "keys"), "these are no keys", 'dotted keys of the scenario, e.g. ["links.path1.loss"]')
         return
-    if not isinstance(values, list) or not 1 <= len(values) <= _MOST_POINTS:
-        report.add(("axis", "values"), "this is no list of values", f"1 to {_MOST_POINTS} values")
+    if not isinstance(values, list) or not 1 <= len(values) <= MOST_POINTS:
+        report.add(("axis", "values"), "this is no list of values", f"1 to {MOST_POINTS} values")
         return
     for number, value in enumerate(values):
         if _is_usable(report, ("axis", "values", number), value):
@@ -199,8 +199,8 @@ def _valued(report: Report, table: Mapping[str, Any], unit: str) -> Iterator[Axi
 
 
 def _listed(report: Report, tables: object, unit: str) -> Iterator[AxisPoint]:
-    if not isinstance(tables, list) or not 1 <= len(tables) <= _MOST_POINTS:
-        report.add(("axis", "points"), f"this is {kind_name(tables)}", f"1 to {_MOST_POINTS} tables [[axis.points]]")
+    if not isinstance(tables, list) or not 1 <= len(tables) <= MOST_POINTS:
+        report.add(("axis", "points"), f"this is {kind_name(tables)}", f"1 to {MOST_POINTS} tables [[axis.points]]")
         return
     for number, table in enumerate(tables):
         place: Path = ("axis", "points", number)

@@ -36,7 +36,7 @@ from subflow_app.core.scenarios.toml_edit import render
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param, either
 from subflow_sim.report import Report
-from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.scenario import Scenario, parse_scenario, read_scenario_text
 from subflow_sim.section_reader import read_section
 from subflow_sim.units import Dimension
 from subflow_store.values import Records
@@ -310,10 +310,10 @@ def _case(recipe: Recipe, series: Series, texts: dict[Path, str], *, is_quick: b
 
     try:
         if path not in texts:
-            texts[path] = overridden(path.read_bytes().decode("utf-8-sig"), common)
+            texts[path] = overridden(read_scenario_text(path), common)
         text = overridden(texts[path], series.values)
         scenario = parse_scenario(text, file=str(path), folder=Path(path).parent)
-    except (OSError, UnicodeDecodeError, SimError) as error:
+    except SimError as error:
         raise RecipeError(f"{recipe.name}, {series.name}: {error}") from error
     key = hashlib.sha256(f"{series.name}/{scenario_hash(scenario)}".encode()).hexdigest()[:16]
     return _Case(series.name, scenario, with_traces(text, scenario), key)

@@ -15,8 +15,6 @@ from subflow_app.core.toml_files import read_text
 
 RECIPE_SUFFIX = ".toml"
 
-_MAX_BYTES = 1_000_000
-
 
 def recipe_names() -> tuple[str, ...]:
     """Names of the shipped recipes, those of a paper together and in order; the folder is the list."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_FLOOR, Decimal
@@ -28,6 +27,7 @@ from subflow_app.core.scenarios.form_text import completed, with_unit
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_sim.errors import ParamError, ScenarioError
+from subflow_sim.gate import toml_tree
 from subflow_sim.params import params_by_key
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
 
@@ -172,8 +172,8 @@ class ForkDraft:
             options: as a scenario file has them: ``alpha = 1, beta = 3``; empty: those that it has by itself.
         """
         try:
-            told = tomllib.loads(f"options = {{{options.strip().rstrip(',')}}}")["options"]
-        except tomllib.TOMLDecodeError:
+            told = toml_tree(f"options = {{{options.strip().rstrip(',')}}}")["options"]
+        except ValueError:
             self._edits.pop((target, "controller"), None)
             self._problems[target, "controller"] = tr(
                 "These are no options; write them as a scenario file does: name = value, texts and units in quotes."

@@ -29,7 +29,6 @@ from subflow_sim.units import UNITS, Dimension
 
 LAB_SUFFIX = ".md"
 
-_MAX_BYTES = 1_000_000
 _FENCE = "+++"
 _HEADING = re.compile(r"##[ \t]+(?P<title>.*?)[ \t]*(?:\{#(?P<id>[^}]*)\})?[ \t]*\Z")
 _CODE_FENCE = re.compile(r"[ \t]*(```|~~~)")

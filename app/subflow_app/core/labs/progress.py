@@ -17,11 +17,13 @@ from subflow_app.core.errors import LabError
 from subflow_app.core.labs.evidence import Begin
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.language import tr
+from subflow_sim.gate import json_tree, read_file
 from subflow_sim.whole_file import write_whole
 
 _log = logging.getLogger(__name__)
 
 FORMAT = 1
+MOST_BYTES = 20_000_000
 
 PredictionValue = str | float | tuple[tuple[float, float], ...]
 """The text of an option, a number (SI), or points (s, SI) of a curve."""
@@ -151,22 +153,22 @@ class ProgressFolder:
         """The progress in a lab; a file that cannot be used is set aside."""
         path = self.path(lab)
         try:
-            content = path.read_bytes()
+            content = read_file(path, MOST_BYTES)
         except FileNotFoundError:
             return Kept(None)
         except OSError as error:
             return Kept(None, tr("{path} cannot be read: {reason}", path=path, reason=error.strerror or error))
         try:
-            return Kept(progress_of(json.loads(content), lab))
-        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            return Kept(progress_of(json_tree(content, is_strict=False), lab))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             _log.warning("progress in %s cannot be used: %s", path, error)
             return Kept(None, self._set_aside(path, error))
 
     def peek(self, lab: str) -> Progress | None:
         """The progress in a lab, if it can be read; nothing is set aside."""
         try:
-            return progress_of(json.loads(self.path(lab).read_bytes()), lab)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
+            return progress_of(json_tree(read_file(self.path(lab), MOST_BYTES), is_strict=False), lab)
+        except (OSError, ValueError, LookupError, TypeError, AttributeError):
             return None
 
     def write(self, progress: Progress) -> None:

@@ -28,6 +28,7 @@ from subflow_app.core.labs.progress import Progress, now
 from subflow_app.core.labs.regrading import regrade
 from subflow_app.core.running.runs import RunJob
 from subflow_sim.errors import SimError
+from subflow_sim.gate import TooLargeFileError, json_tree, read_file
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.whole_file import write_whole
 from subflow_store import RunFork, Store, open_store
@@ -36,7 +37,7 @@ KIND = "subflow lab result"
 FORMAT = 1
 
 _PLAIN, _KEYED = "sha256", "hmac-sha256"
-_MAX_BYTES = 100_000_000
+MAX_BYTES = 100_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +133,16 @@ def read_result(path: Path) -> dict[str, Any]:
     Raises:
         LabError: if it is none.
     """
+    allowed = "allowed: a file that `subflow labs result` or the window has written"
     try:
-        content = path.read_bytes()
+        content = read_file(path, MAX_BYTES)
+    except TooLargeFileError as error:
+        raise LabError(f"{path}: too large for a result; {allowed}") from error
     except OSError as error:
         raise LabError(f"{path} cannot be read: {error.strerror or error}") from error
-    allowed = "allowed: a file that `subflow labs result` or the window has written"
-    if len(content) > _MAX_BYTES:
-        raise LabError(f"{path}: too large for a result; {allowed}")
     try:
-        document = json.loads(content)
-    except (ValueError, RecursionError) as error:
+        document = json_tree(content)
+    except ValueError as error:
         raise LabError(f"{path} is no JSON: {error}; {allowed}") from error
     if not isinstance(document, dict) or document.get("kind") != KIND:
         raise LabError(f"{path} is no result of a lab; {allowed}")

@@ -22,6 +22,7 @@ from subflow_app.core.labs.lab import Lab, Step
 from subflow_app.core.labs.progress import Progress
 from subflow_app.core.labs.session import Judgement, LabSession, quantity, read_prediction
 from subflow_app.core.labs.solution import Order, SolutionError, parse_order
+from subflow_app.core.number_text import ordinal
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
@@ -301,7 +302,12 @@ def _scratch() -> Iterator[tuple[Store, Path]]:
 def _typed(values: Mapping[str, str]) -> dict[str, TomlValue]:
     """Values of an event as TOML has them: true and false are no texts, nor is the number of a subflow."""
     words: Mapping[str, TomlValue] = {"true": True, "false": False}
-    return {key: int(value) if value.isdecimal() else words.get(value, value) for key, value in values.items()}
+
+    def typed(value: str) -> TomlValue:
+        number = ordinal(value)
+        return words.get(value, value) if number is None else number
+
+    return {key: typed(value) for key, value in values.items()}
 
 
 def _seeds(values: Mapping[str, str]) -> list[int | None]:

@@ -47,7 +47,6 @@ from subflow_sim.units import Dimension
 RECIPE_SUFFIX = ".toml"
 
 _MAX_SEEDS = 1000
-_MAX_BYTES = 1_000_000
 _SEEDS = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 
 _RECIPE = (

@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from subflow_agents import TrainingConfig
+from subflow_agents.training import MOST_CONFIG_BYTES
 from subflow_app.core.errors import TrainingError
+from subflow_sim.gate import json_tree, open_file, read_file
 from subflow_sim.whole_file import write_whole
 from subflow_store.liveness import ProcessIdentity
 
@@ -55,7 +57,7 @@ def read_config(folder: Path) -> TrainingConfig:
         ConfigError: if the config is of a version that knows other settings.
     """
     try:
-        document = json.loads((folder / CONFIG).read_text(encoding="utf-8"))
+        document = json_tree(read_file(folder / CONFIG, MOST_CONFIG_BYTES), is_strict=False)
     except FileNotFoundError:
         raise TrainingError(f"{folder} is no folder of a training: it has no {CONFIG}") from None
     except (OSError, ValueError) as error:
@@ -103,7 +105,7 @@ def read_reports(folder: Path, begin: int = 0) -> ReportRead:
         TrainingError: if the file cannot be read.
     """
     try:
-        with (folder / REPORTS).open("rb") as file:
+        with open_file(folder / REPORTS) as file:
             file.seek(begin)
             content = file.read()
     except (FileNotFoundError, NotADirectoryError):
@@ -115,7 +117,7 @@ def read_reports(folder: Path, begin: int = 0) -> ReportRead:
     for line in whole.splitlines():
         # A crash of the machine may have left anything in the last line of its time.
         with contextlib.suppress(ValueError):
-            report = json.loads(line)
+            report = json_tree(line, is_strict=False)
             if isinstance(report, dict) and isinstance(report.get("values"), dict):
                 reports.append(report)
     return ReportRead(reports, begin + len(whole))
@@ -179,7 +181,7 @@ def release(folder: Path) -> None:
 def living_process(folder: Path) -> ProcessIdentity | None:
     """The process that trains in the folder; None if it has ended."""
     try:
-        process = ProcessIdentity(**json.loads((folder / PROCESS).read_text(encoding="utf-8")))
+        process = ProcessIdentity.from_document(json_tree(read_file(folder / PROCESS, MOST_CONFIG_BYTES)))
         age_s = time.time() - (folder / PROCESS).stat().st_mtime
     except (OSError, ValueError, TypeError):
         return None
@@ -233,7 +235,7 @@ class CommandFile:
 def command_of(line: bytes | str) -> str:
     """The command in a line of JSON; empty if there is none."""
     try:
-        document: object = json.loads(line)
+        document: object = json_tree(line)
     except ValueError:
         return ""
     command = document.get("command") if isinstance(document, Mapping) else None

@@ -16,7 +16,7 @@ from subflow_app.core.learning.recipes import Recipe, with_training
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.scenarios.scenario_source import with_overrides, with_traces
 from subflow_app.distribution import install_command
-from subflow_sim.scenario import load_scenario, parse_scenario
+from subflow_sim.scenario import load_scenario, parse_scenario, read_scenario_text
 
 OPTION_PREFIX = "options."
 """How `--set` names options of the agent: options.gamma=0.9."""
@@ -112,7 +112,7 @@ def prepare(request: TrainingRequest, folder: str | Path) -> TrainingConfig:
         path = find_scenario(request.evaluation_scenario)
         evaluation = load_scenario(path)
         require_paths(evaluation, info)
-        evaluation_text = with_traces(path.read_text(encoding="utf-8-sig"), evaluation)
+        evaluation_text = with_traces(read_scenario_text(path), evaluation)
     return TrainingConfig(
         agent=request.agent,
         scenario=with_traces(text, scenario),
@@ -132,7 +132,7 @@ def _scenario(request: TrainingRequest) -> tuple[str, str, Path | None]:
     else:
         path = find_scenario(request.scenario)
         load_scenario(path, overrides=request.overrides)  # its problems with their lines in the file
-        name, text, files = str(path), path.read_bytes().decode("utf-8-sig"), path.parent
+        name, text, files = str(path), read_scenario_text(path), path.parent
     text = with_training(text, request.training)
     if request.overrides:
         parse_scenario(text, file=name, overrides=request.overrides, folder=files)

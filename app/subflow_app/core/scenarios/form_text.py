@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -10,6 +9,7 @@ from typing import Any, Protocol
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue, render
 from subflow_sim.errors import ParamError, Problem
+from subflow_sim.gate import toml_tree
 from subflow_sim.params import Dimension, Param
 from subflow_sim.units import UNITS, split_quantity
 
@@ -152,8 +152,8 @@ def _literal(text: str) -> TomlValue | None:
     if "\n" in text:
         return None
     try:
-        value = tomllib.loads(f"x = {text}")
-    except tomllib.TOMLDecodeError:
+        value = toml_tree(f"x = {text}")
+    except ValueError:
         return None
     if set(value) != {"x"}:
         return None

@@ -15,6 +15,7 @@ from xml.parsers import expat
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.number_text import count_text
+from subflow_sim.gate import TooLargeFileError, read_file
 
 MAX_BYTES = 8_000_000
 MAX_NODES = 5_000
@@ -78,14 +79,15 @@ def read_graph(path: Path) -> RawGraph:
         GraphFileError: if it cannot be read, is neither, or is too large.
     """
     try:
-        with path.open("rb") as stream:
-            content = stream.read(MAX_BYTES + 1)
+        content = read_file(path, MAX_BYTES)
+    except TooLargeFileError as error:
+        raise GraphFileError(
+            str(path), None, "is too large", f"a file of at most {MAX_BYTES // 1_000_000} MB"
+        ) from error
     except OSError as error:
         raise GraphFileError(
             str(path), None, f"cannot be opened: {error.strerror or error}", "a GraphML or GML file"
         ) from error
-    if len(content) > MAX_BYTES:
-        raise GraphFileError(str(path), None, "is too large", f"a file of at most {MAX_BYTES // 1_000_000} MB")
     is_xml = content.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<")
     graph = _GraphmlReader(str(path)).read(content) if is_xml else _read_gml(content, str(path))
     _check(graph)

@@ -23,6 +23,8 @@ from typing import Any
 from uuid import uuid4
 
 from subflow_app.core.paths import recovery_directory
+from subflow_sim.gate import json_tree, read_file
+from subflow_sim.scenario import MAX_FILE_BYTES
 from subflow_sim.whole_file import write_whole
 from subflow_store.liveness import HEARTBEAT_S, ProcessIdentity, this_process
 
@@ -30,6 +32,8 @@ _log = logging.getLogger(__name__)
 
 _FORMAT = 1
 _SUFFIX = ".json"
+# It holds a scenario twice, and each of its bytes may take six characters.
+MOST_BYTES = 13 * MAX_FILE_BYTES
 # A write that was cut off leaves a part file behind; nobody still writes one that is this old.
 _PART_AGE_S = 3600.0
 
@@ -202,8 +206,8 @@ def find_orphans(folder: Path | None = None) -> tuple[Orphan, ...]:
 def _orphan(file: Path) -> Orphan | None:
     try:
         saved_at_s = file.stat().st_mtime
-        entries = json.loads(file.read_text(encoding="utf-8"))
-        process = ProcessIdentity(**entries["process"])
+        entries = json_tree(read_file(file, MOST_BYTES), is_strict=False)
+        process = ProcessIdentity.from_document(entries["process"])
         path = Path(entries["path"]) if entries["path"] else None
         unsaved = UnsavedText(str(entries["name"]), path, str(entries["text"]), str(entries["base"]))
         base_hash = str(entries["base_sha256"])
@@ -240,7 +244,7 @@ def _text_of(path: Path | None) -> str | None:
     if path is None:
         return None
     try:
-        return path.read_bytes().removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+        return read_file(path, MAX_FILE_BYTES).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     except OSError:
         return None
 

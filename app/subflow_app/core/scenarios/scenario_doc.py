@@ -15,14 +15,16 @@ from typing import Any, Literal, TypeAlias
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError
+from subflow_app.core.number_text import ordinal
 from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.scenario_edits import Edited
 from subflow_app.core.scenarios.scenario_parts import ROWS
 from subflow_app.core.scenarios.sketch import sketch_of
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
 from subflow_sim.errors import Problem, ScenarioError
+from subflow_sim.gate import read_file
 from subflow_sim.params import AlgorithmCatalog
-from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.scenario import MAX_FILE_BYTES, Scenario, parse_scenario
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.whole_file import write_whole
 
@@ -137,7 +139,7 @@ class ScenarioDoc:
         """
         path = Path(path)
         try:
-            raw = path.read_bytes()
+            raw = read_file(path, MAX_FILE_BYTES)
         except OSError as error:
             raise ScenarioFileError(f"{path} cannot be opened: {error.strerror or error}") from error
         has_mark = raw.startswith(b"\xef\xbb\xbf")
@@ -407,8 +409,9 @@ def split_key(key: str) -> Place:
     if not key:
         return ()
     steps: list[str | int] = list(_INDEX.sub(r".\1", key).split("."))
-    if len(steps) > 1 and steps[0] in ROWS and str(steps[1]).isdecimal():
-        steps[1] = int(steps[1])
+    row = ordinal(str(steps[1])) if len(steps) > 1 and steps[0] in ROWS else None
+    if row is not None:
+        steps[1] = row
     return tuple(steps)
 
 

@@ -14,7 +14,7 @@ from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue, read_
 from subflow_sim.delivery_trace import trace_content
 from subflow_sim.overrides import apply_overrides as overrides_of_file
 from subflow_sim.report import Report
-from subflow_sim.scenario import LinkDirection, Scenario, load_scenario
+from subflow_sim.scenario import LinkDirection, Scenario, load_scenario, read_scenario_text
 from subflow_sim.toml_map import Path
 
 
@@ -46,8 +46,7 @@ def open_scenario(name_or_path: str, *, overrides: Sequence[str] = (), seed: int
     path = find_scenario(name_or_path)
     changes = [*overrides, *([] if seed is None else [f"seed={seed}"])]
     scenario = load_scenario(path, overrides=changes, algorithms=app_catalog())
-    # It parsed, so it is UTF-8, is TOML, and each override has a key and a value.
-    text = path.read_bytes().decode("utf-8-sig")
+    text = read_scenario_text(path)
     return ScenarioSource(scenario, with_traces(with_overrides(text, changes), scenario))
 
 

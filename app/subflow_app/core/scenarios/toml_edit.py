@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -20,6 +19,7 @@ from typing import Any, TypeAlias
 import tomlkit
 
 from subflow_app.core.errors import AppError
+from subflow_sim.gate import toml_tree
 from subflow_sim.toml_map import Path, Section, toml_map
 
 TomlValue: TypeAlias = "str | bool | int | float | Sequence[TomlValue] | Mapping[str, TomlValue]"
@@ -47,8 +47,8 @@ def _loaded(text: str) -> dict[str, Any]:
     # An edit reads the text from before and the one it makes, and whoever shows it reads that again: parsing a large
     # file takes many times as long as copying what it says.
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return toml_tree(text)
+    except ValueError as error:
         raise TomlEditError(str(error)) from error
 
 

@@ -17,6 +17,7 @@ from subflow_app.core.scenarios.form_text import with_unit
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_sim.draws import Independent, uniform
 from subflow_sim.errors import ParamError
+from subflow_sim.gate import MAX_INTEGER
 from subflow_sim.overrides import override_value
 from subflow_sim.units import UNITS, Dimension, split_quantity
 from subflow_store.run_values import quantity
@@ -24,7 +25,7 @@ from subflow_store.run_values import quantity
 RANGE_FORM = '"1%..5%/5" (five values) or "10ms..1s/5 log"'
 
 # Not above: a range is told in one line, and whoever writes more digits has slipped.
-_MOST_VALUES = 10**12
+MOST_VALUES = 10**12
 _RANGE = re.compile(r"\s*(?P<start>.+?)\s*\.\.\s*(?P<stop>.+?)\s*(?:/\s*(?P<count>[0-9]{1,13})\s*(?P<log>log)?)?\s*\Z")
 WHOLE_UNITS = ("pkt", "B")
 """Units without parts."""
@@ -203,6 +204,8 @@ def check_value(value: object) -> None:
     """
     if isinstance(value, float) and not math.isfinite(value):
         raise ParamError(f"{value} is not a number", "a finite number, text, true, false, a list or a table")
+    if isinstance(value, int) and abs(value) > MAX_INTEGER:
+        raise ParamError("the whole number is too large", f"up to {MAX_INTEGER}")
     if isinstance(value, list | tuple):
         for entry in value:
             check_value(entry)
@@ -227,7 +230,7 @@ def read_range(text: str) -> Range:
         raise ParamError("the range does not say how many values it has", f'e.g. "{text.strip()}/5"')
     start, stop, unit = ends
     count = int(match["count"])
-    if not 1 <= count <= _MOST_VALUES or (count == 1 and start != stop):
+    if not 1 <= count <= MOST_VALUES or (count == 1 and start != stop):
         raise ParamError(f"a range cannot have {count} values", "2 or more, its ends included")
     if match["log"] and not (start > 0 and stop > 0):
         raise ParamError("a logarithmic range begins and ends above 0", '"10ms..1s/5 log"')

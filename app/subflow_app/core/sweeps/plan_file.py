@@ -45,7 +45,16 @@ from subflow_app.core.errors import InputError, SweepError
 from subflow_app.core.resources import PLAN_SUFFIX, find_scenario, shipped_sweep
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario, with_overrides, with_traces
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
-from subflow_app.core.sweeps.axes import RANGE_FORM, Axis, Drawn, check_value, read_values, split_list, typed_value
+from subflow_app.core.sweeps.axes import (
+    MOST_VALUES,
+    RANGE_FORM,
+    Axis,
+    Drawn,
+    check_value,
+    read_values,
+    split_list,
+    typed_value,
+)
 from subflow_app.core.sweeps.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S, KINDS, SweepKind, SweepPlan
 from subflow_app.core.toml_files import read_text, refusal, toml_tree
 from subflow_sim.draws import Independent, fixed, is_draw, read_independent
@@ -60,8 +69,8 @@ from subflow_sim.units import Dimension, format_quantity
 
 SEEDS_FORM = '"1..5", "1,2,5" or [1, 2, 5]'
 
-_MAX_BYTES = 10_000_000
-_MOST_LISTED_SEEDS = 100_000
+MAX_BYTES = 10_000_000
+MOST_LISTED_SEEDS = 100_000
 _MAX_SEED = (1 << 63) - 1
 _SEEDS = re.compile(r"\s*([0-9]{1,19})\s*(?:(?:\.\.|-)\s*([0-9]{1,19})\s*)?\Z")
 _DRAWN_RANGE = re.compile(r"\s*(.+?)\s*\.\.\s*(.+?)\s*\Z")
@@ -234,8 +243,8 @@ def read_seeds(written: object) -> Sequence[int]:
         raise ParamError("there are no seeds", SEEDS_FORM)
     if len(ranges) == 1:
         return ranges[0]
-    if sum(map(len, ranges)) > _MOST_LISTED_SEEDS:
-        raise ParamError("too many seeds in a list", f"up to {_MOST_LISTED_SEEDS}, or a single range")
+    if sum(map(len, ranges)) > MOST_LISTED_SEEDS:
+        raise ParamError("too many seeds in a list", f"up to {MOST_LISTED_SEEDS}, or a single range")
     return tuple(dict.fromkeys(seed for each in ranges for seed in each))
 
 
@@ -244,9 +253,10 @@ def _seed_range(part: str) -> range:
     if match is None:
         raise ParamError(f'"{part.strip()}" is no seed', SEEDS_FORM)
     first, last = int(match[1]), int(match[2] or match[1])
-    if last < first or last > _MAX_SEED:
+    if last < first or last > _MAX_SEED or last - first >= MOST_VALUES:
         raise ParamError(
-            f'"{part.strip()}" are no seeds', f"whole numbers from 0 to {_MAX_SEED}, the smaller one first"
+            f'"{part.strip()}" are no seeds',
+            f"whole numbers from 0 to {_MAX_SEED}, the smaller one first, up to {MOST_VALUES:.0e} of them",
         )
     return range(first, last + 1)
 
@@ -255,7 +265,7 @@ def _seed_range(part: str) -> range:
 
 
 def _read(path: Path) -> str:
-    return read_text(path, SweepError, "a plan", most_bytes=_MAX_BYTES)
+    return read_text(path, SweepError, "a plan", most_bytes=MAX_BYTES)
 
 
 def _with_options(tree: dict[str, Any], options: SweepOptions) -> dict[str, Any]:
@@ -417,9 +427,8 @@ def _values(report: Report, place: tuple[str | int, ...], written: object) -> Se
         if isinstance(written, dict) and is_draw(written):
             raise ParamError("a draw", f'a list of values or a range such as {RANGE_FORM}; or kind = "random"')
         found = read_values(written)
-        if isinstance(written, list):
-            for value in written:
-                check_value(value)
+        if not isinstance(written, str):
+            check_value(written)
     except ParamError as error:
         report.add(place, error.message, error.allowed)
         return None
@@ -498,11 +507,14 @@ def _draw(report: Report, place: tuple[str | int, ...], written: object) -> Inde
             raise Noted
         ends = [typed_value(match[1]), typed_value(match[2])]
         return read_independent(report, place, {"log_uniform" if is_log else "uniform": ends})
-    if isinstance(written, list):
-        return read_independent(report, place, {"choice": written})
     if isinstance(written, dict):
         return read_independent(report, place, written)
-    return fixed(written)
+    try:
+        check_value(written)
+    except ParamError as error:
+        report.add(place, error.message, error.allowed)
+        raise Noted from error
+    return read_independent(report, place, {"choice": written}) if isinstance(written, list) else fixed(written)
 
 
 def _flat(report: Report, place: tuple[str | int, ...], table: object) -> Iterator[tuple[str, Any]]:

@@ -25,6 +25,7 @@ from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import pages, v_box
 from subflow_app.qt.workers import Workers
+from subflow_sim.gate import json_tree
 from subflow_store import RunRow, StoreError
 from subflow_store.damage import Damage
 
@@ -188,7 +189,7 @@ class History(QWidget):
     def restore(self, state: str) -> None:
         """Takes up what `state` told; what cannot be used of it stays as it is."""
         try:
-            kept = json.loads(state) if state else {}
+            kept = json_tree(state) if state else {}
             self.set_columns([str(key) for key in kept.get("columns", DEFAULT_COLUMNS)])
             # Titles are as wide as the language has them: widths for others would cut them off.
             if kept.get("language", ENGLISH) == current_language():

@@ -1,0 +1,198 @@
+"""The one gate that everything from outside passes before a reader sees it.
+
+A reader checks what a file says. What it could not check, because it would never get that far, is refused here: what is
+no regular file (a pipe or a device would keep the program waiting), what is too large, and documents that are nested so
+deeply or name keys so long that parsers run out of stack, time or memory. What is refused is told by the exceptions
+that readers know anyway: `OSError` for files, `ValueError` for what they hold.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import re
+import stat
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+MOST_DEPTH = 50
+"""Levels that a document may have: tables in arrays in tables. Ours have six."""
+
+MOST_KEY_PARTS = 30
+"""Names in a dotted key. Parsers take time and memory with the square of them."""
+
+MAX_INTEGER = 2**63 - 1
+"""The largest whole number: what SQLite and the core's counters hold."""
+
+MOST_SECONDS = 9e9
+"""Times, whatever a file calls them: more do not fit in 64 bits as nanoseconds. It is 285 years."""
+
+
+class TooLargeFileError(OSError):
+    """A file has more bytes than its reader takes."""
+
+
+@contextmanager
+def open_file(path: Path | str, most_bytes: int | None = None) -> Iterator[BinaryIO]:
+    """A file to be read in parts.
+
+    Args:
+        path: of a regular file.
+        most_bytes: it may have; None: any number.
+
+    Raises:
+        OSError: if it cannot be read, is no regular file, or is too large (`TooLargeFileError`).
+    """
+    try:
+        # Without O_NONBLOCK the very opening of a pipe waits for somebody who writes.
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except ValueError as error:  # a null character in the path
+        raise OSError(errno.EINVAL, str(error), str(path)) from error
+    with os.fdopen(handle, "rb") as file:
+        status = os.fstat(handle)
+        if stat.S_ISDIR(status.st_mode):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(status.st_mode):
+            raise OSError(errno.EINVAL, "not a regular file", str(path))
+        if most_bytes is not None and status.st_size > most_bytes:
+            raise _too_large(path, most_bytes)
+        yield file
+
+
+def read_file(path: Path | str, most_bytes: int) -> bytes:
+    """The content of a file.
+
+    Raises:
+        OSError: as `open_file`.
+    """
+    with open_file(path, most_bytes) as file:
+        content = file.read(most_bytes + 1)  # it may have grown
+    if len(content) > most_bytes:
+        raise _too_large(path, most_bytes)
+    return content
+
+
+def _too_large(path: Path | str, most_bytes: int) -> OSError:
+    return TooLargeFileError(errno.EFBIG, f"larger than {most_bytes / 1e6:g} MB", str(path))
+
+
+# ---- documents ----
+
+
+def toml_tree(text: str) -> dict[str, Any]:
+    """What a TOML text says.
+
+    Raises:
+        tomllib.TOMLDecodeError: if it is no TOML, is nested too deeply, or holds a number of thousands of digits.
+    """
+    _check_toml(text)
+    try:
+        tree = tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        raise
+    except (ValueError, RecursionError) as error:  # ValueError: a number with thousands of digits
+        raise tomllib.TOMLDecodeError(str(error)) from error
+    problem = _problem_of(tree, is_strict=False)
+    if problem:
+        raise tomllib.TOMLDecodeError(problem)
+    return tree
+
+
+def json_tree(content: str | bytes, *, is_strict: bool = True) -> Any:
+    """What a JSON text says.
+
+    Args:
+        content: text, or bytes in UTF-8.
+        is_strict: refuse whole numbers beyond 64 bits, numbers that are not finite, and texts with halves of surrogate
+            pairs, which no file can hold.
+
+    Raises:
+        ValueError: if it is no JSON, is nested too deeply, or holds what is refused.
+    """
+    try:
+        document = json.loads(content)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
+    problem = _problem_of(document, is_strict=is_strict)
+    if problem:
+        raise ValueError(problem)
+    return document
+
+
+_TOO_DEEP = f"nested too deeply, more than {MOST_DEPTH} levels"
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_MARK = re.compile(r"\"\"\"|'''|[\"'#\[\]{}\n.=,]")
+_ENDS = {
+    '"""': re.compile(r'(?:[^"\\]++|\\.|"{1,2}(?!"))*+"{3,5}', re.DOTALL),
+    "'''": re.compile(r"(?:[^']++|'{1,2}(?!'))*+'{3,5}"),
+    '"': re.compile(r'(?:[^"\\\n]++|\\.)*+"'),
+    "'": re.compile(r"[^'\n]*+'"),
+}
+
+
+def _check_toml(text: str) -> None:
+    """Refuses what would cost the parser too much, before it begins."""
+    at = depth = dots = 0
+    while (found := _MARK.search(text, at)) is not None:
+        mark, at = found.group(), found.end()
+        if mark == ".":
+            dots += 1
+            if dots >= MOST_KEY_PARTS:
+                raise tomllib.TOMLDecodeError(
+                    f"a key of more than {MOST_KEY_PARTS} parts {_place_in(text, found.start())}"
+                )
+        elif mark == "#":
+            at = text.find("\n", at)
+            if at < 0:
+                return
+        elif mark in _ENDS:
+            end = _ENDS[mark].match(text, at)
+            if end is None:
+                return  # here the parser stops at the latest
+            at = end.end()
+        else:
+            dots = 0
+            if mark in "[{":
+                depth += 1
+                if depth > MOST_DEPTH:
+                    raise tomllib.TOMLDecodeError(f"{_TOO_DEEP} {_place_in(text, found.start())}")
+            elif mark in "]}":
+                depth = max(0, depth - 1)
+
+
+def _place_in(text: str, at: int) -> str:
+    """As the parser of the standard library tells places."""
+    return f"(at line {text.count(chr(10), 0, at) + 1}, column {at - text.rfind(chr(10), 0, at)})"
+
+
+def _problem_of(document: Any, *, is_strict: bool) -> str:
+    """What no reader should have to reckon with; empty if there is nothing."""
+    waiting: list[Any] = [document]
+    for level in range(MOST_DEPTH + 1):
+        inner: list[Any] = []
+        for value in waiting:
+            if level == MOST_DEPTH and isinstance(value, dict | list):
+                return _TOO_DEEP
+            if isinstance(value, dict):
+                inner += value.values()
+                if is_strict and any(not key.isascii() and _SURROGATE.search(key) for key in value):
+                    return "a key holds half of a surrogate pair"
+            elif isinstance(value, list):
+                inner += value
+            elif isinstance(value, str):
+                if is_strict and not value.isascii() and _SURROGATE.search(value):
+                    return "a text holds half of a surrogate pair"
+            elif is_strict and isinstance(value, int):
+                if abs(value) > MAX_INTEGER:
+                    return "a whole number beyond 64 bits"
+            elif is_strict and isinstance(value, float) and not math.isfinite(value):
+                return "a number that is not finite"
+        if not inner:
+            break
+        waiting = inner
+    return ""
