@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.measured.measured_table import Clock
+from subflow_sim.gate import MOST_SECONDS
 
 TIME_UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9, "min": 60.0}
 
@@ -34,9 +35,9 @@ def time_of(text: str) -> float | None:
         return int(clock[1]) * 3600.0 + int(clock[2]) * 60.0 + float(clock[3].replace(",", "."))
     try:
         moment = datetime.fromisoformat(text.strip().replace(",", "."))
-    except ValueError:
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):  # OverflowError: the first day of the calendar, east of Greenwich
         return None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 class Steps:
@@ -51,8 +52,15 @@ class Steps:
             where: line of the file of each; None: their numbers.
 
         Raises:
-            InputError: if a time goes back and that is to be refused.
+            InputError: if a time is beyond all times, or goes back and that is to be refused.
         """
+        beyond = np.flatnonzero(np.abs(time_s) > MOST_SECONDS)
+        if len(beyond):
+            line = int(where[beyond[0]]) if where is not None else int(beyond[0]) + 1
+            raise InputError(
+                f"line {line}: a time of {time_s[beyond[0]]:.9g} s; allowed: up to {MOST_SECONDS:g} s (is the unit of"
+                " the times right?)"
+            )
         self.time_s = time_s
         self.kept: NDArray[np.intp] = np.arange(len(time_s))
         self.notices: list[str] = []

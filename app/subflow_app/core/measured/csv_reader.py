@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.measured.clock import TIME_UNITS, Steps, guess_time_unit, time_of
+from subflow_app.core.measured.lines import text_lines
 from subflow_app.core.measured.measured_table import (
     MOST_CELLS,
     MeasuredTable,
@@ -34,6 +35,7 @@ from subflow_app.core.measured.quantities import (
     unit_named,
 )
 from subflow_app.core.number_text import count_text
+from subflow_sim.gate import open_file
 
 _SEPARATORS = (";", "\t", ",", "|", " ")
 _NOTHING = frozenset({"", "-", "–", "nan", "na", "n/a", "null", "none", "inf", "-inf", "?"})
@@ -185,7 +187,7 @@ def _column(title: str, time_s: NDArray[np.float64], values: NDArray[np.float64]
 
 
 def _encoding(path: Path) -> str:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         start = file.read(_HEAD_BYTES)
     if not start.strip():
         raise InputError(f"{path.name} is empty")
@@ -201,26 +203,24 @@ def _encoding(path: Path) -> str:
 
 
 def _head(path: Path, encoding: str) -> list[str]:
-    with path.open(encoding=encoding, errors="replace", newline="") as file:
-        lines = list(itertools.islice((line.rstrip("\r\n") for line in file), 60))
-    return lines
+    return list(itertools.islice((line.rstrip("\r\n") for line in text_lines(path, encoding)), 60))
 
 
 def _rows(path: Path, encoding: str, separator: str) -> Iterator[tuple[int, list[str]]]:
     """Lines with their numbers from 1 on, without remarks and empty ones."""
-    with path.open(encoding=encoding, errors="replace", newline="") as file:
-        if separator == " ":
-            for number, line in enumerate(file, start=1):
-                if line.strip() and not line.lstrip().startswith("#"):
-                    yield number, line.split()
-            return
-        reader = csv.reader(file, delimiter=separator, skipinitialspace=True)
-        try:
-            for row in reader:
-                if row and any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#"):
-                    yield reader.line_num, row
-        except csv.Error as error:
-            raise InputError(f"{path.name}: line {reader.line_num}: {error}") from error
+    lines = text_lines(path, encoding)
+    if separator == " ":
+        for number, line in enumerate(lines, start=1):
+            if line.strip() and not line.lstrip().startswith("#"):
+                yield number, line.split()
+        return
+    reader = csv.reader(lines, delimiter=separator, skipinitialspace=True)
+    try:
+        for row in reader:
+            if row and any(cell.strip() for cell in row) and not row[0].lstrip().startswith("#"):
+                yield reader.line_num, row
+    except csv.Error as error:
+        raise InputError(f"{path.name}: line {reader.line_num}: {error}") from error
 
 
 def _shape_of(head: Sequence[str], name: str) -> _Shape:
@@ -260,7 +260,10 @@ def _shape_of(head: Sequence[str], name: str) -> _Shape:
 def _split(line: str, separator: str) -> list[str]:
     if separator == " ":
         return line.split()
-    return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
+    try:
+        return next(csv.reader([line], delimiter=separator, skipinitialspace=True), [])
+    except csv.Error:  # a cell that is too long: another separator may do, and else the reader says where it is
+        return []
 
 
 def _distinct(titles: Sequence[str]) -> tuple[str, ...]:
@@ -385,7 +388,7 @@ def _long_form(
 def _refuse_too_long(path: Path, columns: int) -> None:
     """Refuses a file of more numbers than are read, from its size, before minutes go by."""
     size = path.stat().st_size
-    with path.open("rb") as file:
+    with open_file(path) as file:
         start = file.read(_HEAD_BYTES)
     lines = max(1, start.count(b"\n"))
     estimate = size / (len(start) / lines)

@@ -16,9 +16,19 @@ from numpy.typing import NDArray
 import subflow_app
 from subflow_app.core.comparison.conditions import MEASURED_TAG
 from subflow_app.core.errors import InputError
-from subflow_app.core.measured.measured_table import MOST_CELLS, MeasuredTable, RawColumn, Target
+from subflow_app.core.measured.measured_table import (
+    LEAST_INTERVAL_S,
+    MOST_CELLS,
+    MOST_SAMPLES,
+    MOST_TRACES,
+    MeasuredTable,
+    RawColumn,
+    Target,
+)
 from subflow_app.core.measured.quantities import BY_NAME, factor, units_of
+from subflow_app.core.number_text import count_text, ordinal
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW
+from subflow_sim.gate import MOST_SECONDS, open_file
 from subflow_store.values import ColumnSpec, RunStart
 
 if TYPE_CHECKING:
@@ -32,6 +42,8 @@ _GAP = 3.0
 """Samples further apart than so many of the usual distances have a gap between them."""
 
 _ON_GRID = 1e-4
+
+_LARGEST = float(np.finfo(np.float32).max)
 
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 _ROUND_WITHIN = 0.03
@@ -198,18 +210,26 @@ def make_run(
     if not any(np.isfinite(column.values).any() for column in chosen):
         titles = ", ".join(column.title for column in chosen[:12])
         raise InputError(f"{path.name}: there is no number in what would be kept of it: {titles}")
+    if len(chosen) > MOST_TRACES:
+        raise InputError(
+            f"{path.name} would become {count_text(len(chosen))} traces; allowed: {count_text(MOST_TRACES)}. Leave"
+            ' columns out with --map "COLUMN=-"'
+        )
     notices = list(table.notices)
     mss = mss_bytes or table.mss_bytes or _MSS_BYTES
     usual_s = min((_usual_s(column.time_s) for column in chosen), default=math.nan)
     step_s = interval_s or _round_interval(usual_s if math.isfinite(usual_s) else 1.0)
-    if not step_s > 0:
-        raise InputError(f"an interval of {step_s} s is none: it must be greater than 0")
+    if not LEAST_INTERVAL_S <= step_s <= MOST_SECONDS:
+        raise InputError(
+            f"an interval of {step_s:g} s; allowed: from {LEAST_INTERVAL_S:g} s to {MOST_SECONDS:g} s (is the unit of"
+            " the times right?)"
+        )
     first_s = min(float(column.time_s[0]) for column in chosen)
     last_s = max(float(column.time_s[-1]) for column in chosen)
     # What starts at about zero is over the time of the measurement; anything else is on a clock of its own.
     start_s = 0.0 if 0 <= first_s <= max(2.0 * (last_s - first_s), step_s) else first_s - step_s
     count = max(1, math.ceil((last_s - start_s) / step_s - 1e-6))
-    if count * len(chosen) > MOST_CELLS:
+    if count > MOST_SAMPLES or count * len(chosen) > MOST_CELLS:
         raise InputError(
             f"{len(chosen)} columns from {first_s:.6g} s to {last_s:.6g} s, every {step_s:.3g} s, would be {count:.3g}"
             " samples each: choose a longer --interval, or check the unit of the times (--unit time=ms)"
@@ -220,10 +240,13 @@ def make_run(
     values = np.empty((count, len(chosen)), np.float32)
     gaps: dict[str, None] = {}
     for place, column in enumerate(chosen):
-        time_s, converted = _si(column, mss, notices)
+        with np.errstate(over="ignore", invalid="ignore"):
+            time_s, converted = _si(column, mss, notices)
+            converted = np.where(np.abs(converted) <= _LARGEST, converted, np.nan)  # no sample can hold more
         target = column.target
         assert target is not None
-        values[:, place] = _resampled(time_s - start_s, converted, grid_s, step_s, is_sum=target.name in _SUMS)
+        resampled = _resampled(time_s - start_s, converted, grid_s, step_s, is_sum=target.name in _SUMS)
+        values[:, place] = np.clip(resampled, -_LARGEST, _LARGEST)  # a sum of several may be larger
         for gap in _gaps_of(time_s - start_s, _usual_s(time_s)):
             gaps[gap] = None
     notices += list(gaps)[:_MOST_TOLD]
@@ -371,7 +394,7 @@ def _round_interval(usual_s: float) -> float:
 
 def _ordinal(owner: str) -> tuple[int, str]:
     number = owner.rpartition("/")[2]
-    return (int(number) if number.isdecimal() else 0, owner)
+    return (ordinal(number) or 0, owner)
 
 
 def _total(parts: Sequence[Mapping[str, Any]], name: str) -> float | None:
@@ -381,7 +404,7 @@ def _total(parts: Sequence[Mapping[str, Any]], name: str) -> float | None:
 
 def _fingerprint(path: Path) -> str:
     digest = hashlib.sha256()
-    with path.open("rb") as file:
+    with open_file(path) as file:
         while block := file.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()

@@ -10,10 +10,26 @@ from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.measured.quantities import BY_NAME, COUNTERS, Heading, quantity_named
+from subflow_app.core.number_text import ordinal
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW
 
-MOST_CELLS = 50_000_000
-"""Numbers of a file that are read: they take some 400 MB. More would come from a file that nobody plots."""
+MOST_CELLS = 20_000_000
+"""Numbers of a file that are read: they take some 160 MB, and half as much again as a run. Nobody plots more."""
+
+MOST_SAMPLES = 4_000_000
+"""Of a trace that becomes one of a run. Bringing it on a grid of times takes some 80 bytes for each."""
+
+LEAST_INTERVAL_S = 1e-9
+"""Between samples: times are kept in whole nanoseconds."""
+
+MOST_MSS_BYTES = 65_535
+"""Payload of a packet: IP has no longer ones."""
+
+MOST_LINE_BYTES = 1_000_000
+"""Of a line of text."""
+
+MOST_TRACES = 1000
+"""That a file can become. Each is drawn, and listed, and has its place in the figures of its flow."""
 
 Clock = Literal["refuse", "sort", "drop", "join"]
 CLOCKS: tuple[Clock, ...] = ("refuse", "sort", "drop", "join")
@@ -127,15 +143,19 @@ def parse_target(text: str) -> Target:
 def distinct_targets(columns: list[RawColumn]) -> list[RawColumn]:
     """The same, where no two are taken for one trace: of subflows the later one becomes that of the next subflow."""
     taken: set[Target] = set()
+    latest: dict[tuple[str, str, str], int] = {}  # where the search for a free subflow has come to
     distinct = []
     for column in columns:
         target = column.target
         while target is not None and target in taken:
-            flow, slash, number = target.owner.partition("/")
-            if not slash or not number.isdecimal():
+            flow, slash, text = target.owner.partition("/")
+            number = ordinal(text) if slash else None
+            if number is None:
                 target = None
             else:
-                target = Target(target.scope, f"{flow}/{int(number) + 1}", target.name)
+                key = (target.scope, flow, target.name)
+                latest[key] = max(number, latest.get(key, 0)) + 1
+                target = Target(target.scope, f"{flow}/{latest[key]}", target.name)
         if target is not None:
             taken.add(target)
         distinct.append(column if target == column.target else replace(column, target=target))
@@ -148,7 +168,7 @@ def _scope_of(owner: str, usual: str) -> str:
         return LINK
     if usual == LINK:
         return LINK
-    return SUBFLOW if "/" in owner and last.isdecimal() else FLOW
+    return SUBFLOW if "/" in owner and ordinal(last) is not None else FLOW
 
 
 def _owner(text: str, flow: str, scope: str) -> str:

@@ -4,28 +4,58 @@ from __future__ import annotations
 
 import socket
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.errors import AppError, InputError
-from subflow_app.core.measured.measured_table import MeasuredTable, RawColumn, ReadingOptions, Target
+from subflow_app.core.measured.measured_table import (
+    LEAST_INTERVAL_S,
+    MOST_CELLS,
+    MOST_SAMPLES,
+    MeasuredTable,
+    RawColumn,
+    ReadingOptions,
+    Target,
+)
+from subflow_app.core.number_text import count_text, counted
 from subflow_app.core.traces import SUBFLOW
 from subflow_app.distribution import install_command
+from subflow_sim.gate import MOST_SECONDS, open_file
 
 INTERVAL_S = 0.1
 """Figures are of so long, as the samples of simulated runs; `ReadingOptions.interval_s` changes it."""
 
-_MOST_CONNECTIONS = 64
+MOST_CONNECTIONS = 64
+"""Connections of a capture that are read, the first ones."""
+
+MOST_RECORD_BYTES = 16 << 20
+"""Of a packet with what a capture says of it. Loopback has packets of 64 KiB, and captures blocks of notes."""
+
 _LARGEST_PAYLOAD = 9000
 _WRAP = 1 << 32
 _NANOS_MAGIC = (b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1")
 _MAGICS = (b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", *_NANOS_MAGIC, b"\x0a\x0d\x0d\x0a")
 _GAIN = 1 / 8  # of the smoothed RTT, RFC 6298
+
+
+class _Records:
+    """A file from which nothing is read that is too large for a record: lengths in damaged captures are any number."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.name = ""  # asked for by dpkt
+        self.seek = file.seek
+        self.fileno = file.fileno
+
+    def read(self, size: int) -> bytes:
+        if not 0 <= size <= MOST_RECORD_BYTES:
+            raise ValueError(f"a record of {size} bytes")
+        return self._file.read(size)
 
 
 def looks_like_pcap(start: bytes) -> bool:
@@ -65,26 +95,34 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
         import dpkt
     except ImportError:
         raise AppError(f"reading captures takes the package dpkt: {install_command('pcap')}") from None
-    if path.stat().st_size == 0:
-        raise InputError(f"{path.name} is empty")
     interval_s = options.interval_s or INTERVAL_S
+    if not LEAST_INTERVAL_S <= interval_s <= MOST_SECONDS:
+        raise InputError(f"an interval of {interval_s:g} s; allowed: from {LEAST_INTERVAL_S:g} s to {MOST_SECONDS:g} s")
     sides: dict[tuple[str, str], _Side] = {}
     notices: list[str] = []
     first_s: float | None = None
     last = packets = foreign = back = 0
     before_s = 0.0
-    with path.open("rb") as file:
+    widest = (0.0, 0.0)  # the longest gap, and when it begins
+    with open_file(path) as file:
+        if not file.read(1):
+            raise InputError(f"{path.name} is empty")
+        file.seek(0)
         try:
-            reader = dpkt.pcap.UniversalReader(file)
+            reader = dpkt.pcap.UniversalReader(_Records(file))
             link = reader.datalink()
         except (ValueError, dpkt.Error, OSError) as error:
             raise InputError(f"{path.name} is no capture that can be read: {error}") from error
         for stamp, frame in _packets(reader, dpkt, notices):
             packets += 1
             at_s = float(stamp)
+            if not abs(at_s) <= MOST_SECONDS:
+                raise InputError(f"{path.name}: packet {packets} is at {at_s:g} s; allowed: up to {MOST_SECONDS:g} s")
             first_s = at_s if first_s is None else first_s
             if at_s < before_s:
                 back += 1
+            elif packets > 1:
+                widest = max(widest, (at_s - before_s, before_s - first_s))
             before_s = at_s
             segment = _segment(frame, link, dpkt)
             if segment is None:
@@ -93,7 +131,7 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
             # Cards may report neighbours in another order: what came before the first counts as the first.
             place = max(0, int((at_s - first_s) / interval_s))
             last = max(last, place)
-            if segment[:2] not in sides and len(sides) >= 2 * _MOST_CONNECTIONS:
+            if segment[:2] not in sides and len(sides) >= 2 * MOST_CONNECTIONS:
                 foreign += 1
                 continue
             _take(sides, segment, at_s, place)
@@ -101,9 +139,19 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
         notices.append(f"{back} packets are older than the one before them: they are counted where their times are.")
     if foreign:
         notices.append(
-            f"{foreign} of {packets} packets are no TCP of the first {_MOST_CONNECTIONS} connections: left out."
+            f"{foreign} of {packets} packets are no TCP of the first {MOST_CONNECTIONS} connections: left out."
         )
-    columns, mss = _columns(sides, last + 1, interval_s, first_s or 0.0, options.flow, notices)
+    senders = _senders(sides)
+    cells = (last + 1) * len(senders) * _COLUMNS
+    if cells > MOST_CELLS or last >= MOST_SAMPLES:
+        raise InputError(
+            f"{path.name}: {counted(len(senders), 'connection')} over {(last + 1) * interval_s:.6g} s, every"
+            f" {interval_s:g} s, would be {count_text(last + 1)} samples of {len(senders) * _COLUMNS} traces; at most"
+            f" {count_text(MOST_SAMPLES)} samples and {count_text(MOST_CELLS)} figures are read. The longest"
+            f" gap without a packet is {widest[0]:.6g} s, {widest[1]:.6g} s after the first: choose a longer interval,"
+            " or cut the capture (editcap -A START -B STOP)"
+        )
+    columns, mss = _columns(senders, last + 1, interval_s, first_s or 0.0, options.flow, notices)
     if not packets:
         raise InputError(f"{path.name} has no whole packet: it was cut off, or nothing was captured")
     if not columns:
@@ -215,15 +263,26 @@ def _relative(number: int, isn: int, near: int) -> int:
     return value + _WRAP * round((near - value) / _WRAP)
 
 
-def _columns(
-    sides: dict[tuple[str, str], _Side], count: int, interval_s: float, first_s: float, flow: str, notices: list[str]
-) -> tuple[list[RawColumn], int | None]:
-    # Of the two directions of a connection the one with the data is the subflow.
-    senders = [
+def _senders(sides: Mapping[tuple[str, str], _Side]) -> list[tuple[tuple[str, str], _Side]]:
+    """Of the two directions of each connection the one with the data: that is the subflow."""
+    return [
         (key, side)
         for key, side in sides.items()
         if side.payload and side.payload >= (sides[key[::-1]].payload if key[::-1] in sides else 0)
     ]
+
+
+_COLUMNS = 6  # of a connection, as follows
+
+
+def _columns(
+    senders: Sequence[tuple[tuple[str, str], _Side]],
+    count: int,
+    interval_s: float,
+    first_s: float,
+    flow: str,
+    notices: list[str],
+) -> tuple[list[RawColumn], int | None]:
     time_s = first_s + interval_s * np.arange(1, count + 1, dtype=np.float64)
     # Cards hand over many packets as one: then the largest tells nothing.
     largest = max((side.largest for _, side in senders if side.largest <= _LARGEST_PAYLOAD), default=0)

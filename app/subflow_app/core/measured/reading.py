@@ -12,6 +12,7 @@ from subflow_app.core.measured.measured_table import MeasuredTable, RawColumn, R
 from subflow_app.core.measured.pcap_reader import looks_like_pcap, read_pcap
 from subflow_app.core.measured.quantities import BY_NAME, unit_named, units_of
 from subflow_app.core.measured.ss_reader import looks_like_ss, read_ss
+from subflow_sim.gate import open_file
 
 FORMATS = ("auto", "csv", "ss", "pcap")
 _HEAD_BYTES = 16384
@@ -85,7 +86,7 @@ def _told(column: RawColumn, target: str | None, unit: str | None) -> RawColumn:
 
 
 def _format_of(path: Path) -> str:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         start = file.read(_HEAD_BYTES)
     if not start.strip():
         raise InputError(f"{path.name} is empty")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -12,7 +13,15 @@ import numpy as np
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.measured.clock import Steps, guess_time_unit, time_of
-from subflow_app.core.measured.measured_table import MOST_CELLS, MeasuredTable, RawColumn, ReadingOptions, Target
+from subflow_app.core.measured.lines import text_lines
+from subflow_app.core.measured.measured_table import (
+    MOST_CELLS,
+    MOST_MSS_BYTES,
+    MeasuredTable,
+    RawColumn,
+    ReadingOptions,
+    Target,
+)
 from subflow_app.core.traces import SUBFLOW
 
 _STATES = "ESTAB|SYN-SENT|SYN-RECV|FIN-WAIT-1|FIN-WAIT-2|TIME-WAIT|CLOSE-WAIT|LAST-ACK|CLOSING|UNCONN|CLOSED"
@@ -69,8 +78,7 @@ def read_ss(path: Path, options: ReadingOptions) -> MeasuredTable:
         raise InputError(
             f"{path.name} has {path.stat().st_size / 1e6:.0f} MB; at most {MOST_CELLS // 100_000} MB are read"
         )
-    with path.open(encoding="utf-8", errors="replace") as file:
-        connections, has_times = _collect(file, options)
+    connections, has_times = _collect(text_lines(path, "utf-8"), options)
     if not connections:
         raise InputError(f"{path.name}: there is no connection of ss -tin in it")
     if not has_times and options.interval_s is None:
@@ -90,7 +98,7 @@ def read_ss(path: Path, options: ReadingOptions) -> MeasuredTable:
         ordinals[flow] = ordinals.get(flow, 0) + 1
         owner = f"{flow}/{ordinals[flow]}"
         notices.append(f"{owner} is {local} to {peer}, {len(connection.rows)} samples.")
-        mss += [row["mss"] for row in connection.rows if "mss" in row]
+        mss += [row["mss"] for row in connection.rows if 1 <= row.get("mss", 0) <= MOST_MSS_BYTES]
         columns += _columns(f"{local} > {peer}", owner, connection, options, notices)
     if not columns:
         raise InputError(f"{path.name}: no connection has figures: ss has to be asked with -i, as in ss -tin")
@@ -181,18 +189,20 @@ def _figures(text: str) -> dict[str, float]:
         elif word in ("pacing_rate", "delivery_rate"):
             rate = _RATE.match(following)
             if rate is not None:
-                found[word] = float(rate[1]) * _RATE_FACTORS[rate[2]]
+                _note(found, word, rate[1], _RATE_FACTORS[rate[2]])
     return found
 
 
 _BYTES = ("bytes_acked", "bytes_sent", "bytes_received")
 
 
-def _note(found: dict[str, float], name: str, value: str) -> None:
+def _note(found: dict[str, float], name: str, value: str, factor: float = 1.0) -> None:
     try:
-        found[name] = float(value)
+        number = float(value) * factor
     except ValueError:
         return
+    if math.isfinite(number):
+        found[name] = number
 
 
 def _stamp(line: str) -> tuple[float | None, str]:
@@ -212,15 +222,23 @@ def _stamp(line: str) -> tuple[float | None, str]:
             return time_of(found[1]), line[found.end() :]
     stamped = _TS.match(line)
     if stamped is not None and stamped[1] in _MONTHS:
-        day = datetime(2000, _MONTHS.index(stamped[1]) + 1, int(stamped[2]), tzinfo=UTC).timestamp()
-        return day + (time_of(stamped[3]) or 0.0), line[stamped.end() :]
+        day = _day(2000, _MONTHS.index(stamped[1]) + 1, int(stamped[2]))
+        return None if day is None else day + (time_of(stamped[3]) or 0.0), line[stamped.end() :]
     return None, line
 
 
-def _of_date(is_usual: bool, date: re.Match[str]) -> float:
+def _day(year: int, month: int, day: int) -> float | None:
+    """The beginning of a day, s since 1970; None if no calendar has it."""
+    try:
+        return datetime(year, month, day, tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
+
+
+def _of_date(is_usual: bool, date: re.Match[str]) -> float | None:
     month, day, clock, year = (date[1], date[2], date[3], date[4]) if is_usual else (date[2], date[1], date[4], date[3])
-    start = datetime(int(year), _MONTHS.index(month) + 1 if month in _MONTHS else 1, int(day), tzinfo=UTC).timestamp()
+    start = _day(int(year), _MONTHS.index(month) + 1 if month in _MONTHS else 1, int(day))
     seconds = time_of(clock) or 0.0
     if not is_usual and date[5] is not None:
         seconds = seconds % 43200 + (43200 if date[5] == "PM" else 0)
-    return start + seconds
+    return None if start is None else start + seconds
