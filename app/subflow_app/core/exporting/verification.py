@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import json
+import struct
 import tempfile
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,9 +21,11 @@ from subflow_app.core.exporting.bundle import FORMAT, KIND, MANIFEST, POLICIES, 
 from subflow_app.core.exports import ExportPlan, export_run
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import plain
+from subflow_app.core.number_text import count_text
 from subflow_sim.errors import ScenarioError, SimError
+from subflow_sim.gate import json_tree, open_file
+from subflow_sim.policy_library import MAX_POLICY_BYTES, PolicyLibrary, is_policy_name
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
-from subflow_sim.policy_library import PolicyLibrary
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob
@@ -30,8 +34,19 @@ if TYPE_CHECKING:
 Verdict = Literal["same", "different", "not compared"]
 
 # Beyond these a file is no bundle of ours, whatever it unpacks to.
-_MOST_FILES = 10_000
-_MOST_BYTES = 4 << 30
+MOST_FILES = 10_000
+MOST_BYTES = 1_000_000_000
+"""Of all files of a bundle, unpacked. They are read in parts, so this bounds the time it takes."""
+MOST_DOCUMENT_BYTES = 20_000_000
+"""Of a file of a bundle that is read as a whole: manifest and summary."""
+
+_PART_BYTES = 1 << 20
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others take memory as an archive says
+# What reading a damaged archive raises.
+_BROKEN = (
+    *(zipfile.BadZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError),
+    *(ValueError, IndexError, OverflowError),
+)
 # Of what a run leaves behind, what depends on it alone; when and how fast it was made are other matters.
 _COMPARED = ("duration_s", "warmup_s", "packets", "flows", "links", "fairness")
 
@@ -115,27 +130,26 @@ def verify_bundle(path: Path, *, on_start: Callable[[RunJob], None] = lambda job
     Raises:
         InputError: if it is no bundle, or a file in it was changed or is missing.
     """
-    files = _read_files(path)
-    manifest = _manifest(path, files)
-    run = manifest["run"]
-    try:
-        with tempfile.TemporaryDirectory(prefix="subflow-verify-") as name:
-            folder = Path(name)
-            scenario = _scenario(path, files, folder / "policies")
-            summary, signature, traces = _simulate(scenario, run, folder / "traces", on_start)
-    except (_CannotBeMadeError, SimError) as error:
-        return _verification(run, [Check("signature", "not compared", str(error))])
-    checks = [_signature_check(run, signature), _figures_check(_stored_summary(path, files), summary)]
-    for file, content in files.items():
-        if not file.startswith(TRACES):
-            continue
-        again = traces.get(file.removeprefix(TRACES))
-        if again is None or file.endswith(_NAMED_OTHERWISE):
-            checks.append(Check(file, "not compared", "as it was written; it is not made again"))
-        elif again == content:
-            checks.append(Check(file, "same", "byte for byte"))
-        else:
-            checks.append(Check(file, "different", _first_difference(content, again)))
+    with _opened(path) as bundle, tempfile.TemporaryDirectory(prefix="subflow-verify-") as name:
+        run = _checked_run(bundle)
+        stored = bundle.document(SUMMARY) if SUMMARY in bundle.names else {}
+        if not _is_summary(stored):
+            raise InputError(f"{path}: {SUMMARY} is not the summary of a run")
+        try:
+            scenario = _scenario(bundle, Path(name, "policies"))
+            summary, signature, traces = _simulate(scenario, run, Path(name, "traces"), on_start)
+        except (_CannotBeMadeError, SimError) as error:
+            return _verification(run, [Check("signature", "not compared", str(error))])
+        checks = [_signature_check(run, signature), _figures_check(stored, summary)]
+        for file in bundle.names:
+            if not file.startswith(TRACES):
+                continue
+            again = traces.get(file.removeprefix(TRACES))
+            if again is None or file.endswith(_NAMED_OTHERWISE):
+                checks.append(Check(file, "not compared", "as it was written; it is not made again"))
+                continue
+            difference = _first_difference(bundle, file, again)
+            checks.append(Check(file, "different" if difference else "same", difference or "byte for byte"))
     return _verification(run, checks)
 
 
@@ -147,82 +161,157 @@ def _verification(run: Mapping[str, Any], checks: Sequence[Check]) -> Verificati
     return Verification(run["name"], run["scenario"], run["seed"], run["signature"], run["version"], tuple(checks))
 
 
-def _stored_summary(path: Path, files: Mapping[str, bytes]) -> Mapping[str, Any]:
-    try:
-        stored = json.loads(files.get(SUMMARY, b"{}"))
-    except (ValueError, RecursionError):
-        stored = None
-    if not isinstance(stored, dict):
-        raise InputError(f"{path}: {SUMMARY} is no table in JSON")
-    return stored
-
-
 # ---- reading ----
 
 
-def _read_files(path: Path) -> dict[str, bytes]:
-    """Everything in the archive, in memory: nothing is unpacked by the names it has there."""
+class _Bundle:
+    """An archive that is read in parts: nothing is unpacked by the names it has there, nothing kept as a whole."""
+
+    def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
+        """Looks at what is in it.
+
+        Raises:
+            InputError: if it holds too much, a file twice, or one that no bundle of ours holds so.
+        """
+        self.path = path
+        self._archive = archive
+        infos = [info for info in archive.infolist() if not info.filename.endswith("/")]
+        if len(infos) > MOST_FILES:
+            raise InputError(f"{path} is no bundle of a run: it holds more than {count_text(MOST_FILES)} files")
+        if sum(info.file_size for info in infos) > MOST_BYTES:
+            raise InputError(f"{path} is no bundle of a run: it holds more than {MOST_BYTES / 1e9:g} GB")
+        self.names = dict.fromkeys(info.filename for info in infos)
+        if len(self.names) < len(infos):
+            raise InputError(f"{path} is no bundle of a run: a file stands in it twice")
+        if any(info.compress_type not in _METHODS for info in infos):
+            raise InputError(f"{path} is no bundle of a run: it is packed in a way that bundles are not")
+
+    def parts(self, name: str) -> Iterator[bytes]:
+        """The content of a file, in parts.
+
+        Raises:
+            InputError: if it cannot be read.
+        """
+        try:
+            with self._archive.open(name) as file:
+                while part := file.read(_PART_BYTES):
+                    yield part
+        except _BROKEN as error:
+            raise InputError(f"{self.path}: {name} is damaged: {error}") from error
+
+    def read(self, name: str, most_bytes: int) -> bytes:
+        """The content of a file.
+
+        Raises:
+            InputError: if it cannot be read, or is too large.
+        """
+        if self._archive.getinfo(name).file_size > most_bytes:
+            raise InputError(f"{self.path}: {name} is larger than {most_bytes / 1e6:g} MB")
+        return b"".join(self.parts(name))
+
+    def document(self, name: str) -> Any:
+        """What a file of JSON says.
+
+        Raises:
+            InputError: if it is none.
+        """
+        try:
+            return json_tree(self.read(name, MOST_DOCUMENT_BYTES))
+        except ValueError as error:
+            raise InputError(f"{self.path}: {name} is no JSON: {error}") from error
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[_Bundle]:
+    """The bundle at a path.
+
+    Raises:
+        InputError: if it is none.
+    """
     try:
-        with zipfile.ZipFile(path) as archive:
-            infos = archive.infolist()
-            if len(infos) > _MOST_FILES or sum(info.file_size for info in infos) > _MOST_BYTES:
-                raise InputError(f"{path} is no bundle of a run: it holds more than {_MOST_BYTES >> 30} GiB")
-            return {info.filename: archive.read(info) for info in infos if not info.is_dir()}
+        with open_file(path) as file:
+            try:
+                archive = zipfile.ZipFile(file)
+            except _BROKEN as error:
+                raise InputError(f"{path} is no bundle of a run, or was cut off: {error}") from error
+            with archive:
+                yield _Bundle(path, archive)
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
-        raise InputError(f"{path} is no bundle of a run, or was cut off: {error}") from error
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _manifest(path: Path, files: Mapping[str, bytes]) -> dict[str, Any]:
-    try:
-        manifest = json.loads(files[MANIFEST])
-        run = manifest["run"]
-        is_ours = manifest["kind"] == KIND and isinstance(manifest["files"], dict)
-        texts = ("name", "scenario", "version", "signature")
-        is_whole = all(isinstance(run[key], str) for key in texts) and isinstance(run["seed"], int)
-        interval_s = run["sample_interval_s"]
-        is_whole = is_whole and isinstance(interval_s, int | float) and interval_s > 0
-    except (KeyError, TypeError, ValueError):
-        raise InputError(f"{path} is no bundle of a run: it has no {MANIFEST} that says what it is") from None
-    if not (is_ours and is_whole):
+def _checked_run(bundle: _Bundle) -> dict[str, Any]:
+    """What the manifest says of the run, once all files are those that it names."""
+    path = bundle.path
+    if MANIFEST not in bundle.names:
+        raise InputError(f"{path} is no bundle of a run: it has no {MANIFEST} that says what it is")
+    manifest = bundle.document(MANIFEST)
+    if not _is_manifest(manifest):
         raise InputError(f"{path} is no bundle of a run: its {MANIFEST} lacks what it should say")
     if manifest.get("format") != FORMAT:
         raise InputError(
             f"{path} is a bundle of format {manifest.get('format')!r}; this version ({subflow_app.__version__}) "
             f"knows format {FORMAT}"
         )
-    for name, expected in manifest["files"].items():
-        if name not in files:
+    for name in manifest["files"]:
+        if name not in bundle.names:
             raise InputError(f"{path}: {name} is missing")
-        if hashlib.sha256(files[name]).hexdigest() != expected:
-            raise InputError(f"{path}: {name} was changed after the bundle was made: its SHA-256 is not the manifest's")
-    for name in files:
+    for name in bundle.names:
         if name not in manifest["files"] and name not in (MANIFEST, "README.txt"):
             raise InputError(f"{path}: {name} is not in the manifest: it was added after the bundle was made")
-    if SCENARIO not in files:
+    if SCENARIO not in bundle.names:
         raise InputError(f"{path}: {SCENARIO} is missing")
-    return dict(manifest)
+    for name, expected in manifest["files"].items():
+        digest = hashlib.sha256()
+        for part in bundle.parts(name):
+            digest.update(part)
+        if digest.hexdigest() != expected:
+            raise InputError(f"{path}: {name} was changed after the bundle was made: its SHA-256 is not the manifest's")
+    return dict(manifest["run"])
 
 
-def _scenario(path: Path, files: Mapping[str, bytes], policies: Path) -> Scenario:
+def _is_manifest(manifest: Any) -> bool:
+    """Whether it says all that is asked of it here."""
+    try:
+        run = manifest["run"]
+        interval_s = run["sample_interval_s"]
+        texts = all(isinstance(run[key], str) for key in ("name", "scenario", "version", "signature"))
+        numbers = isinstance(run["seed"], int) and isinstance(interval_s, int | float) and interval_s > 0
+        return bool(manifest["kind"] == KIND and isinstance(manifest["files"], dict) and texts and numbers)
+    except (KeyError, TypeError):
+        return False
+
+
+def _is_summary(stored: Any) -> bool:
+    """Whether it has the form that is compared: flows with their options and policies."""
+    if not isinstance(stored, dict) or not isinstance(stored.get("flows", []), list):
+        return False
+    return all(
+        isinstance(flow, dict)
+        and isinstance(flow.get("controller_options", {}), dict)
+        and isinstance(flow.get("policy") or {}, dict)
+        for flow in stored.get("flows", [])
+    )
+
+
+def _scenario(bundle: _Bundle, policies: Path) -> Scenario:
     """The scenario, whose policies are those of the bundle, whatever this machine has under their names."""
     from subflow_sim.catalog import catalog_with
-    from subflow_sim.scenario import parse_scenario
+    from subflow_sim.scenario import MAX_FILE_BYTES, parse_scenario
 
     policies.mkdir()
-    for name, content in files.items():
+    for name in bundle.names:
         # A plain name alone: what is in an archive does not say where files go.
-        if name.startswith(POLICIES) and name.endswith(POLICY_SUFFIX):
-            (policies / Path(name).name).write_bytes(content)
+        if name.startswith(POLICIES) and is_policy_name(Path(name).stem) and name.endswith(POLICY_SUFFIX):
+            (policies / Path(name).name).write_bytes(bundle.read(name, MAX_POLICY_BYTES))
     library = PolicyLibrary((policies, *policy_library().folders))
     try:
-        text = files[SCENARIO].decode()
-        return parse_scenario(text, file=f"{path.name}/{SCENARIO}", algorithms=catalog_with(library))
+        text = bundle.read(SCENARIO, MAX_FILE_BYTES).decode()
+        return parse_scenario(text, file=f"{bundle.path.name}/{SCENARIO}", algorithms=catalog_with(library))
     except UnicodeDecodeError as error:
-        raise InputError(f"{path}: {SCENARIO} is no text in UTF-8: {error}") from error
+        raise InputError(f"{bundle.path}: {SCENARIO} is no text in UTF-8: {error}") from error
     except ScenarioError as error:
         raise _CannotBeMadeError(
             f"this version ({subflow_app.__version__}) cannot read the scenario: {error}"
@@ -234,8 +323,8 @@ def _scenario(path: Path, files: Mapping[str, bytes], policies: Path) -> Scenari
 
 def _simulate(
     scenario: Scenario, run: Mapping[str, Any], folder: Path, on_start: Callable[[RunJob], None]
-) -> tuple[dict[str, Any], str, dict[str, bytes]]:
-    """The run once more: its summary, its signature and its tables."""
+) -> tuple[dict[str, Any], str, dict[str, Path]]:
+    """The run once more: its summary, its signature and the files of its tables."""
     from subflow_app.core.running.runs import RunJob
 
     job = RunJob(scenario, "", seed=run["seed"], sample_interval_s=run["sample_interval_s"])
@@ -247,7 +336,7 @@ def _simulate(
         raise _CannotBeMadeError("the run was not made again to its end, so there is nothing to compare")
     plan = ExportPlan(figures=(), figure_formats=())
     written = export_run(job.traces, folder, plan)
-    return result.summary, result.signature, {file.name: file.read_bytes() for file in written}
+    return result.summary, result.signature, {file.name: file for file in written}
 
 
 def _signature_check(run: Mapping[str, Any], signature: str) -> Check:
@@ -284,9 +373,19 @@ def _without_policy_names(summary: Mapping[str, Any]) -> dict[str, Any]:
     return {**summary, "flows": flows}
 
 
-def _first_difference(stored: bytes, again: bytes) -> str:
-    pairs = zip(stored.splitlines(), again.splitlines(), strict=False)
-    for number, (one, other) in enumerate(pairs, start=1):
-        if one != other:
-            return f"line {number} is the first that differs"
+def _first_difference(bundle: _Bundle, name: str, again: Path) -> str:
+    """Where a file of the bundle differs from one that was made again; empty if it does not."""
+    line = 1
+    with again.open("rb") as file:
+        for part in bundle.parts(name):
+            other = file.read(len(part))
+            if part != other:
+                ahead = next((at for at, (one, two) in enumerate(zip(part, other, strict=False)) if one != two), None)
+                if ahead is None:
+                    break
+                line += part.count(b"\n", 0, ahead)
+                return f"line {line} is the first that differs"
+            line += part.count(b"\n")
+        else:
+            return "one of them ends earlier" if file.read(1) else ""
     return "one of them ends earlier"
