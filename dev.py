@@ -9,7 +9,7 @@
     python3 dev.py docs           build the user guide into build/docs/html; screenshots takes its pictures anew
     python3 dev.py package        freeze the program and make the installer of this platform, in build/package
     python3 dev.py test-package   try it: self-test, installation on a bare system, removal
-    python3 dev.py fuzz [WHAT]    feed made-up input to the core (libFuzzer) or the loader (Atheris) for --seconds N
+    python3 dev.py fuzz [NAME]    feed damaged input to every reader, and the core, for --minutes N; failures are kept
     python3 dev.py golden         print the run signatures of the shipped scenarios and what has changed (--update)
     python3 dev.py translate      bring the catalogues of translations in step with the texts of the window
     python3 dev.py setup          only set up (--cuda: PyTorch with CUDA)

@@ -1,63 +1,180 @@
-"""Feeds made-up input to the core (libFuzzer) or to the loader of scenarios (Atheris): `python3 dev.py fuzz [WHAT]`.
+"""Feeds made-up input to every way in, and to the core: `python3 dev.py fuzz [NAME ...] --minutes N`.
 
-An input that fails stays in build/fuzz as a file crash-...
+All names share the time when none is given. An input that fails is made as small as it still fails, and written to
+tests/fuzz/corpus/NAME, which `dev.py test` tries from then on. The core, whose inputs are networks, is fuzzed by
+libFuzzer; what it finds lies in build/fuzz.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
+import itertools
 import os
+import random
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import dev
+from tests.fuzz.entry_points import ENTRY_POINTS, EntryPoint, corpus
+from tests.fuzz.trial import Child, Outcome
 
+CORE = "core"
 FOLDER = dev.BUILD / "fuzz"
+
+_AT_ONCE = 100
+_MOST_TRIES = 300
+_MOST_MINIMISING_S = 60.0
+
+
+@dataclass(slots=True)
+class Tally:
+    """What came of the inputs of an entry point."""
+
+    name: str
+    inputs: int = 0
+    told: int = 0
+    slowest_s: float = 0.0
+    most_bytes: float = 0.0
+    failures: dict[str, Path] = field(default_factory=dict)
+
+    def add(self, outcome: Outcome) -> None:
+        """Count one."""
+        self.inputs += 1
+        self.told += outcome.is_told
+        self.slowest_s = max(self.slowest_s, outcome.seconds)
+        self.most_bytes = max(self.most_bytes, outcome.most_bytes)
 
 
 def main() -> int:
-    """Runs a fuzzer for some time; returns its exit code."""
+    """Fuzzes for some time; returns 1 if something failed."""
     parser = argparse.ArgumentParser("dev.py fuzz", description=__doc__)
-    parser.add_argument("what", nargs="?", choices=("core", "loader"), default="core", help="left out: core")
-    parser.add_argument("--seconds", type=int, default=300, help="how long; left out: 300")
+    known = (*ENTRY_POINTS, CORE)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"left out: all; {', '.join(known)}")
+    parser.add_argument("--minutes", type=float, default=5.0, help="how long, all together; left out: 5")
+    parser.add_argument("--inputs", type=int, help="at most so many of each name")
+    parser.add_argument("--seed", type=int, help="of the inputs; left out: another one each time")
     options = parser.parse_args()
-    corpus = FOLDER / f"corpus-{options.what}"
-    corpus.mkdir(parents=True, exist_ok=True)
+    unknown = [name for name in options.names if name not in known]
+    if unknown:
+        parser.error(f"there is no {unknown[0]}; allowed: {', '.join(known)}")
+    names = options.names or list(known)
+    share_s = 60 * options.minutes / len(names)
+    seed = options.seed if options.seed is not None else random.SystemRandom().randrange(2**32)
+    dev.say(f"seed {seed}")
+    code = 0
+    tallies = []
+    for name in names:
+        if name == CORE:
+            code |= fuzz_core(share_s)
+        else:
+            tallies.append(fuzz(ENTRY_POINTS[name], share_s, options.inputs, seed))
+            dev.say(_row(tallies[-1]))
+    dev.say(table(tallies))
+    return code or int(any(tally.failures for tally in tallies))
+
+
+def fuzz(point: EntryPoint, most_s: float, most_inputs: int | None, seed: int) -> Tally:
+    """Tries inputs of one entry point; each kind of failure leaves one input in the corpus."""
+    examples = list(point.examples())
+    kept = [path.read_bytes() for path in sorted(corpus(point.name).glob("*"))]
+    tally = Tally(point.name)
+    ends_s = time.monotonic() + most_s
+    made = inputs(point, examples, kept, seed)
+    with Child() as child:
+        while time.monotonic() < ends_s and (most_inputs is None or tally.inputs < most_inputs):
+            contents = list(itertools.islice(made, _AT_ONCE))
+            failed: dict[str, tuple[bytes, Outcome]] = {}
+            for content, outcome in zip(contents, child.try_inputs(point, contents), strict=True):
+                tally.add(outcome)
+                if outcome.failure and outcome.failure not in tally.failures:
+                    failed.setdefault(outcome.failure, (content, outcome))
+            for failure, (content, outcome) in failed.items():
+                tally.failures[failure] = keep(point, minimised(child, point, content, failure))
+                dev.say(f"{point.name}: {failure}\n{outcome.details}")
+    return tally
+
+
+def inputs(point: EntryPoint, examples: Sequence[bytes], kept: Sequence[bytes], seed: int) -> Iterator[bytes]:
+    """Valid ones first, then changed ones, sometimes of one that failed before."""
+    yield from examples
+    number = 0
+    while True:
+        rng = random.Random(f"{seed} {point.name} {number}")
+        chosen = rng.choice(kept) if kept and rng.random() < 0.05 else rng.choice(examples)
+        yield point.mutate(rng, chosen, examples)
+        number += 1
+
+
+def minimised(child: Child, point: EntryPoint, content: bytes, failure: str) -> bytes:
+    """The input without all that it does not take to fail in the same way."""
+    ends_s, tries = time.monotonic() + _MOST_MINIMISING_S, 0
+    length = max(1, len(content) // 2)
+    while length and tries < _MOST_TRIES and time.monotonic() < ends_s:
+        at = 0
+        while at < len(content) and tries < _MOST_TRIES and time.monotonic() < ends_s:
+            shorter = content[:at] + content[at + length :]
+            tries += 1
+            if child.try_input(point, shorter).failure == failure:
+                content = shorter
+            else:
+                at += length
+        length //= 2
+    return content
+
+
+def keep(point: EntryPoint, content: bytes) -> Path:
+    """Writes an input to the corpus."""
+    folder = corpus(point.name)
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / hashlib.sha256(content).hexdigest()[:12]
+    path.write_bytes(content)
+    return path
+
+
+def table(tallies: Sequence[Tally]) -> str:
+    """What was tried, for people."""
+    head = f"{'entry point':16} {'inputs':>8} {'refused':>8} {'failures':>8} {'slowest s':>10} {'most MB':>8}"
+    return "\n".join([head, *map(_row, tallies), f"{'all':16} {sum(tally.inputs for tally in tallies):8}"])
+
+
+def _row(tally: Tally) -> str:
+    return (
+        f"{tally.name:16} {tally.inputs:8} {tally.told:8} {len(tally.failures):8} {tally.slowest_s:10.2f}"
+        f" {tally.most_bytes / 1e6:8.0f}"
+    )
+
+
+# ---- the core ----
+
+
+def fuzz_core(seconds: float) -> int:
+    """Builds the fuzzer of the core and runs it; returns its exit code."""
+    known = FOLDER / "corpus-core"
+    known.mkdir(parents=True, exist_ok=True)
     try:
-        fuzzer, seeds = core() if options.what == "core" else loader()
+        build = _built_core()
     except dev.SetUpError as stop:
         sys.stderr.write(f"{stop}\n")
         return 1
-    words = [*fuzzer, f"-max_total_time={options.seconds}", corpus, dev.ROOT / seeds]
+    words = [build, "-max_len=2000", f"-max_total_time={seconds:.0f}", known, dev.ROOT / "tests/sim_core/corpus"]
     return subprocess.call([str(word) for word in words], cwd=FOLDER, env=dev.child_environment())
 
 
-def core() -> tuple[list[Any], str]:
-    """Builds the fuzzer of the core; returns its command and the folder of inputs to begin with.
-
-    Raises:
-        dev.SetUpError: if it cannot be built.
-    """
-    options = ["-DSUBFLOW_FUZZ=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", f"-DCMAKE_CXX_COMPILER={clang()}"]
+def _built_core() -> Path:
+    options: list[Any] = ["-DSUBFLOW_FUZZ=ON", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", f"-DCMAKE_CXX_COMPILER={_clang()}"]
     configure = [dev.BIN / "cmake", "-S", dev.ROOT, "-B", FOLDER / "core", "-G", "Ninja", *options]
     dev.do("Building the fuzzer", "fuzz-core", configure, [dev.BIN / "cmake", "--build", FOLDER / "core"])
-    return [FOLDER / "core" / "fuzz_scenario", "-max_len=2000"], "tests/sim_core/corpus"
+    return FOLDER / "core" / "fuzz_scenario"
 
 
-def loader() -> tuple[list[Any], str]:
-    """Installs what fuzzes Python; returns the command and the folder of inputs to begin with.
-
-    Raises:
-        dev.SetUpError: if it cannot be installed.
-    """
-    atheris = dev.project()["project"]["optional-dependencies"]["fuzz"]
-    dev.do("Installing Atheris", "fuzz-loader", [dev.PYTHON, "-m", "pip", "install", "--quiet", *atheris])
-    return [dev.PYTHON, dev.ROOT / "tests/fuzz/fuzz_loader.py", "-max_len=4000"], "assets/scenarios"
-
-
-def clang() -> str:
+def _clang() -> str:
     """A clang++ that is new enough, installed where apt-get and root allow.
 
     Raises:

@@ -1,0 +1,382 @@
+"""All ways in for what comes from outside: valid examples, how they are damaged, and who reads them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.fuzz import examples, mutators
+from tests.fuzz.examples import SMALL_SCENARIO
+from tests.fuzz.mutators import Mutator
+
+
+@dataclass(frozen=True, slots=True)
+class EntryPoint:
+    """A way in.
+
+    Attributes:
+        name: in the command line and of the folder of the corpus.
+        examples: makes valid inputs.
+        mutate: makes others of them.
+        call: reads the file at a path, and uses what it holds; raises what the project tells people.
+        file: what the input is called in its folder.
+        leaves: patterns of other files that may lie in the folder afterwards.
+    """
+
+    name: str
+    examples: Callable[[], Sequence[bytes]]
+    mutate: Mutator
+    call: Callable[[Path], object]
+    file: str
+    leaves: tuple[str, ...] = field(default=())
+
+
+# ---- calls ----
+
+
+def _read_scenario(path: Path) -> None:
+    from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+    from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_sim.limits import estimate
+
+    doc = ScenarioDoc.open(path)  # the window shows what is wrong, and raises nothing
+    assert doc.scenario is not None or doc.problems
+    estimate(open_scenario(str(path)).scenario)
+
+
+def _simulate(path: Path) -> None:
+    from subflow_app.core.running.runs import RunJob
+    from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_sim.limits import Limits
+
+    source = open_scenario(str(path), overrides=["duration=300ms", "warmup=0s"])
+    result = RunJob(source.scenario, source.text, limits=Limits(1e8, 2e4)).run()
+    if result.error is not None:
+        raise result.error
+
+
+def _read_policy(path: Path) -> None:
+    from subflow_app.core.policies.library import find_policy, policy_document, policy_lines
+    from subflow_sim.policy import Policy
+
+    record = find_policy(str(path))
+    policy_document(record)
+    policy_lines(record)
+    policy = Policy.load(path)
+    policy.act([[0.5] * policy.width] * 2, [True, True])
+
+
+def _verify_bundle(path: Path) -> None:
+    from subflow_app.core.exporting.verification import verify_bundle
+
+    verify_bundle(path)
+
+
+def _import_graph(path: Path) -> None:
+    from subflow_app.core.scenarios.graph_import import import_graph
+    from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+
+    ScenarioDoc(import_graph(path).text)
+
+
+def _import_trace(kind: str, path: Path) -> None:
+    from subflow_app.core.measured.measured_run import keep_run, make_run
+    from subflow_app.core.measured.measured_table import ReadingOptions
+    from subflow_app.core.measured.reading import read_trace
+    from subflow_store import open_store
+
+    size = path.stat().st_size
+    options = ReadingOptions(format=kind, interval_s=0.1 if kind == "ss" else None)
+    # What people choose is as good as random, and comes again with the input.
+    options.clock = ("sort", "refuse", "drop", "join")[size % 4]
+    run = make_run(read_trace(path, options), name="a", path=path, interval_s=0.05 if size % 5 == 0 else None)
+    with open_store(":memory:") as store:
+        keep_run(run, store)
+
+
+def _read_delivery_trace(path: Path) -> None:
+    from subflow_sim.delivery_trace import parse_trace, read_trace_file, trace_content
+
+    trace_content(parse_trace(read_trace_file(path.name, path.parent)))
+
+
+def _read_lab(path: Path) -> None:
+    from subflow_app.core.labs.lab_file import load_lab
+
+    load_lab(path)
+
+
+def _verify_result(path: Path) -> None:
+    from subflow_app.core.labs.lab_file import load_lab
+    from subflow_app.core.labs.result_file import read_result, verify_result
+
+    verify_result(read_result(path), load_lab("03-two-paths"))
+
+
+def _read_progress(path: Path) -> None:
+    from subflow_app.core.labs.progress import ProgressFolder
+
+    folder = ProgressFolder(path.parent)
+    folder.peek(path.stem)
+    kept = folder.read(path.stem)
+    assert kept.progress is not None or kept.notice
+
+
+def _read_plan(path: Path) -> None:
+    from subflow_app.core.sweeps.plan_file import open_plan, parse_plan, plan_text
+    from subflow_app.core.sweeps.sweep_points import check_points
+    from subflow_sim.limits import Limits
+
+    plan = open_plan(str(path))
+    parse_plan(plan_text(plan))
+    done = 0
+
+    def is_enough() -> bool:
+        nonlocal done
+        done += 1
+        return done > 3
+
+    check_points(plan, limits=Limits(), is_cancelled=is_enough)
+
+
+def _read_recipe(path: Path) -> None:
+    from subflow_app.core.experiments.recipe_files import load_recipe
+
+    load_recipe(str(path))
+
+
+def _read_training_recipe(path: Path) -> None:
+    from subflow_app.core.learning.recipes import load_recipe
+    from subflow_app.core.learning.training_setup import prepare, request_of
+
+    prepare(request_of(load_recipe(str(path))), path.parent)
+
+
+def _read_training(path: Path) -> None:
+    from subflow_app.core.learning.training_folder import command_of, living_process, read_config, read_reports
+
+    # One file stands for each of those in the folder of a training.
+    content = path.read_bytes()
+    others = [path.with_name(name) for name in ("metrics.jsonl", "process.json")]
+    for other in others:
+        other.write_bytes(content)
+    living_process(path.parent)
+    read_reports(path.parent)
+    for line in content.splitlines()[:50]:
+        command_of(line)
+    read_config(path.parent)
+
+
+def _read_checkpoint(path: Path) -> None:
+    from subflow_agents.checkpoint import load_checkpoint
+
+    load_checkpoint(path)
+
+
+def _read_contest(path: Path) -> None:
+    from subflow_app.core.leaderboard.contest import load_contest
+
+    load_contest(str(path))
+
+
+def _read_settings(path: Path) -> None:
+    from subflow_app.core.settings import load_settings, save_settings
+
+    save_settings(load_settings(path), path)
+
+
+def _recover(path: Path) -> None:
+    from subflow_app.core.scenarios.recovery import find_orphans
+
+    for orphan in find_orphans(path.parent):
+        orphan.differences()
+
+
+def _paste(path: Path) -> None:
+    from subflow_app.core.scenarios.scenario_clipboard import has_parts, paste_parts
+
+    pasted = path.read_bytes().decode("utf-8", "replace")
+    has_parts(pasted)
+    paste_parts(SMALL_SCENARIO, pasted)
+
+
+def _search(path: Path) -> None:
+    from subflow_app.core.history.run_query import Vocabulary, complete_query, parse_query
+    from subflow_store import open_store
+
+    text = path.read_bytes().decode("utf-8", "replace")
+    complete_query(text, len(text), Vocabulary(("links.wifi.loss",), ("paper",), ("demo",), ("lia",)))
+    with open_store(":memory:") as store:
+        store.runs(parse_query(text))
+
+
+def _rank(path: Path) -> None:
+    from subflow_app.core.fuzzy import rank
+
+    titles = ["Run", "Open scenario …", "Explain at the playhead", "Größe der Schrift", "x" * 300]
+    rank(path.read_bytes().decode("utf-8", "replace"), titles, lambda title: (title, title[::-1]))
+
+
+def _read_store(path: Path) -> None:
+    from subflow_app.cli.history import run_document, shown_document
+    from subflow_app.core.exports import ExportPlan, export_run
+    from subflow_app.core.summary_text import summary_line, summary_tables
+    from subflow_app.core.traces import StoredTraces
+    from subflow_store import open_store
+
+    with open_store(path, read_only=True) as store:
+        store.value_keys()
+        store.tags()
+        store.sweeps.rows()
+        store.trainings.rows()
+        for row in store.runs():
+            run_document(row)
+        for row in store.runs(limit=2):
+            document = shown_document(store.run(row.id))
+            summary_line(document)
+            summary_tables(document)
+            plan = ExportPlan(figures=(), figure_formats=())
+            export_run(StoredTraces(store, row.id), path.parent / "out", plan, summary=document)
+
+
+# ---- more mutators ----
+
+
+def _resigned_result(rng: Any, data: bytes, others: Sequence[bytes]) -> bytes:
+    made = mutators.json_of(rng, data, others)
+    try:
+        document = json.loads(made)
+        return examples.sign_result(document) if rng.random() < 0.5 else made
+    except (ValueError, AttributeError, RecursionError):
+        return made
+
+
+def _policy(rng: Any, data: bytes, others: Sequence[bytes]) -> bytes:
+    """The header of a safetensors file, and the document in it, or its bytes."""
+    if rng.random() < 0.3:
+        return mutators.bytes_of(rng, data, others)
+    length = int.from_bytes(data[:8], "little")
+    header, rest = data[8 : 8 + length], data[8 + length :]
+    try:
+        document = json.loads(header)
+        metadata = document["__metadata__"]
+        key = next(iter(metadata))
+        if rng.random() < 0.7:
+            metadata[key] = mutators.json_of(rng, metadata[key].encode(), [b"{}"]).decode("utf-8", "replace")
+            header = json.dumps(document).encode()
+        else:
+            header = mutators.json_of(rng, header, [b"{}"])
+    except (ValueError, KeyError, StopIteration, AttributeError, TypeError):
+        header = mutators.json_of(rng, header, [b"{}"])
+    size = len(header) if rng.random() < 0.95 else rng.choice((0, 2**63, 2**64 - 1, 10**9))
+    return size.to_bytes(8, "little") + header + rest
+
+
+def _bundle_member(rng: Any, data: bytes, others: Sequence[bytes]) -> bytes:
+    return (mutators.json_of if data[:1] in b"{[" else mutators.toml)(rng, data, others)
+
+
+def _all() -> tuple[EntryPoint, ...]:
+    text, toml, json_of = mutators.text, mutators.toml, mutators.json_of
+    return (
+        EntryPoint("scenario", examples.scenarios, toml, _read_scenario, "a.toml"),
+        EntryPoint("simulate", lambda: [SMALL_SCENARIO.encode()], toml, _simulate, "a.toml"),
+        EntryPoint("policy", examples.policies, _policy, _read_policy, "a.safetensors"),
+        EntryPoint(
+            "bundle",
+            examples.bundles,
+            mutators.archive(_bundle_member, mutators.sign_bundle),
+            _verify_bundle,
+            "a.subflow.zip",
+        ),
+        EntryPoint("graph", examples.graphs, text, _import_graph, "a.graphml"),
+        EntryPoint("csv", examples.tables, mutators.table, lambda path: _import_trace("csv", path), "a.csv"),
+        EntryPoint("ss", examples.ss_logs, text, lambda path: _import_trace("ss", path), "a.log"),
+        EntryPoint("pcap", examples.captures, mutators.capture, lambda path: _import_trace("pcap", path), "a.pcap"),
+        EntryPoint("trace", examples.delivery_traces, text, _read_delivery_trace, "a.up"),
+        EntryPoint("lab", examples.assets("labs/0*.md"), text, _read_lab, "a.md"),
+        EntryPoint("lab-result", examples.lab_results, _resigned_result, _verify_result, "a.json"),
+        EntryPoint(
+            "lab-progress", examples.progress_files, json_of, _read_progress, "lab.json", ("lab.damaged-1.json",)
+        ),
+        EntryPoint("sweep", examples.plans, toml, _read_plan, "a.sweep.toml"),
+        EntryPoint("recipe", examples.assets("experiments/*.toml"), toml, _read_recipe, "a.toml"),
+        EntryPoint("training-recipe", examples.assets("agents/recipes/*.toml"), toml, _read_training_recipe, "a.toml"),
+        EntryPoint(
+            "training",
+            examples.training_configs,
+            json_of,
+            _read_training,
+            "config.json",
+            ("metrics.jsonl", "process.json"),
+        ),
+        EntryPoint("checkpoint", examples.checkpoints, _policy, _read_checkpoint, "a.safetensors"),
+        EntryPoint("contest", examples.assets("leaderboard/*.toml"), toml, _read_contest, "a.toml"),
+        EntryPoint("settings", examples.settings, json_of, _read_settings, "settings.json", ("settings.json.damaged",)),
+        EntryPoint("recovery", examples.recovery_files, json_of, _recover, "a.json"),
+        EntryPoint("clipboard", examples.clipboards, toml, _paste, "a.txt"),
+        EntryPoint("query", examples.queries, text, _search, "a.txt"),
+        EntryPoint("palette", lambda: [b"run", b"open scen", "größe".encode()], text, _rank, "a.txt"),
+        EntryPoint("store", examples.store_files, mutators.database, _read_store, "a.subflow", ("out/*",)),
+    )
+
+
+ENTRY_POINTS = {each.name: each for each in _all()}
+
+
+def _misbehave(path: Path) -> None:
+    """Does what the input says, as a reader with a bug would."""
+    import logging
+    import time
+    import warnings
+
+    from subflow_app.core.errors import InputError
+
+    match path.read_bytes().strip():
+        case b"told":
+            raise InputError("it is told")
+        case b"raise":
+            raise LookupError("a bug")
+        case b"log":
+            try:
+                raise LookupError("a bug")
+            except LookupError:
+                logging.getLogger("any").exception("survived")
+        case b"warn":
+            warnings.warn("careful", RuntimeWarning, stacklevel=2)
+        case b"leave":
+            path.with_name("left").touch()
+        case b"memory":
+            bytearray(600_000_000)
+        case b"too much memory":
+            bytearray(10**12)
+        case b"slow":
+            while True:
+                pass
+        case b"hang":
+            time.sleep(3600)
+        case b"die":
+            os.abort()
+
+
+ITSELF = EntryPoint("itself", lambda: [b"fine"], mutators.text, _misbehave, "a.txt")
+"""What the harness is tried with."""
+
+# What a run may take where an entry point simulates: so that it is the reader that is tried, and not the simulator.
+ENVIRONMENT = {"SUBFLOW_MAX_MEMORY": "100MB", "SUBFLOW_MAX_EVENTS": "20000"}
+
+
+def corpus(name: str) -> Path:
+    """The folder of the inputs of an entry point that have failed once."""
+    return Path(__file__).parent / "corpus" / name
+
+
+def private_folders(home: Path) -> dict[str, str]:
+    """An environment in which nothing of the user is read or written."""
+    names = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
+    folders = {name: str(home / name.lower()) for name in names}
+    return {**os.environ, **folders, **ENVIRONMENT, "HOME": str(home), "TMPDIR": str(home / "tmp"), "LC_ALL": "C.UTF-8"}
