@@ -131,7 +131,8 @@ class Child:
         with Path(self._home.name, "batch").open("wb") as batch:
             for part in (point.name.encode(), *contents):
                 batch.write(len(part).to_bytes(8, "little") + part)
-        self._process.stdin.write(b"\n")
+        with contextlib.suppress(BrokenPipeError):  # it has died, which the answer tells
+            self._process.stdin.write(b"\n")
 
     def _answer(self) -> tuple[Outcome, bool]:
         """What came of the next input, and whether the process goes on."""
