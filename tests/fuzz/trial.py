@@ -184,8 +184,6 @@ class _Noticed(logging.Handler):
 
 
 def _try(point: EntryPoint, content: bytes, home: Path, most_seconds: float, noticed: _Noticed) -> dict[str, Any]:
-    from subflow_app.core.expected_errors import is_expected
-
     folder, temporary = home / "in", home / "tmp"
     folder.mkdir()
     path = folder / point.file
@@ -208,7 +206,7 @@ def _try(point: EntryPoint, content: bytes, home: Path, most_seconds: float, not
         except MemoryError as error:
             failure, details = f"MemoryError {_place(error)}", traceback.format_exc(limit=-12)
         except Exception as error:
-            if is_expected(error) and str(error).strip():
+            if _is_told(error):
                 is_told = True
             else:
                 failure, details = f"{type(error).__name__} {_place(error)}", traceback.format_exc(limit=-12)
@@ -216,7 +214,7 @@ def _try(point: EntryPoint, content: bytes, home: Path, most_seconds: float, not
             signal.setitimer(signal.ITIMER_PROF, 0)
     resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
     seconds, most_bytes = time.process_time() - begun_s, _peak_bytes()
-    unexpected = [error for error in noticed.errors if not is_expected(error)]
+    unexpected = [error for error in noticed.errors if not _is_told(error)]
     if not failure and unexpected:
         failure = f"logged {type(unexpected[0]).__name__} {_place(unexpected[0])}"
         details = "".join(traceback.format_exception(unexpected[0], limit=-12))
@@ -234,6 +232,13 @@ def _try(point: EntryPoint, content: bytes, home: Path, most_seconds: float, not
         shutil.rmtree(each) if each.is_dir() else each.unlink()
     found = Outcome(failure, details, seconds, most_bytes, is_told)
     return {name: getattr(found, name) for name in Outcome.__slots__}
+
+
+def _is_told(error: BaseException) -> bool:
+    """Whether an error is one that the project tells people, in words."""
+    from subflow_app.core.expected_errors import is_expected
+
+    return is_expected(error) and bool(str(error).strip())
 
 
 def _place(error: BaseException) -> str:
@@ -282,6 +287,7 @@ def _main() -> None:
     logging.getLogger().setLevel(logging.WARNING)
     signal.signal(signal.SIGPROF, _on_alarm)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _is_told(ValueError())  # imports what tells errors apart
     answers.write(b"ready\n")
     answers.flush()
     known: set[str] = set()
