@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -70,6 +71,21 @@ def test_an_end_from_outside_is_no_crash(start: Callable[[str], subprocess.Popen
 
     assert collect_crashes() == ()
     assert files() == []
+
+
+def test_what_ended_processes_left_goes_with_the_next_command(start: Callable[[str], subprocess.Popen[str]]) -> None:
+    for end in ("os.kill(os.getpid(), signal.SIGKILL)", "os.abort()"):
+        start(end).communicate("\n", timeout=60)
+    process = start("sys.stdin.read()")
+    killed, crashed, living = sorted(files(), key=lambda file: file.stat().st_mtime)
+    for file in (killed, crashed, living):
+        os.utime(file, (0, 0))
+
+    start("os._exit(0)").communicate("\n", timeout=60)
+
+    assert killed not in files()
+    assert {crashed, living} <= set(files())
+    process.communicate("\n", timeout=60)
 
 
 def test_a_process_that_ends_as_it_should_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from subflow_app.cli.terminal import print_error, print_note
 from subflow_app.core.crash_reports import report_error
 from subflow_app.core.crash_watch import watched
 from subflow_app.core.errors import InputError, RecipeError, SweepError
-from subflow_app.core.expected_errors import is_expected
+from subflow_app.core.expected_errors import is_expected, message_of
 
 
 @contextmanager
@@ -38,7 +38,7 @@ def tell(error: Exception) -> None:
         # One problem per line, each beginning with file:line, as editors and scripts know it from compilers.
         print_note(str(error))
     else:
-        print_error(str(error))
+        print_error(message_of(error))
 
 
 def exit_code_of(error: Exception) -> int | None:

@@ -15,6 +15,7 @@ from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store, positive_time_option, tag_text
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.expected_errors import message_of
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob, RunResult
@@ -166,7 +167,7 @@ def _tell_how_it_ended(job: RunJob, result: RunResult, signal_number: int, rescu
     reached = f"t = {job.progress.sim_time_s:.3f} s of {job.progress.duration_s:g} s"
     code = exit_codes.OK
     if result.error is not None:
-        print_error(f"the simulation failed at {reached}, {kept}: {result.error}")
+        print_error(f"the simulation failed at {reached}, {kept}: {message_of(result.error)}")
         code = exit_codes.FAILED
     elif result.status == "stopped":
         print_note(f"stopped at {reached}, {kept}")

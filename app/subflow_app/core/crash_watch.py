@@ -12,6 +12,7 @@ import logging
 import os
 import re
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
@@ -30,6 +31,7 @@ _HEADER_END = "----\n"
 _FATAL = re.compile(r"^(?:Fatal Python error|Windows fatal exception): .*$", re.MULTILINE)
 _LOG_TIME = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 _LOG_TAIL_BYTES = 64_000
+_YOUNG_S = 60.0
 
 _file: IO[str] | None = None
 
@@ -56,6 +58,7 @@ def watch_process(where: str) -> None:
         return
     _file = file
     faulthandler.enable(file)
+    _forget_ended(folder)
 
 
 def end_watch() -> None:
@@ -78,6 +81,17 @@ def watched(where: str) -> Iterator[None]:
         yield
     finally:
         end_watch()
+
+
+def _forget_ended(folder: Path) -> None:
+    """Remove what processes have left that were ended from outside: there is nothing in it to report."""
+    for file in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
+        with suppress(OSError):
+            # One that has just begun may not have locked its file yet.
+            if time.time() - file.stat().st_mtime > _YOUNG_S and not _is_in_use(file):
+                text = file.read_text(encoding="utf-8", errors="replace")
+                if _FATAL.search(text.partition(_HEADER_END)[2]) is None:
+                    file.unlink()
 
 
 def forget_process(pid: int) -> None:

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from subflow_store.errors import StoreCorrupt
 from subflow_store.streams import AGENT, DECISION, DECISION_NUMBERS, INTERVAL, StreamSpec
 from subflow_store.values import EventTable
 
@@ -116,9 +119,10 @@ def _agent_of(text: str) -> RunAgent:
     from subflow_sim.agent_steps import RunAgent
     from subflow_sim.vec_env import AgentNumber
 
-    whole = json.loads(text)
-    whole |= {name: tuple(AgentNumber(**each) for each in whole[name]) for name in ("features", "actions")}
-    return RunAgent(**whole | {"choices": tuple(whole["choices"])})
+    with _stored("an agent"):
+        whole = stored_object(text, "name")
+        whole |= {name: tuple(AgentNumber(**each) for each in whole[name]) for name in ("features", "actions")}
+        return RunAgent(**whole | {"choices": tuple(whole["choices"])})
 
 
 @cache
@@ -129,8 +133,35 @@ def _rule_text(rule: Rule) -> str:
 def _rule_of(text: str) -> Rule:
     from subflow_sim.params import Rule
 
-    whole = json.loads(text)
-    return Rule(whole["name"], whole["formula"], whole["source"], tuple(whole["numbers"]))
+    with _stored("a rule"):
+        whole = stored_object(text, "name", "formula", "source")
+        return Rule(whole["name"], whole["formula"], whole["source"], tuple(whole["numbers"]))
+
+
+def stored_object(text: str, *needed: str) -> dict[str, Any]:
+    """What stands behind a number in a stream, a rule or an agent, as a JSON object with these texts at least.
+
+    Raises:
+        StoreCorrupt: if it is none.
+    """
+    with _stored("a rule or an agent"):
+        whole = json.loads(text)
+        if not (isinstance(whole, dict) and all(isinstance(whole.get(name), str) for name in needed)):
+            raise ValueError(f"no JSON object that has {', '.join(needed)}")
+    return whole
+
+
+@contextmanager
+def _stored(what: str) -> Iterator[None]:
+    """Around what makes something of a stored text that this program has written, unless it is damaged."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise StoreCorrupt(
+            f"the database is damaged (the text of {what}: {error})",
+            way_on="`subflow check FILE` tells what of it is lost, `subflow salvage FILE -o NEW` brings over all that"
+            " is sound; this one is left as it is.",
+        ) from error
 
 
 class EventLog:

@@ -12,4 +12,11 @@ def is_expected(error: BaseException) -> bool:
     from subflow_sim.errors import SimError
     from subflow_store.errors import StoreError
 
-    return isinstance(error, AppError | AgentError | SimError | StoreError)
+    return isinstance(error, AppError | AgentError | SimError | StoreError | MemoryError)
+
+
+def message_of(error: BaseException) -> str:
+    """What an error to be expected says; one that the system raises says next to nothing by itself."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory: close other programs, or ask for less"
+    return str(error)

@@ -8,7 +8,6 @@ with time and owner first.
 
 from __future__ import annotations
 
-import json
 import math
 import shutil
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_steps_of
+from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_steps_of, stored_object
 from subflow_app.core.files import made_folder, write_csv, write_file
 from subflow_app.core.history.run_names import run_names
 from subflow_app.core.json_document import json_text
@@ -331,7 +330,7 @@ def export_decisions(table: EventTable, path: str | Path, rules_path: str | Path
     Raises:
         ExportError: if a file cannot be written.
     """
-    rules = [json.loads(text) for text in table.names["rule"]]
+    rules = [stored_object(text, "name") for text in table.names["rule"]]
     is_flow = np.array(["/" not in owner for owner in table.names["owner"]], bool)[table["owner"]]
     columns = {"cause": table.texts("cause"), "rule": [rules[number]["name"] for number in table["rule"].tolist()]}
     for name in ("cwnd_before_pkts", "cwnd_after_pkts", "rate_before_bps", "rate_after_bps"):
@@ -375,7 +374,7 @@ def export_agent_steps(table: EventTable, path: str | Path, agents_path: str | P
                 column[rows] = values[rows, index]
     columns |= {name: number_texts(column) for name, column in numbers.items()}
     _write_events(table, columns, path)
-    agents = [json.loads(text) for text in table.names["agent"]]
+    agents = list(map(stored_object, table.names["agent"]))
     return [Path(path), write_file(Path(agents_path), json_text(agents))]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,7 +22,7 @@ from subflow_app.core.traces import select_keys
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimulationError
 from subflow_sim.scenario_model import Scenario
-from subflow_store.errors import StoreFull
+from subflow_store.errors import StoreFull, StoreLocked
 from subflow_store.values import ColumnSpec, EventTable, RunStart
 
 SCENARIO = make_scenario(duration_s=10.0)
@@ -528,3 +529,38 @@ def test_controllers_of_a_run_are_listed_once() -> None:
     flows = {name: SimpleNamespace(controller=SimpleNamespace(name=name.rstrip("12"))) for name in ("lia1", "lia2", "")}
 
     assert controllers_text(SimpleNamespace(flows=flows)) == "lia"  # type: ignore[arg-type]
+
+
+def test_a_database_that_is_locked_when_the_run_begins_gets_it_when_it_ends() -> None:
+    class LockedAtFirst(RecordingStore):
+        is_locked = True
+        began_at: datetime | None = None
+
+        def start_run(self, start: RunStart, columns: Sequence[ColumnSpec]) -> RecordingStore:
+            if self.is_locked:
+                raise StoreLocked("another program has kept it locked for more than 5 s", path="x.db")
+            self.began_at = start.started_at_utc
+            return super().start_run(start, columns)
+
+    store = LockedAtFirst()
+    began = datetime.now(UTC)
+    job = make_job(store, on_chunk=at(4.0, lambda: setattr(store, "is_locked", False)), scenario=RICH)
+    result = job.run()
+
+    assert result.store_error is None
+    assert result.run_id == result.summary["run_id"] == store.finished["summary"]["run_id"] == 7
+    assert sum(len(block) for _, block in store.blocks) == 100
+    assert store.began_at is not None
+    assert began <= store.began_at < datetime.now(UTC)
+    assert job.traces.run_id == 7
+
+
+def test_a_database_that_stays_locked_leaves_the_run_in_memory() -> None:
+    class Locked(RecordingStore):
+        def start_run(self, start: RunStart, columns: Sequence[ColumnSpec]) -> RecordingStore:
+            raise StoreLocked("another program has kept it locked for more than 5 s", path="x.db")
+
+    result = make_job(Locked()).run()
+
+    assert isinstance(result.store_error, StoreLocked)
+    assert result.run_id is None

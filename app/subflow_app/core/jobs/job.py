@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
-from subflow_app.core.expected_errors import is_expected
+from subflow_app.core.expected_errors import is_expected, message_of
 from subflow_app.core.jobs.executors import Executor, ExecutorMaker
 from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.jobs.tasks import OnStart, Task
@@ -125,7 +125,7 @@ class Job(ABC):
             state = JobState.STOPPED if not is_through else JobState.FAILED if self._problems else JobState.FINISHED
         except Exception as exception:
             is_ours = not is_expected(exception)
-            told = f"{type(exception).__name__}: {exception}" if is_ours else str(exception)
+            told = f"{type(exception).__name__}: {exception}" if is_ours else message_of(exception)
             if told not in self._problems:
                 self._problems.append(told)
             if is_ours:

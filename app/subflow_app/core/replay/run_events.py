@@ -6,15 +6,15 @@ become words.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_app.core.events import stored_object
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.running.live_changes import LiveChange, describe_change
 from subflow_app.core.scenarios.toml_edit import TomlValue
@@ -252,7 +252,7 @@ class RunEvents:
     def _decision_words(self, row: int) -> tuple[str, str]:
         assert self._decisions is not None
         table = self._decisions
-        rule: dict[str, Any] = json.loads(table.names["rule"][table["rule"][row]])
+        rule = stored_object(table.names["rule"][table["rule"][row]], "name")
         before, after = float(table["cwnd_before_pkts"][row]), float(table["cwnd_after_pkts"][row])
         if math.isfinite(before) and math.isfinite(after):
             value = f"cwnd {before:.4g} → {after:.4g} pkt"

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -61,6 +61,9 @@ class RunRecorder:
     Marks, monitor intervals, decisions and steps of agents always go to the live traces; with a store, they and the
     samples go there too. The first `StoreError` ends the storing, not the run: it is kept in `error`, and the traces in
     memory stay complete, but for the oldest of very many intervals, decisions and steps.
+
+    Attributes:
+        has_begun: whether the store has ever had the run.
     """
 
     def __init__(
@@ -74,14 +77,16 @@ class RunRecorder:
         name: str,
         sample_interval_s: float,
         decisions: DecisionLimits | None = None,
-        is_over: bool = False,
+        began_at: datetime | None = None,
         past: RunPast | None = None,
     ) -> None:
+        is_over = began_at is not None
         self._simulation = simulation
         self._traces = traces
         self._starting: Future[RunWriter] | None = None  # the store has not begun the run yet
         self._writer: RunWriter | None = None
         self._error: StoreError | None = None
+        self.has_begun = False
         self._stored_samples = 0
         self._decisions = decisions
         self._is_live = not is_over
@@ -108,6 +113,8 @@ class RunRecorder:
                 sample_interval_s=sample_interval_s,
                 fork=past.fork if past is not None else None,
             )
+            if began_at is not None:
+                start = replace(start, started_at_utc=began_at)
             columns = [ColumnSpec(c.scope, c.owner, c.name, c.unit) for c in simulation.columns]
             starter = ThreadPoolExecutor(1, "subflow-run-start")
             self._starting = starter.submit(store.start_run, start, columns)
@@ -191,6 +198,7 @@ class RunRecorder:
         self._starting = None
         try:
             self._writer = starting.result()
+            self.has_begun = True
         except StoreError as error:
             self._give_up(error)
             return

@@ -23,12 +23,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_app.core.expected_errors import is_expected, message_of
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.live_changes import LiveChange, Wanted, with_change
 from subflow_app.core.running.run_recorder import RunPast, RunRecorder, finished_row, run_start
 from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.core.traces import NANOSECONDS, ColumnLike, LiveTraces
 from subflow_sim.errors import SimulationError
+from subflow_store.errors import StoreError, StoreLocked
 
 if TYPE_CHECKING:
     from subflow_sim.agent_steps import AgentSteps
@@ -37,7 +39,6 @@ if TYPE_CHECKING:
     from subflow_sim.scenario import Event, Scenario
     from subflow_sim.trace import Intervals
     from subflow_store import Store
-    from subflow_store.errors import StoreError
 
 _log = logging.getLogger(__name__)
 
@@ -395,7 +396,7 @@ class RunJob:
             status = self._simulate(recorder)
         except Exception as exception:
             # Whatever went wrong inside the simulator, the samples up to here are sound and worth keeping.
-            _log.exception('run "%s" failed at t = %.3f s', self.name, self._simulation.now_s)
+            _log_failure(exception, f'run "{self.name}" failed at t = {self._simulation.now_s:.3f} s')
             status, error = JobState.FAILED, exception
         result = self._result = self._finish(recorder, status, error)
         self._progress = self._measure(result.status)
@@ -431,7 +432,7 @@ class RunJob:
             name=self.name,
             sample_interval_s=self.sample_interval_s,
             decisions=self._decisions,
-            is_over=is_over,
+            began_at=self._started_at if is_over else None,
             past=self._past,
         )
 
@@ -544,11 +545,16 @@ class RunJob:
             summary, signature = self._simulation.summary(), self._simulation.signature()
         except Exception as exception:
             # After a failure inside the core there may be no summary either; the samples are kept all the same.
-            _log.exception('run "%s" has no summary', self.name)
+            _log_failure(exception, f'run "{self.name}" has no summary')
             summary = {"scenario": self.scenario.name, "seed": self.seed, "duration_s": self._simulation.now_s}
             signature, status, error = "", JobState.FAILED, error or exception
         summary |= {"status": status.value, "wall_s": self._wall_s, "run_id": recorder.run_id}
         recorder.finish(status.value, summary, signature)
+        if isinstance(recorder.error, StoreLocked) and not recorder.has_begun:
+            # Whoever kept the database locked when the run began may have let go of it by now.
+            recorder = self._recorder(self._store, is_over=True)
+            recorder.finish(status.value, summary | {"run_id": recorder.run_id}, signature)
+            self._traces.run_id = recorder.run_id
         # A run that the store lost on the way has no number there that anyone could use.
         summary["run_id"] = recorder.run_id
         start = run_start(
@@ -576,3 +582,11 @@ class RunJob:
         speed = (now_s - since_s) / elapsed_s if elapsed_s > 0 else 0.0
         eta_s = (duration_s - now_s) / speed if speed > 0 else math.nan
         return RunProgress(state, now_s, duration_s, speed, eta_s, self._simulation.packets, self._wall_s)
+
+
+def _log_failure(error: Exception, what: str) -> None:
+    """With its traceback, if it is a bug; the terminal shows what is logged."""
+    if is_expected(error):
+        _log.error("%s: %s", what, message_of(error))
+    else:
+        _log.error("%s", what, exc_info=error)

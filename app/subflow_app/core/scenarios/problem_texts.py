@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from subflow_app.core.expected_errors import message_of
 from subflow_app.core.language import ENGLISH, current_language, tr, translatable
 from subflow_store.errors import StoreError
 
@@ -77,6 +78,7 @@ ERRORS = (
         "sound; this one is left as it is."
     ),
     translatable("there is not enough memory"),
+    translatable("there is not enough memory: close other programs, or ask for less"),
     translatable("Close other programs and try again."),
     translatable("Save the run as CSV, or run it again."),
     translatable("Update Subflow, or choose another file with --db."),
@@ -242,7 +244,7 @@ _DEEPEST = 4
 def error_text(error: Exception) -> str:
     """An error in the language of the window; of the store's, each part for itself."""
     if not isinstance(error, StoreError):
-        return problem_text(str(error))
+        return problem_text(message_of(error))
     problem = problem_text(error.problem)
     head = f"{error.path}: {problem}" if error.path else problem
     return f"{head}. {problem_text(error.way_on)}" if error.way_on else head
