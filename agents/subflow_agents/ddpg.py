@@ -235,7 +235,7 @@ class DdpgLearner:
         critic_loss = torch.stack([(weights * error**2).mean() for error in errors]).sum()
         learning = [*self._critic_weights, *(self._encoder_weights if config.rep_grad == "both" else ())]
         _set_gradients(learning, torch.autograd.grad(critic_loss, learning, retain_graph=config.rep_grad == "both"))
-        critic_norm = _clip(self._critic_weights, config.grad_norm)
+        critic_norm = _clip(learning, config.grad_norm)
         self.critic_optimiser.step()
         error = errors[0].detach()
         self.replay.refresh(sample.indices, error.numpy())
@@ -284,13 +284,13 @@ class DdpgLearner:
             loss = loss + (self.log_temperature.exp().detach() * log_p).mean()
         if config.squash_penalty > 0 and not self._stochastic:
             loss = loss + config.squash_penalty * ((raw**2) * batch.acts[:, :, None]).mean()
-        gradients = torch.autograd.grad(loss, self._actor_weights)
-        if config.rep_grad == "both":  # the representation has a gradient of the critic already
-            by_critic = [weight.grad for weight in self._encoder_weights if weight.grad is not None]
-            count = len(gradients) - len(by_critic)
-            gradients = (*gradients[:count], *torch._foreach_add(gradients[count:], by_critic))
-        _set_gradients(self._actor_weights, gradients)
+        # The representation has a gradient of the critic already, which was clipped with the critic's.
+        by_critic = [weight.grad for weight in self._encoder_weights] if config.rep_grad == "both" else []
+        _set_gradients(self._actor_weights, torch.autograd.grad(loss, self._actor_weights))
         norm = _clip(self._actor_weights, config.grad_norm)
+        for weight, gradient in zip(self._encoder_weights, by_critic, strict=False):
+            if gradient is not None and weight.grad is not None:
+                weight.grad.add_(gradient)
         self.actor_optimiser.step()
         if log_p is not None:
             self._update_temperature(log_p.detach(), batch)

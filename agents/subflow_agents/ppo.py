@@ -177,9 +177,15 @@ class PpoLearner:
         opened, rollout = self._open, self._rollout
         acting = env.acting.reshape(-1)
         same = opened.there & (opened.agent == env.agent.reshape(-1))
-        # A full lane waits for the update that is due.
-        closing = np.flatnonzero(acting & same & (rollout.count < len(rollout.reward)))
+        # A lane that is full waits for the others.
+        closes = acting & same & (rollout.count < self._quota())
+        closing = np.flatnonzero(closes)
         ended = np.repeat(env.terminated | env.truncated, self._slots)
+        # Nothing comes of these: their agents have gone, or their lanes are full. What came before goes on to them.
+        lost = np.flatnonzero(opened.there & ~closes & (acting | ended | ~same) & (rollout.count > 0))
+        lost = lost[~rollout.boundary[rollout.count[lost] - 1, lost]]
+        rollout.boundary[rollout.count[lost] - 1, lost] = True
+        rollout.bootstrap[rollout.count[lost] - 1, lost] = opened.value[lost]
         if len(closing):
             at = rollout.count[closing]
             reward = env.reward.reshape(-1)[closing]
@@ -222,7 +228,8 @@ class PpoLearner:
     def learn(self, progress: float) -> int:
         """Make one gradient step of the update that is due: after `act`, which says what open decisions are worth."""
         config, count = self.config, self._rollout.count
-        if self._batch is None and (count.max() == len(self._rollout.reward) or count.sum() >= config.rollout):
+        is_full = count >= self._quota()
+        if self._batch is None and is_full.any() and is_full[self._open.there].all():
             self._batch = self._gathered()
         batch = self._batch
         if batch is None:
@@ -311,6 +318,11 @@ class PpoLearner:
         self._return_std = float(state.values["return_std"])
         self._sums = dict(state.values["sums"])
         self._counts = dict(state.values["counts"])
+
+    def _quota(self) -> int:
+        """Decisions of each lane in an update: a subflow that acts more often than others counts no more than they."""
+        lanes = max(1, int(self._open.there.sum()))
+        return min(len(self._rollout.reward), max(2, math.ceil(self.config.rollout / lanes)))
 
     def _gathered(self) -> _Batch:
         """What was gathered, with its advantages; the memory is empty then."""

@@ -79,6 +79,22 @@ def test_the_representation_learns_through_the_loss_that_the_option_names(rep_gr
         torch.testing.assert_close(weight.grad, gradient, rtol=1e-4, atol=1e-9)
 
 
+def test_a_critic_that_errs_by_far_does_not_hold_the_actor_back() -> None:
+    # Both are clipped, each by its own norm, also where both teach the representation.
+    def step(reward: float) -> float:
+        learner, env = learner_of(replace(SMALL, rep_grad="both", warmup=1000, grad_norm=1.0))
+        env.reset(1)
+        advance(learner, env, 20)
+        learner.critic_optimiser.param_groups[0]["lr"] = 0.0
+        sample = sample_of(learner)
+        sample.columns["reward"][:] = reward
+        learner._update(sample)
+        gradients = [weight.grad for weight in learner.networks.actor.parameters() if weight.grad is not None]
+        return float(torch.nn.utils.get_total_norm(gradients))
+
+    assert step(1e6) == pytest.approx(step(0.0), rel=1e-5)
+
+
 def test_critic_and_actor_descend_their_losses_and_targets_follow_softly() -> None:
     learner, env = learner_of(replace(SMALL, warmup=1000, tau=0.1))
     env.reset(1)

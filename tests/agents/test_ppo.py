@@ -101,6 +101,42 @@ def test_a_decision_whose_agent_has_gone_is_forgotten() -> None:
     assert learner.observe(env) == 1
 
 
+def test_what_follows_a_decision_whose_agent_went_is_not_what_comes_of_another() -> None:
+    env = ChoiceEnv(1)
+    env.reset()
+    learner = learner_of(env)
+    learner.observe(env)
+    env.send(learner.act(env))
+    learner.observe(env)  # the first decision is closed
+    env.send(learner.act(env))
+    worth = learner.state().tensors["open.value"][0]
+    env.agent[0, 0] = 7  # another subflow has taken the slot, and nothing comes of the second
+    learner.observe(env)
+
+    state = learner.state().tensors
+    assert state["rollout.count"][0] == 1
+    assert state["rollout.boundary"][0, 0]
+    assert state["rollout.bootstrap"][0, 0] == worth
+
+
+def test_a_subflow_that_acts_more_often_counts_no_more_than_the_others() -> None:
+    env = ChoiceEnv(2)
+    env.reset()
+    learner = learner_of(env, PpoConfig(rollout=8))
+    counts = np.zeros(2)
+    for turn in range(20):
+        learner.observe(env)
+        counts = learner.state().tensors["rollout.count"]
+        assert counts.max() <= 4
+        env.send(learner.act(env))
+        if learner.learn(0.0):
+            break
+        env.recv()
+        env.acting[1, 0] = turn % 3 == 2  # a third as often
+    assert counts.tolist() == [4, 4]
+    assert turn == 12  # the slow one's fourth
+
+
 def test_the_step_after_an_episode_is_nobodys_decision() -> None:
     env = ChoiceEnv(1, episode_steps=2)
     env.reset()
