@@ -199,15 +199,17 @@ def contender_scenario(
         ScenarioError: if the contender's options do not go with it.
         ConfigError: if it has no flow for it.
     """
+    from subflow_sim.catalog import controllers
     from subflow_sim.vec_env import scheduler_beside
 
+    known = {each.name: each for each in controllers()}
     plain = read_scenario(text, name, folder, overrides)
     changes: list[str] = []
     names = steered_flows(plain, contender.name)
     for flow in names:
         changes.append(f"flows.{flow}.controller={contender.controller}")
         before = plain.flows[flow].scheduler.name
-        scheduler = scheduler_beside(contender.name, before)
+        scheduler = scheduler_beside(known[contender.name], before)
         if scheduler != before:
             changes.append(f"flows.{flow}.scheduler={json.dumps(scheduler)}")
     return read_scenario(text, name, folder, [*overrides, *changes]), names

@@ -56,6 +56,7 @@ void bind_catalog(nb::module_& m) {
         .def_ro("summary", &AlgorithmInfo::summary)
         .def_ro("source", &AlgorithmInfo::source)
         .def_ro("is_coupled", &AlgorithmInfo::is_coupled)
+        .def_ro("scheduler", &AlgorithmInfo::scheduler)
         .def_prop_ro("options",
                      [](const AlgorithmInfo& a) { return std::vector<OptionInfo>(a.options.begin(), a.options.end()); })
         .def_prop_ro("rules", [](const AlgorithmInfo& a) {

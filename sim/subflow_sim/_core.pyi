@@ -109,6 +109,9 @@ class AlgorithmInfo:
     def is_coupled(self) -> bool: ...
 
     @property
+    def scheduler(self) -> str: ...
+
+    @property
     def options(self) -> list[OptionInfo]: ...
 
     @property

@@ -72,6 +72,7 @@ def _algorithm(info: _core.AlgorithmInfo) -> Algorithm:
         source=info.source,
         options=tuple(_param(option, info.name) for option in info.options),
         is_coupled=info.is_coupled,
+        scheduler=info.scheduler,
         rules=tuple(rule_of(rule) for rule in info.rules),
     )
 

@@ -67,6 +67,7 @@ class Algorithm:
         source: RFC or paper.
         options: what can be set, as keys of the table `{ name = "...", option = ... }`.
         is_coupled: runs over the subflows of a connection together, so it belongs to mptcp flows.
+        scheduler: that a controller was made for, on several paths; empty: any.
         rules: by which it decides; `subflow_sim.decisions` has the decisions.
     """
 
@@ -75,6 +76,7 @@ class Algorithm:
     source: str
     options: tuple[Param, ...] = ()
     is_coupled: bool = False
+    scheduler: str = ""
     rules: tuple[Rule, ...] = ()
 
     def with_defaults(self, given: Mapping[str, OptionValue], profile: str) -> Choice:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from math import inf
 
-from subflow_sim.catalog import resolved
+from subflow_sim.catalog import controllers, resolved
 from subflow_sim.scenario_model import Choice, Flow, Scenario
 from subflow_sim.units import Dimension, format_quantity
 
@@ -29,10 +29,20 @@ def scenario_warnings(scenario: Scenario) -> tuple[str, ...]:
     for flow in scenario.flows.values():
         choices = [flow.controller, *(e.controller for e in scenario.events if e.controller and e.flow == flow.name)]
         for choice in choices:
-            warning = _overload_by_probing(scenario, flow, choice)
-            if warning is not None and warning not in found:
-                found.append(warning)
+            for warning in (_overload_by_probing(scenario, flow, choice), _other_scheduler(flow, choice)):
+                if warning is not None and warning not in found:
+                    found.append(warning)
     return tuple(found)
+
+
+def _other_scheduler(flow: Flow, choice: Choice) -> str | None:
+    meant = next((each.scheduler for each in controllers() if each.name == choice.name), "")
+    if not meant or len(flow.paths) < 2 or flow.scheduler.name == meant:
+        return None
+    return (
+        f'flow "{flow.name}": {choice.name} was made for the scheduler {meant} and runs with {flow.scheduler.name}, '
+        "which is another system than the one that was published"
+    )
 
 
 def _overload_by_probing(scenario: Scenario, flow: Flow, choice: Choice) -> str | None:

@@ -14,6 +14,7 @@ from subflow_sim import _core
 from subflow_sim.catalog import controllers
 from subflow_sim.errors import SimulationError
 from subflow_sim.lowering import core_options, lower, nanos
+from subflow_sim.params import Algorithm
 from subflow_sim.policy_library import NEUTRAL
 from subflow_sim.scenario import Scenario
 from subflow_sim.scenario_model import Choice
@@ -165,16 +166,16 @@ def with_learner(
         # Whoever trains decides: another policy, with a history of its own, has no say.
         before = flow.controller.options if flow.controller.name == controller else {}
         flow = replace(flow, controller=Choice(controller, {**before, **(options or {}), "policy": NEUTRAL}))
-        scheduler = scheduler_beside(controller, flow.scheduler.name)
+        scheduler = scheduler_beside(known[controller], flow.scheduler.name)
         if scheduler != flow.scheduler.name:
             flow = replace(flow, scheduler=Choice(scheduler))
         changed[name] = flow
     return replace(scenario, flows=changed)
 
 
-def scheduler_beside(controller: str, scheduler: str) -> str:
-    """The scheduler for a flow that gets the controller: where minrtt would not hear what its agent says, another."""
-    return "goodput" if controller == "dql-mptcp" and scheduler == "minrtt" else scheduler
+def scheduler_beside(controller: Algorithm, scheduler: str) -> str:
+    """The scheduler for a flow that gets the controller: in place of the default one, that which it was made for."""
+    return controller.scheduler if controller.scheduler and scheduler == "minrtt" else scheduler
 
 
 class VecEnv:

@@ -9,6 +9,7 @@ from tests.helpers.networks import link, mptcp, scenario
 from subflow_app.core.language import set_language
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.widgets.banner import Banners
+from subflow_sim.scenario_model import Choice
 from subflow_sim.scenario_warnings import scenario_warnings
 
 
@@ -22,7 +23,9 @@ def test_a_banner_has_the_warning_until_a_run_without_one_begins(
     qtbot.addWidget(banners)
     notices = Notices(banners)
     unlike = scenario(
-        [link("a", rate_bps=1e8), link("b", rate_bps=2e6)], [mptcp("d", ["a", "b"], "mpcc-loss")], duration_s=9
+        [link("a", rate_bps=1e8), link("b", rate_bps=2e6)],
+        [mptcp("d", ["a", "b"], "mpcc-loss", scheduler=Choice("mpcc-rate"))],
+        duration_s=9,
     )
     set_language(code)
     try:

@@ -43,7 +43,8 @@ def tcp(name: str, path: str, controller: str | Choice = "newreno", **values: An
 
 def mptcp(name: str, paths: Sequence[str], controller: str | Choice = "lia", **values: Any) -> Flow:
     """An MPTCP flow with one subflow per link."""
-    return Flow(name, "mptcp", "server", "client", _choice(controller), MINRTT, tuple((p,) for p in paths), **values)
+    values = {"scheduler": MINRTT} | values
+    return Flow(name, "mptcp", "server", "client", _choice(controller), paths=tuple((p,) for p in paths), **values)
 
 
 def _choice(controller: str | Choice) -> Choice:

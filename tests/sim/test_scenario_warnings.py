@@ -10,10 +10,12 @@ from tests.helpers.networks import link, mptcp, run, scenario
 from subflow_sim.scenario_model import Choice, Event, Scenario
 from subflow_sim.scenario_warnings import scenario_warnings
 
+MPCC_RATE = Choice("mpcc-rate")
+
 
 def many_paths(count: int, controller: str | Choice = "mpcc-loss", rate_bps: float = 5e6) -> Scenario:
     links = [link(f"p{i}", rate_bps=rate_bps, delay_s=0.02, queue_pkts=50) for i in range(count)]
-    flow = mptcp("d", [each.name for each in links], controller)
+    flow = mptcp("d", [each.name for each in links], controller, scheduler=MPCC_RATE)
     return scenario(links, [flow], duration_s=30, warmup_s=15, profile="linux")
 
 
@@ -34,11 +36,13 @@ def test_it_is_a_matter_of_rates_and_not_of_a_number_of_paths(controller: str) -
     assert scenario_warnings(many_paths(11, Choice(controller, {"probe": 0.1})))
     # Two paths do where one is a twentieth of both.
     unlike = scenario(
-        [link("a", rate_bps=1e8), link("b", rate_bps=4e6)], [mptcp("d", ["a", "b"], controller)], duration_s=9
+        [link("a", rate_bps=1e8), link("b", rate_bps=4e6)],
+        [mptcp("d", ["a", "b"], controller, scheduler=MPCC_RATE)],
+        duration_s=9,
     )
     assert "path b carries 4Mbit/s" in scenario_warnings(unlike)[0]
     # Subflows over one link share it, whoever else is there.
-    shared = scenario([link("a")], [mptcp("d", ["a"] * 24, controller)], duration_s=9)
+    shared = scenario([link("a")], [mptcp("d", ["a"] * 24, controller, scheduler=MPCC_RATE)], duration_s=9)
     assert "tries rates 500kbit/s above its own" in scenario_warnings(shared)[0]
 
 
@@ -48,6 +52,28 @@ def test_others_are_not_warned_of_unless_an_event_brings_mpcc() -> None:
     later = many_paths(24, "lia")
     change = Event(3.0, flow="d", controller=Choice("mpcc-loss"))
     assert len(scenario_warnings(replace(later, events=(change,)))) == 1
+
+
+@pytest.mark.parametrize(
+    ("controller", "scheduler", "told"),
+    [
+        ("dql-mptcp", "minrtt", "dql-mptcp was made for the scheduler goodput and runs with minrtt"),
+        ("dql-mptcp", "goodput", ""),
+        ("mpcc-latency", "roundrobin", "mpcc-latency was made for the scheduler mpcc-rate and runs with roundrobin"),
+        ("lia", "roundrobin", ""),
+    ],
+)
+def test_a_controller_without_the_scheduler_that_it_was_made_for_is_warned_of(
+    controller: str, scheduler: str, told: str
+) -> None:
+    flow = mptcp("d", ["a", "b"], controller, scheduler=Choice(scheduler))
+    found = scenario_warnings(scenario([link("a"), link("b")], [flow], duration_s=9))
+    assert bool(found) is bool(told)
+    assert not told or told in found[0]
+    # On one path there is nothing to hand out.
+    assert not scenario_warnings(
+        scenario([link("a")], [mptcp("d", ["a"], controller, scheduler=Choice(scheduler))], duration_s=9)
+    )
 
 
 def test_what_is_warned_of_happens_and_the_way_out_helps() -> None:

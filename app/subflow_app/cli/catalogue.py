@@ -150,7 +150,7 @@ _OPTION_COLUMNS: tuple[Column[Param], ...] = (
 
 def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:
     return {
-        **fields(algorithm, "name", "summary", "source"),
+        **fields(algorithm, "name", "summary", "source", "scheduler"),
         "options": [
             {
                 "name": option.key,

@@ -63,6 +63,7 @@ public:
         .summary = "MPCC with a learned agent that takes the steps; meant for the scheduler mpcc-rate",
         .source = "Pokhrel et al., Future Internet 2024",
         .is_coupled = true,
+        .scheduler = "mpcc-rate",
         .options = kOptions,
         .rules = mpcc_rules::kAllOfAgent,
     };

@@ -234,6 +234,7 @@ public:
             "for the scheduler mpcc-rate",
         .source = "Gilad et al., CoNEXT 2020 (MPCC-loss)",
         .is_coupled = true,
+        .scheduler = "mpcc-rate",
         .options = kOptions,
         .rules = mpcc_rules::kAll,
     };
@@ -259,6 +260,7 @@ public:
             "for the scheduler mpcc-rate",
         .source = "Gilad et al., CoNEXT 2020 (MPCC-latency)",
         .is_coupled = true,
+        .scheduler = "mpcc-rate",
         .options = kOptions,
         .rules = mpcc_rules::kAll,
     };

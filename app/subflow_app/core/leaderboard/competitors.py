@@ -8,7 +8,6 @@ that the catalogue gives them, and a learned one the policy that ships or that t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -98,19 +97,9 @@ def _competitor(algorithm: Algorithm, catalog: AlgorithmCatalog) -> Competitor:
         algorithm.summary,
         algorithm.is_coupled,
         learns,
-        _scheduler(algorithm, catalog),
+        algorithm.scheduler or catalog.schedulers[0].name,
         _problem(algorithm, catalog) if learns else "",
     )
-
-
-def _scheduler(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:
-    """The scheduler that a controller is meant for: its summary names it ("meant for the scheduler mpcc-rate").
-
-    The others have the first of the list, which is the default of scenarios.
-    """
-    named = re.search(r"\bmeant for the scheduler ([\w-]+)", algorithm.summary)
-    schedulers = [each.name for each in catalog.schedulers]
-    return named[1] if named is not None and named[1] in schedulers else schedulers[0]
 
 
 def _problem(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:

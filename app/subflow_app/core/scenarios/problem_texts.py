@@ -125,6 +125,10 @@ ERRORS = (
         "{path} carries {rate}: its trials overload that; a probe of {fitting} suits these paths, and the usual one "
         "fewer of them"
     ),
+    translatable(
+        'flow "{flow}": {controller} was made for the scheduler {meant} and runs with {scheduler}, which is another '
+        "system than the one that was published"
+    ),
 )
 """The forms of whole messages."""
 
