@@ -13,6 +13,8 @@ from subflow_app.qt import about_dialog
 from subflow_app.qt.about_dialog import AboutDialog
 from subflow_app.qt.main_window import MainWindow
 
+pytestmark = pytest.mark.one_window
+
 PARTS = (
     Part("Subflow", "1.0", "MIT", "", "free", ()),
     Part("Qt", "6", "LGPL-3.0-only", "", "may be replaced", ()),

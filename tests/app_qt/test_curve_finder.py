@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -13,6 +14,8 @@ from subflow_app.core.traces import SUBFLOW
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plot_view import PlotView
 from subflow_app.qt.plotting.curve_id import CurveId
+
+pytestmark = pytest.mark.one_window
 
 UPPER, LOWER = CurveId(0, "a/1", "subflow"), CurveId(0, "b/1", "subflow")
 

@@ -18,6 +18,8 @@ from subflow_app.qt import commands
 from subflow_app.qt.topology import TopologyView
 from subflow_app.qt.topology.event_strip import EventStrip
 
+pytestmark = pytest.mark.one_window
+
 EVENTS = """
 [[events]]
 at = "0.5s" # goes

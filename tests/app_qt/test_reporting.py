@@ -12,6 +12,8 @@ from tests.helpers.window import ScriptedDialogs
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.report_dialog import ReportDialog
 
+pytestmark = pytest.mark.one_window
+
 
 @pytest.fixture
 def choose(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[ReportDialog], None]], None]:

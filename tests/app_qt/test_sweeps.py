@@ -21,6 +21,8 @@ from subflow_app.qt.sweeps.new_dialog import SweepWish
 from subflow_store import open_store
 from subflow_store.liveness import this_process
 
+pytestmark = pytest.mark.one_window
+
 CONTROLLER = "flows.download.controller"
 LOSS = "links.wifi.loss"
 SHORT = TWO_PATHS.replace('duration = "2s"', 'duration = "1s"')
@@ -80,6 +82,7 @@ def test_sweep_runs_and_shows_means_with_intervals(swept: MainWindow, qtbot: QtB
     qtbot.waitUntil(lambda: not swept.runs.is_running)
 
 
+@pytest.mark.own_window
 def test_compare_takes_the_sweep_that_is_in_front(swept: MainWindow, qtbot: QtBot):
     feature = swept.features[CompareFeature]
     swept.history.select([swept.history.runs()[0].id, swept.history.runs()[1].id])
@@ -159,6 +162,7 @@ def test_stopped_sweep_goes_on_and_makes_what_is_missing(window: MainWindow, qtb
     qtbot.waitUntil(lambda: not session.is_busy, timeout=20_000)
 
 
+@pytest.mark.own_window
 def test_closing_asks_while_a_sweep_goes_on(window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs):
     dialogs.answer("NewSweepDialog", wish((LOSS, "1%..9%/9"), seeds="1..9"))
     session = window.features[SweepFeature].session
