@@ -16,7 +16,7 @@ from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QMessageBox
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
-from tools.measure.start import measure_start
+from tools.measure.start import start_modules
 
 from subflow_app.core.crash_reports import crash_reports
 from subflow_app.qt.app import _AfterFirstPaint, _log_qt_message, _Signals
@@ -79,10 +79,10 @@ def test_signal_closes_the_window_and_keeps_the_run(tmp_path: Path, number: sign
 
 
 def test_window_starts_without_the_slow_libraries() -> None:
-    moments = measure_start(1)
+    moments = start_modules()
 
     never = {"torch", "matplotlib", "pandas", "networkx", "scipy", "qtawesome", "pydantic", "superqt", "gymnasium"}
-    assert moments["listed"].modules & never == set()
+    assert moments["listed"] & never == set()
     # What is opened or done later is imported then.
     later = {
         "typer",
@@ -105,10 +105,10 @@ def test_window_starts_without_the_slow_libraries() -> None:
         "subflow_sim.vec_env",
         "subflow_app.qt.welcome",
     }
-    assert moments["listed"].modules & later == set()
-    assert "pyqtgraph" in moments["usable"].modules
+    assert moments["listed"] & later == set()
+    assert "pyqtgraph" in moments["usable"]
     # What the window shows first needs neither plots nor database.
-    assert moments["painted"].modules & {"pyqtgraph", "sqlite3"} == set()
+    assert moments["painted"] & {"pyqtgraph", "sqlite3"} == set()
 
 
 @pytest.mark.own_window

@@ -34,14 +34,12 @@ class StartTimes:
         best_wall_s: the shortest of them, s.
         cpu_s: processor time of the process until then, s, user and system, all threads together; median.
         best_cpu_s: the shortest of them, s.
-        modules: names of the modules that were loaded by then.
     """
 
     wall_s: float
     best_wall_s: float
     cpu_s: float
     best_cpu_s: float
-    modules: frozenset[str]
 
 
 def measure_start(starts: int = _STARTS) -> dict[str, StartTimes]:
@@ -66,29 +64,47 @@ def measure_start(starts: int = _STARTS) -> dict[str, StartTimes]:
             min(one[moment]["wall_s"] for one in told),
             statistics.median(one[moment]["cpu_s"] for one in told),
             min(one[moment]["cpu_s"] for one in told),
-            frozenset(told[-1][moment]["modules"]),
         )
         for moment in moments
     }
 
 
+def start_modules() -> dict[str, frozenset[str]]:
+    """Names of the modules that are loaded at ``painted``, ``usable`` and ``listed``; nothing is timed.
+
+    Raises:
+        RuntimeError: if the window does not start.
+    """
+    with tempfile.TemporaryDirectory(prefix="subflow-start-") as folder:
+        told = [_told_by("start", _environment(Path(folder))) for _ in range(2)][-1]  # the first one is welcomed
+    return {moment: frozenset(at["modules"]) for moment, at in told.items()}
+
+
 def _start(folder: Path) -> dict[str, dict[str, Any]]:
-    own = {name: str(folder) for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")}
     # An installed program has its bytecode beside it. A source tree might not, or be told not to write it; compiling
     # every module anew would then be a third of what is measured.
-    own["PYTHONPYCACHEPREFIX"] = str(folder / "bytecode")
-    environment = os.environ | own
+    environment = _environment(folder) | {"PYTHONPYCACHEPREFIX": str(folder / "bytecode")}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    environment["QT_QPA_PLATFORM"] = "offscreen"
     told: dict[str, dict[str, Any]] = {}
     for probe in _MOMENTS:
-        words = [sys.executable, "-m", f"tools.measure.{probe}_probe", repr(time.time())]
-        done = subprocess.run(
-            words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=_PATIENCE_S, check=False
-        )
-        if done.returncode:
-            raise RuntimeError(f"the window does not start: {done.stderr}")
-        told |= json.loads(done.stdout.splitlines()[-1])
+        told |= _told_by(probe, environment)
+    return told
+
+
+def _environment(folder: Path) -> dict[str, str]:
+    """That of a program on a screen of memory whose files lie in a folder."""
+    own = {name: str(folder) for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME")}
+    return os.environ | own | {"QT_QPA_PLATFORM": "offscreen"}
+
+
+def _told_by(probe: str, environment: dict[str, str]) -> dict[str, dict[str, Any]]:
+    words = [sys.executable, "-m", f"tools.measure.{probe}_probe", repr(time.time())]
+    done = subprocess.run(
+        words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=_PATIENCE_S, check=False
+    )
+    if done.returncode:
+        raise RuntimeError(f"the window does not start: {done.stderr}")
+    told: dict[str, dict[str, Any]] = json.loads(done.stdout.splitlines()[-1])
     return told
 
 
