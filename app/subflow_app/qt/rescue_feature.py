@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 from subflow_app.core.jobs.job import JobOutcome
@@ -14,7 +15,9 @@ from subflow_app.qt.dialogs import DATABASE_FILTER
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.widgets.banner import Way
 from subflow_store import StoreCorrupt
-from subflow_store.damage import Damage
+
+if TYPE_CHECKING:
+    from subflow_store.damage import Damage
 
 _BANNER = "rescue"
 

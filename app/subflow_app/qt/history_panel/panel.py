@@ -27,10 +27,10 @@ from subflow_app.qt.widgets.shorthand import pages, v_box
 from subflow_app.qt.workers import Workers
 from subflow_sim.gate import json_tree
 from subflow_store import RunRow, StoreError
-from subflow_store.damage import Damage
 
 if TYPE_CHECKING:
     from subflow_store import Store
+    from subflow_store.damage import Damage
 
 _log = logging.getLogger(__name__)
 

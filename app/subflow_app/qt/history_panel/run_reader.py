@@ -13,12 +13,12 @@ from subflow_app.core.history.run_query import Vocabulary
 from subflow_app.qt.workers import Workers
 from subflow_store import StoreCorrupt, StoreError
 from subflow_store.conditions import Condition
-from subflow_store.damage import Damage
 from subflow_store.values import RunRow
 
 if TYPE_CHECKING:
     from subflow_app.core.history.run_columns import Value
     from subflow_store import Store
+    from subflow_store.damage import Damage
 
 
 T = TypeVar("T")
@@ -134,6 +134,8 @@ def _read(store: Store, conditions: Sequence[Condition], keys: Sequence[str]) ->
         try:
             return read()
         except StoreCorrupt as error:
+            from subflow_store.damage import Damage  # with sqlite3, which the first paint does not wait for
+
             damaged.append(Damage("", "", 0, error.problem))
             return nothing
 
