@@ -99,7 +99,8 @@ def matching_keys(pattern: str, keys: Iterable[str]) -> list[str]:
 
 def search_words(search: str) -> str:
     """What the user typed, as an FTS5 query: every word begins a word. Words of punctuation alone say nothing."""
-    words = [word for word in search.split() if any(character.isalnum() for character in word)]
+    # A null character would end the expression within its quotes.
+    words = [word for word in search.replace("\0", " ").split() if any(character.isalnum() for character in word)]
     return " AND ".join('"' + word.replace('"', '""') + '"*' for word in words)
 
 

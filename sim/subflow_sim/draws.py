@@ -299,10 +299,10 @@ def _end(value: object) -> tuple[float, Dimension]:
         raise ParamError("this is not a number with a unit", 'e.g. "2Mbit/s", "50ms", "67pkt", "8MB" or "2%"')
     if not is_number(value):
         raise ParamError(f"this is {kind_name(value)}, not a number", 'a number, with a unit if it has one: "50ms"')
-    return _finite(float(value)), Dimension.NUMBER
+    return _finite(float(value) if abs(value) <= MAX_INTEGER else value), Dimension.NUMBER
 
 
 def _finite(value: float) -> float:
-    if not math.isfinite(value):
+    if not abs(value) < 1e300:
         raise ParamError("must be finite", "a smaller number")
     return value

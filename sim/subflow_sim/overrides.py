@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from subflow_sim.gate import toml_tree
+from subflow_sim.gate import MOST_KEY_PARTS, toml_tree
 from subflow_sim.parameter import did_you_mean, either
 from subflow_sim.report import Report, toml_text
 from subflow_sim.toml_map import Path, dotted
@@ -52,6 +52,10 @@ def set_value(tree: dict[str, Any], key: str, value: object, report: Report) -> 
     """Set the value of a dotted key; the path it has in the tree, or None after a problem was noted."""
     # both events.0.at and events[0].at
     steps = re.sub(r"\[(\d+)\]", r".\1", key).split(".")
+    if len(steps) > MOST_KEY_PARTS:
+        begun = ".".join(steps[:4])
+        report.add_override(f"{begun[:60]}…", "", f"a key of {len(steps)} parts", f"at most {MOST_KEY_PARTS}")
+        return None
     here: Any = tree
     path: Path = ()
     for position, step in enumerate(steps):

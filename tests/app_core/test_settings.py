@@ -99,3 +99,16 @@ def test_a_budget_that_no_computer_has_is_not_used(tmp_path: Path) -> None:
     for value, expected in ((512, 512), (0, 256), (1 << 30, 256), (True, 256), ("much", 256)):
         path.write_text(json.dumps({"replay_budget_mb": value}))
         assert load_settings(path).replay_budget_mb == expected
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"theme": ' * 100, '{"recent_files": ["\\ud800"]}', "x" * 2_000_000])
+def test_settings_that_no_parser_survives_do_not_keep_the_window_from_starting(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "settings.json"
+    path.write_text(text)
+    assert load_settings(path) == Settings()
+
+
+def test_settings_that_are_a_pipe_are_not_waited_for(tmp_path: Path) -> None:
+    path = tmp_path / "settings.json"
+    os.mkfifo(path)
+    assert load_settings(path) == Settings()

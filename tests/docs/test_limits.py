@@ -22,6 +22,7 @@ from subflow_app.core.experiments import axis
 from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.exporting import verification
 from subflow_app.core.expressions import Expression
+from subflow_app.core.history import run_query
 from subflow_app.core.labs import progress, result_file
 from subflow_app.core.measured import measured_table, pcap_reader
 from subflow_app.core.measured.csv_reader import read_csv
@@ -344,6 +345,13 @@ LIMITS = (
         "too long",
     ),
     Limit(
+        "characters of a query of runs",
+        "2 000",
+        run_query.MOST_CHARACTERS,
+        lambda _folder, n: run_query.parse_query("a " * (n // 2) + "a" * (n % 2)),
+        "too long",
+    ),
+    Limit(
         "traces of a measured run",
         "1 000",
         measured_table.MOST_TRACES,
@@ -352,7 +360,7 @@ LIMITS = (
     ),
     Limit(
         "samples of a measured run",
-        "4 000 000",
+        "2 000 000",
         measured_table.MOST_SAMPLES,
         lambda folder, n: read_gap(folder, 1, n),
         "would be",

@@ -355,7 +355,7 @@ def archive(member: Mutator, resign: Callable[[dict[str, bytes]], None] | None =
             case 2:
                 doubled.append((name, bytes_of(rng, files[name], [files[name]])))
             case 3:
-                files[name] = b"\0" * rng.choice((1_000_000, 60_000_000))
+                files[name] = b"\0" * rng.choice((1_000_000, 1_000_000, 30_000_000))
             case _:
                 files[name] = member(rng, files[name], [files[name]])
         if resign is not None and rng.random() < 0.8:

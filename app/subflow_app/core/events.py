@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from subflow_sim.gate import json_tree
 from subflow_store.errors import StoreCorrupt
 from subflow_store.streams import AGENT, DECISION, DECISION_NUMBERS, INTERVAL, StreamSpec
 from subflow_store.values import EventTable
@@ -145,7 +146,7 @@ def stored_object(text: str, *needed: str) -> dict[str, Any]:
         StoreCorrupt: if it is none.
     """
     with _stored("a rule or an agent"):
-        whole = json.loads(text)
+        whole = json_tree(text)
         if not (isinstance(whole, dict) and all(isinstance(whole.get(name), str) for name in needed)):
             raise ValueError(f"no JSON object that has {', '.join(needed)}")
     return whole

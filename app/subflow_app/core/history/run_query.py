@@ -99,6 +99,10 @@ _MONTH = re.compile(r"(\d{4})-(\d{1,2})\Z", re.ASCII)
 _ALL_UNITS = frozenset(unit for units in UNITS.values() for unit in units)
 
 
+MOST_CHARACTERS = 2000
+"""Of a query. SQLite refuses expressions of more than a thousand parts, which a query of this length has not."""
+
+
 class QueryError(InputError):
     """A query that cannot be understood.
 
@@ -163,6 +167,8 @@ def parse_query(text: str, keys: Collection[str] | None = None, *, now: datetime
     Raises:
         QueryError: if it cannot be understood.
     """
+    if len(text) > MOST_CHARACTERS:
+        raise QueryError(f"too long: up to {MOST_CHARACTERS} characters", MOST_CHARACTERS, len(text))
     return [_condition(term, keys, now) for term in _terms(text)]
 
 

@@ -16,7 +16,7 @@ from subflow_app.core.traces import FLOW, LINK, SUBFLOW
 MOST_CELLS = 20_000_000
 """Numbers of a file that are read: they take some 160 MB, and half as much again as a run. Nobody plots more."""
 
-MOST_SAMPLES = 4_000_000
+MOST_SAMPLES = 2_000_000
 """Of a trace that becomes one of a run. Bringing it on a grid of times takes some 80 bytes for each."""
 
 LEAST_INTERVAL_S = 1e-9

@@ -85,7 +85,7 @@ _PLAN = (
     Param("sample_interval", Dimension.TIME, "Of the traces.", minimum=0, exclusive_minimum=True),
     Param("traces", Dimension.FLAG, "Keep traces, not the figures alone.", default=True),
     Param("decisions", Dimension.FLAG, "Keep why controllers did what they did.", default=False),
-    Param("draws", Dimension.COUNT, "How many random points.", minimum=1),
+    Param("draws", Dimension.COUNT, "How many random points.", minimum=1, maximum=MOST_VALUES),
     Param("sweep_seed", Dimension.COUNT, "What random points follow from.", default=1, minimum=0),
     Param("points_file", Dimension.TEXT, "A CSV file with a point in each line and the keys in the first."),
     Param("folder", Dimension.TEXT, "Where the scenario's policies are."),
