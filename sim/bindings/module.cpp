@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
     // Tests look for leaks themselves.
     nb::set_leak_warnings(false);
     m.doc() = "The packet simulator. Times are integer nanoseconds, sizes bytes, rates bit/s. Use subflow_sim instead.";
+    m.attr("build") = SUBFLOW_BUILD;
     const nb::exception<subflow::ScenarioError> scenario_error(m, "CoreScenarioError", PyExc_ValueError);
     nb::exception<subflow::PolicyError>(m, "CorePolicyError", scenario_error.ptr());
     nb::exception<subflow::InternalError>(m, "CoreInternalError", PyExc_RuntimeError);

@@ -11,6 +11,8 @@ import numpy.typing
 from numpy.typing import NDArray
 
 
+build: str = 'release'
+
 class CoreScenarioError(ValueError):
     pass
 

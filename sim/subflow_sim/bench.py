@@ -122,41 +122,51 @@ class BenchResult:
     signature: str
 
 
-def _two_hosts(duration: str, *parts: str) -> str:
+def two_hosts(duration: str, *parts: str) -> str:
+    """A scenario of two hosts, "server" and "client", with these parts."""
     return _TWO_HOSTS.format(duration=duration) + "".join(parts)
 
 
-def _link(name: str, rate: str, delay: str, queue: str) -> str:
+def two_hosts_link(name: str, rate: str, delay: str, queue: str) -> str:
+    """A link between the two hosts whose way back is a pure delay."""
     return _LINK.format(name=name, rate=rate, delay=delay, queue=queue)
+
+
+def reno(count: int) -> str:
+    """So many Reno flows from the server to the client, from the start on."""
+    return _RENO.format(count=count)
 
 
 _ALL = (
     Workload(
         "A",
         "1 Reno flow, 10 Mbit/s, RTT 100 ms, 84 packets, 100 s, pure-delay way back",
-        _two_hosts("100s", _link("path", "10Mbit/s", "50ms", "84pkt"), _RENO.format(count=1)),
+        two_hosts("100s", two_hosts_link("path", "10Mbit/s", "50ms", "84pkt"), reno(1)),
     ),
     Workload(
         "B",
         "1 Reno flow, 100 Mbit/s, RTT 40 ms, 333 packets, 100 s, pure-delay way back",
-        _two_hosts("100s", _link("path", "100Mbit/s", "20ms", "333pkt"), _RENO.format(count=1)),
+        two_hosts("100s", two_hosts_link("path", "100Mbit/s", "20ms", "333pkt"), reno(1)),
     ),
     Workload(
         "B-dumbbell",
         "as B, with access and egress links and a queued way back",
-        _DUMBBELL + _RENO.format(count=1),
+        _DUMBBELL + reno(1),
     ),
     Workload(
         "C",
         "MPTCP LIA over two links of 100 Mbit/s, RTT 40 ms, 333 packets each, 100 s",
-        _two_hosts(
-            "100s", _link("one", "100Mbit/s", "20ms", "333pkt"), _link("two", "100Mbit/s", "20ms", "333pkt"), _LIA
+        two_hosts(
+            "100s",
+            two_hosts_link("one", "100Mbit/s", "20ms", "333pkt"),
+            two_hosts_link("two", "100Mbit/s", "20ms", "333pkt"),
+            _LIA,
         ),
     ),
     Workload(
         "D",
         "100 Reno flows, 1 Gbit/s, RTT 40 ms, 3333 packets, 20 s",
-        _two_hosts("20s", _link("path", "1Gbit/s", "20ms", "3333pkt"), _RENO.format(count=100)),
+        two_hosts("20s", two_hosts_link("path", "1Gbit/s", "20ms", "3333pkt"), reno(100)),
     ),
 )
 

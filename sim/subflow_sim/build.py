@@ -9,6 +9,11 @@ from pathlib import Path
 from subflow_sim import _core
 
 
+def build_text() -> str:
+    """How the compiled core was made: "release", in installed programs "release, profile-guided"."""
+    return str(_core.build)
+
+
 @cache
 def core_fingerprint() -> str:
     """Hash of the compiled core, 16 hexadecimal digits.

@@ -149,6 +149,11 @@ class Simulation:
         return self._core.link_crossings
 
     @property
+    def memory_bytes(self) -> int:
+        """What it keeps in memory now, traces included."""
+        return self._core.memory_bytes
+
+    @property
     def sample_count(self) -> int:
         """Samples taken so far, the same for all columns."""
         return self._core.sample_count

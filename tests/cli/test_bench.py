@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_sim import bench, bench_batch, bench_instructions
+from subflow_sim import bench, bench_batch, bench_instructions, bench_scale
+from subflow_sim.build import build_text
 
 
 @pytest.fixture
@@ -34,6 +37,7 @@ def test_all_workloads_of_the_simulator_by_default(subflow: Subflow, measured: l
     document = subflow("bench", "--json").document
 
     assert measured == [*bench.WORKLOADS, "E"]
+    assert document["build"] == build_text()
     assert [entry["packets_per_cpu_s"] for entry in document["workloads"][:-1]] == [3e6] * len(bench.WORKLOADS)
     assert (document["workloads"][-1]["cores"], document["workloads"][-1]["scaling_efficiency"]) == (2, 0.97)
 
@@ -65,6 +69,53 @@ def test_what_recording_costs_is_measured_on_request(
     assert (entry["decisions"], entry["recording_ratio"]) == (41_000, 1.75)
     assert "1.75" in subflow("bench", "A", "--decisions").out
     assert "recording_ratio" not in subflow("bench", "A", "--json").document["workloads"][0]
+
+
+@pytest.fixture
+def grown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What would be measured of scale takes no time."""
+
+    def point(size: float, _min_cpu_s: float) -> bench_scale.ScalePoint:
+        return bench_scale.ScalePoint(size, 40.0 + size, 7000.0, 20_480.0)
+
+    small = {name: replace(series, measure=point) for name, series in bench_scale.SERIES.items()}
+    monkeypatch.setattr(bench_scale, "SERIES", small)
+
+
+def test_what_grows_is_a_table_a_document_and_a_figure(subflow: Subflow, grown: None, tmp_path: Path) -> None:
+    figure = tmp_path / "scale.svg"
+    document = subflow("bench", "--scale", "--json", "--figure", str(figure)).document
+    flows = document["scale"][0]
+    assert document["build"] == build_text()
+    assert [series["name"] for series in document["scale"]] == list(bench_scale.SERIES)
+    assert (flows["name"], flows["size_unit"], flows["unit"]) == ("flows", "flows", "ns per packet")
+    assert flows["points"][1] == {"size": 10, "value": 50.0, "fresh_bytes": 7000.0, "running_bytes": 20_480.0}
+    drawn = figure.read_text(encoding="utf-8")
+    assert all(text in drawn for text in ("Flows and subflows", "Environments", "2-packets", "10 000"))
+
+    told = subflow("bench", "--scale").out
+    assert "10 000 flows" in told
+    assert "20.0" in told
+    assert f"build: {build_text()}" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--figure", "scale.svg"], "--figure draws what --scale measures"),
+        (["A", "--scale"], "--scale measures networks of its own"),
+        (["--scale", "--decisions"], "--scale measures networks of its own"),
+        (["--scale", "--figure", "scale.doc"], ".svg, .pdf or .png"),
+    ],
+)
+def test_what_does_not_go_with_scale_is_said_before_anything_is_measured(
+    subflow: Subflow, measured: list[str], words: list[str], told: str
+) -> None:
+    answer = subflow("bench", *words)
+    assert answer.code == 2
+    assert told in answer.err
+    assert "measuring" not in answer.err
+    assert measured == []
 
 
 def test_named_workloads_only(subflow: Subflow, measured: list[str]) -> None:

@@ -61,7 +61,6 @@ def test_the_mesh_of_the_canvas_is_a_scenario() -> None:
 def test_figures_of_learning_are_measured_beside_their_targets(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < learning.decision_time_s("none", 2, observations=50, rounds=2) < 1e-3
     assert 0 < learning.decision_time_s("lstm", 10, observations=50, rounds=2) < 1e-3
-    assert learning.environment_rate(steps=8, envs=1) > 10
 
     def figure(name: str, value: float = 7.5, *, is_limit: bool = True) -> learning.LearningFigure:
         return learning.LearningFigure(name, "so it is", value, "us", 5.0, is_limit)

@@ -11,41 +11,15 @@ from typing import Any
 
 import numpy as np
 
+from subflow_sim.bench_scale import DRL_CC_ENVIRONMENT, environment_rate
 from subflow_sim.policy import Policy, policy_bytes
-from subflow_sim.scenario import Scenario, parse_scenario
-from subflow_sim.vec_env import VecEnv, learner_spec, with_learner
+from subflow_sim.vec_env import learner_spec
 
 _OBSERVATIONS = 500
 _ROUNDS = 20
 _ENVS = 16
 _HIDDEN = 128
 _CODE = 64
-# DRL-CC's first scenario: two paths of 8 Mbit/s, 100 ms, 2 % loss, five flows with two subflows each.
-_ENVIRONMENT = """\
-format = 1
-duration = "60s"
-[nodes.server]
-[nodes.client]
-[links.one]
-ends = ["server", "client"]
-rate = "8Mbit/s"
-delay = "50ms"
-queue = "67pkt"
-loss = "2%"
-[links.two]
-ends = ["server", "client"]
-rate = "8Mbit/s"
-delay = "50ms"
-queue = "67pkt"
-loss = "2%"
-[flows.download]
-kind = "mptcp"
-from = "server"
-to = "client"
-controller = "drl-cc"
-paths = [["one"], ["two"]]
-count = 5
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,32 +83,6 @@ def decision_time_s(encoder: str, subflows: int, observations: int = _OBSERVATIO
     return min(times) / observations
 
 
-def environment_rate(steps: int = 400, envs: int = _ENVS) -> float:
-    """Decisions per CPU-second of DRL-CC's first scenario, all that an environment does included.
-
-    Args:
-        steps: of all environments together, after a warm-up of a quarter as many.
-        envs: environments stepped together.
-    """
-    scenario = with_learner(parse_scenario(_ENVIRONMENT, file="<bench>"), "drl-cc")
-
-    def make_scenario(_env: int, _episode: int) -> Scenario:
-        return scenario
-
-    env = VecEnv(make_scenario, "drl-cc", envs, seed=1, threads=0)
-    env.reset()
-    action = np.zeros((envs, env.slots, env.info.action_width), dtype=np.float32)
-    for _ in range(steps // 4):
-        env.step(action)
-    decisions = 0
-    started = time.process_time()
-    for _ in range(steps):
-        env.step(action)
-        # the slots with the same agent are one decision
-        decisions += sum(len(np.unique(agent[acts])) for agent, acts in zip(env.agent, env.acting, strict=True))
-    return decisions / (time.process_time() - started)
-
-
 def _content(encoder: str) -> bytes:
     """A policy of DRL-CC's shape with random weights."""
     spec = learner_spec("drl-cc")
@@ -186,7 +134,14 @@ def _policy_mlp() -> LearningFigure:
 
 def _environment() -> LearningFigure:
     text = "decisions of environments: DRL-CC's scenario 1, five flows of two subflows, one core"
-    return LearningFigure("environment", text, environment_rate(), "per CPU s", 20_000.0, is_limit=False)
+    return LearningFigure(
+        "environment",
+        text,
+        environment_rate(DRL_CC_ENVIRONMENT, "drl-cc", _ENVS),
+        "per CPU s",
+        20_000.0,
+        is_limit=False,
+    )
 
 
 FIGURES: Mapping[str, Callable[[], LearningFigure]] = MappingProxyType(

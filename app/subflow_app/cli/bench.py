@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_note, print_rows
+from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import count_text, fixed
@@ -28,12 +29,28 @@ def bench(
     decisions: Annotated[
         bool, typer.Option("--decisions", help="Also measure how much longer a run takes that records its decisions.")
     ] = False,
+    scale: Annotated[
+        bool,
+        typer.Option("--scale", help="Instead: how cost grows with flows, subflows, rates, hops and environments."),
+    ] = False,
+    figure: Annotated[
+        Path | None,
+        typer.Option("--figure", metavar="FILE", help="Also draw what --scale measures: .svg, .pdf or .png."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Measure packets per CPU-second for each named workload."""
+    if scale:
+        if workloads or instructions or decisions:
+            raise InputError("--scale measures networks of its own: name no workload, --instructions or --decisions")
+        _scale(figure, as_json=as_json)
+        return
+    if figure is not None:
+        raise InputError("--figure draws what --scale measures: give both")
     from subflow_sim.bench import WORKLOADS
     from subflow_sim.bench_batch import BATCH
     from subflow_sim.bench_instructions import has_valgrind
+    from subflow_sim.build import build_text
 
     names = list(dict.fromkeys(workloads or (*WORKLOADS, BATCH)))
     for name in names:
@@ -49,9 +66,28 @@ def bench(
     if BATCH in names:
         documents.append(_batch_document())
     if as_json:
-        print_json({"workloads": documents})
+        print_json({"build": build_text(), "workloads": documents})
     else:
         _print_workloads(documents)
+        print_line(f"build: {build_text()}")
+
+
+def _scale(figure: Path | None, *, as_json: bool) -> None:
+    from subflow_app.cli.bench_scale import measured_scale, print_scale, save_scale
+    from subflow_app.core.paper.figure_plan import figure_kind
+    from subflow_sim.build import build_text
+
+    if figure is not None:
+        figure_kind(figure)  # before a minute goes into it
+    documents = measured_scale()
+    if as_json:
+        print_json({"build": build_text(), "scale": documents})
+    else:
+        print_scale(documents)
+        print_line(f"build: {build_text()}")
+    if figure is not None:
+        save_scale(documents, figure)
+        print_note(f"{figure} drawn")
 
 
 def _simulator_document(name: str, *, instructions: bool, decisions: bool) -> dict[str, Any]:

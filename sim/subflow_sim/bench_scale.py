@@ -1,0 +1,369 @@
+"""How the simulator's cost grows with flows, subflows, rates, hops, meshes and environments; CPU time throughout."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_sim.bench import reno, two_hosts, two_hosts_link
+from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.simulation import Simulation
+from subflow_sim.vec_env import VecEnv, with_learner
+
+MIN_CPU_S = 0.5
+"""That goes into each point at least, set-up and warm-up left out."""
+
+_DURATION = "100s"
+_PIECES = 100  # the clock is asked about so often in a measurement: each time a run stops
+
+_SAMPLES_S = 0.1
+_FILE = "<bench scale>"
+_FLOWS_WARM_UP_S = 0.5
+
+_LINE_DELAY_S = 0.02  # of all hops together
+_MESH_SIDE = 20
+_MESH_FLOWS = 400
+
+DRL_CC_ENVIRONMENT = (
+    two_hosts("60s")
+    + "".join(
+        f"""
+[links.{name}]
+ends = ["server", "client"]
+rate = "8Mbit/s"
+delay = "50ms"
+queue = "67pkt"
+loss = "2%"
+"""
+        for name in ("one", "two")
+    )
+    + """
+[flows.download]
+kind = "mptcp"
+from = "server"
+to = "client"
+controller = "drl-cc"
+paths = [["one"], ["two"]]
+count = 5
+"""
+)
+"""DRL-CC's first scenario: two paths of 8 Mbit/s, 100 ms, 2 % loss, five flows with two subflows each."""
+
+# What RL-explore was measured on by its authors.
+_RL_EXPLORE_ENVIRONMENT = (
+    two_hosts("600s")
+    + two_hosts_link("path", "48Mbit/s", "20ms", "55pkt")
+    + """
+[flows.download]
+kind = "tcp"
+from = "server"
+to = "client"
+controller = "rl-explore"
+"""
+)
+
+_TWO_PACKETS_ENVIRONMENT = (
+    two_hosts("600s")
+    + two_hosts_link("path", "100Mbit/s", "20ms", "333pkt")
+    + """
+[flows.download]
+kind = "tcp"
+from = "server"
+to = "client"
+controller = { name = "clean-slate", epoch = "packets", epoch_packets = 2 }
+"""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ScalePoint:
+    """What one size costs.
+
+    Attributes:
+        size: how many there are.
+        value: in the unit of its series.
+        fresh_bytes: of flows: memory of each before the run; else None.
+        running_bytes: of flows: memory of each after what was measured; else None.
+    """
+
+    size: float
+    value: float
+    fresh_bytes: float | None = None
+    running_bytes: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleSeries:
+    """A quantity that grows, and how to measure what a size of it costs.
+
+    Attributes:
+        name: short.
+        description: what is simulated.
+        size_unit: of what there are more and more.
+        unit: of the cost.
+        sizes: that are measured.
+        measure: a size, and the CPU time to spend at least.
+    """
+
+    name: str
+    description: str
+    size_unit: str
+    unit: str
+    sizes: tuple[float, ...]
+    measure: Callable[[float, float], ScalePoint]
+
+    def points(self, min_cpu_s: float = MIN_CPU_S) -> Iterator[ScalePoint]:
+        """Measures each size."""
+        for size in self.sizes:
+            yield self.measure(size, min_cpu_s)
+
+
+def _flows(size: float, min_cpu_s: float) -> ScalePoint:
+    count = int(size)
+    # Workload D has 100 of these shares.
+    link = two_hosts_link("path", f"{10 * count}Mbit/s", "20ms", f"{100 * count // 3}pkt")
+    scenario = parse_scenario(two_hosts(_DURATION) + link + reno(count), file=_FILE)
+    simulation = Simulation(scenario, sample_interval_s=scenario.duration_s)  # memory of flows, not of traces
+    fresh = simulation.memory_bytes / count
+    simulation.run_until(_FLOWS_WARM_UP_S)
+    running = simulation.memory_bytes / count
+    value = _cost_ns(scenario, _packets_of, warm_up_s=_FLOWS_WARM_UP_S, min_cpu_s=min_cpu_s)
+    return ScalePoint(size, value, fresh, running)
+
+
+def _subflows(size: float, min_cpu_s: float) -> ScalePoint:
+    names = [f"path{number}" for number in range(int(size))]
+    links = "".join(two_hosts_link(name, "100Mbit/s", "20ms", "333pkt") for name in names)
+    paths = ", ".join(f'["{name}"]' for name in names)
+    flow = f"""
+[flows.lia]
+kind = "mptcp"
+from = "server"
+to = "client"
+controller = "lia"
+scheduler = "minrtt"
+paths = [{paths}]
+"""
+    scenario = parse_scenario(two_hosts(_DURATION) + links + flow, file=_FILE)
+    return ScalePoint(size, _cost_ns(scenario, _packets_of, warm_up_s=2, min_cpu_s=min_cpu_s))
+
+
+def _rate(size: float, min_cpu_s: float) -> ScalePoint:
+    link = two_hosts_link("path", f"{size:g}Gbit/s", "20ms", f"{3333 * size:.0f}pkt")
+    scenario = parse_scenario(two_hosts(_DURATION) + link + reno(1), file=_FILE)
+    return ScalePoint(size, _cost_ns(scenario, _packets_of, warm_up_s=0.3, min_cpu_s=min_cpu_s))
+
+
+def _line(size: float, min_cpu_s: float) -> ScalePoint:
+    hops = int(size)
+    nodes = "".join(f'[nodes.n{hop}]\nkind = "router"\n' for hop in range(1, hops))
+    ends = ["server", *(f"n{hop}" for hop in range(1, hops)), "client"]
+    links = "".join(
+        f"""
+[links.hop{hop}]
+ends = ["{ends[hop]}", "{ends[hop + 1]}"]
+rate = "100Mbit/s"
+delay = "{_LINE_DELAY_S / hops * 1e6:g}us"
+queue = "333pkt"
+"""
+        for hop in range(hops)
+    )
+    scenario = parse_scenario(two_hosts(_DURATION) + nodes + links + reno(1), file=_FILE)
+    return ScalePoint(size, _cost_ns(scenario, _crossings_of, warm_up_s=1, min_cpu_s=min_cpu_s))
+
+
+def mesh_text(side: int, flows: int) -> str:
+    """A square of routers, each joined to its neighbours and to a host; Reno flows between hosts, always the same.
+
+    Args:
+        side: routers in a row.
+        flows: of them.
+    """
+    draws = random.Random(1)
+    names = [f"n{row}_{column}" for row in range(side) for column in range(side)]
+    nodes = "".join(f'[nodes.{name}]\nkind = "router"\n[nodes.h{name}]\n' for name in names)
+    pairs = [(at, at + 1) for at in range(side * side) if (at + 1) % side]
+    pairs += [(at, at + side) for at in range(side * (side - 1))]
+    links = "".join(
+        f"""
+[links.l{number}]
+ends = ["{names[one]}", "{names[other]}"]
+rate = "100Mbit/s"
+delay = "1ms"
+queue = "100pkt"
+"""
+        for number, (one, other) in enumerate(pairs)
+    ) + "".join(
+        f"""
+[links.a{name}]
+ends = ["h{name}", "{name}"]
+rate = "unlimited"
+delay = "100us"
+queue = "unlimited"
+"""
+        for name in names
+    )
+    told = []
+    for number in range(flows):
+        start, end = draws.sample(names, 2)
+        told.append(
+            f'[flows.f{number}]\nkind = "tcp"\nfrom = "h{start}"\nto = "h{end}"\ncontroller = "newreno"\nstart = "0s"\n'
+        )
+    return f'format = 1\nduration = "{_DURATION}"\n{nodes}{links}{"".join(told)}'
+
+
+def _mesh(size: float, min_cpu_s: float) -> ScalePoint:
+    scenario = parse_scenario(mesh_text(_MESH_SIDE, int(size)), file=_FILE)
+    value = _cost_ns(scenario, _crossings_of, warm_up_s=0.3, min_cpu_s=min_cpu_s)
+    return ScalePoint(size, value)
+
+
+def _environments(text: str, controller: str) -> Callable[[float, float], ScalePoint]:
+    def measure(size: float, min_cpu_s: float) -> ScalePoint:
+        return ScalePoint(size, environment_rate(text, controller, int(size), min_cpu_s=min_cpu_s))
+
+    return measure
+
+
+def environment_rate(text: str, controller: str, envs: int, *, min_cpu_s: float = MIN_CPU_S) -> float:
+    """Steps of environments per CPU-second, all that Python does about them included.
+
+    Agents that choose do so at random, as before they are trained; the others change nothing.
+
+    Args:
+        text: the scenario of each.
+        controller: that learns.
+        envs: environments stepped together.
+        min_cpu_s: that is measured, after a warm-up of as much.
+    """
+    scenario = with_learner(parse_scenario(text, file="<bench environment>"), controller)
+
+    def make_scenario(_env: int, _episode: int) -> Scenario:
+        return scenario
+
+    env = VecEnv(make_scenario, controller, envs, seed=1, threads=0)
+    env.reset()
+    draws = np.random.default_rng(1)
+    shape = (envs, env.slots, env.info.action_width)
+    choices = len(env.info.choices)
+    actions = [
+        (draws.integers(0, choices, shape) if choices else np.zeros(shape)).astype(np.float32) for _ in range(97)
+    ]
+    _steps_within(env, actions, min_cpu_s)
+    steps, cpu_s = _steps_within(env, actions, min_cpu_s)
+    return steps * envs / cpu_s
+
+
+def _steps_within(env: VecEnv, actions: Sequence[NDArray[np.float32]], min_cpu_s: float) -> tuple[int, float]:
+    """Steps of all environments in at least so much CPU time, and how much it was."""
+    steps = 0
+    started = time.process_time()
+    while (cpu_s := time.process_time() - started) < min_cpu_s or steps == 0:
+        # The clock is asked seldom.
+        for _ in range(max(1, 64 // env.num_envs)):
+            env.step(actions[steps % len(actions)])
+            steps += 1
+    return steps, cpu_s
+
+
+def _packets_of(simulation: Simulation) -> int:
+    return simulation.packets
+
+
+def _crossings_of(simulation: Simulation) -> int:
+    return simulation.link_crossings
+
+
+def _cost_ns(scenario: Scenario, counted: Callable[[Simulation], int], *, warm_up_s: float, min_cpu_s: float) -> float:
+    """CPU time for each of what is counted, ns, after so much simulated time; in several runs where one is short."""
+    count = 0
+    cpu_s = 0.0
+    while cpu_s < min_cpu_s or count == 0:
+        simulation = Simulation(scenario, sample_interval_s=_SAMPLES_S)
+        simulation.run_until(warm_up_s)
+        before = counted(simulation)
+        piece_s = warm_up_s / _PIECES
+        spent_s = 0.0
+        started = time.process_time()
+        while not simulation.finished and (cpu_s + spent_s < min_cpu_s or counted(simulation) == before):
+            simulation.run_until(simulation.now_s + piece_s)
+            piece_s = min(2 * piece_s, warm_up_s) if spent_s < min_cpu_s / _PIECES else piece_s
+            spent_s = time.process_time() - started
+        cpu_s += spent_s
+        count += counted(simulation) - before
+    return cpu_s * 1e9 / count
+
+
+_PER_PACKET = "ns per packet"
+_PER_CROSSING = "ns per crossing"
+_STEPS = "steps per CPU s"
+_ENVS = (1.0, 16.0, 64.0, 256.0)
+
+_ALL = (
+    ScaleSeries(
+        "flows",
+        "Reno flows over one link, each with a share of 10 Mbit/s, RTT 40 ms",
+        "flows",
+        _PER_PACKET,
+        (1, 10, 100, 1_000, 10_000),
+        _flows,
+    ),
+    ScaleSeries(
+        "subflows",
+        "MPTCP LIA over as many links of 100 Mbit/s, RTT 40 ms",
+        "subflows",
+        _PER_PACKET,
+        (2, 4, 8, 16),
+        _subflows,
+    ),
+    ScaleSeries("rate", "1 Reno flow over a link, RTT 40 ms", "Gbit/s", _PER_PACKET, (1, 10, 100), _rate),
+    ScaleSeries(
+        "line",
+        "1 Reno flow over links of 100 Mbit/s in a row, RTT 40 ms, with a queued way back",
+        "hops",
+        _PER_CROSSING,
+        (10, 20, 50, 100, 200),
+        _line,
+    ),
+    ScaleSeries(
+        "mesh",
+        f"Reno flows in a mesh of {_MESH_SIDE} x {_MESH_SIDE} nodes, links of 100 Mbit/s, 1 ms, a host at each",
+        "flows",
+        _PER_CROSSING,
+        (_MESH_FLOWS,),
+        _mesh,
+    ),
+    ScaleSeries(
+        "drl-cc",
+        "environments of DRL-CC: five flows of two subflows over two paths of 8 Mbit/s",
+        "environments",
+        _STEPS,
+        _ENVS,
+        _environments(DRL_CC_ENVIRONMENT, "drl-cc"),
+    ),
+    ScaleSeries(
+        "50-packets",
+        "environments of RL-explore, which decides every 50 packets, at random, over 48 Mbit/s",
+        "environments",
+        _STEPS,
+        _ENVS,
+        _environments(_RL_EXPLORE_ENVIRONMENT, "rl-explore"),
+    ),
+    ScaleSeries(
+        "2-packets",
+        "environments of the clean slate, which decides every 2 packets here, over 100 Mbit/s",
+        "environments",
+        _STEPS,
+        _ENVS,
+        _environments(_TWO_PACKETS_ENVIRONMENT, "clean-slate"),
+    ),
+)
+
+SERIES: Mapping[str, ScaleSeries] = MappingProxyType({series.name: series for series in _ALL})
+"""By name, in the order in which they are measured."""
