@@ -111,6 +111,14 @@ def own_binaries() -> list[tuple[str, str]]:
     return [(core.__file__, "subflow_sim")]
 
 
+def with_core(binaries: Sequence[Entry], core: str | None) -> list[Entry]:
+    """The binaries with that compiled core in place of the installed one; None leaves it."""
+    if core is None:
+        return list(binaries)
+    place = Path("subflow_sim") / Path(core).name
+    return [(entry[0], core, entry[2]) if Path(entry[0]) == place else entry for entry in binaries]
+
+
 def own_data(root: Path, prepared: Path) -> list[tuple[str, str]]:
     """Files that the program reads: assets, library of results, guide, licences, metadata, fonts of its icons."""
     assets = root / "assets"

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import freezing
+import guided_core
 import icons
 import sizes
 
@@ -33,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         prepare()
-        freeze()
+        freeze(guided_core.build(OUTPUT / "core", _step))
         check(BUNDLE)
         packages = [] if options.bundle_only else make_installers(release=options.release)
     except PackageError as error:
@@ -57,15 +58,19 @@ def prepare() -> None:
     icons.write(PREPARED)
 
 
-def freeze() -> None:
+def freeze(core: Path | None) -> None:
     """Has PyInstaller make the bundle, anew.
 
     The modules and libraries of the versions before would stay in it otherwise.
+
+    Args:
+        core: that was built for it; None: the installed one.
     """
     shutil.rmtree(BUNDLE.parent, ignore_errors=True)
     words: list[str | Path] = [sys.executable, "-m", "PyInstaller", "--noconfirm", "--distpath", BUNDLE.parent]
     words += ["--workpath", OUTPUT / "work", ROOT / "packaging" / "subflow.spec"]
-    _step("Freezing the program", "freeze", words, {"SUBFLOW_PREPARED": str(PREPARED)})
+    environment = {"SUBFLOW_PREPARED": str(PREPARED)} | ({} if core is None else {"SUBFLOW_CORE": str(core)})
+    _step("Freezing the program", "freeze", words, environment)
 
 
 def check(bundle: Path) -> None:

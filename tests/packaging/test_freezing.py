@@ -96,3 +96,13 @@ def test_a_file_that_belongs_to_nothing_is_refused(tmp_path: Path) -> None:
     stray.write_bytes(b"\0")
     with pytest.raises(licences.LicenceError, match=r"nobody knows where .*libstray\.so"):
         licences.collect([stray], tmp_path / "licenses", ROOT)
+
+
+def test_the_core_that_was_built_for_the_bundle_takes_the_place_of_the_installed_one() -> None:
+    name = "_core.cpython-311-x86_64-linux-gnu.so"
+    entries = [(f"subflow_sim/{name}", f"/venv/{name}", "EXTENSION"), ("libx.so", "/lib/libx.so", "BINARY")]
+    assert freezing.with_core(entries, None) == entries
+    assert freezing.with_core(entries, f"/made/{name}") == [
+        (f"subflow_sim/{name}", f"/made/{name}", "EXTENSION"),
+        ("libx.so", "/lib/libx.so", "BINARY"),
+    ]

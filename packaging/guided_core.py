@@ -1,0 +1,125 @@
+"""The compiled core for installers, optimised by a profile of what it does in the workloads of the bench.
+
+Run as a program it is the training: ``python guided_core.py CORE`` loads that core in place of the installed one, runs
+the workloads and prints their signatures as JSON.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+Run = Callable[[str, str, Sequence[str | Path]], None]
+"""Runs a program: what it does, the name of its log, its words."""
+
+_ENVIRONMENT_STEPS = 2000
+_MESH_SIDE = 6
+
+
+def build(folder: Path, run: Run) -> Path | None:
+    """Builds the core, trains it and builds it again; None where the compiler has no profiles, which is said.
+
+    Args:
+        folder: for the build.
+        run: a step.
+    """
+    configure: list[str | Path] = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+    configure += [f"-DPython_EXECUTABLE={sys.executable}", f"-Dnanobind_DIR={_nanobind()}"]
+    make = ["cmake", "--build", str(folder), "--target", "_core"]
+    run("Asking the compiler", "core-configure", [*configure, "-DSUBFLOW_PROFILE="])
+    compiler = _compiler(folder)
+    if compiler is None:
+        print("The core is built without a profile: only gcc, and clang with llvm-profdata beside it, make one")
+        return None
+    # What an earlier build has left is of other sources.
+    for old in folder.rglob("*.gcda"):
+        old.unlink()
+    shutil.rmtree(folder / "profiles", ignore_errors=True)
+    run("Building a core that records profiles", "core-record", [*configure, "-DSUBFLOW_PROFILE=record"])
+    run("Compiling it", "core-record-build", make)
+    core = _core_in(folder)
+    run("Training it with the workloads of the bench", "core-training", [sys.executable, Path(__file__), core])
+    if compiler != "gcc":
+        profiles = sorted((folder / "profiles").glob("*.profraw"))
+        run("Merging profiles", "core-merge", [compiler, "merge", "-o", folder / "core.profdata", *profiles])
+    run("Building the core by its profile", "core-use", [*configure, "-DSUBFLOW_PROFILE=use"])
+    run("Compiling it", "core-use-build", make)
+    return core
+
+
+def signatures_of(core: Path) -> dict[str, str]:
+    """What the training run comes to with a core, in a process of its own, by workload."""
+    told = subprocess.run(
+        [sys.executable, Path(__file__), core], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    signatures: dict[str, str] = json.loads(told)
+    return signatures
+
+
+def train() -> dict[str, str]:
+    """Runs the workloads of the bench, a mesh and environments; returns the signatures of those that have one."""
+    import numpy as np
+
+    from subflow_sim.bench import WORKLOADS
+    from subflow_sim.bench_scale import DRL_CC_ENVIRONMENT, mesh_text
+    from subflow_sim.scenario import parse_scenario
+    from subflow_sim.simulation import Simulation
+    from subflow_sim.vec_env import VecEnv, with_learner
+
+    scenarios = {name: workload.scenario() for name, workload in WORKLOADS.items()}
+    scenarios["mesh"] = parse_scenario(mesh_text(_MESH_SIDE, 2 * _MESH_SIDE), file="<training>")
+    signatures = {}
+    for name, scenario in scenarios.items():
+        simulation = Simulation(scenario)
+        simulation.run_until(min(simulation.duration_s, 20.0))
+        signatures[name] = simulation.signature()
+    learning = with_learner(parse_scenario(DRL_CC_ENVIRONMENT, file="<training>"), "drl-cc")
+    env = VecEnv(lambda _env, _episode: learning, "drl-cc", 1, threads=0)
+    env.reset()
+    for _ in range(_ENVIRONMENT_STEPS):
+        env.step(np.zeros((1, env.slots, env.info.action_width), np.float32))
+    return signatures
+
+
+def use_core(core: Path) -> None:
+    """Has this process import that core in place of the installed one."""
+    spec = importlib.util.spec_from_file_location("subflow_sim._core", core)
+    if spec is None or spec.loader is None:
+        raise FileNotFoundError(core)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
+    spec.loader.exec_module(module)
+
+
+def _nanobind() -> str:
+    words = [sys.executable, "-m", "nanobind", "--cmake_dir"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def _core_in(folder: Path) -> Path:
+    return next(path for path in folder.glob("_core.*") if path.suffix in (".so", ".pyd"))
+
+
+def _compiler(folder: Path) -> str | None:
+    """What makes profiles: "gcc", or for clang the program that merges what it recorded; None: nothing does."""
+    told = "".join(path.read_text(encoding="utf-8") for path in folder.glob("CMakeFiles/*/CMakeCXXCompiler.cmake"))
+    if 'CMAKE_CXX_COMPILER_ID "GNU"' in told:
+        return "gcc"
+    if 'CMAKE_CXX_COMPILER_ID "Clang"' not in told:
+        return None
+    compiler = next(line.split('"')[1] for line in told.splitlines() if line.startswith("set(CMAKE_CXX_COMPILER "))
+    beside = Path(os.path.realpath(compiler)).parent / "llvm-profdata"
+    return str(beside) if beside.exists() else shutil.which("llvm-profdata")
+
+
+if __name__ == "__main__":
+    use_core(Path(sys.argv[1]))
+    sys.stdout.write(json.dumps(train(), indent=2) + "\n")
