@@ -447,6 +447,7 @@ def checks(full: bool) -> list[list[Check]]:
         *([Check("C++ tests", cpp_tests("tests", "-DCMAKE_BUILD_TYPE=Release"))] if full else []),
         Check("C++ tests with sanitizers", cpp_tests("asan", "-DCMAKE_BUILD_TYPE=Debug", "-DSUBFLOW_SANITIZE=ON")),
         Check("debug and release agree", [*signatures, compare]),
+        *([Check("compilers agree", [[*compare[:2], "--build", BUILD / "compilers"]])] if full else []),
     ]
     return [reading, building]
 
@@ -467,7 +468,7 @@ def test(full: bool, expression: str | None, paths: list[str], pytest_arguments:
     """Runs every check, also after one has failed, and pytest last; or only the tests that paths or words pick."""
     set_up(TEST_PACKAGES)
     if full:
-        os.environ.setdefault("SUBFLOW_FUZZ_SCENARIOS", "2000")  # read by tests/sim_core/test_random_networks.cpp
+        os.environ.setdefault("SUBFLOW_FUZZ_SCENARIOS", "10000")  # read by tests/sim_core/test_random_networks.cpp
         for passed in BUILD.glob("*/tests-passed"):
             passed.unlink()
     os.environ["GTEST_FILTER"] = "*" if full else "-Full/*"  # the C++ tests with values that take long

@@ -1,21 +1,67 @@
-"""Run two builds of the program `signatures` and compare what they print: optimised and checked code do the same."""
+"""Run builds of the program `signatures` and compare what they print: optimised and checked code do the same.
+
+compare_signatures.py PROGRAM PROGRAM ...    builds that are there
+compare_signatures.py --build FOLDER         builds of gcc and clang, not optimised and as far as it goes, made there
+"""
 
 from __future__ import annotations
 
+import re
+import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LEVELS = ("-O0", "-O3")
+# The newest that a system has; the core needs the oldest of these at least (OLDEST_GCC and OLDEST_CLANG in dev.py).
+COMPILERS = {"gcc": ("g++", 12, 16), "clang": ("clang++", 15, 22)}
 
 
-def main(programs: list[str]) -> int:
+def main(words: list[str]) -> int:
     """Returns the exit code: 1 if the texts differ or are empty."""
-    one, other = (subprocess.run([program], capture_output=True, text=True, check=True).stdout for program in programs)
-    pairs = zip(one.splitlines(), other.splitlines(), strict=True)
-    different = [f"{first}  {second}" for first, second in pairs if first != second]
-    if different or not one:
-        sys.stdout.write("\n".join(["the builds differ:", *different, ""]))
-        return 1
-    sys.stdout.write(f"{len(one.splitlines())} signatures are the same in both builds\n")
+    programs = built(Path(words[1])) if words[0] == "--build" else words
+    first, *others = (subprocess.run([one], capture_output=True, text=True, check=True).stdout for one in programs)
+    for program, other in zip(programs[1:], others, strict=True):
+        pairs = zip(first.splitlines(), other.splitlines(), strict=True)
+        different = [f"{one}  {two}" for one, two in pairs if one != two]
+        if different or not first:
+            sys.stdout.write("\n".join([f"{programs[0]} and {program} differ:", *different, ""]))
+            return 1
+    sys.stdout.write(f"{len(first.splitlines())} signatures are the same in {len(programs)} builds\n")
     return 0
+
+
+def built(folder: Path) -> list[str]:
+    """The program as each compiler makes it at each level; which are missing is said."""
+    programs = []
+    for name, (program, oldest, newest) in COMPILERS.items():
+        compiler = found(program, oldest, newest)
+        if compiler is None:
+            sys.stdout.write(f"not compared: {name}, as no {program} from version {oldest} on is installed\n")
+            continue
+        for level in LEVELS:
+            build = folder / f"{name}{level}"
+            configure = ["cmake", "-S", str(ROOT), "-B", str(build), "-G", "Ninja", "-DSUBFLOW_TESTS=ON"]
+            configure += [f"-DCMAKE_CXX_COMPILER={compiler}", "-DCMAKE_BUILD_TYPE=None", f"-DCMAKE_CXX_FLAGS={level}"]
+            configure += ["-DSUBFLOW_VALIDATE=OFF", "-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF"]
+            for command in (configure, ["cmake", "--build", str(build), "--target", "signatures"]):
+                subprocess.run(command, check=True)
+            programs.append(str(build / "signatures"))
+    return programs
+
+
+def found(program: str, oldest: int, newest: int) -> str | None:
+    """The compiler of that name whose version is recent enough."""
+    for name in (program, *(f"{program}-{version}" for version in range(newest, oldest - 1, -1))):
+        path = shutil.which(name)
+        if path is None:
+            continue
+        told = subprocess.run([path, "-dumpversion"], capture_output=True, text=True, check=False).stdout
+        major = re.match(r"\d+", told)
+        if major and int(major[0]) >= oldest:
+            return path
+    return None
 
 
 if __name__ == "__main__":
