@@ -8,6 +8,7 @@
     python3 dev.py bench          measure the simulator; measure WHAT: start, store, canvas, plots, seek, sweep, …
     python3 dev.py docs           build the user guide into build/docs/html; screenshots takes its pictures anew
     python3 dev.py package        freeze the program and make the installer of this platform, in build/package
+    python3 dev.py lock           pin what the installers are made of, after a change of pyproject.toml; --upgrade: new
     python3 dev.py test-package   try it: self-test, installation on a bare system, removal
     python3 dev.py fuzz [NAME]    feed damaged input to every reader, and the core, for --minutes N; failures are kept
     python3 dev.py golden         print the run signatures of the shipped scenarios and what has changed (--update)
@@ -67,7 +68,7 @@ MODULES = {
     "translate": "tests.helpers.messages",
 }
 
-PACKAGING = {"package": "packaging/package.py", "test-package": "pytest"}
+PACKAGING = {"package": "packaging/package.py", "lock": "uv", "test-package": "pytest"}
 
 # What Qt's wheels leave to the system: for the offscreen platform, for X11, and a font, without which text is blank.
 QT_PACKAGES = (
@@ -83,10 +84,11 @@ PACKAGE_PACKAGES = (
     *("nsis", "lintian", "shellcheck", "xdg-utils", "libglib2.0-bin", "groff"),
 )
 APT_GET = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
-EXTRAS = ("train", "envs", "cluster", "pcap", "docs", "package", "dev")
+EXTRAS = ("build", "train", "envs", "cluster", "pcap", "docs", "package", "dev")
 
 OLDEST_GCC, OLDEST_CLANG = 12, 15
-CPU_TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # PyTorch's own index of builds without CUDA
+# PyTorch's own index of builds without CUDA.
+FROM_TORCH_INDEX = ["--extra-index-url", "https://download.pytorch.org/whl/cpu", "--retries", "2"]
 # Installed together: alone, the second would bring a torch of its own.
 TORCH_AND_WHAT_NEEDS_IT = ("torch", "stable-baselines3")
 
@@ -341,7 +343,7 @@ def install_torch(cuda: bool) -> None:
     elif cuda:
         options = ["--upgrade", "--force-reinstall"]
     elif sys.platform == "linux" and brings_cuda(torch):
-        torch, options = f"{torch}+cpu", ["--extra-index-url", CPU_TORCH_INDEX, "--retries", "2"]
+        torch, options = f"{torch}+cpu", FROM_TORCH_INDEX
     try:
         do(f"Installing {torch}", "torch", pip_install(*options, torch, *others))
     except SetUpError:
@@ -487,13 +489,6 @@ def test(full: bool, expression: str | None, paths: list[str], pytest_arguments:
     return code or (1 if failed else 0)
 
 
-def package(arguments: list[str]) -> int:
-    """Freezes the program and makes the installer of this platform, in build/package."""
-    set_up(PACKAGE_PACKAGES)
-    words = [str(PYTHON), PACKAGING["package"], *arguments]
-    return subprocess.call(words, cwd=ROOT, env=child_environment())
-
-
 def test_package(pytest_arguments: list[str]) -> int:
     """Tries what `package` has made: its self-test, the installers, and a bare system where root may make one."""
     set_up((*TEST_PACKAGES, *PACKAGE_PACKAGES))
@@ -531,7 +526,7 @@ def arguments_parser() -> argparse.ArgumentParser:
     testing.add_argument("--full", action="store_true", help="also what takes long, and many more random examples")
     testing.add_argument("-k", dest="expression", metavar="EXPRESSION", help="only the Python tests that match")
     testing.add_argument("paths", nargs="*", metavar="PATH", help="only the Python tests there")
-    for name in ("package", "test-package"):
+    for name in PACKAGING:
         commands.add_parser(name, help=f"what follows is handed to {PACKAGING[name]}", add_help=False)
     commands.add_parser("fmt")
     commands.add_parser("setup").add_argument("--cuda", action="store_true", help="PyTorch with CUDA")
@@ -572,8 +567,8 @@ def main() -> int:
             run(rest)
         if options.command in ("test", "check"):
             return test(options.full, options.expression, options.paths, rest)
-        if options.command == "package":
-            return package(rest)
+        if options.command in ("package", "lock"):
+            hand_over(sys.executable, ROOT / "packaging" / "locked.py", options.command, *rest)
         if options.command == "test-package":
             return test_package(rest)
         if options.command == "fmt":

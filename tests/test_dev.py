@@ -113,6 +113,7 @@ PINNED = {
     "project": {
         "dependencies": ["numpy>=2,<3"],
         "optional-dependencies": {
+            "build": [],
             "train": ["safetensors==0.8.0", "torch==2.13.0"],
             "envs": ["gymnasium==1.4.0"],
             "cluster": [],
@@ -371,6 +372,7 @@ def test_run_without_a_display_runs_the_scenario_and_exports_it(
     [
         (["run", "--set", "links.wifi.loss=1%"], ["run"], ["--set", "links.wifi.loss=1%"]),
         (["golden", "--update"], ["golden"], ["--update"]),
+        (["lock", "--upgrade"], ["lock"], ["--upgrade"]),
         (["test", "--full", "--", "-x", "tests/sim"], ["test", "--full"], ["-x", "tests/sim"]),
         (["test", "-k", "lia"], ["test", "-k", "lia"], []),
         (["test", "tests/sim/test_env.py", "--", "-x"], ["test", "tests/sim/test_env.py"], ["-x"]),

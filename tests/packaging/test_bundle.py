@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packaging.utils import canonicalize_name
+from tests.packaging.test_lock import entries
 
 from subflow_app.selftest.registry import CHECKS
 
@@ -55,3 +57,11 @@ def test_everything_is_printed_in_a_line(told: tuple[subprocess.CompletedProcess
     lines = done.stdout.splitlines()
     assert len(lines) == len(report["checks"]) + 1
     assert all(line[8:].startswith(check["name"]) for line, check in zip(lines, report["checks"], strict=False))
+
+
+def test_every_package_in_the_bundle_is_the_locked_one(bundle: Path) -> None:
+    parts = json.loads((bundle / "_internal" / "licenses" / "index.json").read_text(encoding="utf-8"))
+    shipped = {canonicalize_name(part["name"]): part["version"] for part in parts if part["kind"] == "python"}
+    pins = {canonicalize_name(pin.name): {each.version for each in pin.specifier} for pin, _ in entries()}
+    assert {name: version for name, version in shipped.items() if version not in pins.get(name, ())} == {}
+    assert "numpy" in shipped

@@ -16,6 +16,7 @@ import pytest
 from ruamel.yaml import YAML
 
 import freezing
+import locked
 from linux import deb, needs, tarball
 from subflow_sim import _core
 
@@ -81,6 +82,9 @@ def test_each_system_has_an_installer_and_is_tried_before_and_after_it(workflow:
         *systems.values()
     }
     steps = _steps(workflow)
+    assert {step["with"]["python-version"] for step in steps if "python-version" in step.get("with", {})} == {
+        ".".join(map(str, locked.PYTHON))  # whose packages are locked
+    }
     (frozen,) = (step["run"] for step in steps if step.get("name") == "Self-test of the frozen program")
     for system in systems.values():
         assert f"{system}) program=" in frozen

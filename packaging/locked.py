@@ -1,0 +1,159 @@
+"""What installers are made of: locked packages, each known by its hash. `dev.py package` and `dev.py lock` are here.
+
+Runs with Python alone, before anything is installed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+import dev  # noqa: E402 - from the folder above, which a script does not look into
+
+PYTHON = (3, 11)  # the one in the installers
+LOCK = ROOT / "packaging" / "requirements.lock"
+EXTRAS = ("build", "train", "pcap", "docs", "package")
+"""What of the project ends up in an installer, and what makes that: the core, the guide, the bundle."""
+
+_ENVIRONMENT = dev.BUILD / "package-venv"
+_DOTTED = ".".join(map(str, PYTHON))
+
+
+def main(words: list[str]) -> int:
+    """Does what follows `dev.py`; returns the exit code."""
+    try:
+        if words[0] == "lock":
+            lock(words[1:])
+            return 0
+        use_own_environment()
+        set_up()
+    except dev.SetUpError as stop:
+        sys.stderr.write(f"{stop}\n")
+        return 1
+    except KeyboardInterrupt:
+        return 130
+    dev.hand_over(dev.PYTHON, ROOT / "packaging" / "package.py", *words[1:])
+
+
+def requirements() -> list[str]:
+    """What the installers are made of and with, as pyproject.toml asks for it, but PyTorch for Linux without CUDA."""
+    table = dev.project()
+    extras = table["project"]["optional-dependencies"]
+    wanted = [*table["build-system"]["requires"], *table["project"]["dependencies"]]
+    for one in (requirement for extra in EXTRAS for requirement in extras[extra]):
+        is_torch = one.startswith("torch==")
+        wanted += [f"{one}+cpu; sys_platform == 'linux'", f"{one}; sys_platform != 'linux'"] if is_torch else [one]
+    return sorted(wanted)
+
+
+def lock(uv_arguments: list[str]) -> None:
+    """Pins all of it, with what that needs, in packaging/requirements.lock.
+
+    One file for Linux, Windows and macOS, with the hashes of all files that PyPI has of each version. A pin that still
+    fits stays, unless --upgrade is handed to uv. PyTorch for Linux has one hash, that of the wheel that pip finds here.
+
+    Raises:
+        dev.SetUpError: if something cannot be had, or nothing fits.
+    """
+    dev.set_up()
+    folder = dev.BUILD / "lock"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    dev.do("Installing uv", "uv", dev.pip_install(*dev.project()["project"]["optional-dependencies"]["lock"]))
+    fetch_torch(folder)
+    asked = (
+        f'[project]\nname = "pyproject"\nversion = "0"\ndependencies = {json.dumps(requirements())}\n'
+        f"[tool.uv]\nenvironments = [\"python_version == '{_DOTTED}'\"]\n"
+    )
+    (folder / "pyproject.toml").write_text(asked, encoding="utf-8")
+    pins = folder / LOCK.name
+    pins.write_text(dev.read_text(LOCK), encoding="utf-8")  # what uv stays with
+    words = [dev.BIN / "uv", "pip", "compile", "--directory", folder, "pyproject.toml", "--output-file", pins.name]
+    words += ["--universal", "--python-version", _DOTTED, "--generate-hashes", "--find-links", "."]
+    words += ["--only-binary=:all:", "--no-header", "--annotation-style=line"]
+    words += ["--upgrade-package=torch"]  # whose hash would stay although another wheel of that version is there
+    dev.do("Choosing versions", "lock", [*words, *uv_arguments])
+    head = "# Made by `python3 dev.py lock` for these lines of pyproject.toml:\n"
+    head += "".join(f"#   {one}\n" for one in requirements())
+    LOCK.write_text(head + pins.read_text(encoding="utf-8"), encoding="utf-8", newline="\n")
+
+
+def fetch_torch(folder: Path) -> None:
+    """Puts the wheel of PyTorch for Linux, x86-64, into a folder; its index is asked for nothing else.
+
+    The lock has the hash of the one that pip found where the lock was made, in PyTorch's index or in a folder that pip
+    was told of there: a wheel with other content under the same name is refused. PyPI has no build for Linux without
+    CUDA, but those for Windows and macOS have none, and theirs are the hashes that PyPI tells.
+    """
+    (torch,) = (one.partition(";")[0] for one in requirements() if "+cpu" in one)
+    words = [dev.PYTHON, "-m", "pip", "download", "--no-input", "--disable-pip-version-check", *dev.FROM_TORCH_INDEX]
+    words += ["--no-deps", "--only-binary=:all:", "--python-version", _DOTTED]
+    dev.do(f"Fetching {torch}", "fetch-torch", [*words, "--platform", "manylinux_2_28_x86_64", "--dest", folder, torch])
+
+
+def use_own_environment() -> None:
+    """From here on this process installs and builds in an environment with what is frozen and nothing else."""
+    dev.BIN = _ENVIRONMENT / dev.BIN.relative_to(dev.VENV)
+    dev.VENV, dev.PYTHON = _ENVIRONMENT, dev.BIN / "python"
+
+
+def refuse_another_lock() -> None:
+    """Stops where packaging/requirements.lock was made for something else than pyproject.toml asks for.
+
+    Raises:
+        dev.SetUpError: naming what differs.
+    """
+    locked = set(re.findall(r"^#   (.+)$", dev.read_text(LOCK), re.MULTILINE))
+    asked = set(requirements())
+    if locked != asked:
+        lines = ["packaging/requirements.lock does not fit pyproject.toml. Make it anew: python3 dev.py lock"]
+        lines += [f"  asked for, not locked: {one}" for one in sorted(asked - locked)]
+        lines += [f"  locked, not asked for: {one}" for one in sorted(locked - asked)]
+        raise dev.SetUpError("\n".join(lines))
+
+
+def set_up() -> None:
+    """Makes the environment that is frozen: what the lock pins, each file of the hash it has there, and the core.
+
+    Wheels alone: what builds a source distribution would come without a hash.
+
+    Raises:
+        dev.SetUpError: if this is not the Python of the installers, or something is not as it is locked.
+    """
+    if sys.version_info[:2] != PYTHON:
+        found = sys.version.split()[0]
+        raise dev.SetUpError(f"An installer is made with Python {_DOTTED}, whose packages are locked. This is {found}.")
+    refuse_another_lock()
+    dev.provide_system_packages(dev.PACKAGE_PACKAGES)
+    with dev.only_one():
+        stamp, core_stamp = dev.VENV / "subflow-locked.stamp", dev.VENV / "subflow-core.stamp"
+        locked = hashlib.sha256(f"{dev.read_text(LOCK)}\0{sys.version}\0{dev.VENV}".encode()).hexdigest()
+        if not dev.is_current(stamp, locked):
+            shutil.rmtree(dev.VENV, ignore_errors=True)
+            dev.do("Making an environment of its own", "package-venv", [dev.BASE_PYTHON, "-m", "venv", dev.VENV])
+            options = ["--require-hashes", "--only-binary=:all:", "--requirement", LOCK]
+            with tempfile.TemporaryDirectory() as folder:
+                if sys.platform == "linux":
+                    fetch_torch(Path(folder))
+                    options += ["--find-links", folder]
+                dev.do("Installing what is locked", "package-pip", dev.pip_install(*options))
+            stamp.write_text(locked, encoding="utf-8")
+        core = dev.core_digest()
+        if not dev.is_current(core_stamp, core):
+            core_stamp.unlink(missing_ok=True)
+            options = ["--config-settings", f"build-dir={dev.BUILD / 'package-core'}"]  # beside that of developers
+            install = dev.pip_install("--no-build-isolation", "--no-deps", *options, "--editable", ROOT)
+            dev.do("Building the core", "package-core", install)
+            core_stamp.write_text(core, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
