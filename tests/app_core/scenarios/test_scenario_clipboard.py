@@ -107,6 +107,9 @@ def test_paths_over_links_that_are_missing_are_left_out() -> None:
         ('[flows.x]\nfrom = "p"\nto = "a"', "flow x ends at nodes"),
         ('[nodes."a b"]\nkind = "host"', '"a b" on the clipboard is no name'),
         ("[nodes.x]\nborn = 2020-01-01", "a date or time of day"),
+        ("[nodes.x]\nat = [inf, 0]", "nodes.x on the clipboard holds a number that no scenario has"),
+        ("[[notes]]\nat = [1e308, 9999999999999999999]", "notes on the clipboard holds a number"),
+        (f"[nodes.x]\nat = {'[' * 60}{']' * 60}", "holds no parts"),
     ],
 )
 def test_what_cannot_be_pasted_is_refused_with_its_reason(pasted: str, message: str) -> None:

@@ -17,6 +17,7 @@ from subflow_app.core.scenarios.scenario_edits import Edited, fresh_name
 from subflow_app.core.scenarios.scenario_parts import NAMED, ROWS, flow_of, named, rows
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue, read_toml, render, render_key
 from subflow_app.core.scenarios.toml_patch import TomlPatch
+from subflow_sim.gate import MAX_INTEGER
 from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN
 
 PASTE_SHIFT = 40.0
@@ -221,6 +222,8 @@ def _check(parts: Mapping[str, Any]) -> None:
 def _check_value(value: Any, place: str) -> None:
     if isinstance(value, date | time):
         raise InputError(f"{place} on the clipboard holds a date or time of day, which no scenario has")
+    if isinstance(value, int | float) and not abs(value) <= MAX_INTEGER:
+        raise InputError(f"{place} on the clipboard holds a number that no scenario has; allowed: up to {MAX_INTEGER}")
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         _check_value(each, place)
 
