@@ -107,6 +107,8 @@ def text(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
 def _with_change(rng: random.Random, tokens: list[str], others: Sequence[bytes]) -> list[str]:
     if not tokens:
         return [value(rng)]
+    if sum(map(len, tokens)) > MOST_BYTES:
+        return tokens
     at = rng.randrange(len(tokens))
     kind = rng.randrange(16)
     if kind < 4:
@@ -202,7 +204,9 @@ def json_value(rng: random.Random, document: Any) -> Any:
         case 2 if isinstance(holder, dict):
             holder[rng.choice((f"{key} ", "", str(key).upper(), "\0", "a.b", "__class__", "é" * 300))] = holder[key]
         case 3 if isinstance(holder, list):
-            holder[key:key] = [holder[key]] * rng.choice((1, 3, 1000))
+            # What is large comes only a few times more: a thousand thousandfold copies fit into no memory.
+            is_small = len(json.dumps(holder[key])) < 200
+            holder[key:key] = [holder[key]] * (rng.choice((1, 3, 1000)) if is_small else 1)
         case _:
             holder[key] = _strange(rng, holder[key])
     # Swapping may have put a part into itself.
@@ -316,7 +320,8 @@ def table(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
             case 6:
                 rng.shuffle(rows)
             case 7:
-                rows += [list(row)] * rng.choice((1, 10, 3000))
+                is_short = sum(map(len, row)) < 200
+                rows += [list(row)] * (rng.choice((1, 10, 3000)) if is_short else 1)
             case 8:
                 row[place : place + 1] = [rng.choice(('"', '""', '"a\nb"', "'", "\\", "=1+1", "@SUM(A1)", "\0"))]
             case 9:
