@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from subflow_agents.errors import ConfigError
+from subflow_sim.gate import MAX_INTEGER
 
 CLASSICS = ("lia", "olia", "balia", "wvegas")
 """The coupled controllers that agents are measured against."""
@@ -141,6 +142,8 @@ def _read(key: str, annotation: str, value: object) -> Any:
     name = annotation.partition(" |")[0].partition("[")[0]
     if not isinstance(value, _KINDS[name]) or (isinstance(value, bool) and name != "bool"):
         raise ConfigError(key, f"{value!r} is of the wrong kind", name.lower())
+    if isinstance(value, int) and abs(value) > MAX_INTEGER:
+        raise ConfigError(key, "the whole number is too large", f"up to {MAX_INTEGER}")
     return float(value) if name == "float" and isinstance(value, int | float) else value
 
 
