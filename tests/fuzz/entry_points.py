@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import dev
 from tests.fuzz import examples, mutators
 from tests.fuzz.examples import SMALL_SCENARIO
 from tests.fuzz.mutators import Mutator
@@ -221,6 +225,67 @@ def _rank(path: Path) -> None:
     rank(path.read_bytes().decode("utf-8", "replace"), titles, lambda title: (title, title[::-1]))
 
 
+@cache
+def _window() -> Any:
+    """A window with three panels, and what keeps the program of Qt alive."""
+    from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
+
+    from subflow_app.qt.docks import Docks
+
+    application = QApplication.instance() or QApplication([])
+    window = QMainWindow()
+    docks = Docks(window)
+    docks.set_centre("topology", "Topology", QWidget())
+    for name in ("plots", "history"):
+        docks.add(name, name, QWidget(), icon_name=name)
+    return application, window, docks
+
+
+def _window_states() -> Sequence[bytes]:
+    """Made by a process of its own: the tests of the window want theirs without windows of others."""
+    code = "import sys; from tests.fuzz import entry_points as e; sys.stdout.buffer.write(e.window_state())"
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    made = subprocess.run([sys.executable, "-c", code], cwd=dev.ROOT, env=environment, capture_output=True, check=True)
+    return [made.stdout]
+
+
+def window_state() -> bytes:
+    """The file that a window leaves."""
+    import tempfile
+
+    from PySide6.QtCore import QSettings
+
+    from subflow_app.qt.window_state import LAYOUT_VERSION
+
+    _, window, docks = _window()
+    with tempfile.TemporaryDirectory(prefix="subflow-fuzz-") as folder:
+        path = Path(folder, "window.ini")
+        kept = QSettings(str(path), QSettings.Format.IniFormat)
+        values = {"version": LAYOUT_VERSION, "geometry": window.saveGeometry(), "workspaces/study": docks.save_state()}
+        for name, value in {**values, "workspace": "study", "folds/study": True, "speed": "8", "history": "{}"}.items():
+            kept.setValue(name, value)
+        kept.sync()
+        return path.read_bytes()
+
+
+def _read_window_state(path: Path) -> None:
+    from PySide6.QtCore import QByteArray, QSettings
+
+    from subflow_app.qt.window_state import WindowStateFile
+
+    _, window, docks = _window()
+    kept = WindowStateFile(path)
+    kept.switches()
+    kept.speed_limit(None)
+    assert isinstance(kept.history, str)
+    written = QSettings(str(path), QSettings.Format.IniFormat)
+    geometry, state = written.value("geometry"), written.value("workspaces/study")
+    if isinstance(geometry, QByteArray):
+        window.restoreGeometry(geometry)
+    if isinstance(state, QByteArray):
+        docks.restore_state(state)
+
+
 def _read_store(path: Path) -> None:
     from subflow_app.cli.history import run_document, shown_document
     from subflow_app.core.exports import ExportPlan, export_run
@@ -321,6 +386,7 @@ def _all() -> tuple[EntryPoint, ...]:
         EntryPoint("clipboard", examples.clipboards, toml, _paste, "a.txt"),
         EntryPoint("query", examples.queries, text, _search, "a.txt"),
         EntryPoint("palette", lambda: [b"run", b"open scen", "größe".encode()], text, _rank, "a.txt"),
+        EntryPoint("window", _window_states, text, _read_window_state, "window.ini"),
         EntryPoint("store", examples.store_files, mutators.database, _read_store, "a.subflow", ("out/*",)),
     )
 
@@ -379,4 +445,5 @@ def private_folders(home: Path) -> dict[str, str]:
     """An environment in which nothing of the user is read or written."""
     names = ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
     folders = {name: str(home / name.lower()) for name in names}
-    return {**os.environ, **folders, **ENVIRONMENT, "HOME": str(home), "TMPDIR": str(home / "tmp"), "LC_ALL": "C.UTF-8"}
+    screen = {"QT_QPA_PLATFORM": "offscreen", "LC_ALL": "C.UTF-8"}
+    return {**os.environ, **folders, **ENVIRONMENT, **screen, "HOME": str(home), "TMPDIR": str(home / "tmp")}
