@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from subflow_agents.config import CLASSICS
 from subflow_agents.errors import ConfigError
 from subflow_agents.scenarios import SINGLE_PATH_BASELINES, read_scenario, steered_flows
+from subflow_sim.gate import toml_tree
 from subflow_sim.stats import Estimate
 
 if TYPE_CHECKING:
@@ -157,7 +158,6 @@ def read_contender(text: str, *, is_baseline: bool = False) -> Contender:
     from subflow_agents.registry import agent, agent_names
     from subflow_sim import controllers
     from subflow_sim.errors import SimError
-    from subflow_sim.gate import toml_tree
 
     if text.lstrip().startswith("{"):
         try:

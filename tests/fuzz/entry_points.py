@@ -255,7 +255,7 @@ def window_state() -> bytes:
 
     from PySide6.QtCore import QSettings
 
-    from subflow_app.qt.window_state import LAYOUT_VERSION
+    from subflow_app.qt.docks import LAYOUT_VERSION
 
     _, window, docks = _window()
     with tempfile.TemporaryDirectory(prefix="subflow-fuzz-") as folder:
