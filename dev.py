@@ -76,7 +76,7 @@ QT_PACKAGES = (
     *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-shape0", "libxcb-xkb1", "libxkbcommon-x11-0"),
     "fonts-dejavu-core",
 )
-TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "tshark")
+TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "tshark", "strace")
 # What makes an installer, and what tries it on a system of its own.
 PACKAGE_PACKAGES = (
     *("binutils", "desktop-file-utils", "appstream", "shared-mime-info", "xz-utils"),

@@ -1,0 +1,261 @@
+"""No command speaks to a network: all of them are carried out under a tracer, with the processes that they start."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from tests.cli.conftest import SCENARIO
+from tests.helpers.commands_in_turn import KNOCK
+from tests.helpers.experiments import tiny_recipe
+from tests.helpers.fake_kernel import ONE_PATH
+from tests.helpers.labs import small_lab
+
+from subflow_app.cli.commands import app
+
+ROOT = Path(__file__).resolve().parents[2]
+GRAPH = ROOT / "tests" / "app_core" / "scenarios" / "graphs" / "alpine.graphml"
+
+Line = tuple[str, int | None]
+
+# What is typed for each command, in this order; with a number where the exit code is another than 0.
+COMMANDS: dict[str, list[str | Line]] = {
+    "trainings": ["trainings"],
+    "trainings show": ["trainings show 1"],
+    "trainings pause": ["trainings pause 1"],
+    "trainings resume": ["trainings resume 1"],
+    "trainings checkpoint": ["trainings checkpoint 1"],
+    "trainings evaluate": ["trainings evaluate 1"],
+    "trainings rename": ["trainings rename 1 Mine"],
+    "trainings note": ["trainings note 1 'for the paper'"],
+    "trainings stop": ["trainings stop 1"],
+    "trainings delete": ["trainings delete 1 --files"],
+    "train": ["train ddpg-mpcc --scenario t-ddpg-c --steps 60 --eval-every 0 --out trained"],
+    "agents": ["agents"],
+    "agents show": ["agents show drl-cc"],
+    "agents promote": ["agents promote last --name mine"],
+    "run": ["run two.toml --decisions --seed 1", "run two.toml --seed 2"],
+    "show": ["show last"],
+    "explain": ["explain 1 download/1 --at 1s"],
+    "fairness": ["fairness 1"],
+    "fork": ["fork 1 --at 1s --set links.wifi.loss=5%"],
+    "replay": ["replay 1 --at 1s --packets --json"],
+    "export": ["export 1 --format parquet,pcapng,svg --figure cwnd", "export 2 --format bundle --out data"],
+    "verify": ["verify data/run-2.subflow.zip"],
+    "report": ["report 1 -o report.html --figure cwnd"],
+    "compare": ["compare 1 2"],
+    "import-trace": ["import-trace measured.csv"],
+    "export-topology": ["export-topology two.toml -o two.graphml"],
+    "import": ["import alpine.graphml -o alpine.toml"],
+    "evaluate": ["evaluate drl-cc --scenario two.toml --seeds 1-1 --baselines lia"],
+    "compare-kernel": [("compare-kernel one.toml --repetitions 1 --seeds 1", None)],  # some machines cannot
+    "sweep": ["sweep two.toml --axis links.wifi.loss=0%,1% --seeds 1 --jobs 2"],
+    "sweeps": ["sweeps"],
+    "sweeps show": ["sweeps show last"],
+    "sweeps resume": ["sweeps resume last --jobs 1"],
+    "sweeps plans": ["sweeps plans"],
+    "sweeps rename": ["sweeps rename last Mine"],
+    "sweeps delete": ["sweeps delete last"],
+    "reproduce": ["reproduce tiny.toml --jobs 1"],
+    "leaderboard": ["leaderboard --quick --contest ddpg-mpcc-c --controllers lia --seeds 1 --jobs 1"],
+    "library build": ["library build tiny.toml --out library.db --jobs 1"],
+    "library info": ["library info"],
+    "library list": ["library list --file library.db"],
+    "library check": ["library check --file library.db --sample 1"],
+    "library copy": ["library copy tiny.toml --file library.db"],
+    "labs": ["labs"],
+    "labs check": ["labs check 01-small.md"],
+    "labs begin": ["labs begin 01-small.md", "run 01-small.toml"],
+    "labs show": ["labs show 01-small.md"],
+    "labs hint": ["labs hint 01-small.md"],
+    "labs next": ["labs next 01-small.md"],
+    "labs answer": ["labs answer 01-small.md bdp 83", "labs answer 01-small.md who 2"],
+    "labs predict": ["labs predict 01-small.md 2"],
+    "labs result": ["labs result 01-small.md --student Ada --out ada.json"],
+    "labs verify": ["labs verify ada.json --lab 01-small.md"],
+    "runs": ["runs"],
+    "runs QUERY": ["runs 'lia goodput>1Mbit/s'"],
+    "runs rename": ["runs rename 1 Mine"],
+    "runs tag": ["runs tag 1 paper"],
+    "runs untag": ["runs untag 1 paper"],
+    "runs note": ["runs note 1 'for the paper'"],
+    "runs delete": ["runs delete 2"],
+    "runs restore": ["runs restore 2"],
+    "runs purge": ["runs purge"],
+    "check": ["check library.db"],
+    "salvage": ["salvage library.db -o salvaged.db"],
+    "upgrade": ["upgrade library.db"],
+    "bench": ["bench A"],
+    "controllers": ["controllers lia"],
+    "schedulers": ["schedulers minrtt"],
+    "scenarios": ["scenarios"],
+    "schema": ["schema"],
+    "guide": [("guide lia", None)],  # not built, perhaps
+    "window": ["window two.toml"],
+}
+# What other commands start as processes of their own.
+WORKERS = {"train-worker": "train", "figure-worker": "library build", "kernel-worker": "compare-kernel"}
+# Not `guide --build`: Sphinx imports urllib3, which binds ::1, a local address, to learn whether there is IPv6.
+LONG = [
+    "library list",
+    "--selftest",
+    "run demo --export exported",
+    "reproduce tiny.toml --quick --out report --docs docs",
+    "labs check 01-small.md --run",
+]
+
+TRACER = ["strace", "-f", "--seccomp-bpf", "-s", "200"]
+TRACED = "trace=socket,connect,bind,unshare,execve,clone,clone3,fork,vfork"
+LOCAL = {"AF_UNIX", "AF_NETLINK"}
+"""Sockets between processes of a machine, and between one and its kernel."""
+
+_CALL = re.compile(r"(?P<process>\d+) +(?P<goes_on><\.\.\. )?(?P<name>\w+)(?:\(| resumed>)(?P<rest>.*)")
+_FAMILY = re.compile(r"\b[AP]F_[A-Z0-9]+")
+
+
+def every_command(group: Any, words: tuple[str, ...] = ()) -> Iterator[str]:
+    """All commands of the command line, hidden ones and groups that do something by themselves too."""
+    for name, command in group.commands.items():
+        path = (*words, name)
+        if not hasattr(command, "commands") or command.invoke_without_command:
+            yield " ".join(path)
+        if hasattr(command, "commands"):
+            yield from every_command(command, path)
+
+
+def test_every_command_is_traced() -> None:
+    assert sorted([*COMMANDS, *WORKERS]) == sorted(every_command(typer.main.get_command(app)))
+
+
+def trace(words: Sequence[str | Path], folder: Path) -> str:
+    """What a program and its processes did, as strace writes it; skips where nothing can be traced."""
+    if shutil.which("strace") is None:
+        pytest.skip("needs strace, which is there for Linux alone")
+    probe = subprocess.run([*TRACER, "-e", TRACED, "true"], capture_output=True, text=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip(f"nothing can be traced here: {probe.stderr.strip()}")
+    written = folder / "trace.txt"
+    # A desktop's buses are left to it.
+    hidden = ("DISPLAY", "WAYLAND_DISPLAY", "DBUS_SESSION_BUS_ADDRESS")
+    environment = {name: value for name, value in os.environ.items() if name not in hidden}
+    environment["PYTHONPATH"] = str(ROOT)
+    done = subprocess.run(
+        [*TRACER, "-e", TRACED, "-o", written, *words],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return written.read_text(encoding="utf-8", errors="replace")
+
+
+def children(calls: list[re.Match[str] | None]) -> dict[int, str]:
+    """The processes that are started, by the place of the call that starts them: it may end after their first calls."""
+    begun: dict[str, int] = {}
+    found = {}
+    for place, call in enumerate(calls):
+        if call is not None and call["name"] in ("clone", "clone3", "fork", "vfork"):
+            if call["goes_on"] is None:
+                begun[call["process"]] = place
+            if child := re.search(r"= (\d+)$", call["rest"]):
+                found[begun[call["process"]]] = child[1]
+    return found
+
+
+def connections(trace: str) -> list[str]:
+    """The calls that reach for a network, each with the command that was at work, in a trace of strace.
+
+    A process that has entered a network namespace of its own is alone there, with those that it starts: nothing leads
+    out of it.
+    """
+    calls = [_CALL.match(line) for line in trace.splitlines()]
+    started = children(calls)
+    alone: set[str] = set()
+    entering: set[str] = set()
+    found, command = [], "the start"
+    for place, call in enumerate(calls):
+        if call is None:
+            continue
+        process, name, rest = call["process"], call["name"], call["rest"]
+        if place in started and process in alone:
+            alone.add(started[place])
+        elif name == "unshare":
+            if "CLONE_NEWNET" in rest:
+                entering.add(process)
+            if process in entering and rest.endswith("= 0"):
+                alone.add(process)
+        elif name in ("socket", "connect", "bind"):
+            if KNOCK in rest:
+                command = rest.partition(KNOCK)[2].partition('"')[0]
+            elif (process not in alone and set(_FAMILY.findall(rest)) - LOCAL) or "io.systemd.Resolve" in rest:
+                found.append(f"subflow {command}: {call[0]}")
+    return found
+
+
+def carry_out(lines: Sequence[str | Line], folder: Path) -> str:
+    """The trace of commands that are carried out in a folder with files for them."""
+    short = SCENARIO.replace('duration = "10s"', 'duration = "2s"').replace('warmup = "2s"', 'warmup = "500ms"')
+    (folder / "two.toml").write_text(short, encoding="utf-8")
+    (folder / "one.toml").write_text(ONE_PATH.replace("5s", "1s"), encoding="utf-8")
+    (folder / "measured.csv").write_text("t_ms;window;delay (ms)\n100;10;40\n200;11;41\n", encoding="utf-8")
+    shutil.copyfile(GRAPH, folder / GRAPH.name)
+    tiny_recipe(folder)
+    small_lab(folder)
+    pairs = [(line, 0) if isinstance(line, str) else line for line in lines]
+    (folder / "lines.json").write_text(json.dumps(pairs), encoding="utf-8")
+    return trace([sys.executable, "-m", "tests.helpers.commands_in_turn", folder / "lines.json"], folder)
+
+
+@pytest.mark.timeout(600)  # 12 s of processor time, most of it in turn
+def test_no_command_reaches_for_a_network(tmp_path: Path) -> None:
+    seen = carry_out([line for lines in COMMANDS.values() for line in lines], tmp_path)
+    assert connections(seen) == []
+    told = re.findall(rf'"{KNOCK}([^"]*)"', seen)
+    assert len(told) == sum(map(len, COMMANDS.values()))
+    started = [worker for worker in WORKERS if re.search(rf'execve\(.*"{worker}"', seen)]
+    assert started == list(WORKERS)
+
+
+@pytest.mark.full("a self-test, all figures, a report")
+@pytest.mark.timeout(900)
+def test_what_takes_long_reaches_for_no_network_either(tmp_path: Path) -> None:
+    assert connections(carry_out(["trainings stop 1", *LONG], tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("socket.socket(type=socket.SOCK_DGRAM).connect(('127.0.0.1', 9))", 'sin_addr=inet_addr("127.0.0.1")'),
+        ("socket.socket(socket.AF_INET6).bind(('::1', 0))", "AF_INET6"),
+        ("subprocess.run([sys.executable, '-c', 'import socket; socket.socket()'])", "socket(AF_INET, SOCK_STREAM"),
+        ("socket.socket(socket.AF_UNIX).bind('here')", ""),
+    ],
+)
+def test_a_connection_is_seen(tmp_path: Path, code: str, told: str) -> None:
+    found = connections(trace([sys.executable, "-c", f"import socket, subprocess, sys; {code}"], tmp_path))
+    assert (found != []) == (told != "")
+    assert told in "".join(found)
+
+
+def test_what_is_alone_in_a_network_of_its_own_reaches_nobody() -> None:
+    inside = "7 unshare(CLONE_NEWNET) = 0\n7 clone(flags=SIGCHLD) = 8\n8 socket(AF_INET, SOCK_STREAM, 0) = 3\n"
+    assert connections(inside) == []
+    assert connections(inside.replace(" = 0\n7", " = -1 EPERM (Operation not permitted)\n7")) != []
+    assert connections(f"{inside}9 socket(AF_INET, SOCK_STREAM, 0) = 3\n") != []
+    # The calls of two processes at once stand between each other.
+    apart = (
+        inside.replace("(flags=SIGCHLD) = 8\n", "(flags=SIGCHLD <unfinished ...>\n") + "7 <... clone resumed>) = 8\n"
+    )
+    assert connections(apart) == []
+    assert connections(apart.replace("unshare(CLONE_NEWNET) = 0", "vfork() = 6")) != []
