@@ -24,6 +24,8 @@ _log = logging.getLogger(__name__)
 
 FORMAT = 1
 MOST_BYTES = 20_000_000
+# What a document of another shape raises while it is read.
+_WRONG = (ValueError, LookupError, TypeError, AttributeError, OverflowError)
 
 PredictionValue = str | float | tuple[tuple[float, float], ...]
 """The text of an option, a number (SI), or points (s, SI) of a curve."""
@@ -160,7 +162,7 @@ class ProgressFolder:
             return Kept(None, tr("{path} cannot be read: {reason}", path=path, reason=error.strerror or error))
         try:
             return Kept(progress_of(json_tree(content, is_strict=False), lab))
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
+        except _WRONG as error:
             _log.warning("progress in %s cannot be used: %s", path, error)
             return Kept(None, self._set_aside(path, error))
 
@@ -168,7 +170,7 @@ class ProgressFolder:
         """The progress in a lab, if it can be read; nothing is set aside."""
         try:
             return progress_of(json_tree(read_file(self.path(lab), MOST_BYTES), is_strict=False), lab)
-        except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        except (OSError, *_WRONG):
             return None
 
     def write(self, progress: Progress) -> None:

@@ -242,7 +242,9 @@ def _malformed(document: Mapping[str, Any]) -> str:
         fork = run.get("fork")
         if fork is not None and not (isinstance(fork, dict) and isinstance(fork.get("at_s"), int | float)):
             return "a run does not say where it branched off"
-    for sweep in document.get("sweeps", ()):
+    if not isinstance(document.get("sweeps", []), list):
+        return '"sweeps" is of another kind'
+    for sweep in document.get("sweeps", []):
         if not isinstance(sweep, dict) or not isinstance(sweep.get("runs"), list) or "points" not in sweep:
             return "a sweep lacks its runs"
     if not all(isinstance(step, dict) and isinstance(step.get("id"), str) for step in document["steps"]):
