@@ -264,7 +264,7 @@ def _signature_problems(document: Mapping[str, Any], key: str) -> Iterator[str]:
     if method == _PLAIN and key:
         yield "it was signed without the course key"
         key = ""
-    if not hmac.compare_digest(digest, _digest(document, key)):
+    if not hmac.compare_digest(digest.encode(), _digest(document, key).encode()):
         told = "the file was changed after it was signed"
         yield f"{told}, or signed with another key" if key else told
     for run in document["runs"]:
