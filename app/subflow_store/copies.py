@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from sqlite3 import Connection
 from typing import Any, TypeVar
 
+from subflow_store.checksums import KIND as CHECKSUMS
+from subflow_store.checksums import insert_checksums
 from subflow_store.database import Database
 from subflow_store.documents import strict_json
 from subflow_store.processes import process_columns
@@ -197,13 +199,16 @@ class Taking:
             self._copy(table, "run_id", number, here, lambda event: streams is None or event["stream"] in streams)
         for key in self._rows("run_key", "run_id", number):
             self._put("run_key", key | {"run_id": here, "has_traces": key["has_traces"] and is_whole})
+        insert_checksums(self._into, here)
         self._into.execute("UPDATE run SET status = ? WHERE id = ?", (row["status"], here))
         return here
 
     def _documents(self, number: int, here: int) -> dict[str, str]:
         """Takes them; returns what they say."""
         rows = self._rows("run_document", "run_id", number)
-        documents = {row["kind"]: self._changes.plain(row["kind"], row["text"]) for row in rows}
+        documents = {
+            row["kind"]: self._changes.plain(row["kind"], row["text"]) for row in rows if row["kind"] != CHECKSUMS
+        }
         if "summary" in documents:
             documents["summary"] = _renumbered(documents["summary"], here)
         for kind, text in documents.items():

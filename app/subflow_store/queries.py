@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_store.checksums import KIND as CHECKSUMS
+from subflow_store.checksums import checksum
 from subflow_store.codec import codec
 from subflow_store.conditions import Condition, where
 from subflow_store.damage import Damage, RowError, is_damage, row_of, typed
@@ -141,6 +143,9 @@ def load_run(reader: Connection, run_id: int, gone: frozenset[int]) -> RunRow | 
     with row_of("run_document", "run", run_id):
         found = reader.execute("SELECT kind, text FROM run_document WHERE run_id = ?", (run_id,)).fetchall()
         documents = dict(typed(found, str, str))
+        sums = json_object(documents.get(CHECKSUMS, "{}"))
+        if sums.get("run_document", checksum(found)) != checksum(found):
+            raise ValueError("something of it is not what was written")
         return rows[0]._replace(
             scenario_text=documents["scenario"],
             summary=json_object(documents.get("summary", "{}")),

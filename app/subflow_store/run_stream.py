@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_store.checksums import insert_checksums
 from subflow_store.codec import SAMPLES
 from subflow_store.documents import strict_json
 from subflow_store.errors import RunClosed, StoreLocked
@@ -164,11 +165,12 @@ class RunStream:
             store_values(connection, self._run_id, values)
             end = {
                 "wall_s": figures.wall_s if wall_s is None else wall_s,
-                "status": status,
                 "signature": signature,
                 "ended_at": now_text(),
             }
             update(connection, "run", self._run_id, figures._asdict() | end)
+            insert_checksums(connection, self._run_id)
+            update(connection, "run", self._run_id, {"status": status})
         self._mark_stored()
 
     def abandon(self, transaction: Transaction) -> None:

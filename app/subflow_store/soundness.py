@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from subflow_store.checksums import COVERED, checksum
+from subflow_store.checksums import KIND as CHECKSUMS
 from subflow_store.codec import SAMPLES, codec
 from subflow_store.damage import Damage, RowError, is_damage, row_of
 from subflow_store.event_ingest import spans_of
@@ -47,6 +49,7 @@ _DOCUMENTS: Mapping[str, Callable[[str], object]] = {
     "summary": json_object,
     "machine": json_object,
     "config": json_object,
+    CHECKSUMS: json_object,
     "scenario": str,
 }
 _OWNERS = ("run", "training", "sweep")
@@ -256,7 +259,24 @@ class SoundRows:
         self._series.clear()
         self._kept_events.clear()
         self._named.clear()
+        self._check_sums(number)
         return self._whole("run", number, found, lambda: self._facts_of_run(number))
+
+    def _check_sums(self, number: int) -> None:
+        """What makes sense may still not be what was written."""
+        documents = {row["kind"]: row["text"] for row in self._read("run_document", "run_id", number)}
+        try:
+            sums = json_object(documents.get(CHECKSUMS, "{}"))
+        except (ValueError, TypeError, RecursionError):
+            return  # it is a damaged document like others
+        for table, (owner, columns) in COVERED.items():
+            rows = [[row.get(name) for name in columns] for row in self._read(table, owner, number)]
+            try:
+                is_as_written = table not in sums or sums[table] == checksum(rows)
+            except TypeError:
+                is_as_written = False  # a blob in place of a text
+            if not is_as_written:
+                self._note(Damage(table, "run", number, "something of it is not what was written"))
 
     def _whole_process(self, table: str, number: int, found: list[Row]) -> list[Row]:
         return self._whole(table, number, found, dict) if found else []

@@ -206,6 +206,9 @@ class Trials:
         self._pattern.mkdir()
         self._child(self._prepare, self._pattern, 0)
         self._whole: dict[str, bytes] = {}
+        self._pattern_runs = {
+            name: check(path).runs for name, path in _files(self._pattern).items() if name.endswith(".db")
+        }
 
     def _prepare(self) -> int:
         self._operation.prepare(self._pattern)
@@ -302,6 +305,9 @@ class Trials:
                     stuck = [row.id for row in store.runs(include_deleted=True) if row.status == "running"]
                     if stuck:
                         yield f"{name}: runs {stuck} are listed as running"
+                    lost = set(self._pattern_runs.get(name, ())) - {row.id for row in store.runs(include_deleted=True)}
+                    if lost:
+                        yield f"{name}: runs {sorted(lost)} are lost"
                 damage = check(path).damage
                 if damage:
                     yield f"{name}: {damage[0]}"

@@ -283,3 +283,43 @@ def test_any_flipped_bit_is_told_and_the_rest_comes_over(filled: Path, path: Pat
         with open_store(target, read_only=True) as store:
             assert use_everything(store) == 0
             assert len(store.runs(include_deleted=True)) == len(saved.runs)
+
+
+def change(path: Path, statement: str) -> None:
+    """Change what the triggers forbid."""
+    with closing(sqlite3.connect(path)) as connection:
+        query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        triggers = connection.execute(query).fetchall()
+        for name, _ in triggers:
+            connection.execute(f"DROP TRIGGER {name}")
+        assert connection.execute(statement).rowcount >= 1
+        for _, sql in triggers:
+            connection.execute(sql)
+        connection.commit()
+
+
+@pytest.mark.parametrize(
+    ("table", "statement"),
+    [
+        ("run_document", "UPDATE run_document SET text = replace(text, '3000000.0', '7000000.0') WHERE run_id = 1"),
+        ("run_document", "UPDATE run_document SET text = replace(text, 'paths', 'baths') WHERE kind = 'scenario'"),
+        ("run", "UPDATE run SET signature = 'signature 3' WHERE id = 1"),
+        ("series", "UPDATE series SET unit = 'pkd' WHERE run_id = 1"),
+        ("event_name", "UPDATE event_name SET name = 'slow_smart' WHERE run_id = 1 AND name = 'slow_start'"),
+        ("run_fork", "UPDATE run_fork SET difference = 'less loss'"),
+    ],
+)
+def test_what_makes_sense_but_was_not_written_is_found(filled: Path, path: Path, table: str, statement: str) -> None:
+    path.write_bytes(filled.read_bytes())
+    change(path, statement)
+    found = check(path)
+    assert {(damage.table, damage.kind) for damage in found.damage} == {(table, "run")}
+
+
+def test_a_figure_that_was_not_written_is_not_shown(filled: Path, path: Path) -> None:
+    path.write_bytes(filled.read_bytes())
+    change(path, "UPDATE run_document SET text = replace(text, '3000000.0', '7000000.0') WHERE run_id = 1")
+    with open_store(path, read_only=True) as store:
+        with pytest.raises(StoreCorrupt, match="run 1: run_document: something of it is not what was written"):
+            store.run(1)
+        assert store.run(2).summary == SUMMARY | {"run_id": 2, "seed": 2}

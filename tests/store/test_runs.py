@@ -271,7 +271,7 @@ def test_purging_removes_deleted_runs_with_all_they_had(store: Store) -> None:
             "run_search",
         ):
             rows = reader.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
-            assert rows == {"run_document": 3, "pyramid": 3, "chunk": 3, "run_search": 1}.get(table, 0), table
+            assert rows == {"run_document": 4, "pyramid": 3, "chunk": 3, "run_search": 1}.get(table, 0), table
 
 
 def test_a_purged_number_is_not_given_again(store: Store) -> None:
