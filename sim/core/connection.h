@@ -36,6 +36,9 @@ struct Connection {
     bool is_work_conserving = false;  // the only subflow that is available is taken, whichever it is
     bool is_plain = false;            // one subflow and no send buffer: nothing to schedule, nothing to wait for
     bool has_backups = false;
+    // No subflow has room, nor anything to repair or to send that its pacing holds back: until something happens to
+    // one, none can send. Known to be so: where it is false, it may be so all the same.
+    bool is_full = false;
     bool calls_agent = false;                   // the agent of its subflows acts when they have news, not by the clock
     Copies copies = Copies::None;               // whether the scheduler wants every packet on every subflow
     Boxed<AlgorithmChoice> changed_controller;  // that an event has put in place of the flow's
@@ -81,6 +84,11 @@ struct Connection {
         return heap_bytes_of(scheduler, changed_controller, decisions, captured, sent_on, reinjections, reassembly);
     }
     bool is_multipath() const { return subflow_count > 1; }
+    // Whether the only subflow that has room is given what there is, as soon as it is heard of.
+    bool may_rest() const {
+        return is_multipath() && is_work_conserving && copies == Copies::None && reinjections.empty() && !decisions &&
+               !calls_agent;
+    }
     bool send_buffer_is_full() const { return data_nxt - data_una >= send_buffer_pkts; }
     // There is new data, and neither the receiver nor the send buffer keeps it from being sent.
     bool has_new_data() const { return data_nxt < data_end && data_nxt < right_edge && !send_buffer_is_full(); }

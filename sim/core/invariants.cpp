@@ -46,6 +46,8 @@ void Network::check_invariants() const {
         SF_ASSERT(s.is_established || !s.sender.has_queued());
         s.sender.for_each_undelivered([&](std::uint32_t data_seq) { SF_ASSERT(data_seq < c.data_nxt); });
         SF_ASSERT(!s.sender.has_queued() || !s.sender.may_send(now_) || s.sender.next_queued() < c.data_una);
+        // What is said to be full leaves nobody anything to do.
+        SF_ASSERT(!c.is_full || !s.is_established || !(s.sender.has_room() || s.sender.has_lost_or_queued()));
     }
     SF_ASSERT(sent_in_all == accounted_in_all);
 

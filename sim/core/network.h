@@ -245,6 +245,7 @@ private:
     // Hands packets to subflows for as long as windows, data and scheduler allow.
     void fill(Connection& connection);
     void fill_single_path(Connection& connection);
+    void fill_one(Connection& connection, Subflow& s, std::uint32_t index);
     void retransmit_lost(Connection& c, Subflow& s, std::uint32_t index);
     void hand_over(Connection& connection, std::size_t position, std::uint32_t data_seq);
     void send_everywhere(Connection& connection);

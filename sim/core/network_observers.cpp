@@ -29,6 +29,7 @@ void Network::record_decisions(const DecisionLog::Limits& limits) {
         if (!c.is_multipath()) continue;
         if (!c.decisions) c.decisions.emplace();
         c.decisions->set_limits(limits);
+        c.is_full = false;  // where it is true, the scheduler's choices are not worth a record
     }
 }
 

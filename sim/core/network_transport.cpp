@@ -174,14 +174,33 @@ void Network::fill(Connection& c) {
     const bool has_data = !c.reinjections.empty() || c.has_new_data();
     if (!has_data && c.data_nxt < c.data_end && c.is_multipath()) [[unlikely]]
         act_when_blocked(c);
+    bool is_full = c.may_rest();
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         Subflow& s = subflows_[i];
         if (!s.is_established) continue;
+        const bool has_room_left = has_room(c, s);
         // One that has room and is not given what there is has been passed over by the scheduler.
-        if (s.sender.follows_supply() && (!has_data || has_room(c, s))) [[unlikely]]
+        if (s.sender.follows_supply() && (!has_data || has_room_left)) [[unlikely]]
             s.sender.note_out_of_data();
+        is_full &= !has_room_left && !s.sender.has_lost_or_queued();
         events_.schedule(timer_source(i), s.sender.timer_deadline(now_, scenario_->transport));
     }
+    c.is_full = is_full;
+}
+
+// What fill() comes to when all was full and one subflow has been heard of: none of the others is looked at.
+SF_INLINE void Network::fill_one(Connection& c, Subflow& s, std::uint32_t index) {
+    if (s.sender.has_lost_or_queued()) [[unlikely]]
+        return fill(c);
+    while (s.sender.has_room() && is_usable(s)) {
+        if (!c.has_new_data()) [[unlikely]]
+            return fill(c);
+        c.sent_on.push_back(std::uint64_t{1} << s.ordinal);
+        hand_over(c, s.ordinal, c.data_nxt++);
+    }
+    if (s.sender.has_room() || s.sender.has_lost_or_queued()) [[unlikely]]
+        return fill(c);
+    events_.schedule(timer_source(index), s.sender.timer_deadline(now_, scenario_->transport));
 }
 
 // What the general loop below comes to for a connection of one subflow, without asking a scheduler.
@@ -417,6 +436,8 @@ void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
             marks_.add(now_, MarkKind::Loss, packet.subflow, s.sender.effective_cwnd_pkts());
         if (c.calls_agent && calls_agent(packet.subflow)) [[unlikely]]
             return;
+        if (c.is_full) [[likely]]
+            return fill_one(c, s, packet.subflow);
     }
     fill(c);
 }
