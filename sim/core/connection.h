@@ -70,7 +70,6 @@ struct Connection {
 
     // Receiving end
     Reassembly reassembly;
-    ReceiveBuffer buffer;
     std::int64_t delivered_bytes = 0;  // payload handed to the application, in order
     Nanos completed_at = kNever;
     Nanos ended_at = kNever;  // completed, or everything arrived that was sent before the stop
@@ -111,6 +110,7 @@ struct Opening {
 struct Subflow {
     SubflowSender sender;
     SubflowReceiver receiver;
+    ReceiveBuffer buffer;
     std::uint32_t connection = 0;
     std::uint8_t ordinal = 0;  // position in the connection
     std::uint8_t hops = 0;

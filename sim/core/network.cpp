@@ -60,7 +60,6 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         if (flow.send_buffer)
             connection.send_buffer_pkts =
                 static_cast<std::uint32_t>(std::clamp<std::int64_t>(flow.send_buffer->value / payload, 1, 0x7fffffff));
-        connection.buffer = ReceiveBuffer(payload, flow.recv_buffer);
         connection.is_plain = !connection.is_multipath() && !flow.send_buffer;
         for (std::size_t i = 0; i < flow.paths.size(); ++i) {
             const PathSpec& path = flow.paths[i];
@@ -76,6 +75,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
             for (const std::uint32_t link : path.reverse) hops_.push_back({link});
             s.random_stream = combine64(combine64(seed, hash_name(flow.name)), i + 1);
             s.sender = make_sender(controller, s);
+            s.buffer = ReceiveBuffer(payload, flow.recv_buffer);
             subflows_.push_back(std::move(s));
         }
         if (connection.is_multipath()) connection.reinjections.reserve();
@@ -447,6 +447,7 @@ void Network::close_subflow(std::uint32_t index) {
         s);
     s.sender.continue_books(std::move(predecessor));
     s.receiver = SubflowReceiver();
+    s.buffer = ReceiveBuffer(c.payload_bytes, scenario_->flows[s.connection].recv_buffer);
     s.acks_heard = 0;
     s.copied_below = 0;
     fill(c);

@@ -236,7 +236,6 @@ private:
     void on_ack(const Packet& packet, Subflow& s, Connection& c);
     void send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
     void send_delayed_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
-    void note_receiver_rtt(Connection& c, Nanos at);
     void fetch_extensions(std::uint32_t first) const;
     std::uint32_t make_extension(const AckExtension& content);
     void start_datagrams(std::uint32_t subflow);

@@ -45,10 +45,9 @@ void Network::on_handshake_at_receiver(const Packet& packet, Subflow& s, Connect
     if (step == HandshakeStep::Syn) {
         if (!s.receiver.has_received()) s.receiver.begin(at);
         send_handshake(packet.subflow, HandshakeStep::SynAck, packet.sent_time, at);
-    } else if (is_join(c)) {
-        send_handshake(packet.subflow, HandshakeStep::JoinAck, packet.sent_time, at);
     } else {
-        c.buffer.begin(at);
+        s.buffer.begin(at);
+        if (is_join(c)) send_handshake(packet.subflow, HandshakeStep::JoinAck, packet.sent_time, at);
     }
 }
 

@@ -333,7 +333,7 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
         send_delayed_ack(s, c, packet.subflow, s.receiver.ack_deadline());
     const std::uint32_t arrived = c.payload_of(packet.data_seq);
     const SubflowReceiver::Decision decision =
-        s.receiver.on_data(packet.seq, arrived, packet.sent_time, packet.extension, at, c.buffer, scenario_->transport);
+        s.receiver.on_data(packet.seq, arrived, packet.sent_time, packet.extension, at, s.buffer, scenario_->transport);
     if (decision.is_new) [[likely]] {
         s.received_bytes += arrived;
         c.reassembly.on_data(packet.data_seq, arrived, s.ordinal, at, [&](std::uint32_t data_seq, std::uint8_t origin) {
@@ -351,15 +351,7 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
         events_.schedule(ack_timer_source(packet.subflow), s.receiver.ack_deadline());
     }
     if (decision.has_rtt) [[unlikely]]
-        note_receiver_rtt(c, at);
-}
-
-// Source: Linux mptcp_rcv_space_adjust: the slowest subflow sets the pace.
-void Network::note_receiver_rtt(Connection& c, Nanos at) {
-    Nanos longest{};
-    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i)
-        longest = std::max(longest, subflows_[i].receiver.rtt());
-    c.buffer.note_rtt(longest, at, c.delivered_bytes);
+        s.buffer.note_rtt(s.receiver.rtt(), at, std::int64_t{s.receiver.rcv_nxt()} * c.payload_bytes);
 }
 
 void Network::end_if_delivered(Connection& c, Nanos at) {

@@ -1,4 +1,4 @@
-// How the receive buffer of a connection grows with what arrives, as in Linux: "dynamic right-sizing".
+// How the receive buffer of a subflow grows with what arrives, as in Linux: "dynamic right-sizing".
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,11 @@ namespace subflow {
 // A window beyond what is under way makes no difference to the sender. This one stays ahead of a slow start by two
 // doublings, so that it is not told to the sender: what is left of it are the ACKs at once that go with its growth
 // (SubflowReceiver). A buffer that the scenario gives a size is told and kept to by Reassembly.
+//
+// DEVIATION: over several subflows Linux measures what the application takes of the connection in a round trip of the
+// slowest one (mptcp_rcv_space_adjust), which bounds the window that each subflow keeps for itself (rcv_ssthresh). Here
+// a subflow is measured like a connection of its own: whether it answers at once is then its own affair, and the bound
+// stays two doublings ahead of what comes by it either way.
 class ReceiveBuffer {
 public:
     static constexpr std::int64_t kUsual = 131'072;     // tcp_rmem[1]
@@ -35,11 +40,11 @@ public:
     // As far as it may open now: Linux window_clamp.
     std::int64_t clamp() const { return clamp_; }
 
-    // The connection is established.
+    // The subflow is established.
     void begin(Nanos now) { since_ = now; }
-    // A round trip of the slowest subflow is over, as its receiver sees it.
-    void note_rtt(Nanos rtt, Nanos now, std::int64_t delivered_bytes) {
-        if (!is_fixed_ && now - since_ >= rtt) adjust(now, delivered_bytes);
+    // A round trip is over, as the receiver sees it, which has got so much in order by now.
+    void note_rtt(Nanos rtt, Nanos now, std::int64_t received_bytes) {
+        if (!is_fixed_ && now - since_ >= rtt) adjust(now, received_bytes);
     }
     // Data that waits for what is missing before it needs room of its own. Source: Linux tcp_data_queue_ofo
     void make_room_for(std::int64_t waiting_bytes) { grow(2 * space_ + waiting_bytes); }
@@ -47,14 +52,14 @@ public:
 private:
     // Once per round trip: what the application took in the last one doubles, and doubles again by as much as it has
     // grown. Source: Linux tcp_rcv_space_adjust, tcp_rcvbuf_grow
-    void adjust(Nanos now, std::int64_t delivered_bytes) {
-        const std::int64_t taken = std::min<std::int64_t>(delivered_bytes - taken_before_, kLargest);
+    void adjust(Nanos now, std::int64_t received_bytes) {
+        const std::int64_t taken = std::min<std::int64_t>(received_bytes - taken_before_, kLargest);
         if (taken > space_) {
             const std::int64_t window = 2 * taken;
             grow(window + 2 * (window * (taken - space_) / space_));
             space_ = taken;
         }
-        taken_before_ = delivered_bytes;
+        taken_before_ = received_bytes;
         since_ = now;
     }
     static constexpr std::int64_t kInitialPackets = 10;  // TCP_INIT_CWND
