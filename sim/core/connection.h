@@ -6,6 +6,7 @@
 
 #include "boxed.h"
 #include "capture.h"
+#include "data_lane.h"
 #include "decision.h"
 #include "receiver.h"
 #include "ring.h"
@@ -68,6 +69,11 @@ struct Connection {
 
     bool waits_to_join = false;  // further subflows do, until the first one is acknowledged data
 
+    // What arrives is put into order afterwards: data_lane.h. `data_una` is then what the sender made sure of last.
+    bool defers_data = false;
+    std::uint32_t heard_acks = 0;  // acknowledgements since then
+    std::uint32_t arrival_turn = 0;
+
     // Receiving end
     Reassembly reassembly;
     std::int64_t delivered_bytes = 0;  // payload handed to the application, in order
@@ -111,6 +117,7 @@ struct Subflow {
     SubflowSender sender;
     SubflowReceiver receiver;
     ReceiveBuffer buffer;
+    DataLane lane;
     std::uint32_t connection = 0;
     std::uint8_t ordinal = 0;  // position in the connection
     std::uint8_t hops = 0;
@@ -137,7 +144,7 @@ struct Subflow {
     std::int64_t dropped_pkts = 0;    // data packets lost in the network
     std::int64_t lost_pkts = 0;       // those of them that were sent within the measured interval
 
-    std::size_t heap_bytes() const { return heap_bytes_of(sender, receiver); }
+    std::size_t heap_bytes() const { return heap_bytes_of(sender, receiver, lane); }
 };
 
 }  // namespace subflow

@@ -164,6 +164,13 @@ public:
         in_flight_.pop_front(taken);
     }
 
+    // Calls visit(packet) for each held packet, which it may change.
+    template <class Visit>
+    void for_each_held(Visit&& visit) {
+        for (std::uint32_t pos = in_flight_.begin_pos(); pos != in_flight_.end_pos(); ++pos)
+            visit(in_flight_[pos].packet);
+    }
+
     // Timed changes. Packets that have left the queue keep their arrival; those still queued are served under the new
     // values; the one in service keeps the rate it started with. Packets do not overtake each other, unless the link
     // allows it. A rate set here ends a delivery trace.

@@ -15,7 +15,8 @@
 //     is what it leads to,
 //   - nothing is carried beyond the horizon: the end of the current run_until or the next change of the timeline. What
 //     would get there later waits on its link and is carried on first when the horizon moves.
-// What comes out is bit for bit what an event per packet and link would give.
+// What comes out is bit for bit what an event per packet and link would give. Several subflows have the order of their
+// data in common: it is made up for afterwards (data_lane.h).
 #include <algorithm>
 #include <utility>
 
@@ -43,12 +44,13 @@ void Network::plan_lookahead() {
     std::vector<std::uint32_t> answering(links_.size(), 0);  // subflows whose ACKs enter the network at this link
     for (const Subflow& s : subflows_)
         if (s.ack_hops > 0) ++answering[hops_[s.ack_route].link];
-    // The subflows of a connection share its order of data, and a delayed ACK may leave at a time between two packets
-    // of others.
+    // The subflows of a connection share its order of data, unless that is found out later, and a delayed ACK may leave
+    // at a time between two packets of others.
     const auto may_answer_ahead = [&](const Subflow& s) {
         const std::uint32_t link = hops_[s.ack_route].link;
         const bool keeps_order = scenario_->transport.delayed_ack == DelayedAck::Off || answering[link] == 1;
-        return !connections_[s.connection].is_multipath() && (keeps_order || is_order_free[link]);
+        const Connection& c = connections_[s.connection];
+        return (!c.is_multipath() || c.defers_data) && (keeps_order || is_order_free[link]);
     };
 
     std::vector<std::uint32_t> feeder(links_.size(), kNowhere);
@@ -97,12 +99,57 @@ void Network::plan_lookahead() {
 // After a change that nobody knew of: a link that packets could be offered in any order may be none any more. All that
 // was offered so far has got there by now, so that a plan for the time to come is all it takes.
 void Network::replan_lookahead() {
+    for (Connection& c : connections_)
+        if (c.defers_data && !may_defer_data(c)) stop_deferring(c);
     for (Hop& hop : hops_) hop.leads = Leads::ToTheClock;
     held_ahead_.clear();
     plan_lookahead();
     // What waited without an event may now wait for the clock.
     for (std::uint32_t i = 0; i < links_.size(); ++i)
         if (links_[i].next_event() < kNever) events_.schedule(link_source(i), links_[i].next_event());
+}
+
+// Whether what the subflows of a connection bring may be put into order afterwards. Not where each acknowledgement has
+// to know its DATA_ACK as it leaves: for the window that it tells, a record of packets, an agent, or because all data
+// is sent by all; nor where it may not be clear afterwards in which order the clock would have come to what arrives at
+// the same time.
+bool Network::may_defer_data(const Connection& c) const {
+    if (!c.is_multipath() || c.reassembly.is_limited() || c.copies != Copies::None || c.captured || !agents_.empty())
+        return false;
+    // What takes no time on its last link may come behind what would have come after it.
+    const auto takes_no_time = [](const EventSpec& change) { return change.delay == Nanos(0); };
+    const auto becomes_other = [](const EventSpec& change) { return change.rate || change.loss_model; };
+    const auto has_change = [&](std::uint32_t link, const auto& is_it) {
+        const auto concerns = [&](const EventSpec& change) { return change.link == link && is_it(change); };
+        return std::ranges::any_of(scenario_->events, concerns) ||
+               std::ranges::any_of(timeline_.live_changes(), concerns);
+    };
+    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
+        const Subflow& s = subflows_[i];
+        const std::uint32_t last = hops_[s.route + s.hops - 1].link;
+        if (links_[last].delay() == Nanos(0) || has_change(last, takes_no_time)) return false;
+        for (std::uint32_t hop = s.ack_route; hop < s.ack_route + s.ack_hops; ++hop)
+            if (!links_[hops_[hop].link].is_predictable()) return false;
+        // Those that share it are either all ahead of the clock or none is, and what tells their packets apart stays.
+        for (std::uint32_t other = c.first_subflow; other < i; ++other) {
+            const Subflow& o = subflows_[other];
+            if (hops_[o.route + o.hops - 1].link != last) continue;
+            if (hops_[o.ack_route].link != hops_[s.ack_route].link || has_change(last, becomes_other)) return false;
+        }
+    }
+    return true;
+}
+
+// From now on each acknowledgement knows its DATA_ACK, and those under way learn theirs.
+void Network::stop_deferring(Connection& c) {
+    for (Link& link : links_) {
+        link.for_each_held([&](Packet& p) {
+            const Subflow& s = subflows_[p.subflow];
+            if (p.kind() == PacketKind::Ack && &connections_[s.connection] == &c)
+                p.data_seq = s.lane.data_ack_of(p.data_seq);
+        });
+    }
+    c.defers_data = false;
 }
 
 // Fills held_ahead_ so that every link comes after those it leads to: packets further down the road go on first. Hops

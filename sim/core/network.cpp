@@ -76,6 +76,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
             s.random_stream = combine64(combine64(seed, hash_name(flow.name)), i + 1);
             s.sender = make_sender(controller, s);
             s.buffer = ReceiveBuffer(payload, flow.recv_buffer);
+            s.lane = DataLane(s.ordinal, path.forward.back(), links_[path.forward.back()].is_order_free());
             subflows_.push_back(std::move(s));
         }
         if (connection.is_multipath()) connection.reinjections.reserve();
@@ -96,6 +97,10 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
     }
     events_ = EventQueue(first_agent_ + agents_.all().size());
     timeline_ = Timeline(scenario, seed);
+    for (std::uint32_t flow = 0; flow < connections_.size(); ++flow) {
+        connections_[flow].defers_data = may_defer_data(connections_[flow]);
+        if (connections_[flow].defers_data) deferring_.push_back(flow);
+    }
     plan_lookahead();
     // Without a warm-up the measured interval is the whole run, what happens at its very start included. Otherwise
     // these are the figures of a run that is stopped within the warm-up.
@@ -121,8 +126,9 @@ Nanos Network::apply(std::span<const EventSpec> changes) {
         check_packet_numbers(*scenario_, live);
     }
     timeline_.add(changes, at);
-    const bool may_end_order = std::ranges::any_of(
-        changes, [](const EventSpec& change) { return change.link && (change.rate || change.loss_model); });
+    const bool may_end_order = std::ranges::any_of(changes, [](const EventSpec& change) {
+        return change.link && (change.rate || change.delay == Nanos(0) || change.loss_model);
+    });
     if (may_end_order) replan_lookahead();
     return at;
 }
@@ -174,6 +180,7 @@ std::int64_t Network::process_stretch() {
         });
     }
     now_ = horizon_;
+    settle_all();
     return events;
 }
 
@@ -454,8 +461,8 @@ void Network::close_subflow(std::uint32_t index) {
 }
 
 std::size_t Network::heap_bytes() const {
-    return heap_bytes_of(events_, links_, subflows_, connections_, hops_, held_ahead_, agents_, ack_extensions_,
-                         free_extensions_, timeline_, measurement_, marks_);
+    return heap_bytes_of(events_, links_, subflows_, connections_, hops_, held_ahead_, deferring_, agents_,
+                         ack_extensions_, free_extensions_, timeline_, measurement_, marks_);
 }
 
 Network::Fullest Network::fullest() const {

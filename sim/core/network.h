@@ -188,6 +188,16 @@ private:
     void plan_lookahead();
     void replan_lookahead();
     void order_held_links();
+    bool may_defer_data(const Connection& connection) const;
+    void stop_deferring(Connection& connection);
+    void hear(Connection& connection, Subflow& s, std::uint32_t position);
+    // Makes sure that data_una is what the acknowledgements so far say.
+    void learn_data_acks(Connection& connection) {
+        if (connection.heard_acks != 0) settle_heard(connection);
+    }
+    void settle_heard(Connection& connection);
+    void settle(Connection& connection, std::uint32_t ordinal, DataLane::Arrival& arrival);
+    void settle_all();
     std::uint32_t hop_of(const Packet& p) const {
         const Subflow& s = subflows_[p.subflow];
         return (p.goes_back() ? s.ack_route : s.route) + p.hop;
@@ -234,6 +244,7 @@ private:
     void attend(std::uint32_t link);
     void on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at);
     void on_ack(const Packet& packet, Subflow& s, Connection& c);
+    void take_data(Connection& c, std::uint32_t ordinal, std::uint32_t data_seq, Nanos at);
     void send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
     void send_delayed_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
     void fetch_extensions(std::uint32_t first) const;
@@ -249,7 +260,7 @@ private:
     void hand_over(Connection& connection, std::size_t position, std::uint32_t data_seq);
     void send_everywhere(Connection& connection);
     void send_copies(Connection& connection, std::uint32_t position);
-    static bool has_queued(const Connection& c, Subflow& s);
+    bool has_queued(Connection& c, Subflow& s);
     void send_queued(Connection& c, Subflow& s, std::uint32_t index);
     void send_probe(std::uint32_t subflow);
     void transmit(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent);
@@ -295,7 +306,8 @@ private:
     bool calls_agent(std::uint32_t subflow);
     Nanos on_epoch(std::uint32_t agent);
 
-    void on_data_ack(Connection& connection, std::uint32_t data_ack);
+    void on_data_ack(Connection& connection, std::uint32_t data_ack, Nanos at);
+    bool has_new_data(Connection& connection);
     void end_if_delivered(Connection& connection, Nanos at);
     Siblings gather_siblings(Connection& connection, std::uint32_t self);
 
@@ -324,6 +336,8 @@ private:
     std::vector<Connection> connections_;
     std::vector<Hop> hops_;                  // of all paths, one after the other
     std::vector<std::uint32_t> held_ahead_;  // links that may hold packets for the next segment, downstream ones first
+
+    std::vector<std::uint32_t> deferring_;  // flows that defer_data, or did
 
     std::vector<AckExtension> ack_extensions_;
     Ring<std::uint32_t> free_extensions_;  // the one that was freed first is used first: ACKs then read slots in order

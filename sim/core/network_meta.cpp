@@ -22,6 +22,7 @@ bool Network::has_room(const Connection& c) const {
 // New data is kept from leaving. If some subflow has room all the same, it takes over what the others hold up.
 // Source: Raiciu et al., NSDI 2012, section 4.2; Linux mptcp_rcv_buf_optimization.
 void Network::act_when_blocked(Connection& c) {
+    learn_data_acks(c);
     const bool retransmits = retransmits_when_blocked(c.scheduler);
     // With a full send buffer nothing is wrong with the window: it is the application that has to wait.
     const bool may_penalise = penalises(c.scheduler) && c.data_nxt >= c.right_edge;
@@ -102,6 +103,7 @@ Nanos Network::meta_timeout(const Connection& c) const {
 Nanos Network::on_meta_timer(std::uint32_t flow) {
     Connection& c = connections_[flow];
     MetaTimer& timer = c.meta_timer;
+    learn_data_acks(c);
     if (c.data_una >= c.data_end) return kNever;
     const Nanos watch = shortest_meta_timeout();
     if (c.data_una == c.data_nxt) return now_ + watch;

@@ -74,6 +74,7 @@ void Network::capture_packets(std::uint32_t flow, std::size_t capacity) {
     Connection& c = connections_[flow];
     if (!c.captured) c.captured.emplace();
     c.captured->set_capacity(capacity);
+    if (c.defers_data) replan_lookahead();
 }
 
 PacketTable Network::take_packets() {

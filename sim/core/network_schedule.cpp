@@ -70,6 +70,8 @@ void Network::describe_candidates(const Connection& c, std::uint64_t sent_on) {
 // What the scheduler chooses for a packet that was sent on the subflows in `sent_on`; `why` as in SendMoment.
 std::optional<std::size_t> Network::consult_scheduler(Connection& c, std::uint32_t data_seq, std::uint64_t sent_on,
                                                       Reason* why) {
+    // What is outstanding counts where the window or the send buffer is limited, and where it is put on record.
+    if (c.decisions || c.send_buffer_pkts != Reassembly::kUnlimited) learn_data_acks(c);
     describe_candidates(c, sent_on);
     const std::span all = std::span(candidates_).first(c.subflow_count);
     SendMoment moment = describe_send(c, data_seq < c.data_nxt);
@@ -122,6 +124,7 @@ void Network::record_only_choice(Connection& c, std::uint32_t data_seq, std::siz
 }
 
 void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {
+    learn_data_acks(c);
     // Where every subflow carries everything, the others send all of it anyway.
     // DEVIATION: Linux reinjects there as well, and so sends on its best path again what that has carried already.
     if (c.copies != Copies::Queued) {

@@ -141,7 +141,8 @@ void Network::retransmit_lost(Connection& c, Subflow& s, std::uint32_t index) {
 
 // What waits for the pacing of a subflow leaves as soon as that allows. What was acknowledged meanwhile, because
 // another subflow has carried it, too, does not need to.
-bool Network::has_queued(const Connection& c, Subflow& s) {
+bool Network::has_queued(Connection& c, Subflow& s) {
+    if (s.sender.has_queued() && c.reinjected_pkts != 0) learn_data_acks(c);
     while (s.sender.has_queued() && s.sender.next_queued() < c.data_una) s.sender.take_queued();
     return s.sender.has_queued();
 }
@@ -171,7 +172,7 @@ void Network::fill(Connection& c) {
         }
     }
     // What is left over when everything was handed out
-    const bool has_data = !c.reinjections.empty() || c.has_new_data();
+    const bool has_data = !c.reinjections.empty() || has_new_data(c);
     if (!has_data && c.data_nxt < c.data_end && c.is_multipath()) [[unlikely]]
         act_when_blocked(c);
     bool is_full = c.may_rest();
@@ -188,12 +189,19 @@ void Network::fill(Connection& c) {
     c.is_full = is_full;
 }
 
+SF_INLINE bool Network::has_new_data(Connection& c) {
+    if (c.has_new_data()) [[likely]]
+        return true;
+    learn_data_acks(c);
+    return c.has_new_data();
+}
+
 // What fill() comes to when all was full and one subflow has been heard of: none of the others is looked at.
 SF_INLINE void Network::fill_one(Connection& c, Subflow& s, std::uint32_t index) {
     if (s.sender.has_lost_or_queued()) [[unlikely]]
         return fill(c);
     while (s.sender.has_room() && is_usable(s)) {
-        if (!c.has_new_data()) [[unlikely]]
+        if (!has_new_data(c)) [[unlikely]]
             return fill(c);
         c.sent_on.push_back(std::uint64_t{1} << s.ordinal);
         hand_over(c, s.ordinal, c.data_nxt++);
@@ -234,9 +242,11 @@ void Network::send_probe(std::uint32_t index) {
 
 bool Network::send_next(Connection& c) {
     // Reinjections first; those that have been acknowledged meanwhile are done.
+    if (!c.reinjections.empty()) [[unlikely]]
+        learn_data_acks(c);
     while (!c.reinjections.empty() && c.reinjections.front() < c.data_una) c.reinjections.pop_front();
     const bool is_reinjection = !c.reinjections.empty();
-    if (!is_reinjection && !c.has_new_data()) return false;
+    if (!is_reinjection && !has_new_data(c)) return false;
     const std::uint32_t data_seq = is_reinjection ? c.reinjections.front() : c.data_nxt;
 
     const std::uint64_t sent_on = is_reinjection && c.is_multipath() ? c.sent_on[data_seq] : 0;
@@ -334,16 +344,12 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
     const std::uint32_t arrived = c.payload_of(packet.data_seq);
     const SubflowReceiver::Decision decision =
         s.receiver.on_data(packet.seq, arrived, packet.sent_time, packet.extension, at, s.buffer, scenario_->transport);
-    if (decision.is_new) [[likely]] {
+    if (decision.is_new) [[likely]]
         s.received_bytes += arrived;
-        c.reassembly.on_data(packet.data_seq, arrived, s.ordinal, at, [&](std::uint32_t data_seq, std::uint8_t origin) {
-            const std::uint32_t payload = c.payload_of(data_seq);
-            c.delivered_bytes += payload;
-            subflows_[c.first_subflow + origin].goodput_bytes += payload;
-            return payload;
-        });
-        if (c.final_data_seq != Reassembly::kUnlimited) [[unlikely]]
-            end_if_delivered(c, at);
+    if (c.defers_data) {
+        s.lane.add(at, decision.is_new ? packet.data_seq : DataLane::kNothing, c.arrival_turn++);
+    } else if (decision.is_new) [[likely]] {
+        take_data(c, s.ordinal, packet.data_seq, at);
     }
     if (decision.ack_now) [[likely]] {
         send_ack(s, c, packet.subflow, at);
@@ -352,6 +358,18 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
     }
     if (decision.has_rtt) [[unlikely]]
         s.buffer.note_rtt(s.receiver.rtt(), at, std::int64_t{s.receiver.rcv_nxt()} * c.payload_bytes);
+}
+
+SF_INLINE void Network::take_data(Connection& c, std::uint32_t ordinal, std::uint32_t data_seq, Nanos at) {
+    const auto deliver = [&](std::uint32_t seq, std::uint8_t origin) {
+        const std::uint32_t payload = c.payload_of(seq);
+        c.delivered_bytes += payload;
+        subflows_[c.first_subflow + origin].goodput_bytes += payload;
+        return payload;
+    };
+    c.reassembly.on_data(data_seq, c.payload_of(data_seq), static_cast<std::uint8_t>(ordinal), at, deliver);
+    if (c.final_data_seq != Reassembly::kUnlimited) [[unlikely]]
+        end_if_delivered(c, at);
 }
 
 void Network::end_if_delivered(Connection& c, Nanos at) {
@@ -365,6 +383,7 @@ void Network::end_if_delivered(Connection& c, Nanos at) {
 
 void Network::send_delayed_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at) {
     s.receiver.on_delay_over(scenario_->transport);
+    if (c.defers_data) s.lane.add(at, DataLane::kTimer, c.arrival_turn++);
     send_ack(s, c, index, at);
 }
 
@@ -374,7 +393,7 @@ void Network::send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at)
     ack.seq = s.receiver.rcv_nxt();
     ack.transmission = s.receiver.next_ack_number();
     ack.subflow = index;
-    ack.data_seq = c.reassembly.next();
+    ack.data_seq = c.defers_data ? s.lane.latest() : c.reassembly.next();
     ack.size = static_cast<std::uint16_t>(kHeaderBytes.value);
     ack.set_tag(PacketKind::Ack, s.incarnation);
     if (s.receiver.has_sack_blocks() || c.reassembly.is_limited()) [[unlikely]]
@@ -414,7 +433,11 @@ void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
         c.right_edge = std::max(c.right_edge, extension.right_edge);
         free_extensions_.push_back(packet.extension);
     }
-    on_data_ack(c, packet.data_seq);
+    if (c.defers_data) {
+        hear(c, s, packet.data_seq);
+    } else {
+        on_data_ack(c, packet.data_seq, now_);
+    }
     if (is_current(s, packet) && s.is_established) [[likely]] {
         const Siblings view = c.is_coupled ? gather_siblings(c, packet.subflow) : Siblings{};
         s.is_potentially_failed = false;
@@ -434,14 +457,57 @@ void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
     fill(c);
 }
 
-void Network::on_data_ack(Connection& c, std::uint32_t data_ack) {
+// The acknowledgement came `at`.
+void Network::on_data_ack(Connection& c, std::uint32_t data_ack, Nanos at) {
     if (data_ack <= c.data_una) return;
     c.data_una = data_ack;
     if (!c.is_multipath()) return;
-    c.data_acked_at = now_;
+    c.data_acked_at = at;
     if (c.waits_to_join) [[unlikely]]
         begin_joins(c);
-    while (c.sent_on.begin_pos() != data_ack) c.sent_on.pop_front();
+    c.sent_on.pop_front(data_ack - c.sent_on.begin_pos());
+}
+
+// An acknowledgement that names its place in the lane.
+SF_INLINE void Network::hear(Connection& c, Subflow& s, std::uint32_t position) {
+    constexpr std::uint32_t kAtOnce = 64;  // settled: many for a call, and few enough to be in the cache
+    s.lane.hear(position, now_);
+    if (++c.heard_acks >= kAtOnce || c.waits_to_join) [[unlikely]]
+        settle_heard(c);
+}
+
+void Network::settle_heard(Connection& c) {
+    c.heard_acks = 0;
+    Subflow* const subflows = &subflows_[c.first_subflow];
+    DataLanes lanes(c.subflow_count, [&](std::uint32_t i) -> DataLane& { return subflows[i].lane; });
+    lanes.settle_heard([&](std::uint32_t i, DataLane::Arrival& arrival) { settle(c, i, arrival); });
+    std::uint32_t data_ack = c.data_una;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i)
+        if (subflows[i].lane.has_heard()) data_ack = std::max(data_ack, subflows[i].lane.latest_heard().next);
+    Nanos at = kNever;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        at = std::min(at, subflows[i].lane.first_heard(data_ack));
+        subflows[i].lane.forget_heard();
+    }
+    on_data_ack(c, data_ack, at);
+}
+
+SF_INLINE void Network::settle(Connection& c, std::uint32_t ordinal, DataLane::Arrival& arrival) {
+    if (arrival.data_seq < DataLane::kTimer) [[likely]]
+        take_data(c, ordinal, arrival.data_seq, arrival.at);
+    arrival.next = c.reassembly.next();
+}
+
+// Nothing has arrived by now that is not in the lanes: what is beyond the horizon waits on its link.
+void Network::settle_all() {
+    for (const std::uint32_t flow : deferring_) {
+        Connection& c = connections_[flow];
+        if (!c.defers_data) continue;
+        Subflow* const subflows = &subflows_[c.first_subflow];
+        DataLanes lanes(c.subflow_count, [&](std::uint32_t i) -> DataLane& { return subflows[i].lane; });
+        lanes.settle_until(kNever, [&](std::uint32_t i, DataLane::Arrival& arrival) { settle(c, i, arrival); });
+        learn_data_acks(c);
+    }
 }
 
 Siblings Network::gather_siblings(Connection& c, std::uint32_t self) {

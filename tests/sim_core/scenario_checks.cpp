@@ -23,7 +23,11 @@ std::string results_of(const Network& network) {
     for (std::size_t i = 0; i < network.connections().size(); ++i) {
         const FlowResult r = network.flow_result(i);
         out << " flow " << r.goodput_bps << ' ' << r.completion_s << ' ' << r.mean_rtt_s << ' ' << r.p95_rtt_s << ' '
-            << r.loss_ratio << ' ' << r.retransmits;
+            << r.loss_ratio << ' ' << r.retransmits << ' ' << r.reinjections << ' ' << r.duplicates << ' '
+            << r.mean_hol_blocking_s << ' ' << r.max_reorder_queue_bytes;
+        const Connection& c = network.connections()[i];
+        out << " data " << c.data_una << ' ' << c.data_acked_at.value << ' ' << c.delivered_bytes << ' '
+            << c.ended_at.value;
     }
     for (std::size_t i = 0; i < network.subflows().size(); ++i) {
         const SubflowResult r = network.subflow_result(i);
@@ -128,6 +132,18 @@ void check_steps(const Scenario& scenario, std::uint64_t seed, Draws& draw, cons
     }
 }
 
+// A record of packets has the DATA_ACK of each acknowledgement, so that what arrives is put into order as it arrives
+// and not afterwards: from the start on, or from half-way on.
+void check_capture(const Scenario& scenario, std::uint64_t seed, const std::string& expected) {
+    Network network(scenario, seed);
+    if (seed % 2 == 0) network.run_until(scenario.duration / 2);
+    for (std::uint32_t flow = 0; flow < scenario.flows.size(); ++flow) network.capture_packets(flow, 1000);
+    network.run_until(scenario.duration);
+    network.check_invariants();
+    require(results_of(network) == expected,
+            "a record of packets made a difference: " + results_of(network) + " not " + expected);
+}
+
 // Some of the events come as live changes instead: a run that hears of them a nanosecond before is the same as that of
 // the scenario that has had them all along, behind its own at the same time.
 void check_live_changes(const Scenario& scenario, std::uint64_t seed, Draws& draw) {
@@ -205,6 +221,7 @@ Network run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw)
     network.check_invariants();
     check_books(network);
     check_steps(scenario, seed, draw, results_of(network));
+    check_capture(scenario, seed, results_of(network));
     if (!scenario.events.empty()) check_live_changes(scenario, seed, draw);
     if (tries_any_rate(scenario)) return network;
     // Twice what the estimate says, for paths that cross a link more than once; and a few packets for short runs.

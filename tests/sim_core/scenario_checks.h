@@ -8,10 +8,10 @@
 
 namespace subflow::testing {
 
-// Runs the scenario three times, in one go, in steps drawn at random and from a snapshot, and throws InternalError for
-// what does not hold: invariants of the network at every stop, equal results and traces, books that balance, an
-// estimate that was not too low, and equal results when events come as live changes. Returns the network at its end,
-// which refers to the scenario.
+// Runs the scenario four times, in one go, in steps drawn at random, from a snapshot and with records of packets, and
+// throws InternalError for what does not hold: invariants of the network at every stop, equal results and traces, books
+// that balance, an estimate that was not too low, and equal results when events come as live changes. Returns the
+// network at its end, which refers to the scenario.
 Network run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw);
 
 // "cubic hystart=off"
