@@ -97,11 +97,8 @@ def salvage(
     try:
         with _readable(path, found.note) as (_, rows, _is_repaired), Store(part) as store:
             taken = _bring(rows, store, found.note, on_progress)
-        part.replace(target)
-    except OSError as error:
-        raise StoreError(
-            f"the file cannot be written ({error.strerror})", path=str(target), way_on="Choose another place."
-        ) from error
+            # Not by renaming it: if the last changes cannot be moved out of its -wal file, closing does not say so.
+            store.save_copy(target, overwrite=overwrite)
     except StoreFull as error:
         raise StoreFull(error.problem, path=str(target), way_on="Choose another place.") from error
     finally:

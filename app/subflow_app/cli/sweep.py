@@ -154,6 +154,7 @@ def carry_out(job: SweepJob, out: Path | None, *, is_long: bool, as_json: bool) 
     result, signal_number = in_background(job, job.plan.name)
     table = job.table()
     if table is None:
+        result.check()  # the store may have refused it
         print_note("stopped before anything was begun")
         return exit_codes.stopped_by(signal_number)
     if out is not None:
