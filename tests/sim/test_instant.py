@@ -218,7 +218,8 @@ def test_packets_move_forwards_and_as_fast_as_the_wire_is() -> None:
             if old_position == -1 and new_position == -1 and new_progress >= old_progress:
                 delay_s = delays[before.links.names[key[0]].split("/")[0]]
                 assert new_progress - old_progress == pytest.approx(0.001 / delay_s, abs=1e-5)
-            elif old_position != -1 and key[2] == DATA:
+            # In fq_codel the packets of a flow that begins to wait may go before those of others.
+            elif old_position != -1 and key[2] == DATA and before.links.names[key[0]] != "fq_codel/forward":
                 assert new_position <= old_position
         before = after
 

@@ -214,7 +214,7 @@ def test_the_stub_names_everything_the_core_has() -> None:
     for name, value in vars(_core).items():
         if name.startswith("_"):
             continue
-        assert f"class {name}" in stub or f"def {name}" in stub, name
+        assert any(form in stub for form in (f"class {name}", f"def {name}", f"\n{name}: ")), name
         for member in vars(value) if isinstance(value, type) else ():
             if not member.startswith("_") and member.isidentifier():
                 assert f"def {member}" in stub or f"    {member} = " in stub, f"{name}.{member}"
