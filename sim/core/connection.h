@@ -31,8 +31,11 @@ struct Connection {
     FlowKind kind = FlowKind::Tcp;
     std::uint32_t first_subflow = 0;
     std::uint32_t subflow_count = 0;
-    bool is_coupled = false;  // the controllers want to see their siblings
-    CommonState common;       // theirs
+    bool is_coupled = false;        // the controllers want to see their siblings
+    CommonState common;             // theirs
+    std::vector<Sibling> siblings;  // as they were when one of them last wanted to see them
+    std::vector<PathRate> rates;    // of the siblings
+    std::uint32_t changed = kAll;   // the subflows that may be other than that since, a bit each
     Scheduler scheduler = MinRtt(Options(MinRtt::kInfo, {}));
     bool is_work_conserving = false;  // the only subflow that is available is taken, whichever it is
     bool is_plain = false;            // one subflow and no send buffer: nothing to schedule, nothing to wait for
@@ -82,11 +85,13 @@ struct Connection {
 
     DatagramSource datagrams;  // of a flow that sends them
 
+    static constexpr std::uint32_t kAll = ~std::uint32_t{0};
     static constexpr std::uint64_t kReinjected = std::uint64_t{1} << 63;  // once after a timeout
     static constexpr std::uint64_t kQueued = std::uint64_t{1} << 62;      // waits among the reinjections
 
     std::size_t heap_bytes() const {
-        return heap_bytes_of(scheduler, changed_controller, decisions, captured, sent_on, reinjections, reassembly);
+        return heap_bytes_of(scheduler, changed_controller, decisions, captured, sent_on, reinjections, reassembly,
+                             siblings, rates);
     }
     bool is_multipath() const { return subflow_count > 1; }
     // Whether the only subflow that has room is given what there is, as soon as it is heard of.

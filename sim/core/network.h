@@ -309,6 +309,7 @@ private:
     void on_data_ack(Connection& connection, std::uint32_t data_ack, Nanos at);
     bool has_new_data(Connection& connection);
     void end_if_delivered(Connection& connection, Nanos at);
+    Sibling describe_sibling(const Subflow& s) const;
     Siblings gather_siblings(Connection& connection, std::uint32_t self);
 
     // A sum, so that it does not depend on how far ahead of the clock which packet was carried.
@@ -349,7 +350,6 @@ private:
     LearningAgents agents_;
 
     // Scratch space of one call, kept here because clearing an array of 32 for two subflows costs more than using it
-    std::array<Sibling, kMaxSubflows> siblings_;
     std::array<Candidate, kMaxSubflows> candidates_;
 };
 

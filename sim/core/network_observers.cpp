@@ -100,7 +100,7 @@ void Network::fetch_extensions(std::uint32_t first) const {
 void Network::fetch_ahead(std::uint32_t level) const {
     switch (level) {
         case 0:
-            fetch_some(this, 1, reinterpret_cast<const char*>(&siblings_) - reinterpret_cast<const char*>(this));
+            fetch_some(this, 1, reinterpret_cast<const char*>(&candidates_) - reinterpret_cast<const char*>(this));
             break;
         case 1:
             events_.fetch_ahead();

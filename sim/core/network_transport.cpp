@@ -153,6 +153,7 @@ void Network::send_queued(Connection& c, Subflow& s, std::uint32_t index) {
 }
 
 void Network::fill(Connection& c) {
+    c.changed = Connection::kAll;
     if (!c.is_started) return;
     if (c.is_plain && c.reinjections.empty()) [[likely]] {
         fill_single_path(c);
@@ -280,6 +281,7 @@ SF_INLINE void Network::hand_over(Connection& c, std::size_t position, std::uint
 // A packet that was sent before goes out by the subflow at that position.
 void Network::send_again(Connection& c, std::size_t position, std::uint32_t data_seq) {
     ++c.reinjected_pkts;
+    c.changed = Connection::kAll;
     if (c.is_multipath()) {
         const std::uint64_t here = std::uint64_t{1} << position;
         std::uint64_t& sent_on = c.sent_on[data_seq];
@@ -510,30 +512,49 @@ void Network::settle_all() {
     }
 }
 
+SF_INLINE Sibling Network::describe_sibling(const Subflow& s) const {
+    // A path without any delay may round to an RTT of nil, which no rate can be computed from.
+    const Nanos srtt = std::max(s.sender.rtt().srtt(), Nanos(1));
+    return {.cwnd_pkts = s.sender.effective_cwnd_pkts(),
+            .srtt_s = to_seconds(srtt),
+            .advertised = s.sender.window().advertised,
+            .window_pkts = s.sender.window().cwnd_pkts,
+            .acked_since_loss_pkts = s.sender.acked_since_loss_pkts(),
+            .acked_between_losses_pkts = s.sender.acked_between_losses_pkts()};
+}
+
 Siblings Network::gather_siblings(Connection& c, std::uint32_t self) {
+    const Subflow* const subflows = &subflows_[c.first_subflow];
     Siblings view;
     view.common = &c.common;
-    std::size_t count = 0;
-    for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
-        const Subflow& s = subflows_[i];
-        if (!s.is_established || !s.sender.rtt().has_estimate()) continue;
-        if (i == self) view.self = count;
-        // A path without any delay may round to an RTT of nil, which no rate can be computed from.
-        const Nanos srtt = std::max(s.sender.rtt().srtt(), Nanos(1));
-        siblings_[count++] = {.cwnd_pkts = s.sender.effective_cwnd_pkts(),
-                              .srtt_s = to_seconds(srtt),
-                              .advertised = s.sender.window().advertised,
-                              .window_pkts = s.sender.window().cwnd_pkts,
-                              .acked_since_loss_pkts = s.sender.acked_since_loss_pkts(),
-                              .acked_between_losses_pkts = s.sender.acked_between_losses_pkts()};
-    }
-    view.all = std::span(siblings_).first(count);
-    if (count != c.subflow_count) [[unlikely]] {
+    if (c.changed != Connection::kAll) [[likely]] {
+        view.self = self - c.first_subflow;
+        for (std::uint32_t left = c.changed; left != 0; left &= left - 1) {
+            const auto i = static_cast<std::uint32_t>(std::countr_zero(left));
+            c.siblings[i] = describe_sibling(subflows[i]);
+            c.rates[i] = PathRate(c.siblings[i]);
+        }
         for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
-            const Subflow& s = subflows_[c.first_subflow + i];
-            if (!s.is_established || !s.sender.rtt().has_estimate()) view.absent |= 1u << i;
+            SF_VALIDATE(subflows[i].is_established && c.siblings[i] == describe_sibling(subflows[i]));
+        }
+    } else {
+        c.siblings.clear();
+        c.rates.clear();
+        for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+            if (!subflows[i].is_established || !subflows[i].sender.rtt().has_estimate()) {
+                view.absent |= 1u << i;
+                continue;
+            }
+            if (c.first_subflow + i == self) view.self = c.siblings.size();
+            c.siblings.push_back(describe_sibling(subflows[i]));
+            c.rates.emplace_back(c.siblings.back());
         }
     }
+    view.all = c.siblings;
+    view.known_rates = c.rates;
+    // All are there, and whatever happens to them from now on is noted.
+    const bool is_kept = c.siblings.size() == c.subflow_count && !c.calls_agent;
+    c.changed = is_kept ? 1u << (self - c.first_subflow) : Connection::kAll;
     return view;
 }
 

@@ -83,6 +83,7 @@ struct Sibling {
     double acked_between_losses_pkts = 0;  // between its last two
 
     double rate_pps() const { return cwnd_pkts / srtt_s; }
+    bool operator==(const Sibling&) const = default;
 };
 
 // What the controllers of a connection keep in common. Source: Linux MPTCP, which has it in the meta socket.
@@ -91,12 +92,22 @@ struct CommonState {
     bool lia_is_stale = false;    // lia_alpha is to be computed anew before it is used
 };
 
+// What the coupled formulas are made of: the rate cwnd / srtt of a sibling, and the rate over its srtt.
+struct PathRate {
+    double pps = 0;
+    double per_rtt = 0;
+
+    PathRate() = default;
+    explicit PathRate(const Sibling& s) : pps(s.rate_pps()), per_rtt(pps / s.srtt_s) {}
+};
+
 // `self` is the own position in the span, which holds only subflows that are established and have an RTT sample.
 struct Siblings {
     std::span<const Sibling> all;
     std::size_t self = std::numeric_limits<std::size_t>::max();  // beyond the span: not in it yet
     std::uint32_t absent = 0;                                    // subflows of the connection not in it, a bit each
     CommonState* common = nullptr;                               // of the connection
+    std::span<const PathRate> known_rates = {};                  // of all, where somebody keeps them; else empty
 
     // There is another subflow to be coupled with, and enough is known to do so. Without, a coupled controller does
     // what its single-path ancestor does, to the last bit: its own formulas would only do so up to rounding.
@@ -110,11 +121,11 @@ struct Siblings {
     };
     Rates rates() const {
         Rates r;
-        for (const Sibling& s : all) {
-            const double rate = s.rate_pps();
-            r.total_pps += rate;
-            r.fastest_pps = std::max(r.fastest_pps, rate);
-            r.best_pkts_per_s2 = std::max(r.best_pkts_per_s2, rate / s.srtt_s);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const PathRate rate = known_rates.empty() ? PathRate(all[i]) : known_rates[i];
+            r.total_pps += rate.pps;
+            r.fastest_pps = std::max(r.fastest_pps, rate.pps);
+            r.best_pkts_per_s2 = std::max(r.best_pkts_per_s2, rate.per_rtt);
         }
         return r;
     }

@@ -76,6 +76,7 @@ void MpLibra::let_classic(const Siblings& siblings, Call&& call) {
     if (siblings.has_others()) {
         std::ranges::copy(siblings.all, seen.begin());
         view.all = std::span(seen).first(siblings.all.size());
+        view.known_rates = {};
         for (std::size_t i = 0; i < view.all.size(); ++i) {
             const double stated_pkts = seen[i].advertised * seen[i].srtt_s;
             const bool is_paced = stated_pkts > 0 && stated_pkts < seen[i].cwnd_pkts * (1 - kRounding);
