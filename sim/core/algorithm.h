@@ -40,10 +40,10 @@ constexpr auto joined(const std::array<T, kSizes>&... lists) {
 }
 
 struct AlgorithmInfo {
-    std::string_view name;     // as written in scenario files
-    std::string_view summary;  // one line
-    std::string_view source;   // RFC or paper
-    bool is_coupled = false;   // runs over the subflows of one connection together: for mptcp flows
+    std::string_view name;            // as written in scenario files
+    std::string_view summary;         // one line
+    std::string_view source;          // RFC or paper
+    bool is_coupled = false;          // runs over the subflows of one connection together: for mptcp flows
     std::string_view scheduler = {};  // that it was made for, on several paths; empty: any
     std::span<const OptionInfo> options = {};
     std::span<const RuleInfo* const> rules = {};  // by which it decides, those it borrows included

@@ -17,7 +17,8 @@ public:
     static constexpr auto kOptions = options_for({.kind = EpochKind::Rtt, .time_s = 0.05});
     static constexpr AlgorithmInfo kInfo{
         .name = "dql-mptcp",
-        .summary = "A learned agent per connection sets windows and scheduling together; meant for the scheduler goodput",
+        .summary =
+            "A learned agent per connection sets windows and scheduling together; meant for the scheduler goodput",
         .source = "Pokhrel, Walid, IEEE TMC 2021",
         .is_coupled = true,
         .scheduler = "goodput",
