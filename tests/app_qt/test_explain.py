@@ -211,15 +211,15 @@ def test_a_closed_panel_says_how_to_explain_the_point(
     store = window.database.store
     assert isinstance(store, Store)
     window.docks.set_open("explain", False)
-    click(window, "download/1", "subflow", 1.43)
+    click(window, "download/1", "subflow", 1.5)
     feature = window.features[ExplainFeature]
     assert feature.content.point is None
-    assert "1.430 s: Alt+Shift+Up explains this point" in window.statusBar().currentMessage()
+    assert "1.500 s: Alt+Shift+Up explains this point" in window.statusBar().currentMessage()
     window.bar["explain.here"].trigger()
     assert window.docks.is_open("explain")
     point = explained(window, qtbot).content.point
     assert point is not None
-    expected = Replay.stored(store, run_id).explain("download/1", 1.43).current
+    expected = Replay.stored(store, run_id).explain("download/1", 1.5).current
     assert repr(point.told) == repr(expected)
 
     # Of the curve that was chosen, without a click into it: where the playhead, the crosshair or the line stands.

@@ -359,7 +359,8 @@ def test_warnings_of_the_scenario_are_told_before_the_run_and_in_the_document(su
         f'[links.{name}]\nends = ["a", "b"]\nrate = "{rate}"\ndelay = "10ms"'
         for name, rate in (("fast", "90Mbit/s"), ("slow", "2Mbit/s"))
     )
-    flow = '[flows.d]\nkind = "mptcp"\nfrom = "a"\nto = "b"\ncontroller = "mpcc-loss"\npaths = [["fast"], ["slow"]]'
+    flow = '[flows.d]\nkind = "mptcp"\nfrom = "a"\nto = "b"\npaths = [["fast"], ["slow"]]\n'
+    flow += 'controller = "mpcc-loss"\nscheduler = "mpcc-rate"'
     file.write_text(f'format = 1\nduration = "1s"\n[nodes.a]\n[nodes.b]\n{links}\n{flow}\n', encoding="utf-8")
     told = 'flow "d": mpcc-loss tries rates 4.6Mbit/s above its own'
     answer = subflow("run", file, "--no-store", "--json")

@@ -27,7 +27,6 @@ from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.own_program import is_frozen
 from subflow_app.core.paths import crash_directory, numbered
 from subflow_app.core.session_log import SESSION_LOG
-from subflow_sim.gate import read_file
 
 _log = logging.getLogger(__name__)
 
@@ -253,6 +252,8 @@ def text_in(file: Path) -> str:
     Raises:
         OSError: if it cannot be read, or is too large.
     """
+    from subflow_sim.gate import read_file  # late: `subflow --help` needs nothing of the simulator
+
     return read_file(file, MOST_REPORT_BYTES).decode("utf-8", errors="replace")
 
 

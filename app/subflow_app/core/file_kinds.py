@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from subflow_sim.gate import open_file
-
 DATABASE_SUFFIXES = (".subflow", ".db")
 """Databases of runs; the first is what new ones get, since only that one opens Subflow by a double click."""
 SCENARIO_FILE_SUFFIX = ".subflow.toml"
@@ -18,6 +16,8 @@ def is_database_file(path: Path) -> bool:
     """Whether a file is a database rather than a scenario: by its name, or by what it begins with."""
     if path.suffix.lower() in DATABASE_SUFFIXES:
         return True
+    from subflow_sim.gate import open_file  # late: `subflow --help` needs nothing of the simulator
+
     try:
         with open_file(path) as file:
             return file.read(len(_SQLITE_MARK)) == _SQLITE_MARK

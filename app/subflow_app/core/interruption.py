@@ -14,6 +14,7 @@ from types import FrameType
 from typing import NoReturn
 
 _AGAIN_S = 0.05
+_TIDYING_S = 10.0
 
 INTERRUPTED = 130
 """The exit code: 128 + SIGINT, as shells have it."""
@@ -26,6 +27,10 @@ def end_interrupted() -> NoReturn:
     ends the program by a signal.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # What it was interrupted in may hold what tidying up waits for.
+    late = threading.Timer(_TIDYING_S, os._exit, (INTERRUPTED,))
+    late.daemon = True
+    late.start()
     # There is no public name for what `sys.exit` has the interpreter do.
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
@@ -47,17 +52,22 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     core = sys.modules.get("subflow_sim._core")
     if core is not None and getattr(core.__spec__, "_initializing", False):
         # What is raised while the core makes its classes known ends the program by an abort: ask a little later.
-        again = threading.Timer(_AGAIN_S, _thread.interrupt_main)
-        again.daemon = True
-        again.start()
+        _ask_again()
         return
     raise KeyboardInterrupt
 
 
+def _ask_again() -> None:
+    again = threading.Timer(_AGAIN_S, _thread.interrupt_main)
+    again.daemon = True
+    again.start()
+
+
 def _not_lost(unraisable: sys.UnraisableHookArgs) -> None:
     if isinstance(unraisable.exc_value, KeyboardInterrupt):
-        # It came while Python was in something that raises nothing, such as a callback of the import system.
-        _thread.interrupt_main()
+        # It came while Python was in something that raises nothing, such as a callback of the import system, and at
+        # once it would be lost again: this is called there, too.
+        _ask_again()
     else:
         sys.__unraisablehook__(unraisable)
 
