@@ -13,6 +13,7 @@ import signal
 import threading
 from collections import deque
 from collections.abc import Sequence
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -136,6 +137,9 @@ class _Worker:
         self.pipe: Connection
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs,), name="subflow-worker", daemon=True)
+        if os.name == "posix":
+            # Begun by the first process otherwise, and lets interrupts in once it runs.
+            resource_tracker.ensure_running()
         with interrupts_held_back():
             self.process.start()
         theirs.close()  # so that its end is seen when the process ends
