@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
@@ -71,14 +71,18 @@ delay = "1ms"
 queue = "1000pkt"
 """
 
-_LIA = """
+
+def lia(paths: Sequence[str]) -> str:
+    """A flow of LIA with a subflow over each of these links."""
+    listed = ", ".join(f'["{path}"]' for path in paths)
+    return f"""
 [flows.lia]
 kind = "mptcp"
 from = "server"
 to = "client"
 controller = "lia"
 scheduler = "minrtt"
-paths = [["one"], ["two"]]
+paths = [{listed}]
 """
 
 
@@ -160,7 +164,7 @@ _ALL = (
             "100s",
             two_hosts_link("one", "100Mbit/s", "20ms", "333pkt"),
             two_hosts_link("two", "100Mbit/s", "20ms", "333pkt"),
-            _LIA,
+            lia(["one", "two"]),
         ),
     ),
     Workload(

@@ -11,7 +11,7 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_sim.bench import reno, two_hosts, two_hosts_link
+from subflow_sim.bench import lia, reno, two_hosts, two_hosts_link
 from subflow_sim.scenario import Scenario, parse_scenario
 from subflow_sim.simulation import Simulation
 from subflow_sim.vec_env import VecEnv, with_learner
@@ -55,29 +55,18 @@ count = 5
 )
 """DRL-CC's first scenario: two paths of 8 Mbit/s, 100 ms, 2 % loss, five flows with two subflows each."""
 
-# What RL-explore was measured on by its authors.
-_RL_EXPLORE_ENVIRONMENT = (
-    two_hosts("600s")
-    + two_hosts_link("path", "48Mbit/s", "20ms", "55pkt")
-    + """
-[flows.download]
-kind = "tcp"
-from = "server"
-to = "client"
-controller = "rl-explore"
-"""
-)
 
-_TWO_PACKETS_ENVIRONMENT = (
-    two_hosts("600s")
-    + two_hosts_link("path", "100Mbit/s", "20ms", "333pkt")
-    + """
-[flows.download]
-kind = "tcp"
-from = "server"
-to = "client"
-controller = { name = "clean-slate", epoch = "packets", epoch_packets = 2 }
-"""
+def _one_path(rate: str, queue: str, controller: str) -> str:
+    """A download over a path of 20 ms, by a controller in TOML."""
+    link = two_hosts_link("path", rate, "20ms", queue)
+    flow = f'[flows.download]\nkind = "tcp"\nfrom = "server"\nto = "client"\ncontroller = {controller}\n'
+    return two_hosts("600s") + link + flow
+
+
+# What RL-explore was measured on by its authors.
+_RL_EXPLORE_ENVIRONMENT = _one_path("48Mbit/s", "55pkt", '"rl-explore"')
+_TWO_PACKETS_ENVIRONMENT = _one_path(
+    "100Mbit/s", "333pkt", '{ name = "clean-slate", epoch = "packets", epoch_packets = 2 }'
 )
 
 
@@ -140,17 +129,7 @@ def _flows(size: float, min_cpu_s: float) -> ScalePoint:
 def _subflows(size: float, min_cpu_s: float) -> ScalePoint:
     names = [f"path{number}" for number in range(int(size))]
     links = "".join(two_hosts_link(name, "100Mbit/s", "20ms", "333pkt") for name in names)
-    paths = ", ".join(f'["{name}"]' for name in names)
-    flow = f"""
-[flows.lia]
-kind = "mptcp"
-from = "server"
-to = "client"
-controller = "lia"
-scheduler = "minrtt"
-paths = [{paths}]
-"""
-    scenario = parse_scenario(two_hosts(_DURATION) + links + flow, file=_FILE)
+    scenario = parse_scenario(two_hosts(_DURATION) + links + lia(names), file=_FILE)
     return ScalePoint(size, _cost_ns(scenario, _packets_of, warm_up_s=2, min_cpu_s=min_cpu_s))
 
 
