@@ -105,19 +105,24 @@ def use_own_environment() -> None:
     dev.VENV, dev.PYTHON = _ENVIRONMENT, dev.BIN / "python"
 
 
+def differences() -> list[str]:
+    """What packaging/requirements.lock was made for, and what pyproject.toml asks for now, where they differ."""
+    locked = set(re.findall(r"^#   (.+)$", dev.read_text(LOCK), re.MULTILINE))
+    asked = set(requirements())
+    lines = [f"  asked for, not locked: {one}" for one in sorted(asked - locked)]
+    return lines + [f"  locked, not asked for: {one}" for one in sorted(locked - asked)]
+
+
 def refuse_another_lock() -> None:
     """Stops where packaging/requirements.lock was made for something else than pyproject.toml asks for.
 
     Raises:
         dev.SetUpError: naming what differs.
     """
-    locked = set(re.findall(r"^#   (.+)$", dev.read_text(LOCK), re.MULTILINE))
-    asked = set(requirements())
-    if locked != asked:
-        lines = ["packaging/requirements.lock does not fit pyproject.toml. Make it anew: python3 dev.py lock"]
-        lines += [f"  asked for, not locked: {one}" for one in sorted(asked - locked)]
-        lines += [f"  locked, not asked for: {one}" for one in sorted(locked - asked)]
-        raise dev.SetUpError("\n".join(lines))
+    lines = differences()
+    if lines:
+        told = "packaging/requirements.lock does not fit pyproject.toml. Make it anew: python3 dev.py lock"
+        raise dev.SetUpError("\n".join((told, *lines)))
 
 
 def set_up() -> None:
