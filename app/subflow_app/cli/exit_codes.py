@@ -22,7 +22,7 @@ BROKEN_PIPE = 141
 """The reader of stdout went away (128 + SIGPIPE), e.g. ``subflow runs | head -3``."""
 
 
-def exit_code_of(outcomes: Iterable[Confirmation]) -> int:
+def worst_of(outcomes: Iterable[Confirmation]) -> int:
     """The exit code for what came of making results again: that of the worst of them."""
     found = set(outcomes)
     if Confirmation.CONTRADICTED in found:

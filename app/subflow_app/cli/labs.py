@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from subflow_app.cli import lab_steps
-from subflow_app.cli.exit_codes import exit_code_of
+from subflow_app.cli.exit_codes import worst_of
 from subflow_app.cli.lab_steps import LabName
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note
@@ -172,7 +172,7 @@ def verify(
             _print_verdict(path, verdict)
     if as_json:
         print_json([_verdict_document(path, each) for path, each in zip(results, verdicts, strict=True)])
-    raise typer.Exit(exit_code_of(verdict.outcome for verdict in verdicts))
+    raise typer.Exit(worst_of(verdict.outcome for verdict in verdicts))
 
 
 def _document(lab: Lab) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from subflow_app.cli.exit_codes import exit_code_of
+from subflow_app.cli.exit_codes import worst_of
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line
 from subflow_app.core.json_document import fields
@@ -36,4 +36,4 @@ def verify(
         for check in found.checks:
             print_line(f"  {check.verdict:12}  {check.what}: {check.told}")
         print_line(f"{found.outcome.upper()}: {found.reason}")
-    raise typer.Exit(exit_code_of([found.outcome]))
+    raise typer.Exit(worst_of([found.outcome]))

@@ -88,10 +88,9 @@ def _forget_ended(folder: Path) -> None:
     for file in folder.glob(f"{_PREFIX}*{_SUFFIX}"):
         with suppress(OSError):
             # One that has just begun may not have locked its file yet.
-            if time.time() - file.stat().st_mtime > _YOUNG_S and not _is_in_use(file):
-                text = file.read_text(encoding="utf-8", errors="replace")
-                if _FATAL.search(text.partition(_HEADER_END)[2]) is None:
-                    file.unlink()
+            is_ended = time.time() - file.stat().st_mtime > _YOUNG_S and not _is_in_use(file)
+            if is_ended and _FATAL.search(text_in(file).partition(_HEADER_END)[2]) is None:
+                file.unlink()
 
 
 def forget_process(pid: int) -> None:
