@@ -117,7 +117,7 @@ def read_scenario_text(path: str | Path) -> str:
         raise ScenarioError([Problem(file, None, "", "", "too large for a scenario file", allowed)]) from error
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ScenarioError([Problem(file, None, "", "", f"cannot be read: {reason}", "a file that exists")]) from error
+        raise ScenarioError([Problem(file, None, "", "", f"cannot be read: {reason}", "a readable file")]) from error
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

@@ -39,7 +39,7 @@ def find_scenario(name_or_path: str) -> Path:
         InputError: if it is neither; the text names the shipped scenarios that come close.
     """
     path = Path(name_or_path)
-    if path.is_file():
+    if is_to_read(path):
         return path
     names = scenario_names()
     if name_or_path in names:
@@ -50,6 +50,11 @@ def find_scenario(name_or_path: str) -> Path:
         raise InputError(f"{name_or_path}: no such scenario file")
     hint = way_on(name_or_path, names, f"shipped scenarios: {', '.join(names)}")
     raise InputError(f"{name_or_path}: no such scenario file and no shipped scenario of that name; {hint}")
+
+
+def is_to_read(path: Path) -> bool:
+    """Whether there is a file, or what the gate of all readers refuses by name, such as a pipe; a folder is neither."""
+    return path.exists() and not path.is_dir()
 
 
 def way_on(name: str, known: Sequence[str], otherwise: str) -> str:

@@ -10,7 +10,7 @@ from subflow_app.core.errors import InputError, RecipeError
 from subflow_app.core.experiments.recipe import PAPERS, Recipe
 from subflow_app.core.experiments.recipe_reader import read_recipe
 from subflow_app.core.experiments.rulings import RULINGS_FILE, experiments_folder
-from subflow_app.core.resources import way_on
+from subflow_app.core.resources import is_to_read, way_on
 from subflow_app.core.toml_files import read_text
 
 RECIPE_SUFFIX = ".toml"
@@ -58,7 +58,7 @@ def recipes_of(paper: str) -> tuple[Recipe, ...]:
 
 def _find(name_or_path: str) -> Path:
     path = Path(name_or_path)
-    if path.is_file():
+    if is_to_read(path):
         return path
     names = recipe_names()
     if name_or_path in names:

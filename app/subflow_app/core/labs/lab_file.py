@@ -17,7 +17,7 @@ from subflow_app.core.labs.lab import LEVELS, NEEDS, SHOWS, Lab, Prediction, Que
 from subflow_app.core.labs.lab_language import KeyProblem, check_calls
 from subflow_app.core.labs.solution import SolutionError, parse_order
 from subflow_app.core.language import ENGLISH, current_language
-from subflow_app.core.resources import find_scenario, resource_path, way_on
+from subflow_app.core.resources import find_scenario, is_to_read, resource_path, way_on
 from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_app.core.toml_files import checked, read_text
 from subflow_sim.errors import Problem, SimError
@@ -132,7 +132,7 @@ def parse_lab(text: str, path: Path) -> Lab:
 
 def _find(name: str, language: str) -> Path:
     path = Path(name)
-    if path.is_file():
+    if is_to_read(path):
         return path
     names = lab_names()
     by_number = next((each for each in names if name.isdecimal() and each.partition("-")[0].lstrip("0") == name), None)

@@ -41,7 +41,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError, LeaderboardError
 from subflow_app.core.experiments.axis import read_set
 from subflow_app.core.experiments.recipe import PAPERS
-from subflow_app.core.resources import find_scenario, resource_path, way_on
+from subflow_app.core.resources import find_scenario, is_to_read, resource_path, way_on
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.plan_file import noted_seeds
 from subflow_app.core.toml_files import checked, prose, read_text, scenario_beside
@@ -166,7 +166,7 @@ def load_contest(id_or_path: str) -> Contest:
         InputError: if there is no such file or id; `LeaderboardError` with all that is wrong with it.
     """
     path = Path(id_or_path)
-    if not path.is_file():
+    if not is_to_read(path):
         ids = contest_ids()
         if id_or_path not in ids:
             listed = f"allowed are {', '.join(ids)}"

@@ -37,7 +37,7 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.errors import InputError, RecipeError
-from subflow_app.core.resources import resource_path, way_on
+from subflow_app.core.resources import is_to_read, resource_path, way_on
 from subflow_app.core.toml_files import checked, read_text, scenario_beside
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.report import Report, toml_text
@@ -144,7 +144,7 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 
 def _find(name_or_path: str) -> Path:
     path = Path(name_or_path)
-    if path.is_file():
+    if is_to_read(path):
         return path
     names = recipe_names()
     if name_or_path in names:

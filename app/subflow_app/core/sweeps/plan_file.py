@@ -42,7 +42,7 @@ import tomlkit
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError, SweepError
-from subflow_app.core.resources import PLAN_SUFFIX, find_scenario, shipped_sweep
+from subflow_app.core.resources import PLAN_SUFFIX, find_scenario, is_to_read, shipped_sweep
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario, with_overrides, with_traces
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.axes import (
@@ -131,11 +131,11 @@ def open_plan(name_or_path: str, options: SweepOptions | None = None) -> SweepPl
     """
     options = options or SweepOptions()
     path = Path(name_or_path)
-    shipped = None if path.is_file() else shipped_sweep(name_or_path)
+    shipped = None if is_to_read(path) else shipped_sweep(name_or_path)
     if shipped is not None:
         written = _read(shipped)
         return read_plan(toml_tree(written, name_or_path, SweepError), file=name_or_path, text=written, options=options)
-    text = _read(path) if path.is_file() or name_or_path.endswith(PLAN_SUFFIX) else None
+    text = _read(path) if is_to_read(path) or name_or_path.endswith(PLAN_SUFFIX) else None
     tree = None if text is None else toml_tree(text, name_or_path, SweepError)
     if text is not None and tree is not None and any(key in tree for key in _POINTS):
         return read_plan(tree, file=name_or_path, text=text, folder=path.parent, options=options)
