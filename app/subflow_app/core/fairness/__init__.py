@@ -1,1 +1,1 @@
-"""What a fair split of a scenario's network would be, and how near the connections of a run come to it."""
+"""How near the connections of a run come to a fair split of its network, and what the trade-offs are."""

@@ -271,7 +271,7 @@ def fair_share_bps(contest: Contest, *, is_quick: bool) -> float:
     Raises:
         LeaderboardError: if the scenario is not usable, or has no such split.
     """
-    from subflow_app.core.fairness.ideal import ideal_shares
+    from subflow_sim.fairness.ideal import ideal_shares
 
     try:
         scenario = contest.simulated(is_quick=is_quick)

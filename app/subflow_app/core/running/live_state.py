@@ -3,23 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from subflow_app.core.running.live_changes import LiveChange
-from subflow_sim.scenario import Choice, Event, Flow, LinkDirection, Scenario
-
-
-@dataclass(frozen=True, slots=True)
-class LiveLink:
-    """One direction of a link at a time.
-
-    Attributes:
-        side: its values.
-        is_up: whether it is in service.
-    """
-
-    side: LinkDirection
-    is_up: bool
+from subflow_sim.link_state import LiveLink, changed_link
+from subflow_sim.scenario import Choice, Event, Flow, Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +39,6 @@ def live_link(
         if event.link == name and event.direction in ("both", direction):
             live = changed_link(live, event)
     return live
-
-
-def changed_link(link: LiveLink, event: Event) -> LiveLink:
-    """What an event of a link and of this direction makes of it."""
-    side, is_up = link.side, link.is_up
-    if event.rate_bps is not None:
-        side = replace(side, rate_bps=event.rate_bps, trace=None)
-    if event.delay_s is not None:
-        side = replace(side, delay_s=event.delay_s)
-    if event.loss is not None:
-        side = replace(side, loss=event.loss, loss_model=event.loss_model)
-    if event.queue is not None:
-        queue = replace(side.queue, limit_pkts=event.queue.limit_pkts, limit_bytes=event.queue.limit_bytes)
-        side = replace(side, queue=queue)
-    if event.up is not None:
-        is_up = event.up
-    return LiveLink(side, is_up)
 
 
 def live_subflows(

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from subflow_app.core.fairness.pooled import Floats, Part
+from subflow_sim.fairness.pooled import Floats, Part
 
 _CENTRING = 10.0  # mu of section 11.7.2
 _SHORTEN = 0.5  # beta of the line search

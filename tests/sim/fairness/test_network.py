@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from subflow_app.core.fairness.ideal import ideal_shares
-from subflow_app.core.fairness.network import Connection, Lifetime, SharedNetwork, stretches
-from subflow_app.core.fairness.single_path import single_path_totals
-from subflow_app.core.fairness.splits import max_min_split
+from subflow_sim.fairness.ideal import ideal_shares
+from subflow_sim.fairness.network import Connection, Lifetime, SharedNetwork, stretches
+from subflow_sim.fairness.single_path import single_path_totals
+from subflow_sim.fairness.splits import max_min_split
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
 

@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
-from subflow_app.core.fairness.network import SharedNetwork
-from subflow_app.core.fairness.pooled import Floats, Part, take_apart
+from subflow_sim.fairness.network import SharedNetwork
+from subflow_sim.fairness.pooled import Floats, Part, take_apart
 
 _BETTER = 1e-9
 _MOST_SHARES = 3000  # water fillings in the search for a choice that nobody regrets

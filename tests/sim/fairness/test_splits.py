@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from subflow_app.core.fairness.network import Connection, SharedNetwork, SubflowPath
-from subflow_app.core.fairness.splits import Split, max_min_split, proportional_split
+from subflow_sim.fairness.network import Connection, SharedNetwork, SubflowPath
+from subflow_sim.fairness.splits import Split, max_min_split, proportional_split
 
 
 def network(

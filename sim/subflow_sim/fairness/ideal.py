@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from subflow_app.core.fairness.network import Connection, Lifetime, SharedNetwork, Stretch, stretches
-from subflow_app.core.fairness.single_path import single_path_totals
-from subflow_app.core.fairness.splits import Split, max_min_split, proportional_split
+from subflow_sim.fairness.network import Connection, Lifetime, SharedNetwork, Stretch, stretches
+from subflow_sim.fairness.single_path import single_path_totals
+from subflow_sim.fairness.splits import Split, max_min_split, proportional_split
 from subflow_sim.scenario import Scenario
 
 

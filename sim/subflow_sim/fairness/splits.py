@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from subflow_app.core.fairness.network import SharedNetwork
-from subflow_app.core.fairness.pooled import Floats, Part, path_choice, take_apart
-from subflow_app.core.fairness.proportional import proportional_rates
+from subflow_sim.fairness.network import SharedNetwork
+from subflow_sim.fairness.pooled import Floats, Part, path_choice, take_apart
+from subflow_sim.fairness.proportional import proportional_rates
 
 if TYPE_CHECKING:
     from scipy.optimize import OptimizeResult

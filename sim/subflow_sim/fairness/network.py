@@ -21,11 +21,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from subflow_app.core.running.live_state import LiveLink, changed_link
+from subflow_sim.link_state import LiveLink, changed_link
+from subflow_sim.params import HEADER_BYTES
 from subflow_sim.scenario import Event, Flow, Scenario
-
-HEADER_BYTES = 52
-"""Of a data packet on the wire, beside its payload."""
 
 MOST_STRETCHES = 60
 """A window that events cut into more pieces than that is cut more coarsely: links then have their mean rates there."""

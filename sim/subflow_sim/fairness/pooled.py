@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.fairness.network import Connection, SharedNetwork, SubflowPath
+from subflow_sim.fairness.network import Connection, SharedNetwork, SubflowPath
 
 Floats = NDArray[np.float64]
 
