@@ -7,10 +7,11 @@ from typing import TypeVar
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QScrollArea
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
+from subflow_app.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.qt.main_window import MainWindow
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
@@ -51,6 +52,13 @@ def finish(qtbot: QtBot, window: MainWindow) -> tuple[str, str]:
     simulation = Simulation(parse_scenario(run.scenario_text or ""))
     simulation.run_until(simulation.duration_s)
     return run.signature, simulation.signature()
+
+
+def test_nothing_can_be_changed_before_a_document_is_there(qtbot: QtBot) -> None:
+    live = LivePanel()
+    both = beside_inspector(live, QWidget())
+    qtbot.addWidget(both)
+    assert live.isHidden()
 
 
 @pytest.mark.parametrize("size", [(1366, 768), (1280, 720)])

@@ -270,7 +270,8 @@ class _LiveScroll(QScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
         self._live = live
-        self.setWidget(live)
+        self.setWidget(live)  # which shows it
+        live.hide()
         live.changed.connect(self._follow)
         self._follow()
 
