@@ -82,6 +82,30 @@ def ideal_shares(
     )
 
 
+def max_min_shares(
+    scenario: Scenario, from_s: float, to_s: float, alive: Mapping[str, Lifetime] | None = None
+) -> dict[str, float]:
+    """The max-min fair shares alone: by connection the mean over the time that it sends in a window, bit/s of payload.
+
+    Args:
+        scenario: with all events.
+        from_s: start of the window, s.
+        to_s: its end, s; the same as the start: at that time.
+        alive: when the connections send; left out: as the scenario says.
+
+    Raises:
+        ArithmeticError: if there is no such split.
+    """
+    parts = []
+    for stretch in stretches(scenario, from_s, to_s, alive):
+        weight = stretch.to_s - stretch.from_s if to_s > from_s else 1.0
+        if weight > 0:
+            network = stretch.network
+            split = _max_min_once(tuple(network.capacities_bps.items()), network.connections)
+            parts.append((weight, split.totals_bps))
+    return _means(parts)
+
+
 @dataclass(frozen=True, slots=True)
 class _Solved:
     max_min: Split
@@ -97,7 +121,13 @@ def _solve(network: SharedNetwork) -> _Solved:
 def _solve_once(capacities: tuple[tuple[str, float], ...], connections: tuple[Connection, ...]) -> _Solved:
     """A network comes back: rates alternate, and a window that moves on has most of what it had."""
     network = SharedNetwork(dict(capacities), connections)
-    return _Solved(max_min_split(network), proportional_split(network), single_path_totals(network))
+    max_min = _max_min_once(capacities, connections)
+    return _Solved(max_min, proportional_split(network), single_path_totals(network))
+
+
+@lru_cache(maxsize=256)
+def _max_min_once(capacities: tuple[tuple[str, float], ...], connections: tuple[Connection, ...]) -> Split:
+    return max_min_split(SharedNetwork(dict(capacities), connections))
 
 
 def _mean_split(parts: list[tuple[float, Split]]) -> Split:

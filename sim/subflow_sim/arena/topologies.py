@@ -1,0 +1,127 @@
+"""The topologies of the arena: which links there are, and which paths over them the connections have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A link of a topology.
+
+    Attributes:
+        ends: the two nodes.
+        share: of a round-trip time that is drawn for the link, what the link has of it.
+        is_access: it is never full: a fast way to a bottleneck.
+    """
+
+    ends: tuple[str, str]
+    share: float = 1.0
+    is_access: bool = False
+
+
+Paths = tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """Links, and the connections over them.
+
+    Attributes:
+        name: "ring".
+        title: what it is, in a line.
+        spans: by link name; from the server to the client.
+        users: the paths of each connection.
+    """
+
+    name: str
+    title: str
+    spans: Mapping[str, Span]
+    users: tuple[Paths, ...]
+
+    @property
+    def bottlenecks(self) -> tuple[str, ...]:
+        """The links that may be full."""
+        return tuple(name for name, span in self.spans.items() if not span.is_access)
+
+    @property
+    def most_paths(self) -> int:
+        """Of a connection."""
+        return max(map(len, self.users))
+
+    def path_over(self, link: str) -> tuple[str, ...]:
+        """A path that crosses a link, the shortest if there are several."""
+        return min((path for path in chain(*self.users) if link in path), key=len)
+
+
+_DIRECT = Span(("server", "client"))
+_LETTERS = "abcdefgh"
+
+
+def _disjoint(name: str, count: int, title: str) -> Topology:
+    links = _LETTERS[:count]
+    return Topology(name, title, dict.fromkeys(links, _DIRECT), (tuple((link,) for link in links),))
+
+
+def _gathered(name: str, count: int, title: str) -> Topology:
+    """So many ways into one bottleneck."""
+    ways = [f"way{number}" for number in range(1, count + 1)]
+    spans = {way: Span(("server", "hub"), 0.8, is_access=True) for way in ways}
+    return Topology(name, title, {**spans, "a": Span(("hub", "client"), 0.2)}, (tuple((way, "a") for way in ways),))
+
+
+_FIRST, _SECOND = Span(("server", "hub"), 0.5), Span(("hub", "client"), 0.5)
+_WAY, _REST = Span(("server", "hub"), 0.8, is_access=True), Span(("hub", "client"), 0.2)
+
+TOPOLOGIES: Mapping[str, Topology] = {
+    topology.name: topology
+    for topology in (
+        _disjoint("one", 1, "One link"),
+        _disjoint("two", 2, "Two disjoint links"),
+        _disjoint("three", 3, "Three disjoint links"),
+        _gathered("shared", 2, "Two ways into one bottleneck"),
+        _disjoint("four", 4, "Four disjoint links"),
+        Topology(
+            "pair",
+            "Two connections, each over the same two links",
+            dict.fromkeys("ab", _DIRECT),
+            ((("a",), ("b",)), (("a",), ("b",))),
+        ),
+        Topology(
+            "fork",
+            "Two ways into one bottleneck, and a link by itself",
+            {"way1": _WAY, "way2": _WAY, "a": _REST, "b": _DIRECT},
+            ((("way1", "a"), ("way2", "a"), ("b",)),),
+        ),
+        Topology(
+            "tandem",
+            "A path over two bottlenecks in a row, and a link by itself",
+            {"a": _FIRST, "b": _SECOND, "c": _DIRECT},
+            ((("a", "b"), ("c",)),),
+        ),
+        Topology(
+            "crossed",
+            "Three paths over four bottlenecks, two in each: neighbours share one",
+            {"a": _FIRST, "b": _FIRST, "c": _SECOND, "d": _SECOND},
+            ((("a", "c"), ("b", "d"), ("a", "d")),),
+        ),
+        Topology(
+            "ring",
+            "Three connections over three links, each over two of them",
+            dict.fromkeys("abc", _DIRECT),
+            ((("a",), ("b",)), (("b",), ("c",)), (("c",), ("a",))),
+        ),
+        Topology(
+            "offload",
+            "A connection over two links, one that has the second alone",
+            dict.fromkeys("ab", _DIRECT),
+            ((("a",), ("b",)), (("b",),)),
+        ),
+        _gathered("trunk", 3, "Three ways into one bottleneck"),
+        _disjoint("five", 5, "Five disjoint links"),
+        _disjoint("eight", 8, "Eight disjoint links"),
+    )
+}
+"""All of them, by name."""

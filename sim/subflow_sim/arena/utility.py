@@ -1,0 +1,273 @@
+"""What a controller was worth on a network: one utility, of absolute references alone.
+
+For each connection that competes
+
+    U = ln(x / fair) - 0.5 ln(1 + queueing delay / base RTT) - 5 (loss - links' own loss)
+
+and the network counts with the mean over its connections. x is the goodput of the connection while it is active, fair
+its max-min share of the network, all with the same start and end. The delay is the mean of what the sender measures,
+by subflow, weighted by the packets that arrived; waiting for a delayed ACK is a part of it. Loss counts where it
+exceeds what the links of the paths lose by themselves.
+
+Of documents, ln(x / fair) is ln(ideal / makespan): the time that max-min fair shares would take for all of them, over
+the time that it took.
+
+The gate: TCP connections beside those that compete keep at least `GATE` of what they get together when one NewReno
+stands in the place of each connection that competes, in a run with the same seed; else the network counts as `WORST`.
+The reference is that run and not the fair share, because where links lose at random TCP is far from its fair share,
+whoever is beside it. Where that run leaves them more than the fair share (the NewReno has one path, and may be out of
+their way), the fair share is enough. No utility is below `WORST`, so that one who sends nothing has a finite one.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from subflow_sim.arena.networks import Network
+from subflow_sim.arena.path_facts import PathFacts, path_facts
+from subflow_sim.errors import SimError, SimulationError
+from subflow_sim.fairness.ideal import max_min_shares
+from subflow_sim.fairness.network import Lifetime
+from subflow_sim.scenario_model import Scenario
+
+WORST = -5.0
+"""The lowest utility: about that of 1/150 of the fair share. Who harms the others or does not finish has it, too."""
+
+DELAY_WEIGHT = 0.5
+LOSS_WEIGHT = 5.0
+
+GATE = 0.8
+"""Share that connections beside have to keep."""
+
+_SAMPLE_INTERVAL_S = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a run was worth.
+
+    Attributes:
+        utility: of the network, at least `WORST`.
+        throughput: mean over the connections of ln(x / fair), each at least `WORST`.
+        queueing: mean of the queueing delay over the base RTT; NaN where nothing arrived.
+        excess_loss: mean of the loss that is not the links' own, 0..1.
+        friendliness: what the connections beside got, over what they are due by the gate; NaN: there are none.
+        reason: why the network counts as the worst; empty: it does not.
+    """
+
+    utility: float
+    throughput: float = math.nan
+    queueing: float = math.nan
+    excess_loss: float = math.nan
+    friendliness: float = math.nan
+    reason: str = ""
+
+    @classmethod
+    def worst(cls, reason: str) -> Outcome:
+        """Of a run that did not come to an end."""
+        return cls(WORST, reason=reason)
+
+
+def utility(throughput_ratio: float, queueing_ratio: float, excess_loss: float) -> float:
+    """The utility of a connection.
+
+    Args:
+        throughput_ratio: goodput over the fair share.
+        queueing_ratio: queueing delay over the base RTT.
+        excess_loss: loss that is not the links' own.
+    """
+    cost = DELAY_WEIGHT * math.log1p(max(queueing_ratio, 0.0)) + LOSS_WEIGHT * max(excess_loss, 0.0)
+    return max(_log(throughput_ratio) - cost, WORST)
+
+
+def outcome(net: Network, summary: Mapping[str, Any], beside_newreno_bps: float) -> Outcome:
+    """What a run was worth.
+
+    Args:
+        net: the network.
+        summary: of the run, as `Simulation.summary`.
+        beside_newreno_bps: what the flows beside get together in the reference; see `newreno_reference_bps`.
+
+    Raises:
+        SimulationError: if the network has no fair shares.
+    """
+    flows = {flow["name"]: flow for flow in summary["flows"]}
+    facts = path_facts(net.scenario)
+    document_ratio = _document_ratio(net, flows) if net.has_documents else math.nan
+    shares = fair_shares(net)
+    utilities, throughputs, queueings, losses = [], [], [], []
+    for name in net.connections:
+        flow = flows[name]
+        ratio = document_ratio if net.has_documents else flow["active_goodput_bps"] / shares[name]
+        log_delay, queueing, loss = _costs(flow, [facts[key] for key in _paths_of(net, name)])
+        throughputs.append(_log(ratio))
+        queueings.append(queueing)
+        losses.append(loss)
+        utilities.append(max(_log(ratio) - DELAY_WEIGHT * log_delay - LOSS_WEIGHT * loss, WORST))
+    known = [each for each in queueings if not math.isnan(each)]
+    friendliness = math.nan
+    reason = ""
+    if net.beside:
+        due_bps = min(beside_newreno_bps, math.fsum(shares[name] for name in _copies(net, net.beside)))
+        friendliness = beside_bps(net, summary) / due_bps if due_bps > 0 else 1.0
+        if friendliness < GATE:
+            reason = f"leaves the others {friendliness:.0%} of what NewReno leaves them"
+    return Outcome(
+        WORST if reason else _mean(utilities),
+        _mean(throughputs),
+        _mean(known) if known else math.nan,
+        _mean(losses),
+        friendliness,
+        reason,
+    )
+
+
+def beside_bps(net: Network, summary: Mapping[str, Any]) -> float:
+    """What the flows beside those that compete got together, bit/s."""
+    names = _copies(net, net.beside)
+    return math.fsum(flow["goodput_bps"] for flow in summary["flows"] if flow["name"] in names)
+
+
+def newreno_reference_bps(net: Network) -> float:
+    """What the flows beside get together when NewReno stands in for those that compete; 0 if there are none.
+
+    It is simulated once for each network, with the seed of its scenario.
+    """
+    return _reference_bps(_Held(net)) if net.beside else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """A network that can be a key: by its name, seed and text, which it follows from."""
+
+    net: Network
+
+    def __hash__(self) -> int:
+        return hash((self.net.name, self.net.scenario.seed))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Held) and self.net == other.net
+
+
+@lru_cache(maxsize=4096)
+def _reference_bps(held: _Held) -> float:
+    return beside_bps(held.net, _run(held.net.reference()))
+
+
+def judged(net: Network, scenario: Scenario) -> Outcome:
+    """Run a network with a controller in its place, and say what that was worth.
+
+    Args:
+        net: the network.
+        scenario: the same with the controller on the connections that compete. What it needs and the network lacks,
+            and a run that fails, is the worst.
+    """
+    try:
+        return outcome(net, _run(scenario), newreno_reference_bps(net))
+    except SimError as error:
+        return Outcome.worst(str(error))
+
+
+def fair_shares(net: Network) -> dict[str, float]:
+    """The max-min fair share of each connection over the measured time, bit/s of payload.
+
+    Raises:
+        SimulationError: if there is no such split.
+    """
+    try:
+        return max_min_shares(net.scenario, net.scenario.warmup_s, net.scenario.duration_s)
+    except ArithmeticError as error:
+        raise SimulationError(f"{net.name}: {error}") from error
+
+
+def ideal_makespan_s(net: Network) -> float:
+    """How long the documents of a network take from the first start to the last end if all have fair shares, s."""
+    scenario = net.scenario
+    size = {name: 8.0 * _size_bytes(net, name) for name in net.connections}
+    start = {name: scenario.flows[_base(name)].start_s for name in net.connections}
+    others = {
+        name: Lifetime(flow.start_s, math.inf if flow.stop_s is None else flow.stop_s)
+        for each in net.beside
+        for flow in (scenario.flows[each],)
+        for name in flow.instances
+    }
+    now_s = first_s = min(start.values())
+    while size:
+        alive = {name: Lifetime(start[name], math.inf) for name in size}
+        rates = max_min_shares(scenario, now_s, now_s, alive | others)
+        later = [each for each in start.values() if each > now_s]
+        running = {name: rates[name] for name in size if start[name] <= now_s and rates[name] > 0}
+        if not running and not later:
+            return math.inf
+        step_s = min(size[name] / rate for name, rate in running.items()) if running else math.inf
+        step_s = min(step_s, min(later, default=math.inf) - now_s)
+        for name, rate in running.items():
+            size[name] -= rate * step_s
+        size = {name: left for name, left in size.items() if left > 1e-3}
+        now_s += step_s
+    return now_s - first_s
+
+
+def _document_ratio(net: Network, flows: Mapping[str, Mapping[str, Any]]) -> float:
+    """The ideal makespan over that of a run; 0 if a document did not arrive."""
+    documents = [flows[name] for name in net.connections]
+    if any(each["completion_s"] is None for each in documents):
+        return 0.0
+    start_s: float = min(each["start_s"] for each in documents)
+    end_s: float = max(each["start_s"] + each["completion_s"] for each in documents)
+    return ideal_makespan_s(net) / (end_s - start_s)
+
+
+def _copies(net: Network, flows: Sequence[str]) -> list[str]:
+    return [name for flow in flows for name in net.scenario.flows[flow].instances]
+
+
+def _size_bytes(net: Network, name: str) -> int:
+    size = net.scenario.flows[_base(name)].size_bytes
+    assert size is not None
+    return size
+
+
+def _base(name: str) -> str:
+    return name.partition(".")[0]
+
+
+def _paths_of(net: Network, name: str) -> list[tuple[str, int]]:
+    flow = _base(name)
+    return [(flow, ordinal) for ordinal in range(1, len(net.scenario.flows[flow].paths) + 1)]
+
+
+def _costs(flow: Mapping[str, Any], facts: Sequence[PathFacts]) -> tuple[float, float, float]:
+    """Mean of ln(1 + queueing delay / base RTT), mean of that ratio, and loss that is not the links' own."""
+    log_delay = queueing = sent = delivered = lost = 0.0
+    for subflow, path in zip(flow["subflows"], facts, strict=True):
+        sent += subflow["packets_sent"]
+        lost += subflow["packets_lost"] - subflow["packets_sent"] * path.loss
+        if subflow["mean_rtt_s"] is not None and subflow["packets_delivered"] > 0:
+            ratio = max(subflow["mean_rtt_s"] / path.base_rtt_s - 1, 0.0)
+            delivered += subflow["packets_delivered"]
+            log_delay += subflow["packets_delivered"] * math.log1p(ratio)
+            queueing += subflow["packets_delivered"] * ratio
+    loss = max(lost / sent, 0.0) if sent > 0 else 0.0
+    return (log_delay / delivered, queueing / delivered, loss) if delivered else (0.0, math.nan, loss)
+
+
+def _run(scenario: Scenario) -> dict[str, Any]:
+    from subflow_sim.simulation import Simulation
+
+    simulation = Simulation(scenario, sample_interval_s=_SAMPLE_INTERVAL_S)
+    if not simulation.run_until(scenario.duration_s):
+        raise SimulationError("the run was interrupted")
+    return simulation.summary()
+
+
+def _log(ratio: float) -> float:
+    return max(math.log(ratio), WORST) if ratio > 0 else WORST
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)
