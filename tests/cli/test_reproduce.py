@@ -34,7 +34,8 @@ def test_an_experiment_is_run_and_told(subflow: Subflow, tiny: Path, database: P
     assert "claim holds" in answer.out
     assert "there is no policy of that name" in answer.out
     assert "tiny: Our runs are short." in answer.out
-    assert answer.out.endswith("1 experiment: 1 inside band, 1 outside band, 1 claim holds, 3 not measured\n")
+    counts = "1 experiment: 1 inside band, 1 outside band, 1 claim holds, 3 not measured"
+    assert answer.out.endswith(f"{counts}; of 6 checks 2 met, 1 not explained, 3 not measured\n")
     again = subflow("reproduce", tiny, "--quick", "--db", database, "--jobs", 1, "--json").document
     assert again["counts"] == {
         "inside band": 1,
@@ -49,6 +50,30 @@ def test_an_experiment_is_run_and_told(subflow: Subflow, tiny: Path, database: P
     assert experiment["values"][0]["mean"] > 1e6
     (sweep,) = subflow("sweeps", "--db", database, "--json").document
     assert sweep["name"] == "experiment tiny (quick)"
+
+
+def test_a_cause_is_told_with_what_shows_it(subflow: Subflow, tmp_path: Path, database: Path) -> None:
+    band = 'why = "a band that no run is in"\n'
+    cause = """cause = { kind = "reading", says = "Other links.", variants = ["fast"] }
+[variants.fast]
+says = "Links of 80 Mbit/s."
+set = { "links.top.rate" = "80Mbit/s", "links.bottom.rate" = "80Mbit/s", duration = "2s" }
+quick = { set = { duration = "5s" } }
+"""
+    text = RECIPE.replace("50 Mbit/s .. 60 Mbit/s", "10 Mbit/s .. 160 Mbit/s").replace(band, band + cause)
+    arguments = ("reproduce", write_tiny(tmp_path, text), "--quick", "--db", database, "--jobs", 1)
+    answer = subflow(*arguments)
+    assert answer.code == 0, answer.err
+    assert "reading, shown" in answer.out
+    assert "tiny: why checks are not met" in answer.out
+    assert "fast: Links of 80 Mbit/s." in answer.out
+    assert answer.out.endswith("of 6 checks 2 met, 1 reading, 3 not measured\n")
+    document = subflow(*arguments, "--json").document
+    assert (document["settled"]["met"], document["settled"]["reading"]) == (2, 1)
+    (found,) = [each["cause"] for each in document["experiments"][0]["verdicts"] if each["cause"]]
+    assert (found["kind"], found["says"], found["shown"]) == ("reading", "Other links.", "shown")
+    (trial,) = found["trials"]
+    assert (trial["variant"], trial["holds"], trial["checks_met"]) == ("fast", True, 3)
 
 
 def test_the_report_is_written_where_it_is_asked_for(

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -24,7 +25,7 @@ from subflow_app.core.tables import Column, NumberColumn, TextTable, text_column
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
     from subflow_app.core.experiments.reproduction import Reproductions
-    from subflow_app.core.experiments.results import Results
+    from subflow_app.core.experiments.results import Results, Verdict
     from subflow_app.core.jobs.job import JobOutcome
 
 
@@ -197,7 +198,9 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
 
 def _print_results(every: Sequence[Results]) -> None:
 
-    columns = text_columns("Experiment", "The paper says", "Here", "Verdict")
+    from subflow_app.core.experiments.report_tables import cause_text, trial_table
+
+    columns = text_columns("Experiment", "The paper says", "Here", "Verdict", "Cause")
     rows: list[tuple[str, ...]] = []
     reasons: list[str] = []
     for results in every:
@@ -206,11 +209,16 @@ def _print_results(every: Sequence[Results]) -> None:
             told = verdict.reason or verdict.outcome.told
             if verdict.overlaps:
                 told += f" (95 % intervals overlap: {'; '.join(verdict.overlaps)})"
-            rows.append((name, verdict.check.says, told, verdict.kind.value))
+            rows.append((name, verdict.check.says, told, verdict.kind.value, cause_text(verdict)))
             name = ""
         if results.recipe.disagrees and any(not verdict.kind.is_met for verdict in results.verdicts()):
             reasons.append(f"{results.recipe.name}: {' '.join(results.recipe.disagrees.split())}")
     print_tables(TextTable("", columns, tuple(rows)))
+    for results in every:
+        tried = trial_table(results)
+        if tried.rows:
+            print_line()
+            print_tables(replace(tried, title=f"{results.recipe.name}: {tried.title[:1].lower()}{tried.title[1:]}"))
     for reason in reasons:
         print_line()
         print_line(reason)
@@ -227,15 +235,29 @@ def counts(every: Sequence[Results]) -> dict[str, int]:
     return {kind.value: found[kind] for kind in VerdictKind}
 
 
+def settled(every: Sequence[Results]) -> dict[str, int]:
+    """How many checks are met, or why not."""
+    from subflow_app.core.experiments.results import settlement_counts
+
+    found = settlement_counts(verdict for results in every for verdict in results.verdicts())
+    return {each.value: number for each, number in found.items()}
+
+
 def _counts_line(every: Sequence[Results]) -> str:
     told = [f"{number} {kind}" for kind, number in counts(every).items() if number]
-    return f"{counted(len(every), 'experiment')}: {', '.join(told) or 'nothing to check'}"
+    line = f"{counted(len(every), 'experiment')}: {', '.join(told) or 'nothing to check'}"
+    ways = settled(every)
+    causes = [f"{number} {kind}" for kind, number in ways.items() if number and kind != "met"]
+    return (
+        f"{line}; of {counted(sum(ways.values()), 'check')} {ways['met']} met, {', '.join(causes)}" if causes else line
+    )
 
 
 def _document(every: Sequence[Results], outcomes: Sequence[JobOutcome], *, is_quick: bool) -> dict[str, Any]:
     return {
         "quick": is_quick,
         "counts": counts(every),
+        "settled": settled(every),
         "experiments": [_experiment(results, outcome) for results, outcome in zip(every, outcomes, strict=True)],
     }
 
@@ -256,6 +278,7 @@ def _experiment(results: Results, outcome: JobOutcome) -> dict[str, Any]:
                 "verdict": verdict.kind.value,
                 **fields(verdict.outcome, "left", "right", "told"),
                 **fields(verdict, "reason", "overlaps"),
+                "cause": _cause(verdict),
             }
             for verdict in results.verdicts()
         ],
@@ -273,6 +296,29 @@ def _experiment(results: Results, outcome: JobOutcome) -> dict[str, Any]:
         ],
         "published": [
             fields(each, "measure", "series", "point", "value", "over", "improvement") for each in recipe.published
+        ],
+    }
+
+
+def _cause(verdict: Verdict) -> dict[str, Any] | None:
+    """Why a check is not met, and what was tried to show it."""
+    from subflow_app.core.experiments.report_tables import shown_text
+
+    told = verdict.explanation
+    if told is None:
+        return None
+    return {
+        "kind": told.cause.kind.value,
+        **fields(told.cause, "says"),
+        "shown": shown_text(told),
+        "trials": [
+            {
+                "variant": None if trial.variant is None else trial.variant.name,
+                "says": "" if trial.variant is None else trial.variant.says,
+                **fields(trial.outcome, "holds", "told", "reason"),
+                "checks_met": trial.n_met,
+            }
+            for trial in told.trials
         ],
     }
 

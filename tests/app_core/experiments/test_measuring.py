@@ -114,7 +114,8 @@ def test_times_until_something_is_reached(value: Value) -> None:
     soon = value("time_to_reach", flows="tcp", links="top", level=0.2)
     late = value("time_to_reach", flows="tcp", links="top", level=0.4)
     assert 0 < soon <= late
-    assert math.isnan(value("time_to_reach", flows="tcp", links="top", level=5.0))
+    assert value("time_to_reach", flows="tcp", links="top", level=5.0, since=1.0) == 5.0  # never: all that is left
+    assert value("time_to_reach", flows="tcp", links="top", level=5.0, since=1.0, until=3.0) == 2.0
     wide = value("convergence_time", flows="tcp", since=1.0, steady=2.0, window=1.0, tolerance=10.0)
     assert wide == 0
     first = value("convergence_time", flows="tcp", since=0.0, steady=2.0, window=1.0, tolerance=0.3, first=True)

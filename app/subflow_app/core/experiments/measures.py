@@ -267,7 +267,8 @@ _ALL: tuple[RunMeasure, ...] = (
     ),
     RunMeasure(
         "time_to_reach",
-        "From `since` to when the moving average of the throughput on the wire is `level` of the links' rate.",
+        "From `since` to when the moving average of the throughput on the wire is `level` of the links' rate. A run "
+        "that never gets there counts with all the time up to `until`, the least it can be.",
         Dimension.TIME,
         (
             _FLOWS,

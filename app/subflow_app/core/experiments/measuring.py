@@ -398,7 +398,7 @@ def convergence_time(run: RunData, options: Options) -> float:
 
 
 def time_to_reach(run: RunData, options: Options) -> float:
-    """When the throughput had reached a share of the links' rate, s."""
+    """When the throughput had reached a share of the links' rate, s; if it never did, the time that was watched."""
     times = run.times_s
     if not len(times):
         return math.nan
@@ -409,7 +409,9 @@ def time_to_reach(run: RunData, options: Options) -> float:
         # Only what was carried since then counts.
         smooth = trailing_mean(np.where(inside, values, math.nan), steps(run, options["window"]))
         reached = np.flatnonzero(inside & (smooth >= wanted))
-        found.append(float(times[reached[0]] - options["since"]) if len(reached) else math.nan)
+        until_s = min(run.scenario.duration_s, options.get("until") or math.inf)
+        # A rise that never happens is none, and no gap in what was measured.
+        found.append((times[reached[0]] if len(reached) else until_s) - options["since"])
     return reduced(found, options["reduce"])
 
 

@@ -58,17 +58,30 @@ value = "3.2Mbit/s"                     # or improvement = "313%" with over = "L
 says = "DRL-CC gets 313 % more than LIA at 8 MB"
 holds = "goodput('DRL-CC', '8MB') / goodput('LIA', '8MB') in 3.51 .. 4.75"
 why = "15 % of the ratio (A3)"
+[checks.cause]                          # why it does not hold here; left out: not known, or it does
+kind = "reading"                        # kernel, reading, agent, contradiction or noise; see `CauseKind`
+says = "The document may have been larger."
+variants = ["16 MB"]                    # which of them show it: the check has to hold in one
+holds = "goodput('LIA', '8MB') > 1 Mbit/s"   # of contradiction and noise: what has to hold instead, here or there
+
+[variants."16 MB"]                      # the experiment made otherwise: what it says takes the place of the recipe's
+says = "Documents are twice as large."
+seeds = "1..10"                         # also set, scenario, measures, series, quick, and tables of the kind
+[variants."16 MB".series.LIA.set]
+"flows.download.size" = "16MB"
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.experiments.axis import AxisPoint, ExperimentAxis
 from subflow_app.core.experiments.measure_kind import Measure
+from subflow_app.core.language import translatable
 from subflow_app.core.scenarios.toml_edit import TomlValue
 
 if TYPE_CHECKING:
@@ -162,6 +175,58 @@ class Published:
     note: str = ""
 
 
+class CauseKind(StrEnum):
+    """Why a check does not hold here."""
+
+    KERNEL = translatable("kernel of the time")
+    """What the paper ran on, its kernel or simulator, did otherwise."""
+    READING = translatable("reading")
+    """The paper leaves something open that can be read otherwise."""
+    AGENT = translatable("agent")
+    """Another policy, or another training, comes to something else."""
+    CONTRADICTION = translatable("contradiction")
+    """The paper contradicts itself, or what the links can carry."""
+    NOISE = translatable("noise")
+    """It is a tie, or takes more runs to tell."""
+
+    @property
+    def has_own_claim(self) -> bool:
+        """Whether something else than the check may show it."""
+        return self in (CauseKind.CONTRADICTION, CauseKind.NOISE)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a check does not hold here, and what shows it.
+
+    Attributes:
+        kind: of the cause.
+        says: what it is.
+        variants: names of those that it is tried in; empty: it is told by the results themselves.
+        claim: what shows it where it holds; that of the check, or of contradictions and noise another.
+    """
+
+    kind: CauseKind
+    says: str
+    variants: tuple[str, ...]
+    claim: Claim
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """The experiment made otherwise.
+
+    Attributes:
+        name: by which causes name it.
+        says: what is otherwise.
+        recipe: what is run; it has no checks of its own.
+    """
+
+    name: str
+    says: str
+    recipe: Recipe
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
     """What has to hold.
@@ -171,12 +236,14 @@ class Check:
         claim: what is checked.
         why: where band or tolerance come from; may be empty.
         needs_full: whether a quick run is too short to tell; it is not checked then.
+        cause: why it does not hold here; None: that is not known.
     """
 
     says: str
     claim: Claim
     why: str = ""
     needs_full: bool = False
+    cause: Cause | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +294,7 @@ class Recipe:
         panels: the figure.
         published: what the paper prints.
         checks: what has to hold.
+        variants: by name, the experiment made otherwise.
         extra: what the kind reads.
     """
 
@@ -252,7 +320,13 @@ class Recipe:
     panels: tuple[Panel, ...]
     published: tuple[Published, ...]
     checks: tuple[Check, ...]
+    variants: Mapping[str, Variant] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
+
+    def variant_seeds(self, name: str, seeds: Sequence[int], *, is_quick: bool) -> Sequence[int]:
+        """The seeds of a variant: its own, or where it has none those that the experiment is made with."""
+        own = self.variants[name].recipe.seeds_of(is_quick=is_quick)
+        return seeds if list(own) == list(self.seeds_of(is_quick=is_quick)) else own
 
     def points(self, *, is_quick: bool) -> tuple[AxisPoint, ...]:
         """The points of a full or a quick run."""

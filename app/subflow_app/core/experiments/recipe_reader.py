@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,19 @@ from subflow_app.core.experiments.axis import ExperimentAxis, read_axis, read_se
 from subflow_app.core.experiments.kind import Kind
 from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.measure_kind import Measure
-from subflow_app.core.experiments.recipe import FORMS, PAPERS, Check, Panel, Published, Quick, Recipe, Series
+from subflow_app.core.experiments.recipe import (
+    FORMS,
+    PAPERS,
+    Cause,
+    CauseKind,
+    Check,
+    Panel,
+    Published,
+    Quick,
+    Recipe,
+    Series,
+    Variant,
+)
 from subflow_app.core.experiments.rulings import rulings
 from subflow_app.core.expressions import ClaimError, Function
 from subflow_app.core.expressions import Kind as ArgumentKind
@@ -25,6 +38,7 @@ from subflow_sim.parameter import Param, did_you_mean, either, kind_name
 from subflow_sim.report import Report
 from subflow_sim.section_reader import read_section
 from subflow_sim.toml_map import Path as Place
+from subflow_sim.toml_map import dotted
 from subflow_sim.units import Dimension, parse_quantity
 
 _RECIPE = (
@@ -47,7 +61,9 @@ _RECIPE = (
         exclusive_minimum=True,
     ),
 )
-_TABLES = ("rulings", "seeds", "set", "quick", "axis", "series", "measures", "panels", "published", "checks")
+_OF_THE_FIGURE = ("panels", "published", "checks", "variants")
+_TABLES = ("rulings", "seeds", "set", "quick", "axis", "series", "measures", *_OF_THE_FIGURE)
+_CAUSES = {"kernel": CauseKind.KERNEL, **{str(kind): kind for kind in CauseKind if kind is not CauseKind.KERNEL}}
 _QUICK = (Param("expected", Dimension.TIME, "What it takes.", minimum=0, exclusive_minimum=True),)
 _SERIES = (
     Param("ours", Dimension.FLAG, "Whether it is what the paper proposes.", default=False),
@@ -76,6 +92,13 @@ _CHECK = (
     Param("why", Dimension.TEXT, "Where band or tolerance come from."),
     Param("full", Dimension.FLAG, "Whether a quick run is too short to tell.", default=False),
 )
+_CAUSE = (
+    Param("kind", Dimension.CHOICE, "Of the cause.", required=True, choices=tuple(_CAUSES)),
+    Param("says", Dimension.TEXT, "What it is.", required=True, allows_lines=True),
+    Param("holds", Dimension.TEXT, "What shows it in place of the check.", allows_lines=True),
+)
+_VARIANT = (Param("says", Dimension.TEXT, "What is otherwise.", required=True, allows_lines=True),)
+_VARIED = ("scenario", "seeds", "set", "quick", "series", "measures")
 
 
 def read_recipe(path: Path, text: str) -> Recipe:
@@ -90,8 +113,12 @@ def read_recipe(path: Path, text: str) -> Recipe:
 class _Reader:
     """Reads one file; problems go to the report."""
 
-    def __init__(self, path: Path, text: str, tree: Mapping[str, Any], report: Report) -> None:
+    def __init__(
+        self, path: Path, text: str, tree: Mapping[str, Any], report: Report, *, variant: str | None = None
+    ) -> None:
         self._path = path
+        self._name = path.stem if variant is None else f"{path.stem} ({variant})"
+        self._is_variant = variant is not None
         self._text = text
         self._tree = tree
         self._report = report
@@ -107,7 +134,7 @@ class _Reader:
         series = dict(self._series(scenario, axis))
         measures = dict(self._measures(bool(values.get("traces"))))
         recipe = Recipe(
-            name=self._path.stem,
+            name=self._name,
             path=self._path,
             paper=values.get("paper", ""),
             figure=values.get("figure", ""),
@@ -132,9 +159,9 @@ class _Reader:
             extra=kind.read(report, tree),
         )
         for name in ("panels", "checks"):
-            if not tree.get(name):
+            if not tree.get(name) and not self._is_variant:
                 report.add((name,), "missing", f"[[{name}]], at least one")
-        return recipe
+        return replace(recipe, variants=dict(self._variants(recipe.checks)))
 
     # Parts
 
@@ -323,31 +350,90 @@ class _Reader:
             for name in self._measure_names
         }
         for place, table in self._report.tables("checks"):
-            values = read_section(self._report, place, table, _CHECK)
-            holds = values.get("holds")
-            if not isinstance(holds, str):
+            values = read_section(self._report, place, table, _CHECK, also_known=("cause",))
+            claim = self._claim((*place, "holds"), values.get("holds"), functions, axis, series)
+            if claim is not None:
+                cause = self._cause((*place, "cause"), table.get("cause"), claim, functions, axis, series)
+                why, is_full = values.get("why") or "", bool(values.get("full"))
+                yield Check(values.get("says", ""), claim, why, is_full, cause)
+
+    def _claim(
+        self,
+        place: Place,
+        text: object,
+        functions: Mapping[str, Function],
+        axis: ExperimentAxis,
+        series: Mapping[str, Series],
+    ) -> Claim | None:
+        if not isinstance(text, str):
+            return None
+        try:
+            claim = Claim(text, functions)
+        except ClaimError as error:
+            self._report.add(place, error.message, error.allowed)
+            return None
+        for call in claim.calls():
+            for name, column, what, known in zip(
+                call.texts, call.columns, ("series", "point"), (tuple(series), axis.labels), strict=False
+            ):
+                if name is not None and name not in known:
+                    message = f'column {column}: there is no {what} "{name}"{did_you_mean(name, list(known))}'
+                    self._report.add(place, message, either(list(known)))
+        return claim
+
+    def _cause(
+        self,
+        place: Place,
+        written: object,
+        claim: Claim,
+        functions: Mapping[str, Function],
+        axis: ExperimentAxis,
+        series: Mapping[str, Series],
+    ) -> Cause | None:
+        table = self._table(place, written, "[checks.cause]")
+        if table is None:
+            return None
+        values = read_section(self._report, place, table, _CAUSE, also_known=("variants",))
+        kind = _CAUSES.get(values.get("kind") or "")
+        variants = self._report.names((*place, "variants"), table.get("variants", []))
+        self._report.check_names((*place, "variants"), variants, "variant", _keys(self._tree.get("variants")))
+        own = self._claim((*place, "holds"), values.get("holds"), functions, axis, series)
+        if kind is None:
+            return None
+        if "holds" in table and not kind.has_own_claim:
+            self._report.add((*place, "holds"), f"{table['kind']} is shown by the check itself alone", "left out")
+        elif not variants and own is None and "holds" not in table:
+            needs = 'variants = ["..."], or holds' if kind.has_own_claim else 'variants = ["..."]'
+            self._report.add(place, "nothing shows it", needs)
+        return Cause(kind, " ".join((values.get("says") or "").split()), variants, own or claim)
+
+    def _variants(self, checks: Iterable[Check]) -> Iterator[tuple[str, Variant]]:
+        """The experiment made otherwise, each read as a recipe of its own."""
+        tables = self._table(("variants",), self._tree.get("variants", {}), "[variants.NAME]") or {}
+        named = {name for check in checks if check.cause is not None for name in check.cause.variants}
+        is_read = not self._report.problems
+        varied = (*_VARIED, *self._kind.tables)
+        own = {key: value for key, value in self._tree.items() if key not in _OF_THE_FIGURE}
+        for name, table in tables.items():
+            place: Place = ("variants", name)
+            if self._table(place, table, f"[variants.{name}]") is None:
                 continue
-            try:
-                claim = Claim(holds, functions)
-            except ClaimError as error:
-                self._report.add((*place, "holds"), error.message, error.allowed)
-                continue
-            for call in claim.calls():
-                for text, column, what, known in zip(
-                    call.texts, call.columns, ("series", "point"), (tuple(series), axis.labels), strict=False
-                ):
-                    if text is not None and text not in known:
-                        message = f'column {column}: there is no {what} "{text}"{did_you_mean(text, list(known))}'
-                        self._report.add((*place, "holds"), message, either(list(known)))
-            yield Check(values.get("says", ""), claim, values.get("why") or "", bool(values.get("full")))
+            values = read_section(self._report, place, table, _VARIANT, also_known=varied)
+            if is_read and name not in named:
+                self._report.add(place, "no cause names it", f'variants = ["{name}"] of a cause, or left out')
+            for key in ("series", "measures"):
+                self._report.check_names((*place, key), _keys(table.get(key)), key, _keys(own.get(key)))
+            tree = _overlaid(own, {key: value for key, value in table.items() if key in varied})
+            report = _VariantReport(str(self._path), tree, self._report, place)
+            recipe = _Reader(self._path, self._text, tree, report, variant=name).recipe()
+            yield name, Variant(name, " ".join((values.get("says") or "").split()), recipe)
 
     # What many parts need
 
     @property
     def _measure_names(self) -> list[str]:
         """Also of measures that are not usable."""
-        tables = self._tree.get("measures")
-        return list(tables) if isinstance(tables, dict) else []
+        return _keys(self._tree.get("measures"))
 
     def _table(self, place: Place, value: object, header: str) -> dict[str, Any] | None:
         return None if value is None else self._report.expect_table(place, value, header)
@@ -371,3 +457,46 @@ class _Reader:
             return float(value)
         self._report.add(place, f"this is {kind_name(value)}", "a number, with its unit")
         return None
+
+
+class _VariantReport(Report):
+    """Problems of a variant, which the report on the recipe tells where they are written.
+
+    Args:
+        file: as of the recipe.
+        tree: what the variant comes to.
+        whole: the report on the recipe.
+        place: of the variant in it.
+    """
+
+    def __init__(self, file: str, tree: Mapping[str, Any], whole: Report, place: Place) -> None:
+        super().__init__(file, dict, tree)
+        self._whole = whole
+        self._place = place
+
+    def add(self, path: Place, message: str, allowed: str = "") -> None:
+        """Note a problem, unless the recipe itself has it."""
+        if not any(each.key == dotted(path) and each.message == message for each in self._whole.problems):
+            self._whole.add((*self._place, *path), message, allowed)
+
+
+def _keys(table: object) -> list[str]:
+    """Of what may be a table."""
+    return list(table) if isinstance(table, dict) else []
+
+
+def _overlaid(tree: Mapping[str, Any], over: Mapping[str, Any], levels: int | None = None) -> dict[str, Any]:
+    """A tree with what another says on top. The values of a set are replaced: half of a controller is none.
+
+    Args:
+        tree: as it is.
+        over: what is said on top.
+        levels: of tables down to the keys of a set; None: this is not known.
+    """
+    merged = dict(tree)
+    for key, value in over.items():
+        old = merged.get(key)
+        is_table = isinstance(old, dict) and isinstance(value, dict) and levels != 0
+        below = {"set": 0, "at": 1}.get(key) if levels is None else levels - 1
+        merged[key] = _overlaid(dict(old or {}), value, below) if is_table else value
+    return merged

@@ -22,6 +22,8 @@ from subflow_app.core.experiments.report_tables import (
     rulings_table,
     seeds_text,
     settings_table,
+    settlement_table,
+    trial_table,
     verdict_counts,
     verdict_table,
 )
@@ -37,6 +39,12 @@ from subflow_app.core.tables import Column, NumberColumn, TextTable, text_column
 RESULTS_FILE, VERDICTS_FILE = "results.csv", "verdicts.csv"
 HTML_FILE, PDF_FILE = "report.html", "report.pdf"
 _CONTENTS = 2
+
+CAUSES_TEXT = (
+    "Where a check is not met, the recipe names a cause and the experiment that shows it. A kernel of the time, "
+    "another reading of the paper and another agent are shown if the very check is met with them; a contradiction or "
+    "noise, if what the recipe claims of it holds. What no experiment shows is not explained."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +183,8 @@ def figure_text(figure: str) -> str:
 def _summary(ordered: Mapping[str, Sequence[Results]]) -> Iterator[Block]:
     yield Heading("Summary")
     yield count_table(ordered)
+    yield settlement_table(ordered)
+    yield Paragraph(CAUSES_TEXT)
     yield Paragraph(
         "A check with a band asks whether our number lies in it; other checks are claims over means that hold or fail. "
         "Bands and tolerances come from the paper and from how its open points are read (rulings); none was made wider "
@@ -209,9 +219,13 @@ def _experiment(results: Results, figures: _Figures) -> Iterator[Block]:
     else:
         yield Paragraph("There is no figure: nothing of this experiment was measured.")
     yield verdict_table(results)
-    if recipe.disagrees:
+    tried = trial_table(results)
+    if recipe.disagrees or tried.rows:
         yield Heading("Where it differs, and why", level=3)
+    if recipe.disagrees:
         yield Paragraph(recipe.disagrees)
+    if tried.rows:
+        yield tried
     beside = published_table(results)
     if beside.rows:
         yield beside

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from subflow_app.core.experiments.report_tables import expected_text, ours_text, why_text
+from subflow_app.core.experiments.report_tables import expected_text, ours_text, shown_text, why_text
 from subflow_app.core.tables import csv_flag, csv_number, csv_text
 from subflow_sim.units import Dimension
 
@@ -24,7 +24,19 @@ _SI: Mapping[Dimension, str] = defaultdict(
     },
 )
 RESULT_COLUMNS = ("experiment", "quick", "series", "point", "seed", "measure", "unit", "value")
-VERDICT_COLUMNS = ("experiment", "quick", "figure", "check", "kind", "ours", "expected", "verdict", "why")
+VERDICT_COLUMNS = (
+    "experiment",
+    "quick",
+    "figure",
+    "check",
+    "kind",
+    "ours",
+    "expected",
+    "verdict",
+    "cause",
+    "shown",
+    "why",
+)
 
 
 def results_csv(every: Sequence[Results]) -> str:
@@ -59,6 +71,8 @@ def verdicts_csv(every: Sequence[Results]) -> str:
                     ours_text(verdict),
                     expected_text(verdict),
                     verdict.kind.value,
+                    "" if verdict.explanation is None else verdict.explanation.cause.kind.value,
+                    "" if verdict.explanation is None else shown_text(verdict.explanation),
                     why_text(verdict),
                 )
             )

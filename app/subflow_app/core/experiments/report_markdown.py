@@ -10,13 +10,20 @@ from typing import TYPE_CHECKING
 from subflow_app.core.experiments.figure import FIGURE_STYLE, experiment_figure
 from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.experiments.report import (
+    CAUSES_TEXT,
     by_paper,
     count_text,
     figure_caption,
     figure_text,
     run_again_text,
 )
-from subflow_app.core.experiments.report_tables import count_table, published_table, verdict_table
+from subflow_app.core.experiments.report_tables import (
+    count_table,
+    published_table,
+    settlement_table,
+    trial_table,
+    verdict_table,
+)
 from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.panel_plan import PanelFigure
@@ -53,6 +60,9 @@ def write_pages(
         "number lies in it; other checks are claims that hold or fail.",
         "",
         *_table(count_table(ordered)),
+        CAUSES_TEXT,
+        "",
+        *_table(settlement_table(ordered)),
     ]
     for paper, members in ordered.items():
         lines += [f"## {PAPERS[paper]}", ""]
@@ -71,6 +81,9 @@ def write_pages(
             lines += _table(verdict_table(results))
             if recipe.disagrees:
                 lines += [f"**Where it differs:** {_plain(recipe.disagrees)}", ""]
+            tried = trial_table(results)
+            if tried.rows:
+                lines += _table(tried)
             beside = published_table(results)
             if beside.rows:
                 lines += _table(beside)

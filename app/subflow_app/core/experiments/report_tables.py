@@ -8,7 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from subflow_app.core.experiments.coverage import n_finished, n_wanted
 from subflow_app.core.experiments.figure import cell_of, published_values, shown_value
 from subflow_app.core.experiments.recipe import PAPERS
-from subflow_app.core.experiments.results import Results, Verdict, VerdictKind
+from subflow_app.core.experiments.results import (
+    SETTLEMENTS,
+    Explanation,
+    Results,
+    Trial,
+    Verdict,
+    VerdictKind,
+    settlement_counts,
+)
 from subflow_app.core.experiments.rulings import Ruling
 from subflow_app.core.language import translatable
 from subflow_app.core.number_text import NOTHING, duration_text
@@ -17,6 +25,7 @@ from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.tables import Column, TextColumn, TextTable, text_columns
 
 _MOST_VALUES = 8
+_SHOWN = {True: translatable("shown"), False: translatable("not shown"), None: translatable("not run")}
 
 
 def mark(kind: VerdictKind) -> str:
@@ -71,6 +80,66 @@ def count_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
     return TextTable("Verdicts", columns, tuple(rows))
 
 
+def settlement_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
+    """How many checks are met, or why not, by paper, and of all."""
+    columns = (
+        TextColumn("Paper", is_number=False),
+        TextColumn("Checks"),
+        *(TextColumn(each.value.capitalize()) for each in SETTLEMENTS),
+    )
+    by_paper = {
+        PAPERS[paper]: [verdict for results in members for verdict in results.verdicts()]
+        for paper, members in ordered.items()
+    }
+    if len(by_paper) > 1:
+        by_paper["All"] = [verdict for verdicts in by_paper.values() for verdict in verdicts]
+    rows = tuple(
+        (name, str(len(verdicts)), *(str(number) for number in settlement_counts(verdicts).values()))
+        for name, verdicts in by_paper.items()
+    )
+    return TextTable("Checks that are met, and causes of those that are not", columns, rows)
+
+
+def cause_text(verdict: Verdict) -> str:
+    """``reading, shown``; empty of what is met, or has no cause."""
+    told = verdict.explanation
+    return "" if told is None else f"{told.cause.kind.value}, {shown_text(told)}"
+
+
+def shown_text(explanation: Explanation) -> str:
+    """Whether a cause is shown."""
+    return _SHOWN[explanation.is_shown]
+
+
+def trial_text(trial: Trial) -> str:
+    """What is otherwise in a trial."""
+    return "These results" if trial.variant is None else f"{trial.variant.name}: {trial.variant.says}"
+
+
+def trial_table(results: Results) -> TextTable:
+    """What was tried to explain what is not met: a row for each check and variant."""
+    columns = text_columns(
+        translatable("What the paper says"),
+        translatable("Cause"),
+        translatable("What is otherwise"),
+        translatable("What came out"),
+        translatable("Bears it out"),
+        translatable("Checks met"),
+    )
+    rows: list[tuple[str, ...]] = []
+    for verdict in results.verdicts():
+        told = verdict.explanation
+        if told is None:
+            continue
+        first = (verdict.check.says, f"{told.cause.kind.value}: {told.cause.says}")
+        for trial in told.trials:
+            came = trial.outcome.told if trial.outcome.holds is not None else trial.outcome.reason
+            bears = {True: "✓", False: "✗", None: NOTHING}[trial.outcome.holds]
+            rows.append((*first, trial_text(trial), came, bears, f"{trial.n_met} of {trial.n_checks}"))
+            first = ("", "")
+    return TextTable("Why checks are not met", columns, tuple(rows))
+
+
 def verdict_table(results: Results) -> TextTable:
     """A row for each check."""
     columns: tuple[Column[Verdict], ...] = (
@@ -78,6 +147,7 @@ def verdict_table(results: Results) -> TextTable:
         Column(translatable("Verdict"), lambda verdict: f"{mark(verdict.kind)} {verdict.kind.value}", is_mark=True),
         Column(translatable("Ours"), lambda verdict: ours_text(verdict) or NOTHING),
         Column(translatable("Expected"), lambda verdict: expected_text(verdict) or NOTHING),
+        Column(translatable("Cause"), cause_text),
         Column(translatable("Why"), why_text),
     )
     return TextTable.of(results.verdicts(), columns, "Verdicts")

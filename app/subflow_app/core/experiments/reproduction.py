@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 _USUAL_RUN_S = 0.5
 
 
+class _WithVariants(Series[Job]):
+    """An experiment, and what it is made in otherwise."""
+
+    def _work(self) -> None:
+        super()._work()
+        for outcome in self.outcomes:
+            outcome.check()
+
+
 class Reproduction(Job):
     """One experiment. `run` blocks and belongs into a worker thread; everything else is safe to call from any thread.
 
@@ -67,10 +76,16 @@ class Reproduction(Job):
             RecipeError: if the recipe cannot be carried out; nothing was begun then.
         """
         if self._job is None:
-            self._job = KINDS[self.recipe.kind]().job(
-                self.recipe, self._store, is_quick=self.is_quick, seeds=self.seeds, executor=self._executor
-            )
+            jobs = [self._made(self.recipe, self.seeds)]
+            for name, variant in self.recipe.variants.items():
+                seeds = self.recipe.variant_seeds(name, self.seeds, is_quick=self.is_quick)
+                jobs.append(self._made(variant.recipe, seeds))
+            self._job = _WithVariants(jobs) if len(jobs) > 1 else jobs[0]
         return self._job
+
+    def _made(self, recipe: Recipe, seeds: Sequence[int]) -> Job:
+        kind = KINDS[recipe.kind]()
+        return kind.job(recipe, self._store, is_quick=self.is_quick, seeds=seeds, executor=self._executor)
 
     @property
     def progress(self) -> JobProgress:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from subflow_app.core.claims import Outcome
 from subflow_app.core.experiments.kind import Values
 from subflow_app.core.experiments.kinds import KINDS
-from subflow_app.core.experiments.recipe import Check, Recipe
+from subflow_app.core.experiments.recipe import Cause, CauseKind, Check, Recipe, Variant
 from subflow_app.core.experiments.run_data import trailing_mean
 from subflow_app.core.expressions import Missing, Value
+from subflow_app.core.language import translatable
 from subflow_sim.stats import Estimate
 
 if TYPE_CHECKING:
@@ -39,6 +40,50 @@ class VerdictKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of a cause in one variant.
+
+    Attributes:
+        variant: None: the results themselves.
+        outcome: of what shows the cause.
+        n_met: how many checks of the experiment are met there.
+        n_checks: how many there are.
+    """
+
+    variant: Variant | None
+    outcome: Outcome
+    n_met: int
+    n_checks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Whether the cause that a recipe names is why a check is not met.
+
+    Attributes:
+        cause: as the recipe has it.
+        trials: in order.
+    """
+
+    cause: Cause
+    trials: tuple[Trial, ...]
+
+    @property
+    def is_shown(self) -> bool | None:
+        """Whether any trial bears it out; None: none does, and not all have been run."""
+        told = [trial.outcome.holds for trial in self.trials]
+        return True if True in told else None if None in told else False
+
+
+class Settlement(StrEnum):
+    """How a check is settled, if it has no cause that is shown."""
+
+    MET = translatable("met")
+    OPEN = translatable("not explained")
+    NOT_MEASURED = translatable("not measured")
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     """What came of a check.
 
@@ -48,6 +93,7 @@ class Verdict:
         outcome: numbers on both sides.
         reason: why it could not be told; empty if it could.
         overlaps: pairs whose 95 % intervals overlap, so that their order may be chance, each as text.
+        explanation: of what is not met; None: it is met, or no cause is known.
     """
 
     check: Check
@@ -55,6 +101,33 @@ class Verdict:
     outcome: Outcome
     reason: str = ""
     overlaps: tuple[str, ...] = ()
+    explanation: Explanation | None = None
+
+    @property
+    def settlement(self) -> Settlement | CauseKind:
+        """Whether it is met, or which cause is shown."""
+        if self.kind.is_met:
+            return Settlement.MET
+        if self.explanation is not None and self.explanation.is_shown:
+            return self.explanation.cause.kind
+        return Settlement.NOT_MEASURED if self.kind is VerdictKind.NOT_MEASURED else Settlement.OPEN
+
+
+SETTLEMENTS: tuple[Settlement | CauseKind, ...] = (
+    Settlement.MET,
+    *CauseKind,
+    Settlement.OPEN,
+    Settlement.NOT_MEASURED,
+)
+"""In the order in which they are told."""
+
+
+def settlement_counts(verdicts: Iterable[Verdict]) -> dict[Settlement | CauseKind, int]:
+    """How many checks are settled in each way."""
+    counts = dict.fromkeys(SETTLEMENTS, 0)
+    for verdict in verdicts:
+        counts[verdict.settlement] += 1
+    return counts
 
 
 class Results:
@@ -65,6 +138,7 @@ class Results:
         values: what was measured; None: nothing yet.
         is_quick: whether it was shortened.
         seeds: of each point, in order.
+        varied: the results of a variant by its name; asked for those that a check needs.
 
     Attributes:
         recipe: the experiment.
@@ -74,13 +148,23 @@ class Results:
         points: labels of those that were wanted, in order; one that is empty where there is no axis.
     """
 
-    def __init__(self, recipe: Recipe, values: Values | None, *, is_quick: bool, seeds: Sequence[int]) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        values: Values | None,
+        *,
+        is_quick: bool,
+        seeds: Sequence[int],
+        varied: Callable[[str], Results] | None = None,
+    ) -> None:
         self.recipe = recipe
         self.is_quick = is_quick
         self.seeds = tuple(seeds)
         self.series = tuple(each.name for each in recipe.series_of(is_quick=is_quick))
         self.points = tuple(each.label for each in recipe.points(is_quick=is_quick))
         self._values = values
+        self._varied = varied
+        self._variants: dict[str, Results] = {}
         self._cells: dict[tuple[str, str, str], Estimate] = {}
 
     @property
@@ -180,7 +264,39 @@ class Results:
         """What the checks say, in order."""
         return tuple(map(self._verdict, self.recipe.checks))
 
+    def variant(self, name: str) -> Results:
+        """What came of a variant."""
+        if name not in self._variants:
+            recipe = self.recipe.variants[name].recipe
+            nothing = Results(recipe, None, is_quick=self.is_quick, seeds=self.seeds)
+            self._variants[name] = nothing if self._varied is None else self._varied(name)
+        return self._variants[name]
+
     def _verdict(self, check: Check) -> Verdict:
+        told = self._told(check)
+        if told.kind.is_met or check.cause is None or (self.is_quick and check.needs_full):
+            return told
+        return replace(told, explanation=self._explanation(check.cause))
+
+    def _explanation(self, cause: Cause) -> Explanation:
+        tried: list[tuple[Variant | None, Results]] = [
+            (self.recipe.variants[name], self.variant(name)) for name in cause.variants
+        ]
+        checks = self.recipe.checks
+        return Explanation(
+            cause,
+            tuple(
+                Trial(
+                    variant,
+                    cause.claim.evaluate(results._resolve),
+                    sum(results._told(check).kind.is_met for check in checks),
+                    len(checks),
+                )
+                for variant, results in tried or [(None, self)]
+            ),
+        )
+
+    def _told(self, check: Check) -> Verdict:
         outcome = check.claim.evaluate(self._resolve)
         if self.is_quick and check.needs_full:
             return Verdict(check, VerdictKind.NOT_MEASURED, outcome, "a quick run is too short to tell")
@@ -251,4 +367,9 @@ def stored_results(recipe: Recipe, store: Store, *, is_quick: bool, seeds: Seque
     """
     chosen = recipe.seeds_of(is_quick=is_quick) if seeds is None else seeds
     values = KINDS[recipe.kind]().stored(recipe, store, is_quick=is_quick, seeds=chosen)
-    return Results(recipe, values, is_quick=is_quick, seeds=chosen)
+
+    def varied(name: str) -> Results:
+        seeds_there = recipe.variant_seeds(name, chosen, is_quick=is_quick)
+        return stored_results(recipe.variants[name].recipe, store, is_quick=is_quick, seeds=seeds_there)
+
+    return Results(recipe, values, is_quick=is_quick, seeds=chosen, varied=varied)

@@ -90,7 +90,8 @@ class Retraining(KeptTrainings):
         jobs: int = 1,
         trainer: str = TRAINER,
     ) -> None:
-        self._uses = {recipe.name: policies_of(recipe, is_quick=is_quick) for recipe in recipes}
+        every = [each for recipe in recipes for each in (recipe, *(v.recipe for v in recipe.variants.values()))]
+        self._uses = {recipe.name: policies_of(recipe, is_quick=is_quick) for recipe in every}
         used = sorted({name for use in self._uses.values() for name in use.values()})
         known = recipe_names()
         self.names = tuple(name for name in used if name in known)
@@ -119,7 +120,9 @@ class Retraining(KeptTrainings):
     def changed(self, recipe: Recipe) -> Recipe:
         """An experiment with the new policies in place of the shipped ones."""
         paths = {each.name: each.path for each in self.policies if each.path is not None}
-        return with_policies(recipe, self._uses[recipe.name], paths)
+        changed = with_policies(recipe, self._uses[recipe.name], paths)
+        variants = {name: replace(each, recipe=self.changed(each.recipe)) for name, each in recipe.variants.items()}
+        return replace(changed, variants=variants)
 
     def table(self) -> TextTable:
         """What the evaluations of the shipped policies say, and those of the new ones beside them."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from subflow_app.core.experiments.figure import experiment_figure
-from subflow_app.core.experiments.results import Results, stored_results
+from subflow_app.core.experiments.results import Results, Verdict, stored_results
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
@@ -147,8 +147,16 @@ def read_all(store: Store, recipe: Recipe, *, is_quick: bool) -> tuple[Results, 
         for series in results.series
         for point in results.points
     ]
-    verdicts = [(verdict.check.says, verdict.kind.value, verdict.reason) for verdict in results.verdicts()]
+    verdicts = [
+        (verdict.check.says, verdict.kind.value, verdict.reason, repr(verdict.settlement), _tried(verdict))
+        for verdict in results.verdicts()
+    ]
     return results, [*cells, *verdicts, _drawn(experiment_figure(results))]
+
+
+def _tried(verdict: Verdict) -> list[object]:
+    told = verdict.explanation
+    return [] if told is None else [(trial.outcome.told, trial.n_met) for trial in told.trials]
 
 
 def read_board(store: Store) -> list[object]:

@@ -23,8 +23,15 @@ def of_experiment(store: Store, recipe: Recipe, *, is_quick: bool) -> Records:
         StoreError: if the store cannot be read.
     """
     seeds = recipe.seeds_of(is_quick=is_quick)
-    values = KINDS[recipe.kind]().stored(recipe, store, is_quick=is_quick, seeds=seeds)
-    return Records() if values is None else values.records()
+    every = [(recipe, seeds)]
+    every += [
+        (each.recipe, recipe.variant_seeds(name, seeds, is_quick=is_quick)) for name, each in recipe.variants.items()
+    ]
+    found = Records()
+    for each, chosen in every:
+        values = KINDS[each.kind]().stored(each, store, is_quick=is_quick, seeds=chosen)
+        found += Records() if values is None else values.records()
+    return found
 
 
 def of_leaderboard(store: Store) -> Records:

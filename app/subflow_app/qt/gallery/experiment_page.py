@@ -16,13 +16,19 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.experiments.exhibits import Exhibit
 from subflow_app.core.experiments.recipe import PAPERS
-from subflow_app.core.experiments.report_tables import published_table, rulings_table, settings_table, verdict_table
+from subflow_app.core.experiments.report_tables import (
+    published_table,
+    rulings_table,
+    settings_table,
+    trial_table,
+    verdict_table,
+)
 from subflow_app.core.experiments.reproduction_queue import QueuedState
 from subflow_app.core.experiments.rulings import rulings
 from subflow_app.core.language import tr
 from subflow_app.qt.gallery.figure_view import FigureView
 from subflow_app.qt.gallery.text_table import TextTableView
-from subflow_app.qt.gallery.texts import state_text, takes_text, verdict_text
+from subflow_app.qt.gallery.texts import cause_text, settled_text, state_text, takes_text, verdict_text
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
@@ -54,10 +60,12 @@ class ExperimentPage(QWidget):
         self.why = named(QPlainTextEdit(self, readOnly=True), "gallery_why", tr("Where it differs, and why"))
         self.why.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.why.setTabChangesFocus(True)
+        self.trials = TextTableView("gallery_trials", tr("Why checks are not met"))
+        self._reasons = split(QSplitter(Qt.Orientation.Vertical, self), self.trials, self.why, shares=(2, 1))
         self.tabs = named(QTabWidget(self, documentMode=True), "gallery_tabs", tr("Experiment"))
         self.tabs.addTab(self.verdicts, tr("Verdicts"))
         self.tabs.addTab(self.published, tr("Beside the paper"))
-        self.tabs.addTab(self.why, tr("Why it differs"))
+        self.tabs.addTab(self._reasons, tr("Why it differs"))
         self.tabs.addTab(self.rulings, tr("Rulings"))
         self.tabs.addTab(self.settings, tr("Settings"))
         sizes = [100 * share for share in _FIGURE_SHARE]
@@ -87,22 +95,25 @@ class ExperimentPage(QWidget):
         register = rulings()
         self.rulings.show_table(rulings_table([register[name] for name in recipe.rulings]))
         if results is None:
-            for table in (self.verdicts, self.published, self.settings):
+            for table in (self.verdicts, self.trials, self.published, self.settings):
                 table.show_table(replace(table.text_model.table, rows=()))
             return
         told = verdict_table(results)
         rows = tuple(
-            (row[0], verdict_text(verdict.kind), *row[2:])
+            (row[0], verdict_text(verdict.kind), *row[2:4], cause_text(verdict), *row[5:])
             for row, verdict in zip(told.rows, exhibit.verdicts, strict=True)
         )
         self.verdicts.show_table(replace(told, rows=rows))
+        tried = trial_table(results)
+        self.trials.show_table(tried)
+        self.trials.setVisible(bool(tried.rows))
         self.published.show_table(published_table(results))
         self.settings.show_table(settings_table(results))
 
     def show_queued(self, queued: QueuedState | None) -> None:
         """Shows where it stands."""
         if self.exhibit is not None:
-            told = [state_text(self.exhibit, queued), takes_text(self.exhibit)]
+            told = [state_text(self.exhibit, queued), settled_text(self.exhibit.verdicts), takes_text(self.exhibit)]
             self.state.setText(" · ".join(text for text in told if text))
 
     def _will_show(self, exhibit: Exhibit) -> str:

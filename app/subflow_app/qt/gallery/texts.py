@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from subflow_app.core.experiments.exhibits import Exhibit
-from subflow_app.core.experiments.report_tables import mark
+from subflow_app.core.experiments.report_tables import mark, shown_text
 from subflow_app.core.experiments.reproduction import expected_s
 from subflow_app.core.experiments.reproduction_queue import QueuedState
-from subflow_app.core.experiments.results import VerdictKind
+from subflow_app.core.experiments.results import Settlement, Verdict, VerdictKind, settlement_counts
 from subflow_app.core.language import tr, translatable
 from subflow_app.qt import format as fmt
 
@@ -25,6 +25,24 @@ VERDICTS: Mapping[VerdictKind, str] = {
 def verdict_text(kind: VerdictKind) -> str:
     """``✓ inside band``: the sign tells it without colours."""
     return f"{mark(kind)} {tr(VERDICTS[kind])}"
+
+
+def cause_text(verdict: Verdict) -> str:
+    """``reading, shown``; empty of what is met, or has no cause."""
+    told = verdict.explanation
+    if told is None:
+        return ""
+    return f"{tr(told.cause.kind.value)}, {tr(shown_text(told))}"
+
+
+def settled_text(verdicts: Sequence[Verdict]) -> str:
+    """``5 of 9 checks met, 2 reading, 2 not explained``; empty where all are met."""
+    counts = settlement_counts(verdicts)
+    causes = [f"{fmt.count(number)} {tr(way.value)}" for way, number in counts.items() if number and way != "met"]
+    if not causes:
+        return ""
+    met = tr("{met} of {total} checks met", met=fmt.count(counts[Settlement.MET]), total=fmt.count(len(verdicts)))
+    return ", ".join((met, *causes))
 
 
 def badges(counts: Mapping[VerdictKind, int]) -> list[tuple[str, str]]:
