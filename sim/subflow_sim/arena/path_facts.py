@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from subflow_sim.fairness.network import directions
@@ -23,12 +23,14 @@ class PathFacts:
         loss: share of the data packets that its links lose by themselves, 0..1; while they are up.
         capacity_bps: payload that its slowest link carries, bit/s.
         newreno_bps: what a NewReno would get of it if only that loss held it back, bit/s.
+        packet_s: time that each of its links takes to send a packet, s, by direction.
     """
 
     base_rtt_s: float
     loss: float
     capacity_bps: float
     newreno_bps: float
+    packet_s: Mapping[str, float]
 
 
 def path_facts(scenario: Scenario) -> dict[tuple[str, int], PathFacts]:
@@ -42,7 +44,7 @@ def path_facts(scenario: Scenario) -> dict[tuple[str, int], PathFacts]:
         for ordinal, path in enumerate(flow.paths, start=1):
             keys = [] if flow.sends_datagrams else directions(scenario, flow.source, path)
             if keys:
-                facts[flow.name, ordinal] = _facts(scenario, [sides[key] for key in keys], _back(keys, sides))
+                facts[flow.name, ordinal] = _facts(scenario, {key: sides[key] for key in keys}, _back(keys, sides))
     return facts
 
 
@@ -61,13 +63,15 @@ def _back(keys: Sequence[str], sides: dict[str, _Side]) -> list[_Side]:
     return [sides[f"{name}/{_OPPOSITE[way]}"] for name, _, way in split]
 
 
-def _facts(scenario: Scenario, way: list[_Side], back: list[_Side]) -> PathFacts:
+def _facts(scenario: Scenario, forth: Mapping[str, _Side], back: list[_Side]) -> PathFacts:
+    way = forth.values()
     base_s = math.fsum(side.delay_s + side.packet_s for side in way) + math.fsum(side.delay_s for side in back)
     loss = 1 - math.prod(1 - side.loss for side in way)
     payload = scenario.mss_bytes / (scenario.mss_bytes + HEADER_BYTES)
     # Mathis, Semke, Mahdavi, Ott 1997: sqrt(3/2) packets over sqrt(p), each round trip
     newreno_bps = 8 * scenario.mss_bytes * math.sqrt(1.5 / loss) / base_s if loss > 0 and base_s > 0 else math.inf
-    return PathFacts(base_s, loss, min(side.rate_bps for side in way) * payload, newreno_bps)
+    packet_s = {key: side.packet_s for key, side in forth.items()}
+    return PathFacts(base_s, loss, min(side.rate_bps for side in way) * payload, newreno_bps, packet_s)
 
 
 def _link_sides(scenario: Scenario) -> dict[str, _Side]:

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from subflow_sim.arena.blind import blind_summary
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.path_facts import PathFacts, path_facts
 from subflow_sim.errors import SimError, SimulationError
@@ -159,15 +160,17 @@ def _reference_bps(held: _Held) -> float:
 
 
 def judged(net: Network, scenario: Scenario) -> Outcome:
-    """Run a network with a controller in its place, and say what that was worth.
+    """Run a network with a controller on the connections that compete, and say what that was worth.
 
     Args:
         net: the network.
-        scenario: the same with the controller on the connections that compete. What it needs and the network lacks,
-            and a run that fails, is the worst.
+        scenario: the same with the controller, or with the datagrams of `blind_network`. A run that fails is the worst.
     """
     try:
-        return outcome(net, _run(scenario), newreno_reference_bps(net))
+        summary = _run(scenario)
+        if not set(net.competes) & scenario.flows.keys():
+            summary = blind_summary(net, summary)
+        return outcome(net, summary, newreno_reference_bps(net))
     except SimError as error:
         return Outcome.worst(str(error))
 
