@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from subflow_store import event_queries, queries
+from subflow_store.arena import ArenaStore
 from subflow_store.codec import SAMPLES
 from subflow_store.conditions import TAG, WORDS, Condition
 from subflow_store.copies import CopyStore
@@ -104,6 +105,11 @@ class Store:
     def sweeps(self) -> SweepStore:
         """The sweeps, and which runs belong to them."""
         return SweepStore(self._database, self._writing)
+
+    @property
+    def arena(self) -> ArenaStore:
+        """What entrants of the arena came to."""
+        return ArenaStore(self._database, self._writing)
 
     @property
     def copies(self) -> CopyStore:

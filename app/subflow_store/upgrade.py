@@ -33,7 +33,7 @@ class Table(NamedTuple):
     Attributes:
         columns: name, declared type and whether it must have a value, of each.
         keys: the columns of its primary key, in their order.
-        owner: the column that says which run, series, training or sweep a row belongs to, or is.
+        owner: the column that says which run, series, training or sweep a row belongs to, or is; empty: none.
         has_rowid: whether its rows have numbers.
     """
 
@@ -59,7 +59,7 @@ def _table(connection: Connection, name: str, sql: str) -> Table:
     columns = tuple((column, kind, bool(is_needed)) for _, column, kind, is_needed, *_ in rows)
     keys = [(place, column) for _, column, _, _, _, place in rows if place]
     owners = ("series_id", "sweep_id", "training_id", "run_id", "id")
-    owner = next(each for each in owners if each in {column for column, _, _ in columns})
+    owner = next((each for each in owners if each in {column for column, _, _ in columns}), "")
     if name in ("run", "training", "sweep"):
         owner = "id"
     return Table(columns, tuple(column for _, column in sorted(keys)), owner, "WITHOUT ROWID" not in sql)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_store import ColumnSpec, EvaluationFigure, EventTable, RunStart, Store, TrainingStart
+from subflow_store.arena import ArenaOutcome
 from subflow_store.codec import codec
 from subflow_store.streams import AGENT, DECISION, INTERVAL, StreamSpec
 
@@ -123,3 +124,8 @@ def figures(step: int, goodput_bps: float = 6e6) -> list[EvaluationFigure]:
         EvaluationFigure(step, "drl-cc", "goodput_bps", goodput_bps, 1e5, 5),
         EvaluationFigure(step, "olia", "goodput_bps", 4e6, 2e5, 5),
     ]
+
+
+OUTCOME = ArenaOutcome(
+    "a key", "lia", "0123456789abcdef", "lossy/test/3", "0.1.0", {"utility": -1.5, "reason": ""}, "2026-11-26T11:00:00"
+)

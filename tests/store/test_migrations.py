@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
-from tests.store.examples import decisions, figures, intervals, record, reports, training, values_of
+from tests.store.examples import OUTCOME, decisions, figures, intervals, record, reports, training, values_of
 
 from subflow_store import MarkRow, RunFork, Store, StoreReadOnly, migrations, open_store, upgrade
 
@@ -111,6 +111,7 @@ def test_every_old_version_is_upgraded_and_read(old_file: Path) -> None:
         check_trainings(store, made_by)
         check_forks(store, made_by)
         check_sweeps(store, made_by)
+        assert list(store.arena.outcomes().values()) == ([OUTCOME] if made_by >= 7 else [])
         record(store)
         assert len(store.runs()) == 3
         added = store.trainings.add(training("Another"))

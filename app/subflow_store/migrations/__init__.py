@@ -18,6 +18,7 @@ from subflow_store.migrations import (
     m0004_run_values,
     m0005_run_forks,
     m0006_sweeps,
+    m0007_arena,
 )
 
 Migration = Callable[[Connection], None]
@@ -30,4 +31,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m0004_run_values.upgrade,
     m0005_run_forks.upgrade,
     m0006_sweeps.upgrade,
+    m0007_arena.upgrade,
 )

@@ -7,7 +7,18 @@ from pathlib import Path
 
 import numpy as np
 import zstandard
-from tests.store.examples import COLUMNS, SUMMARY, decisions, figures, intervals, ramp, reports, start, training
+from tests.store.examples import (
+    COLUMNS,
+    OUTCOME,
+    SUMMARY,
+    decisions,
+    figures,
+    intervals,
+    ramp,
+    reports,
+    start,
+    training,
+)
 
 from subflow_store import BestPolicy, RunFork, SweepRunPlace, SweepStart, open_store, upgrade
 
@@ -35,6 +46,7 @@ def make(path: Path) -> None:
         swept = store.sweeps.add(SweepStart("Swept", "format = 1\n", "0.1.0", [{"links.wifi.loss": "1%"}], places))
         store.sweeps.attach_run(swept, [(0, 2**64 - 1)], run.run_id, "a key", has_traces=True)
         store.sweeps.set_state(swept, "stopped")
+        store.arena.add([OUTCOME])
 
 
 if __name__ == "__main__":

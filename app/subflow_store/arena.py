@@ -1,0 +1,87 @@
+"""Outcomes of the arena in the store: what something that was entered came to in a network.
+
+An outcome is written once and never changed. It is small, and can be made again within a second: a database that is
+salvaged has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from sqlite3 import Connection
+from typing import Any, NamedTuple
+
+from subflow_store.damage import row_of, typed
+from subflow_store.database import Database
+from subflow_store.documents import strict_json
+from subflow_store.queries import json_object
+from subflow_store.rows import now_text
+from subflow_store.texts import plain_line
+from subflow_store.writer import Writer
+
+
+class ArenaOutcome(NamedTuple):
+    """What an entrant came to in a network.
+
+    Attributes:
+        key: outcomes of the same key are the same.
+        entrant: what people call it.
+        entry: hash of what was entered: controller, options and policy.
+        network: its name.
+        version: of the simulator.
+        result: numbers and texts by name; numbers that are not finite are not in it.
+        made_at: ISO 8601, UTC; empty: now.
+    """
+
+    key: str
+    entrant: str
+    entry: str
+    network: str
+    version: str
+    result: Mapping[str, Any]
+    made_at: str = ""
+
+
+class ArenaStore:
+    """The outcomes of a store, as `Store.arena`. All methods may be called from any thread."""
+
+    def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
+        """For the store."""
+        self._database = database
+        self._writing = writing
+
+    def outcomes(self) -> dict[str, ArenaOutcome]:
+        """All of them, by key, in the order in which they were made.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        query = "SELECT key, entrant, entry, network, version, result, made_at FROM arena_outcome ORDER BY made_at, key"
+        with self._database.reading() as reader:
+            rows = reader.execute(query).fetchall()
+            with row_of("arena_outcome"):
+                typed(rows, str, str, str, str, str, str, str)
+                found = (
+                    ArenaOutcome(key, entrant, entry, network, version, json_object(result), made_at)
+                    for key, entrant, entry, network, version, result, made_at in rows
+                )
+                return {each.key: each for each in found}
+
+    def add(self, outcomes: Iterable[ArenaOutcome]) -> None:
+        """Write outcomes; those that are there stay as they are.
+
+        Raises:
+            StoreError: if they cannot be written.
+        """
+        rows = [
+            (*each[:5], strict_json(dict(each.result)), each.made_at or now_text())
+            for each in (outcome._replace(entrant=plain_line(outcome.entrant)) for outcome in outcomes)
+        ]
+
+        def insert(connection: Connection) -> None:
+            connection.executemany(
+                "INSERT INTO arena_outcome (key, entrant, entry, network, version, result, made_at)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (key) DO NOTHING",
+                rows,
+            )
+
+        self._writing().call(insert)
