@@ -274,7 +274,8 @@ class Results:
 
     def _verdict(self, check: Check) -> Verdict:
         told = self._told(check)
-        if told.kind.is_met or check.cause is None or (self.is_quick and check.needs_full):
+        is_too_short = self.is_quick and check.needs_full  # to tell by itself
+        if told.kind.is_met or check.cause is None or (is_too_short and not check.cause.variants):
             return told
         return replace(told, explanation=self._explanation(check.cause))
 
