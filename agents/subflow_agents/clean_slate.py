@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_agents.ddpg_options import RULING, WindowConfig
+from subflow_agents.ddpg_options import ANY_NUMBER, RULING, WindowConfig
 from subflow_agents.learner import Learner, LearnerSetup
-from subflow_agents.options import integer, number
+from subflow_agents.options import choice, integer, number
 from subflow_agents.registry import AgentInfo
 
 PAPER = "Yu et al. (MPLibra), section II"
@@ -20,11 +20,21 @@ PAPER = "Yu et al. (MPLibra), section II"
 
 @dataclass(frozen=True, slots=True)
 class CleanSlateConfig(WindowConfig):
-    """DDPG over the concatenated states of a fixed number of subflows."""
+    """DDPG over the states of all subflows of a connection."""
 
     hidden: int = integer(256, "Width of the two hidden layers of actor and critic.", PAPER, minimum=1, maximum=4096)
+    encoder: str = choice(
+        "pool",
+        "What sums up the states of all subflows, for a head that acts on each; the paper sets them side by side.",
+        ANY_NUMBER,
+        choices=("none", "lstm", "pool"),
+    )
     slots: int = integer(
-        2, "Subflows of a connection; another number is another network.", PAPER, minimum=1, maximum=64
+        2,
+        "Subflows of a connection at most, for a joint head: as in the paper, another number is another network.",
+        PAPER,
+        minimum=1,
+        maximum=64,
     )
     history: int = integer(
         10, "Records of the past that the agent sees.", "Yu et al. (MPLibra), section IV", minimum=1, maximum=32
@@ -45,7 +55,7 @@ class CleanSlateConfig(WindowConfig):
 def _make_learner(config: CleanSlateConfig, setup: LearnerSetup) -> Learner:
     from subflow_agents.ddpg import DdpgLearner
 
-    return DdpgLearner(config, setup, head="all")
+    return DdpgLearner(config, setup, head="slot" if config.head == "each" else "all")
 
 
 def _controller_options(config: CleanSlateConfig) -> Mapping[str, Any]:

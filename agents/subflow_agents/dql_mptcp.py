@@ -47,7 +47,13 @@ class DqlMptcpConfig(WindowConfig):
         64, "Width of the encoder; 128 in the paper, if that is what it means.", RULING, minimum=1, maximum=1024
     )
     prioritised: bool = flag(True, "Draw transitions by how wrong the critic was about them.", SCHAUL)
-    slots: int = integer(2, "Subflows that a connection has at most.", f"{PAPER}: 2 throughout", minimum=1, maximum=64)
+    slots: int = integer(
+        2,
+        "Subflows that a connection has at most, for a joint head.",
+        f"{PAPER}: 2 throughout",
+        minimum=1,
+        maximum=64,
+    )
     epoch_time: float = number(
         0.05, "Least duration of a slot, which lasts a round trip.", RULING, minimum=0.001, maximum=60, unit="s"
     )
@@ -58,7 +64,7 @@ def _make_learner(config: DqlMptcpConfig, setup: LearnerSetup) -> Learner:
 
     if config.paper_lr:
         config = replace(config, actor_lr=PAPER_ACTOR_LR, critic_lr=PAPER_CRITIC_LR)
-    return DdpgLearner(config, setup, head="target")
+    return DdpgLearner(config, setup, head="slot" if config.head == "each" else "target")
 
 
 def _controller_options(config: DqlMptcpConfig) -> Mapping[str, Any]:

@@ -35,7 +35,7 @@ class DrlCcConfig(WindowConfig):
     )
     slots: int = integer(
         2,
-        "Subflows that a flow has at most.",
+        "Subflows that a flow has at most, for a joint head.",
         "Xu et al. 2019 (DRL-CC), section IV: 2 throughout",
         minimum=1,
         maximum=64,
@@ -48,7 +48,7 @@ class DrlCcConfig(WindowConfig):
 def _make_learner(config: DrlCcConfig, setup: LearnerSetup) -> Learner:
     from subflow_agents.ddpg import DdpgLearner
 
-    return DdpgLearner(config, setup, head="target")
+    return DdpgLearner(config, setup, head="slot" if config.head == "each" else "target")
 
 
 def _controller_options(config: DrlCcConfig) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_agents.ddpg_options import RULING, DdpgConfig
+from subflow_agents.ddpg_options import MEMORY_S, RULING, DdpgConfig
 from subflow_agents.learner import Learner, LearnerSetup
 from subflow_agents.options import choice, integer, number
 from subflow_agents.registry import AgentInfo
@@ -40,6 +40,35 @@ class MplibraConfig(DdpgConfig):
         minimum=0.01,
         maximum=5,
     )
+    price: str = choice(
+        "by_rate",
+        "What the utility's weights of loss and of a growing RTT are multiplied by: the rate in Mbit/s, as printed, so "
+        "that a fast link lives with no loss at all; or nothing.",
+        PAPER,
+        choices=("by_rate", "alone"),
+    )
+    loss_price: float = number(
+        10.0, "Weight of loss in the utility, beta of equation (1).", PAPER, minimum=0, maximum=1e6
+    )
+    rtt_price: float = number(
+        5.0, "Weight of the growth of the RTT in the utility, gamma of equation (1).", PAPER, minimum=0, maximum=1e6
+    )
+    reward: str = choice(
+        "linear",
+        "What the reward is of rate and RTT, relative to their extremes: the ratios, or their logarithms.",
+        PAPER,
+        choices=("linear", "log"),
+    )
+    reward_delay: float = number(1.0, "Weight of the RTT in the reward.", PAPER, minimum=0, maximum=1e3)
+    reward_loss: float = number(10.0, "Weight of the loss ratio in the reward.", PAPER, minimum=0, maximum=1e3)
+    memory: float = number(
+        MEMORY_S,
+        "For so long the largest rate and the lowest RTT hold that rates, RTTs and windows are measured by.",
+        RULING,
+        minimum=1,
+        maximum=3600,
+        unit="s",
+    )
     squash_penalty: float = number(
         0.001,
         "Weight of the mean square of what the actor puts out before its tanh.",
@@ -56,7 +85,18 @@ def _make_learner(config: MplibraConfig, setup: LearnerSetup) -> Learner:
 
 
 def _controller_options(config: MplibraConfig) -> Mapping[str, Any]:
-    return {"classic": config.classic, "history": config.history, "action_range": config.action_range}
+    return {
+        "classic": config.classic,
+        "history": config.history,
+        "memory": config.memory,
+        "action_range": config.action_range,
+        "price": config.price,
+        "beta": config.loss_price,
+        "gamma": config.rtt_price,
+        "reward": config.reward,
+        "reward_delay": config.reward_delay,
+        "reward_loss": config.reward_loss,
+    }
 
 
 AGENT = AgentInfo(

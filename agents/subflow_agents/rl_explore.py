@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from subflow_agents.ddpg_options import MEMORY_S
 from subflow_agents.options import choice, integer, number
 from subflow_agents.ppo_config import PpoConfig
 from subflow_agents.registry import AgentInfo
@@ -47,6 +48,14 @@ class RlPureConfig(PpoConfig):
         maximum=1e12,
         unit="bit/s",
     )
+    memory: float = number(
+        MEMORY_S,
+        "For so long the largest rate and the lowest RTT hold that rates, RTTs and windows are measured by.",
+        "a ruling: the best of long ago says nothing of a path that has changed",
+        minimum=1,
+        maximum=3600,
+        unit="s",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +75,7 @@ def _pure_options(config: RlPureConfig) -> dict[str, Any]:
         "history": float(config.history),
         "throughput_epochs": float(config.throughput_epochs),
         "reference_rate": config.reference_rate,
+        "memory": config.memory,
     }
 
 

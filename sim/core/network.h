@@ -130,7 +130,8 @@ public:
     // What the agent that steers a subflow earned in its latest epoch with an action; none before the second decision.
     std::optional<double> latest_reward(std::uint32_t subflow) const { return agents_.latest_reward(subflow); }
     // For whoever stops the run between epochs: ends the one under way, so that the agent has an observation and a
-    // reward of now. Returns whether there is any: an action without its reward, and a subflow to see.
+    // reward of now. Returns whether there is any: an action without its reward, for at least half as long as the one
+    // before had to show itself, and a subflow to see.
     bool end_epoch(std::uint32_t agent) { return agents_.end_epoch(agents_reach(), agent); }
     // Whether a subflow has something to send or to repair.
     bool is_under_way(const Subflow& s) const {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "scenario.h"
 #include "units.h"
@@ -17,6 +18,8 @@ public:
     Nanos srtt() const { return srtt_; }
     Nanos rttvar() const { return rttvar_; }
     Nanos min_rtt() const { return min_rtt_; }
+    // The least sample since this was asked last; kNever: there was none.
+    Nanos take_least() { return std::exchange(least_, kNever); }
 
     // The round trip of the handshake. It does not count for the minimum: its packets are small, and what controllers
     // are told in Linux (pkts_acked) begins with data.
@@ -27,6 +30,7 @@ public:
     }
 
     void add_sample(Nanos rtt) {
+        least_ = std::min(least_, rtt);
         if (!has_sample()) [[unlikely]] {
             min_rtt_ = rtt;
             if (srtt_ == Nanos(0)) {  // RFC 6298 (2.2)
@@ -48,6 +52,7 @@ public:
     // trip. An RTT that falls moves rttvar by 1/32 only, so that it does not lengthen the timeout.
     // `snd_una` is the cumulative acknowledgement that the sample came with.
     void add_sample_linux(Nanos rtt, std::uint32_t snd_una, std::uint32_t snd_nxt, const TransportOptions& options) {
+        least_ = std::min(least_, rtt);
         if (!has_sample()) [[unlikely]] {
             min_rtt_ = rtt;
             if (srtt_ == Nanos(0)) {
@@ -89,6 +94,7 @@ private:
     Nanos srtt_{};
     Nanos rttvar_{};
     Nanos min_rtt_ = kNever;
+    Nanos least_ = kNever;         // of those that nobody has taken
     Nanos margin_{};               // Linux rule: what the timeout adds to srtt
     Nanos round_margin_{};         // the largest 4 rttvar of this round trip
     std::uint32_t round_end_ = 0;  // an acknowledgement beyond it begins the next round trip

@@ -261,7 +261,9 @@ public:
     // What the agent is to see of the epoch: [features]. The controller may put its own measurements into the sample.
     void observe(EpochSample& sample, std::span<float> record);
     double reward(std::span<const EpochSample> samples) const;
-    void act(std::span<const float> action, double reference_pps, Nanos now);
+    void act(std::span<const float> action, const EpochSample& sample, Nanos now);
+    // The least RTT since this was asked last, by the one agent that may: kNever if there was none.
+    Nanos take_least_rtt() { return rtt_.take_least(); }
 
     // Records of monitor intervals; nothing if no controller so far has sent by them.
     const Boxed<IntervalMonitor>& monitor() const { return monitor_; }

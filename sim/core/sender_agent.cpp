@@ -30,12 +30,14 @@ double SubflowSender::reward(std::span<const EpochSample> samples) const {
         *controller_);
 }
 
-void SubflowSender::act(std::span<const float> action, double reference_pps, Nanos now) {
+void SubflowSender::act(std::span<const float> action, const EpochSample& sample, Nanos now) {
     account_cwnd(now);
     let_controller_decide(Cause::Action, now, [&]<class C>(C& controller, Reason* why) {
-        if constexpr (TakesActions<C>)
-            controller.on_action(window_, action,
-                                 {describe_moment(now, why), reference_pps, state_ == SenderState::Loss});
+        if constexpr (TakesActions<C>) {
+            ActionMoment moment{describe_moment(now, why), sample.reference_pps, state_ == SenderState::Loss};
+            moment.min_rtt = from_seconds(sample.min_rtt_s);
+            controller.on_action(window_, action, moment);
+        }
     });
 }
 

@@ -3,11 +3,13 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from subflow_agents import ConfigError, agent, agent_names, agents
 from subflow_agents.learner import LearnerSetup
-from subflow_sim.vec_env import agent_spec
+from subflow_sim.policy import Policy, policy_bytes
+from subflow_sim.vec_env import agent_spec, learner_spec
 
 
 def test_telling_what_agents_there_are_does_not_import_what_they_learn_with() -> None:
@@ -46,3 +48,24 @@ def test_an_agent_fits_its_controller(name: str) -> None:
 def test_every_agent_is_listed_once() -> None:
     names = [info.name for info in agents()]
     assert len(set(names)) == len(names) >= 3
+
+
+@pytest.mark.parametrize("name", ["drl-cc", "dql-mptcp", "clean-slate"])
+def test_a_policy_of_windows_acts_on_any_number_of_subflows(name: str) -> None:
+    info = agent(name)
+    config = info.config({"head": "each"})
+    spec = learner_spec(info.controller, info.controller_options(config))
+    parts = info.make_learner(config, LearnerSetup(spec, 1, 8, 1)).policy()
+    document = {"format": 1, "controller": info.controller, "name": name, **parts.document, "card": {}}
+    policy = Policy.from_bytes(policy_bytes({**document, "options": {}}, parts.tensors))
+
+    assert policy.slots is None
+    for count in range(1, 9):
+        rows = np.random.default_rng(count).random((count, spec.width), dtype=np.float32)
+        actions, _ = policy.act(rows, np.ones(count, dtype=np.bool_))
+        assert actions.shape == (count, spec.action_width)
+        assert np.isfinite(actions).all()
+        # The order of the others says nothing about a subflow where no LSTM reads them one by one.
+        if config.encoder == "pool":
+            turned, _ = policy.act(rows[::-1], np.ones(count, dtype=np.bool_))
+            assert np.allclose(turned[::-1], actions, atol=1e-6)

@@ -101,6 +101,54 @@ TEST(Agents, SeesWhatItsSendersCounted) {
     EXPECT_NEAR(shares, 1, 1e-9);
 }
 
+// A rate that falls from 8 to 2 Mbit/s and a delay that rises from 50 to 80 ms each way, both at 10 s.
+TEST(Agents, MeasureByTheExtremesOfTheirMemory) {
+    for (const double memory_s : {10.0, 3600.0}) {
+        Scenario s = lossy_pair(1, "dql-mptcp", {DeciderKind::Outside, nullptr});
+        s.flows[0].controller.options = {{"memory", memory_s}, {"reference_rate", 1e6}};
+        s.duration = from_seconds(40);
+        for (std::uint32_t i = 0; i < s.links.size(); ++i) {
+            s.links[i].loss = 0;
+            EventSpec& event = s.events.emplace_back();
+            event.at = from_seconds(10);
+            event.link = i;
+            event.rate = BitsPerSec(2e6);
+            event.delay = from_seconds(0.08);
+        }
+        Network network(s, 1);
+        run_with(network, from_seconds(9), 0.0F);
+        const EpochSample early = network.agents()[0].members()[0].sample;
+        run_with(network, from_seconds(39), 0.0F);
+        const EpochSample late = network.agents()[0].members()[0].sample;
+        EXPECT_LT(early.min_rtt_s, 0.12);
+        if (memory_s > 40) {
+            EXPECT_EQ(late.min_rtt_s, early.min_rtt_s);
+            EXPECT_GE(late.reference_pps, early.reference_pps);
+        } else {
+            EXPECT_GE(late.min_rtt_s, 0.16);
+            EXPECT_LT(late.reference_pps, 0.7 * early.reference_pps);
+        }
+        EXPECT_GE(late.rtt_s, late.least_rtt_s - 1e-9);  // a mean of sums
+        EXPECT_GE(late.least_rtt_s, late.min_rtt_s);
+    }
+}
+
+TEST(Agents, AnEpochThatTheEndCutsShortIsNotRewarded) {
+    Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Outside, nullptr});
+    s.flows[0].controller.options = {{"epoch_time", 1.0}};
+    for (const double more_s : {0.3, 0.8}) {
+        Network network(s, 1);
+        int decisions = 0;
+        while (decisions < 5) {
+            ASSERT_FALSE(network.run_until(s.duration));
+            network.act(0, std::vector<float>(network.agents()[0].acting().size(), 0.0F));
+            ++decisions;
+        }
+        ASSERT_TRUE(network.run_until(network.now() + from_seconds(more_s)));
+        EXPECT_EQ(network.end_epoch(0), more_s > 0.5);
+    }
+}
+
 TEST(Agents, ActionSetsTheWindowAtOnceAndLossesDoNot) {
     const Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Outside, nullptr});
     Network network(s, 1);

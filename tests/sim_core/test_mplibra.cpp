@@ -56,13 +56,13 @@ TEST(MpLibraUtility, GradientsAreSignedAndNoiseIsNone) {
 TEST(MpLibraAgent, RewardMatchesTheVector) {
     MpLibra libra{Options(MpLibra::kInfo, {})};
     std::array<float, 5> record{};
-    EpochSample sample{.sent_pps = 100, .delivered_pps = 100, .rtt_s = 0.1, .min_rtt_s = 0.1};
+    EpochSample sample{.sent_pps = 100, .delivered_pps = 100, .least_rtt_s = 0.1, .min_rtt_s = 0.1};
     sample.reference_pps = 1000;
     libra.observe(sample, record);
     EXPECT_DOUBLE_EQ(libra.reward(std::span(&sample, 1)), 1 - 1);
     // x / x_max = 0.8, d / d_min = 1.5, l = 0.01
     sample.delivered_pps = 80;
-    sample.rtt_s = 0.15;
+    sample.least_rtt_s = 0.15;
     sample.loss_ratio = 0.01;
     libra.observe(sample, record);
     EXPECT_NEAR(libra.reward(std::span(&sample, 1)), -0.8, 1e-12);
@@ -72,12 +72,37 @@ TEST(MpLibraAgent, RewardMatchesTheVector) {
     EXPECT_NEAR(weighted.reward(std::span(&sample, 1)), 2 - 3 * 1.5 - 4 * 0.01, 1e-12);
 }
 
+TEST(MpLibraAgent, RewardOfLogarithmsIsTheSameFromAnyRateOn) {
+    MpLibra libra{Options(MpLibra::kInfo, {{"reward", std::string("log")}, {"reward_delay", 0.5}})};
+    std::array<float, 5> record{};
+    EpochSample sample{.delivered_pps = 100, .least_rtt_s = 0.1, .min_rtt_s = 0.1};
+    sample.reference_pps = 1000;
+    libra.observe(sample, record);
+    EXPECT_DOUBLE_EQ(libra.reward(std::span(&sample, 1)), 0);
+    sample.delivered_pps = 25;
+    sample.least_rtt_s = 0.2;
+    sample.loss_ratio = 0.01;
+    EXPECT_NEAR(libra.reward(std::span(&sample, 1)), std::log(0.25) - 0.5 * std::log(2) - 10 * 0.01, 1e-12);
+    sample.delivered_pps = 0;
+    EXPECT_TRUE(std::isfinite(libra.reward(std::span(&sample, 1))));
+}
+
+TEST(MpLibraUtility, PricedAloneItPaysFromTheSameLossOnAtAnyRate) {
+    // Twice the rate is worth ln 2 = 0.69, and 5 % more loss costs 0.5: at 1 Mbit/s by either reading, at 50 by one.
+    const auto gain = [](double mbps, bool by_rate) {
+        return MpLibra::utility(2 * mbps, 0.05, 0, 10, 5, by_rate) - MpLibra::utility(mbps, 0, 0, 10, 5, by_rate);
+    };
+    EXPECT_NEAR(gain(1, false), std::log(2) - 0.5, 1e-12);
+    EXPECT_NEAR(gain(50, false), std::log(2) - 0.5, 1e-12);
+    EXPECT_LT(gain(50, true), -40);
+}
+
 TEST(MpLibraAgent, SeesRatesAndDelaysAsRatios) {
     MpLibra libra{Options(MpLibra::kInfo, {})};
     EXPECT_EQ(libra.epoch_plan().kind, EpochKind::Own);
     EXPECT_EQ(libra.epoch_plan().history, 10u);
     std::array<float, 5> record{};
-    EpochSample sample{.sent_pps = 500, .delivered_pps = 250, .loss_ratio = 0.5, .rtt_s = 0.3, .min_rtt_s = 0.05};
+    EpochSample sample{.sent_pps = 500, .delivered_pps = 250, .loss_ratio = 0.5, .least_rtt_s = 0.3, .min_rtt_s = 0.05};
     sample.reference_pps = 1000;
     libra.observe(sample, record);
     EXPECT_FLOAT_EQ(record[0], static_cast<float>(std::log(1.5)));
@@ -85,10 +110,10 @@ TEST(MpLibraAgent, SeesRatesAndDelaysAsRatios) {
     EXPECT_FLOAT_EQ(record[2], static_cast<float>(std::log(1.5)));
     EXPECT_FLOAT_EQ(record[3], 0.5F);
     EXPECT_FLOAT_EQ(record[4], static_cast<float>(std::log(1.25)));
-    sample.rtt_s = 100;
+    sample.least_rtt_s = 100;
     libra.observe(sample, record);
     EXPECT_LE(record[1], MpLibra::kFeatures[1].maximum);
-    sample.rtt_s = std::nan("");
+    sample.least_rtt_s = std::nan("");
     libra.observe(sample, record);
     EXPECT_EQ(record[1], 0);
 }

@@ -217,7 +217,9 @@ std::array<double, 2> windows_around_a_fall(DeciderKind kind) {
     PathOptions path = kPath;
     path.rate = 8_Mbps;
     const std::vector<PathSpec> paths{add_path(scenario, path), add_path(scenario, path)};
-    add_agent_flow(scenario, paths, libra_over("olia"), kind);
+    AlgorithmChoice libra = libra_over("olia");
+    libra.options.push_back({"memory", 3600.0});  // the agent below knows the delay of an empty path
+    add_agent_flow(scenario, paths, libra, kind);
     for (const std::uint32_t link : {0u, 2u}) {
         EventSpec& event = scenario.events.emplace_back();
         event.at = 60_s;

@@ -163,6 +163,19 @@ TEST(WindowedMax, StaysBetweenTheMaximaOfHalfAndOfTheWholeWindow) {
     }
 }
 
+TEST(WindowedMin, FollowsAFallAtOnceAndARiseAfterTheWindow) {
+    WindowedMin min(10);
+    EXPECT_EQ(min.value(), std::numeric_limits<double>::infinity());
+    min.add(1, 5);
+    min.add(2, 3);
+    for (std::uint32_t t = 3; t <= 12; ++t) {
+        min.add(t, 4);
+        EXPECT_EQ(min.value(), 3) << t;
+    }
+    min.add(13, 4);
+    EXPECT_EQ(min.value(), 4);
+}
+
 TEST(Draws, AreThoseOfTheLuckAndItsOrder) {
     subflow::Draws a(7);
     subflow::Draws b(7);

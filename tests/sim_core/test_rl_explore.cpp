@@ -54,6 +54,7 @@ protected:
                 .delivered_pps = delivered_pps,
                 .loss_ratio = loss,
                 .rtt_s = rtt_s,
+                .least_rtt_s = rtt_s,
                 .min_rtt_s = 0.04,
                 .reference_pps = 5000,
                 .packet_bits = 12'000,

@@ -44,6 +44,19 @@ TEST(RttEstimator, FollowsRfc6298) {
     EXPECT_EQ(rtt.rto(options, 0), 1_s);
 }
 
+TEST(RttEstimator, TellsTheLeastSampleSinceItWasAskedLast) {
+    RttEstimator rtt;
+    EXPECT_EQ(rtt.take_least(), kNever);
+    rtt.add_sample(100_ms);
+    rtt.add_sample(80_ms);
+    rtt.add_sample(90_ms);
+    EXPECT_EQ(rtt.take_least(), 80_ms);
+    EXPECT_EQ(rtt.take_least(), kNever);
+    rtt.add_sample(120_ms);
+    EXPECT_EQ(rtt.take_least(), 120_ms);
+    EXPECT_EQ(rtt.min_rtt(), 80_ms);
+}
+
 TEST(RttEstimator, TheLinuxRuleKeepsTheLargestVariationOfTheLastRounds) {
     TransportOptions options;
     options.rto_rule = RtoRule::Linux;

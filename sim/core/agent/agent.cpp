@@ -24,6 +24,7 @@ void Agent::add_member(std::uint32_t subflow, std::uint32_t flow, bool acts) {
     member.acts = acts;
     members_.push_back(member);
     histories_.resize(histories_.size() + width_);
+    forget(members_.size() - 1);
 }
 
 std::span<float> Agent::shift(std::size_t member) {
@@ -36,6 +37,9 @@ std::span<float> Agent::shift(std::size_t member) {
 void Agent::forget(std::size_t member) {
     members_[member].is_known = members_[member].is_counted = false;
     members_[member].decided_at = Nanos(0);
+    const auto memory_ms = static_cast<std::uint32_t>(plan_.memory.value / 1'000'000);
+    members_[member].min_rtt = WindowedMin(memory_ms);
+    members_[member].reference = WindowedMax(memory_ms);
     std::ranges::fill(std::span(histories_).subspan(member * width_, width_), 0.0F);
 }
 

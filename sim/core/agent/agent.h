@@ -8,6 +8,7 @@
 #include "../memory.h"
 #include "../rng.h"
 #include "../units.h"
+#include "../windowed_max.h"
 #include "agent_info.h"
 #include "decider.h"
 
@@ -39,8 +40,10 @@ public:
         Nanos begun_at{};
         double handed_pkts = 0;  // in it
         EpochSample sample;      // of the last one
-        Counters at_decision;    // of a host's agent, its last one, whichever flow that was about
-        Nanos decided_at{};      // 0: before the subflow was known
+        WindowedMin min_rtt{0};  // s, and the largest delivery rate of an epoch: within the plan's memory, in ms
+        WindowedMax reference{0};
+        Counters at_decision;  // of a host's agent, its last one, whichever flow that was about
+        Nanos decided_at{};    // 0: before the subflow was known
     };
 
     Agent(const AgentInfo& info, const EpochPlan& plan, const Decider& decider, std::uint64_t seed);
@@ -86,6 +89,8 @@ public:
     std::uint32_t decisions = 0;  // that were carried out; the reward of the last one is to come
     Nanos due = kNever;           // when the epoch ends, as far as that is known
     double feedback_goal = 0;     // packets whose fate ends it
+    Nanos decided_at{};           // when the last decision was carried out
+    Nanos length{};               // from the one before to that; 0: there was none
     std::uint32_t turn = ~0u;     // of a host: the flow that was served last
 
 private:

@@ -32,10 +32,11 @@ enum class EpochKind : std::uint8_t {
 
 struct EpochPlan {
     EpochKind kind = EpochKind::Time;
-    Nanos time{};                 // of Time; the least of Rtt
-    std::uint32_t packets = 0;    // of Packets
-    std::uint32_t history = 1;    // records of the past that an observation holds, the latest first
-    double reference_bps = 10e6;  // the least that rates are scaled by (EpochSample::reference_pps)
+    Nanos time{};                  // of Time; the least of Rtt
+    std::uint32_t packets = 0;     // of Packets
+    std::uint32_t history = 1;     // records of the past that an observation holds, the latest first
+    double reference_bps = 10e6;   // the least that rates are scaled by (EpochSample::reference_pps)
+    Nanos memory{10'000'000'000};  // for so long the extremes hold that rates and RTTs are scaled by
 };
 
 // One number that an agent sees of a subflow, or that it does to one.
@@ -70,15 +71,18 @@ struct EpochSample {
     double loss_ratio = 0;     // lost / (lost + acknowledged), of what became known in the epoch
     double rtt_s = std::numeric_limits<double>::quiet_NaN();  // mean of the epoch's samples, else the last one known
     double rtt_dev_s = std::numeric_limits<double>::quiet_NaN();  // smoothed mean deviation (RFC 6298)
-    double min_rtt_s = std::numeric_limits<double>::quiet_NaN();  // of the subflow so far
-    double rtt_change_s = 0;                                      // against the epoch before
+    // The least of those samples. What judges queues reads this: a receiver that waits before it acknowledges raises
+    // the mean of a slow sender as a queue does.
+    double least_rtt_s = std::numeric_limits<double>::quiet_NaN();
+    double min_rtt_s = std::numeric_limits<double>::quiet_NaN();  // the least within EpochPlan::memory
+    double rtt_change_s = 0;                                      // of least_rtt_s, against the epoch before
     double cwnd_pkts = 0;
     double cwnd_change_pkts = 0;  // against the epoch before
     double rate_pps = 0;          // at which it paces; 0: clocked by ACKs
     double schedule_share = 0;    // of the packets that the connection handed out in the epoch
     double utility = std::numeric_limits<double>::quiet_NaN();  // of controllers that have one
 
-    // The largest delivery rate of an epoch of the subflow so far, EpochPlan::reference_bps to begin with: what rates
+    // The largest delivery rate of an epoch within EpochPlan::memory, but at least EpochPlan::reference_bps: what rates
     // are scaled by.
     double reference_pps = 0;
     double packet_bits = 0;   // of a full packet on the wire

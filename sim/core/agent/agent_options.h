@@ -23,7 +23,7 @@ struct EpochDefaults {
 inline constexpr std::string_view kReferenceRate = "reference_rate";
 
 // Options of what every agent needs: who decides, the history it sees and what rates are scaled by.
-constexpr std::array<OptionInfo, 3> observation_options(double history) {
+constexpr std::array<OptionInfo, 4> observation_options(double history) {
     return {
         OptionInfo{
             .key = "policy",
@@ -41,11 +41,20 @@ constexpr std::array<OptionInfo, 3> observation_options(double history) {
         OptionInfo{
             .key = kReferenceRate,
             .kind = OptionKind::Rate,
-            .help = "Rates are shown to the agent relative to the largest delivery rate of the subflow so far, or to "
-                    "this if that is larger.",
+            .help = "Rates are shown to the agent relative to the largest delivery rate of the subflow within memory, "
+                    "or to this if that is larger.",
             .default_number = 10e6,
             .minimum = 1e3,
             .maximum = 1e12,
+        },
+        OptionInfo{
+            .key = "memory",
+            .kind = OptionKind::Time,
+            .help = "For so long the largest delivery rate and the lowest RTT hold that an agent's rates, RTTs and "
+                    "windows are measured by. An hour: as good as for ever.",
+            .default_number = 10,
+            .minimum = 1,
+            .maximum = 3600,
         },
     };
 }
@@ -85,7 +94,8 @@ constexpr auto agent_options(const EpochDefaults& defaults) {
 inline EpochPlan read_own_plan(const Options& options) {
     return {.kind = EpochKind::Own,
             .history = static_cast<std::uint32_t>(options.number("history")),
-            .reference_bps = options.number(kReferenceRate)};
+            .reference_bps = options.number(kReferenceRate),
+            .memory = from_seconds(options.number("memory"))};
 }
 
 inline EpochPlan read_epoch_plan(const Options& options) {

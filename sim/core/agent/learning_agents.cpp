@@ -192,7 +192,7 @@ bool LearningAgents::observe(const Reach& reach, Agent& agent) {
         if (!m.is_counted) continue;
         // A host's other flows are seen as they were when it was their turn.
         if (!is_host || acts(m) || (!m.acts && network.now() - m.begun_at >= agent.plan().time)) {
-            m.sample = take_sample(network, agent, m);
+            m.sample = take_sample(reach, agent, m);
             SubflowSender& seer = reach.subflows[m.acts ? m.subflow : actor].sender;
             seer.observe(m.sample, agent.shift(i));
             m.is_known = true;
@@ -251,8 +251,9 @@ EpochSample LearningAgents::since_last_decision(const Network& network, Agent::M
 }
 
 // What happened on a subflow in the epoch that ends now; the next one begins.
-EpochSample LearningAgents::take_sample(const Network& network, const Agent& agent, Agent::Member& m) {
-    const Subflow& s = network.subflows()[m.subflow];
+EpochSample LearningAgents::take_sample(const Reach& reach, const Agent& agent, Agent::Member& m) const {
+    const Network& network = reach.network;
+    Subflow& s = reach.subflows[m.subflow];
     const Connection& c = network.connections()[m.flow];
     const Agent::Counters now = count(s.sender);
     const EpochSample& last = m.sample;
@@ -265,16 +266,23 @@ EpochSample LearningAgents::take_sample(const Network& network, const Agent& age
     e.rtt_s = m.is_known ? last.rtt_s : to_seconds(s.sender.rtt().srtt());
     measure(e, m.at_begin, now, network.now() - m.begun_at);
     e.rtt_dev_s = to_seconds(s.sender.rtt().rttvar());
-    e.min_rtt_s = to_seconds(std::max(s.sender.rtt().min_rtt(), Nanos(1)));
+    // Of a subflow that another agent steers, that one takes the least.
+    const Agent* const steering = agent_of_[m.subflow] == kNoAgent ? &agent : &agents_[agent_of_[m.subflow]];
+    const Nanos least = steering == &agent ? s.sender.take_least_rtt() : kNever;
+    e.least_rtt_s = least != kNever ? to_seconds(std::max(least, Nanos(1))) : m.is_known ? last.least_rtt_s : e.rtt_s;
+    const auto now_ms = static_cast<std::uint32_t>(network.now().value / 1'000'000);
+    m.min_rtt.add(now_ms, e.least_rtt_s);
+    e.min_rtt_s = m.min_rtt.value();
     e.cwnd_pkts = s.sender.window().cwnd_pkts;
     e.rate_pps = s.sender.window().pacing_pps;
     if (m.is_known) {
-        e.rtt_change_s = e.rtt_s - last.rtt_s;
+        e.rtt_change_s = e.least_rtt_s - last.least_rtt_s;
         e.cwnd_change_pkts = e.cwnd_pkts - last.cwnd_pkts;
     }
     e.schedule_share = share_of_handed(agent, m);
     const double floor_pps = agent.plan().reference_bps / e.packet_bits;
-    e.reference_pps = std::max({floor_pps, e.delivered_pps, m.is_known ? last.reference_pps : 0.0});
+    m.reference.add(now_ms, e.delivered_pps);
+    e.reference_pps = std::max(floor_pps, m.reference.value());
     m.at_begin = now;
     m.begun_at = network.now();
     return e;
@@ -285,6 +293,8 @@ std::uint32_t LearningAgents::carry_out(const Reach& reach, std::uint32_t index)
     const Nanos now = reach.network.now();
     Agent& agent = agents_[index];
     const bool is_noted = steps_ && note_decision(reach, index);
+    agent.length = agent.decisions > 0 ? now - agent.decided_at : Nanos(0);
+    agent.decided_at = now;
     ++agent.decisions;
     const std::size_t width = agent.action_width();
     Nanos longest{};
@@ -296,7 +306,7 @@ std::uint32_t LearningAgents::carry_out(const Reach& reach, std::uint32_t index)
         flow = m.flow;
         const std::span<const float> action = left.first(width);
         left = left.subspan(width);
-        s.sender.act(action, m.sample.reference_pps, now);
+        s.sender.act(action, m.sample, now);
         if (const auto logit = schedule_action_of(s.sender.controller())) s.schedule_logit = action[*logit];
         longest = std::max(longest, s.sender.rtt().srtt());
     }
@@ -343,8 +353,10 @@ std::uint32_t LearningAgents::act(const Reach& reach, std::uint32_t index, std::
 
 bool LearningAgents::end_epoch(const Reach& reach, std::uint32_t index) {
     Agent& agent = agents_.at(index);
-    if (agent.is_waiting) return false;
-    return agent.decisions > 0 && observe(reach, agent);
+    if (agent.is_waiting || agent.decisions < 2) return false;
+    // What was cut short says little of its action, and however short it is, it would count as much as a whole epoch.
+    const bool is_long_enough = reach.network.now() - agent.decided_at >= Nanos(agent.length.value / 2);
+    return is_long_enough && observe(reach, agent);
 }
 
 void LearningAgents::record_steps() {

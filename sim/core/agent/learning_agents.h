@@ -72,7 +72,7 @@ private:
     static double share_of_handed(const Agent& agent, const Agent::Member& member);
     static void measure(EpochSample& epoch, const Agent::Counters& then, const Agent::Counters& now, Nanos length);
     static EpochSample since_last_decision(const Network& network, Agent::Member& member);
-    static EpochSample take_sample(const Network& network, const Agent& agent, Agent::Member& member);
+    EpochSample take_sample(const Reach& reach, const Agent& agent, Agent::Member& member) const;
     std::uint32_t carry_out(const Reach& reach, std::uint32_t index);
     static std::int64_t served_flows(const Network& network, const Agent& agent);
     bool note_decision(const Reach& reach, std::uint32_t index);

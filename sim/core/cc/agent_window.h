@@ -103,7 +103,7 @@ protected:
         double price = 0;
         for (const EpochSample& sample : samples) {
             price += loss_weight_ * sample.loss_ratio;
-            if (delay_weight_ > 0) price += delay_weight_ * (sample.rtt_s / sample.min_rtt_s - 1);
+            if (delay_weight_ > 0) price += delay_weight_ * (sample.least_rtt_s / sample.min_rtt_s - 1);
         }
         return price;
     }

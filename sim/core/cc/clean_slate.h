@@ -46,7 +46,7 @@ public:
 
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
-        NumberInfo{"rtt", "1", "mean RTT / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"rtt", "1", "least RTT of the epoch / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"cwnd", "1", "window / (reference rate * lowest RTT)", 0, kScaledMaximum},
         NumberInfo{"loss", "1", "share lost of what was acknowledged or lost", 0, 1},
         NumberInfo{"delivery_rate", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
@@ -68,7 +68,7 @@ public:
 
     void observe(const EpochSample& sample, std::span<float> record) const {
         record[0] = scaled(sample.sent_pps / sample.reference_pps);
-        record[1] = scaled(sample.rtt_s / sample.min_rtt_s);
+        record[1] = scaled(sample.least_rtt_s / sample.min_rtt_s);
         record[2] = scaled(sample.cwnd_pkts / sample.reference_bdp_pkts());
         record[3] = static_cast<float>(sample.loss_ratio);
         record[4] = scaled(sample.delivered_pps / sample.reference_pps);

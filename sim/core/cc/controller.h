@@ -68,9 +68,9 @@ struct IntervalMoment {
 };
 
 // What a controller is told when its agent has acted.
-struct ActionMoment : IntervalMoment {
-    double reference_pps = 0;  // EpochSample::reference_pps
-    bool is_in_loss = false;   // after a timeout: the window is growing back to ssthresh
+struct ActionMoment : IntervalMoment {  // min_rtt is EpochSample::min_rtt_s
+    double reference_pps = 0;           // EpochSample::reference_pps
+    bool is_in_loss = false;            // after a timeout: the window is growing back to ssthresh
 };
 
 // What a coupled controller may know of each established subflow of its connection, its own included.

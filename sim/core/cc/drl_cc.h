@@ -26,7 +26,7 @@ public:
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
         NumberInfo{"goodput", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
-        NumberInfo{"rtt", "1", "mean RTT / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"rtt", "1", "least RTT of the epoch / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"rtt_deviation", "1", "mean deviation of the RTT / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"cwnd", "1", "window / (reference rate * lowest RTT)", 0, kScaledMaximum},
         NumberInfo{"is_mptcp", "1", "1 for a subflow of an MPTCP flow, 0 for TCP", 0, 1},
@@ -47,7 +47,7 @@ public:
     void observe(const EpochSample& sample, std::span<float> record) const {
         record[0] = scaled(sample.sent_pps / sample.reference_pps);
         record[1] = scaled(sample.delivered_pps / sample.reference_pps);
-        record[2] = scaled(sample.rtt_s / sample.min_rtt_s);
+        record[2] = scaled(sample.least_rtt_s / sample.min_rtt_s);
         record[3] = scaled(sample.rtt_dev_s / sample.min_rtt_s);
         record[4] = scaled(sample.cwnd_pkts / sample.reference_bdp_pkts());
         record[5] = sample.is_multipath ? 1 : 0;

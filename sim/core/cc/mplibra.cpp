@@ -45,11 +45,14 @@ MpLibra::MpLibra(const Options& options)
       reward_delay_(options.number("reward_delay")),
       reward_loss_(options.number("reward_loss")),
       compares_base_(options.choice("argmax_over") == kArgmaxes[0]),
+      is_priced_by_rate_(options.choice("price") == kPrices[0]),
+      rewards_logarithms_(options.choice("reward") == kRewards[1]),
       counts_falls_in_full_(options.number("falling_rtt") != 0),
       plan_(read_own_plan(options)) {}
 
-double MpLibra::utility(double total_mbps, double loss_ratio, double rtt_gradient, double beta, double gamma) {
-    return natural_log(total_mbps) - total_mbps * (beta * loss_ratio + gamma * rtt_gradient);
+double MpLibra::utility(double total_mbps, double loss_ratio, double rtt_gradient, double beta, double gamma,
+                        bool is_priced_by_rate) {
+    return natural_log(total_mbps) - (is_priced_by_rate ? total_mbps : 1) * (beta * loss_ratio + gamma * rtt_gradient);
 }
 
 double MpLibra::gradient_of(const IntervalRecord& record, bool counts_falls_in_full) {
@@ -183,9 +186,10 @@ MpLibra::Candidate MpLibra::judge(const IntervalRecord& record) const {
     result.is_known = true;
     result.is_conclusive =
         record.sent_pkts >= kEvidencePkts && !record.is_app_limited && sent_pps >= kReachedShare * record.rate_pps;
-    result.utility = total_mbps > 0 ? utility(total_mbps, record.loss_ratio(),
-                                              gradient_of(record, counts_falls_in_full_), beta_, gamma_)
-                                    : std::numeric_limits<double>::quiet_NaN();
+    result.utility = total_mbps > 0
+                         ? utility(total_mbps, record.loss_ratio(), gradient_of(record, counts_falls_in_full_), beta_,
+                                   gamma_, is_priced_by_rate_)
+                         : std::numeric_limits<double>::quiet_NaN();
     return result;
 }
 
@@ -353,7 +357,7 @@ void MpLibra::on_action(Window& window, std::span<const float> action, const Act
 void MpLibra::observe(const EpochSample& sample, std::span<float> record) {
     largest_pps_ = std::max(largest_pps_, sample.delivered_pps);
     record[0] = scaled(sample.sent_pps / sample.reference_pps);
-    record[1] = scaled(sample.rtt_s / sample.min_rtt_s);
+    record[1] = scaled(sample.least_rtt_s / sample.min_rtt_s);
     record[2] = scaled(sample.min_rtt_s / kMinRttUnit_s);
     record[3] = static_cast<float>(sample.loss_ratio);
     record[4] = scaled(sample.delivered_pps / sample.reference_pps);
@@ -362,9 +366,14 @@ void MpLibra::observe(const EpochSample& sample, std::span<float> record) {
 // Section IV.A: R = w1 x / x_max - w2 d / d_min - w3 l
 double MpLibra::reward(std::span<const EpochSample> samples) const {
     const EpochSample& sample = samples.front();
-    const double throughput = largest_pps_ > 0 ? sample.delivered_pps / largest_pps_ : 0;
-    const double delay = sample.rtt_s / sample.min_rtt_s;
-    return reward_throughput_ * throughput - reward_delay_ * (delay > 0 ? delay : 1) - reward_loss_ * sample.loss_ratio;
+    double throughput = largest_pps_ > 0 ? sample.delivered_pps / largest_pps_ : 0;
+    double delay = sample.least_rtt_s / sample.min_rtt_s;
+    if (!(delay > 0)) delay = 1;
+    if (rewards_logarithms_) {
+        throughput = natural_log(std::max(throughput, kLeastShare));
+        delay = natural_log(delay);
+    }
+    return reward_throughput_ * throughput - reward_delay_ * delay - reward_loss_ * sample.loss_ratio;
 }
 
 }  // namespace subflow

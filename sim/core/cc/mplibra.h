@@ -37,6 +37,9 @@ public:
     static constexpr std::array<std::string_view, 4> kClassics{Olia::kInfo.name, Lia::kInfo.name, Balia::kInfo.name,
                                                                WVegas::kInfo.name};
     static constexpr std::array<std::string_view, 2> kArgmaxes{"alg2", "prose"};
+    static constexpr std::array<std::string_view, 2> kPrices{"by_rate", "alone"};
+    static constexpr std::array<std::string_view, 2> kRewards{"linear", "log"};
+    static constexpr double kLeastShare = 0.01;  // of x / x_max in the logarithm
 
     static constexpr double kThreshold = 0.2;  // theta, of x_prev
     static constexpr double kExploitationRtts = 1;
@@ -107,6 +110,14 @@ public:
                 .maximum = 1e6,
             },
             OptionInfo{
+                .key = "price",
+                .kind = OptionKind::Choice,
+                .help = "by_rate: beta and gamma count T times, as printed, so that the loss at which more rate stops "
+                        "to pay is a tenth at the tenfold rate. alone: once, so that it is the same for all paths.",
+                .default_choice = kPrices[0],
+                .choices = kPrices,
+            },
+            OptionInfo{
                 .key = "falling_rtt",
                 .kind = OptionKind::Flag,
                 .help = "Falling RTTs count in full in favour of a rate, as printed: while a queue drains, the lower "
@@ -129,6 +140,15 @@ public:
                 .default_number = kActionRange,
                 .minimum = 0.1,
                 .maximum = 5,
+            },
+            OptionInfo{
+                .key = "reward",
+                .kind = OptionKind::Choice,
+                .help =
+                    "What the agent's reward is of rate and RTT, relative to their extremes. linear: the ratios, as "
+                    "printed; log: their logarithms, to which twice as much is worth the same from any rate on.",
+                .default_choice = kRewards[0],
+                .choices = kRewards,
             },
             OptionInfo{
                 .key = "reward_throughput",
@@ -181,7 +201,7 @@ public:
     // What happened since the agent acted last. Ratios x are shown as ln(1 + min(x, 10)).
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
-        NumberInfo{"rtt", "1", "mean RTT / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"rtt", "1", "least RTT of the epoch / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"min_rtt", "1", "lowest RTT / 100 ms", 0, kScaledMaximum},
         NumberInfo{"loss", "1", "lost / (lost + acknowledged)", 0, 1},
         NumberInfo{"delivery_rate", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
@@ -194,16 +214,18 @@ public:
         .scope = AgentScope::Subflow,
         .features = kFeatures,
         .actions = kActions,
-        .reward = "w1 x / x_max - w2 d / d_min - w3 l: x delivery rate, d RTT, l loss ratio; weights 1, 1, 10",
+        .reward =
+            "w1 x / x_max - w2 d / d_min - w3 l, or with logarithms of both ratios: x delivery rate, d RTT, l loss "
+            "ratio; weights 1, 1, 10",
     };
 
     static constexpr bool kGovernsRecovery = true;
 
     explicit MpLibra(const Options& options);
 
-    // U = ln T - T (beta L + gamma dRTT/dt), equation (1), with T in Mbit/s > 0.
+    // U = ln T - T (beta L + gamma dRTT/dt), equation (1), with T in Mbit/s > 0; or with 1 in place of the second T.
     static double utility(double total_mbps, double loss_ratio, double rtt_gradient, double beta = kBeta,
-                          double gamma = kGamma);
+                          double gamma = kGamma, bool is_priced_by_rate = true);
     // The loss ratio at which it stops to grow with the rate: 1 / (beta T).
     static double break_even_loss(double total_mbps, double beta = kBeta) { return 1 / (beta * total_mbps); }
     // dRTT/dt as the utility takes it: signed, nil where it is noise. A fall lasts only until the queue is empty. Were
@@ -264,6 +286,8 @@ private:
     double reward_delay_;
     double reward_loss_;
     bool compares_base_;  // algorithm 2
+    bool is_priced_by_rate_;
+    bool rewards_logarithms_;
     bool counts_falls_in_full_;
     EpochPlan plan_;
 

@@ -62,7 +62,8 @@ inline constexpr RuleInfo kAwait{
 inline constexpr RuleInfo kChoice{
     .name = "libra_choice",
     .formula =
-        "x_prev = the one with the largest u = ln T - T (beta L + gamma dRTT/dt), T = others + x in Mbit/s; choice 0: "
+        "x_prev = the one with the largest u = ln T - T (beta L + gamma dRTT/dt), T = others + x in Mbit/s, or with 1 "
+        "in place of the second T; choice 0: "
         "x_cl, 1: x_rl, 2: x_prev",
     .computed = "rate = x_cl if choice == 0 else x_rl if choice == 1 else x_prev",
     .source = kSource,

@@ -21,7 +21,7 @@ class RlExplore {
 public:
     static constexpr double kRateFactor = 1.25;            // of an increase, of a decrease and of a probe
     static constexpr std::uint32_t kThroughputEpochs = 5;  // throughput_max is the largest of so many, or of fewer
-    static constexpr double kLatencyWeight = 10;           // of the mean latency in s
+    static constexpr double kLatencyWeight = 10;           // of the latency in s
     static constexpr double kLossWeight = 10;              // of the loss ratio
     static constexpr double kStartingRate_bps = 6e6;       // the emulator's demonstration: 500 packets of 1500 bytes
     static constexpr std::uint32_t kIntervalPkts = 50;     // the emulator's demonstration
@@ -145,7 +145,7 @@ public:
         .rules = kRules,
     };
 
-    // DEVIATION: "normalised" is all the paper says. Throughput by the best ever seen on the path; the sending rate by
+    // DEVIATION: "normalised" is all the paper says. Throughput by the best of late on the path; the sending rate by
     // the throughput, because whether it is more or less than what gets through decides; latency by what queues add.
     static constexpr std::array kFeatures{
         NumberInfo{"throughput_max", "1", "largest acknowledged rate of the last 5 epochs / reference rate", 0,
@@ -153,7 +153,7 @@ public:
         NumberInfo{"loss", "1", "share lost of what was acknowledged or lost", 0, 1},
         NumberInfo{"sending_rate", "1", "sending rate / largest acknowledged rate of the last 5 epochs", 0,
                    kScaledMaximum},
-        NumberInfo{"latency", "1", "mean RTT / lowest RTT - 1", 0, kScaledMaximum},
+        NumberInfo{"latency", "1", "least RTT of the epoch / lowest RTT - 1", 0, kScaledMaximum},
     };
     static constexpr std::array<std::string_view, 3> kChoices{"decrease", "keep", "increase"};
     static constexpr AgentInfo kAgent{
@@ -162,7 +162,7 @@ public:
         .actions = {},
         .choices = kChoices,
         .neutral_choice = kKeep,
-        .reward = "ln(max(throughput_max in Mbit/s on the wire, 0.01)) - 10 mean RTT in s - 10 loss ratio",
+        .reward = "ln(max(throughput_max in Mbit/s on the wire, 0.01)) - 10 least RTT in s - 10 loss ratio",
     };
 
     // The rate governs what is sent, in recovery too.
@@ -209,12 +209,12 @@ public:
         record[0] = scaled(throughput_pps / sample.reference_pps);
         record[1] = static_cast<float>(sample.loss_ratio);
         record[2] = scaled(sample.sent_pps / throughput_pps);
-        record[3] = scaled(sample.rtt_s / sample.min_rtt_s - 1);
+        record[3] = scaled(sample.least_rtt_s / sample.min_rtt_s - 1);
     }
 
     double reward(std::span<const EpochSample> samples) const {
         const EpochSample& own = samples.front();
-        const double latency_s = std::isnan(own.rtt_s) ? 0 : own.rtt_s;
+        const double latency_s = std::isnan(own.least_rtt_s) ? 0 : own.least_rtt_s;
         return reward_of(throughput_max_pps() * own.packet_bits * 1e-6, latency_s, own.loss_ratio);
     }
 
