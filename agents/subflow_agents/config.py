@@ -14,6 +14,9 @@ from subflow_sim.gate import MAX_INTEGER
 CLASSICS = ("lia", "olia", "balia", "wvegas")
 """The coupled controllers that agents are measured against."""
 
+ALL_FAMILIES = "all"
+"""In place of the names of all families of networks."""
+
 # Seeds of evaluations are drawn from here on, those of trainings below: the two never meet.
 FIRST_EVALUATION_SEED = 1_000_000
 
@@ -40,6 +43,11 @@ class TrainingConfig:
         evaluation_seeds: of the runs of an evaluation; never used in training.
         baselines: controllers that the evaluations compare with.
         evaluation_scenario: TOML text of what to evaluate on; empty: the scenario trained on.
+        families: of networks of the arena, of whose training split some episodes are; "all" stands for every one.
+        families_share: of the episodes that are of them.
+        validation_networks: of the validation split, of each family, that the best policy is chosen by, with the
+            evaluations' scenario; 0: by the score on that alone.
+        validation_families: those families.
         checkpoint_minutes: time between two checkpoints.
         report_every: transitions between two reports of metrics, so that curves repeat; 0: one each second.
         folder: where everything is written.
@@ -63,6 +71,10 @@ class TrainingConfig:
     evaluation_seeds: tuple[int, ...] = tuple(range(FIRST_EVALUATION_SEED, FIRST_EVALUATION_SEED + 3))
     baselines: tuple[str, ...] = CLASSICS
     evaluation_scenario: str = ""
+    families: tuple[str, ...] = ()
+    families_share: float = 0.5
+    validation_networks: int = 0
+    validation_families: tuple[str, ...] = (ALL_FAMILIES,)
     checkpoint_minutes: float = 1.0
     report_every: int = 0
     folder: str = ""
@@ -83,6 +95,8 @@ class TrainingConfig:
         _require(0 <= self.seed < FIRST_EVALUATION_SEED, "seed", self.seed, "from 0 to 999999")
         _require(self.episode_s is None or 0 < self.episode_s < math.inf, "episode_s", self.episode_s, "more than 0")
         _require(self.evaluation_every >= 0, "evaluation_every", self.evaluation_every, "0 or more")
+        for key in ("families", "validation_families"):
+            _require_families(key, getattr(self, key))
         _require(
             all(seed >= FIRST_EVALUATION_SEED for seed in self.evaluation_seeds),
             "evaluation_seeds",
@@ -92,6 +106,8 @@ class TrainingConfig:
         _require(
             self.evaluation_every == 0 or len(self.evaluation_seeds) > 0, "evaluation_seeds", [], "one seed or more"
         )
+        _require(0 < self.families_share <= 1, "families_share", self.families_share, "more than 0, at most 1")
+        _require(0 <= self.validation_networks <= 100, "validation_networks", self.validation_networks, "from 0 to 100")
         _require(self.report_every >= 0, "report_every", self.report_every, "0 or more")
         _require(0 < self.checkpoint_minutes < math.inf, "checkpoint_minutes", self.checkpoint_minutes, "more than 0")
         _require(self.folder != "", "folder", self.folder, "a folder for what the training writes")
@@ -150,3 +166,10 @@ def _read(key: str, annotation: str, value: object) -> Any:
 def _require(holds: bool, key: str, value: object, allowed: str) -> None:
     if not holds:
         raise ConfigError(key, f"{value!r} is not acceptable", allowed)
+
+
+def _require_families(key: str, names: tuple[str, ...]) -> None:
+    from subflow_sim.arena.families import FAMILIES
+
+    for name in names:
+        _require(name == ALL_FAMILIES or name in FAMILIES, key, name, ", ".join((ALL_FAMILIES, *FAMILIES)))

@@ -23,7 +23,9 @@ from subflow_agents.scenarios import read_scenario
 
 if TYPE_CHECKING:
     from subflow_agents.config import TrainingConfig
+    from subflow_agents.evaluation import Contender
     from subflow_agents.registry import AgentInfo
+    from subflow_agents.validation import Validation
     from subflow_sim import Simulation
 
 
@@ -107,14 +109,30 @@ class Evaluator:
         mine = self._runs(str(path), place, is_baseline=False)
         mine = replace(mine, contender=replace(mine.contender, label=config.agent))
         evaluation = Evaluation(plain.name, config.evaluation_seeds, (mine, *self._baselines))
-        score = mine.figure("score").mean
+        validation = self._validation(read_contender(str(path)))
+        score = mine.figure("score").mean if validation is None else validation.score
         is_best = self.best is None or not score <= self.best["score"]
         values = evaluation.to_json()
+        if validation is not None:
+            values["validation"] = validation.to_json()
         if is_best and not self._ends.is_set():
             self.best = {"step": step, "score": score, **values}
             write_atomically(self._folder / "best.safetensors", with_evaluation(policy, self.best))
         path.unlink(missing_ok=True)
         return {"step": step, "is_best": is_best, "score": None if math.isnan(score) else score, **values}
+
+    def _validation(self, contender: Contender) -> Validation | None:
+        """What the policy is worth on the networks that the best one is chosen by; None if there are none."""
+        from subflow_agents.validation import Validation, validate, validation_networks
+
+        config = self._config
+        if not config.validation_networks:
+            return None
+        utilities: dict[str, list[float]] = {}
+        for net in validation_networks(config):
+            if not self._ends.is_set():
+                utilities.setdefault(net.family, []).append(validate(contender, net, config))
+        return Validation({family: tuple(values) for family, values in utilities.items()})
 
     def _runs(self, contender: str, place: tuple[str, str, str, Any], *, is_baseline: bool) -> ControllerResult:
         read = read_contender(contender, is_baseline=is_baseline)

@@ -41,6 +41,7 @@ def make_environment(config: TrainingConfig, info: AgentInfo, options: Any) -> T
         ScenarioError: if the scenario has problems.
         ConfigError: if it has not the flows or paths that the agent needs.
     """
+    from subflow_agents.families import FamilyEpisodes
     from subflow_sim.errors import SimulationError
     from subflow_sim.training import Distribution
     from subflow_sim.vec_env import VecEnv, with_learner
@@ -53,8 +54,12 @@ def make_environment(config: TrainingConfig, info: AgentInfo, options: Any) -> T
     require_paths(scenario, info)
     distribution = Distribution.from_scenario(scenario)
     given = info.controller_options(options)
+    families = FamilyEpisodes(config, info, given)
 
     def make(env: int, episode: int) -> Scenario:
+        of_family = families.draw(env, episode)
+        if of_family is not None:
+            return of_family
         return with_learner(distribution.draw(config.seed, env, episode), info.controller, given)
 
     try:
@@ -64,7 +69,7 @@ def make_environment(config: TrainingConfig, info: AgentInfo, options: Any) -> T
             config.num_envs,
             seed=config.seed,
             threads=config.threads,
-            slots=distribution.slots(info.controller, given),
+            slots=max(distribution.slots(info.controller, given), families.slots()),
             episode_s=config.episode_s,
             stagger=config.num_envs > 1,
         )

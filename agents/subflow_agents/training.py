@@ -47,7 +47,10 @@ _POLL_S = 0.02  # while paused or waiting
 MOST_CONFIG_BYTES = 100_000_000
 """Of the config of a training: it holds two scenarios, with the content of delivery traces."""
 
-_FIXED = ("agent", "scenario", "overrides", "options", "num_envs", "seed", "episode_s")
+_FIXED = (
+    *("agent", "scenario", "overrides", "options", "num_envs", "seed", "episode_s"),
+    *("families", "families_share", "validation_networks", "validation_families"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,13 @@ from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from typing import Any
 
-from subflow_sim import _core
 from subflow_sim.draws import Independent, uniform
 from subflow_sim.episodes import Drawn, build, draw_episode_s, draw_events, draw_values
 from subflow_sim.errors import ParamError, Problem, ScenarioError
-from subflow_sim.lowering import lower
 from subflow_sim.report import toml_text
 from subflow_sim.scenario_model import Flow, Scenario
 from subflow_sim.training_model import Training
-from subflow_sim.vec_env import episode_seed, with_learner
+from subflow_sim.vec_env import agent_slots, episode_seed, with_learner
 
 __all__ = ["Distribution"]
 
@@ -75,7 +73,7 @@ class Distribution:
             SimulationError: if there is no flow for it.
         """
         scenario = with_learner(self.largest(), controller, options, flows)
-        return _core.agent_slots(lower(scenario, 1).core, controller)
+        return agent_slots(scenario, controller)
 
     def draw(self, seed: int, env: int, episode: int) -> Scenario:
         """The scenario of an episode, with a seed of its own.

@@ -173,6 +173,15 @@ def with_learner(
     return replace(scenario, flows=changed)
 
 
+def agent_slots(scenario: Scenario, controller: str) -> int:
+    """How many subflows the agents of that controller see in a scenario.
+
+    Raises:
+        SimulationError: if it cannot be simulated.
+    """
+    return _core.agent_slots(lower(scenario, 1).core, controller)
+
+
 def scheduler_beside(controller: Algorithm, scheduler: str) -> str:
     """The scheduler for a flow that gets the controller: in place of the default one, that which it was made for."""
     return controller.scheduler if controller.scheduler and scheduler == "minrtt" else scheduler

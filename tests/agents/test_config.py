@@ -38,6 +38,8 @@ def test_a_training_is_the_same_after_a_way_through_json() -> None:
         ({"evaluation_seeds": ()}, "evaluation_seeds"),
         ({"checkpoint_minutes": 0.0}, "checkpoint_minutes"),
         ({"report_every": -1}, "report_every"),
+        ({"families_share": 0.0}, "families_share"),
+        ({"validation_networks": -1}, "validation_networks"),
         ({"folder": ""}, "folder"),
     ],
 )

@@ -12,6 +12,8 @@ episode = "30s"
 deterministic = false
 checkpoint_every = "1min"
 expected = "4min"              # what it takes on two cores
+families = ["all"]             # networks of the arena to learn on as well: names of families
+families_share = 0.5           # of the episodes
 
 [options]                      # of the agent
 gamma = 0.9
@@ -26,6 +28,9 @@ every = 10000                  # transitions; 0: none
 seeds = "1000000-1000004"
 baselines = ["lia", "olia"]
 scenario = "drlcc-sc1"         # left out: the one that is trained on
+networks = 1                   # of each family's validation split; the best policy is chosen by their utility and that
+                               # on the scenario
+families = ["lossy", "walk"]   # left out: all
 """
 
 from __future__ import annotations
@@ -63,17 +68,24 @@ _RECIPE = (
     Param("deterministic", Dimension.FLAG, "Nothing depends on the clock."),
     Param("checkpoint_every", Dimension.TIME, "Between two checkpoints.", minimum=0, exclusive_minimum=True),
     Param("expected", Dimension.TIME, "What it takes on two cores.", minimum=0, exclusive_minimum=True),
+    Param("families", Dimension.LIST, "Families of networks that some episodes are of; all: every one."),
+    Param("families_share", Dimension.NUMBER, "Share of the episodes.", minimum=0, exclusive_minimum=True, maximum=1),
 )
 _EVALUATION = (
     Param("every", Dimension.COUNT, "Transitions between two evaluations; 0: none.", minimum=0),
     Param("seeds", Dimension.TEXT, 'Of the runs compared, e.g. "1000000-1000004".'),
     Param("baselines", Dimension.LIST, "Controllers to compare with."),
     Param("scenario", Dimension.TEXT, "What is evaluated on; left out: the scenario that is trained on."),
+    Param("networks", Dimension.COUNT, "Of each family, to choose the best policy by; 0: none.", maximum=100),
+    Param("families", Dimension.LIST, "Those families; left out: all."),
 )
 _TABLES = ("options", "set", "training", "evaluation")
 _BUDGET = ("steps", "minutes")
 # Keys of a recipe that are fields of a training's config, and what they are called there.
-_SETTINGS = {key: key for key in (*_BUDGET, "seed", "num_envs", "threads", "deterministic")} | {"episode": "episode_s"}
+_SETTINGS = {
+    **{key: key for key in (*_BUDGET, "seed", "num_envs", "threads", "deterministic", "families", "families_share")},
+    "episode": "episode_s",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,6 +179,10 @@ def _read(path: Path, tree: Mapping[str, Any], report: Report) -> Recipe:
         settings["evaluation_every"] = evaluation["every"]
     if evaluation.get("baselines") is not None:
         settings["baselines"] = evaluation["baselines"]
+    if evaluation.get("networks") is not None:
+        settings["validation_networks"] = evaluation["networks"]
+    if evaluation.get("families") is not None:
+        settings["validation_families"] = evaluation["families"]
     if evaluation.get("seeds") is not None:
         try:
             settings["evaluation_seeds"] = parse_seeds(evaluation["seeds"])

@@ -1,0 +1,69 @@
+"""Networks of the arena to learn on: episodes of the training split of its families."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from subflow_agents.config import ALL_FAMILIES
+from subflow_sim.arena.families import FAMILIES
+from subflow_sim.arena.networks import Network, network
+from subflow_sim.draws import uniform
+from subflow_sim.vec_env import agent_slots, episode_seed, with_learner
+
+if TYPE_CHECKING:
+    from subflow_agents.config import TrainingConfig
+    from subflow_agents.registry import AgentInfo
+    from subflow_sim import Scenario
+
+
+_TRAINING_NETWORKS = 1_000_000
+
+
+def family_names(asked: Sequence[str]) -> tuple[str, ...]:
+    """The families that are meant: those named, or with "all" every one."""
+    return tuple(FAMILIES) if ALL_FAMILIES in asked else tuple(dict.fromkeys(asked))
+
+
+class FamilyEpisodes:
+    """Episodes on networks of families, each a function of (seed, environment, episode) alone.
+
+    Args:
+        config: of the training.
+        info: its agent.
+        options: of the controller that it is trained with.
+    """
+
+    def __init__(self, config: TrainingConfig, info: AgentInfo, options: Mapping[str, Any]) -> None:
+        self._families = family_names(config.families)
+        self._seed = config.seed
+        self._share = config.families_share
+        self._info = info
+        self._options = options
+
+    def draw(self, env: int, episode: int) -> Scenario | None:
+        """The scenario of an episode; None: it is not one of the families'."""
+        if not self._families or self._chance(env, episode, "is of a family") >= self._share:
+            return None
+        family = self._families[int(self._chance(env, episode, "family") * len(self._families))]
+        number = 1 + int(self._chance(env, episode, "network") * _TRAINING_NETWORKS)
+        scenario = self._learning(network(family, "train", number))
+        return replace(scenario, seed=episode_seed(self._seed, env, episode))
+
+    def slots(self) -> int:
+        """How many subflows agents see at most in any of them; the topologies take turns."""
+        return max(
+            (
+                agent_slots(self._learning(network(name, "train", number)), self._info.controller)
+                for name in self._families
+                for number in range(1, len(FAMILIES[name].topologies["train"]) + 1)
+            ),
+            default=0,
+        )
+
+    def _learning(self, net: Network) -> Scenario:
+        return with_learner(net.scenario, self._info.controller, self._options, net.competes)
+
+    def _chance(self, env: int, episode: int, what: str) -> float:
+        return uniform(self._seed, env, episode, f"families: {what}")

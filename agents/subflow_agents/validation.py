@@ -1,0 +1,98 @@
+"""The fixed set of networks by whose utility the best policy of a training is chosen.
+
+It is of the validation split of the arena, and nothing here reads the test split: what an agent is worth there says
+something only as long as nobody has chosen by it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from subflow_agents.evaluation import Contender, contender_scenario
+from subflow_agents.families import family_names
+from subflow_agents.scenarios import read_scenario, steered_flows
+from subflow_sim.arena.networks import Network, networks
+from subflow_sim.arena.utility import judged
+
+if TYPE_CHECKING:
+    from subflow_agents.config import TrainingConfig
+
+HOME = "home"
+"""The family that the scenario of a training's evaluations makes with their seeds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """What a policy is worth on a fixed set of networks.
+
+    Attributes:
+        utilities: of each network, by family; see `subflow_sim.arena.utility`.
+    """
+
+    utilities: Mapping[str, tuple[float, ...]]
+
+    @property
+    def mean(self) -> float:
+        """Of the means of families."""
+        return _mean([_mean(each) for each in self.utilities.values()])
+
+    @property
+    def worst_decile(self) -> float:
+        """Mean over the worst tenth of the networks, of one at least."""
+        return _worst_decile([value for each in self.utilities.values() for value in each])
+
+    @property
+    def score(self) -> float:
+        """By which the best is chosen: the mean of both, and half of it is what the agent is worth at home.
+
+        An agent is to be good everywhere, and no worse where its paper says that it is good.
+        """
+        home = self.utilities.get(HOME, ())
+        abroad = Validation({name: each for name, each in self.utilities.items() if name != HOME})
+        scores = [(_mean(home) + _worst_decile(home)) / 2] if home else []
+        scores += [(abroad.mean + abroad.worst_decile) / 2] if abroad.utilities else []
+        return _mean(scores)
+
+    def to_json(self) -> dict[str, Any]:
+        """As a JSON object."""
+        return {
+            "score": self.score,
+            "mean": self.mean,
+            "worst_decile": self.worst_decile,
+            "families": {name: _mean(each) for name, each in self.utilities.items()},
+        }
+
+
+def validation_networks(config: TrainingConfig) -> tuple[Network, ...]:
+    """The set: networks of the validation split, and the scenario of the evaluations with each of their seeds."""
+    names = family_names(config.validation_families)
+    text = config.evaluation_scenario or config.scenario
+    overrides = () if config.evaluation_scenario else config.overrides
+    plain = read_scenario(text, config.scenario_name, config.scenario_folder, overrides)
+    competes = steered_flows(plain, "a controller")
+    beside = tuple(name for name, flow in plain.flows.items() if flow.kind == "tcp" and name not in competes)
+    has_documents = all(plain.flows[name].size_bytes is not None for name in competes)
+    home = (
+        Network(HOME, f"{HOME}/{seed}", replace(plain, seed=seed), competes, beside, has_documents, text)
+        for seed in config.evaluation_seeds
+    )
+    return (*networks("validation", range(1, config.validation_networks + 1), names), *home)
+
+
+def validate(contender: Contender, net: Network, config: TrainingConfig) -> float:
+    """The utility of a contender on a network."""
+    folder = config.scenario_folder if net.family == HOME else ""
+    overrides = config.overrides if net.family == HOME and not config.evaluation_scenario else ()
+    scenario, _ = contender_scenario(contender, net.text, net.name, folder, overrides)
+    return judged(net, replace(scenario, seed=net.scenario.seed)).utility
+
+
+def _worst_decile(values: Sequence[float]) -> float:
+    return _mean(sorted(values)[: max(1, len(values) // 10)])
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan
