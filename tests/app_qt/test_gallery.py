@@ -13,8 +13,9 @@ from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.core.experiments import recipe_files
 from subflow_app.core.experiments.exhibits import Exhibit
+from subflow_app.core.experiments.recipe import CauseKind
 from subflow_app.core.experiments.reproduction_queue import QueuedState, ReproductionQueue
-from subflow_app.core.experiments.results import VerdictKind
+from subflow_app.core.experiments.results import Settlement
 from subflow_app.core.experiments.rulings import experiments_folder, rulings
 from subflow_app.core.library import shipped
 from subflow_app.core.library.building import LibraryBuild
@@ -77,13 +78,17 @@ def test_experiment_runs_by_its_button_and_is_there_after_a_restart(
     exhibit = panel.current()
     assert exhibit is not None
     assert (exhibit.finished, exhibit.wanted, exhibit.is_begun) == (8, 8, False)
-    assert exhibit.counts[VerdictKind.INSIDE] >= 1
+    assert (exhibit.counts[Settlement.MET], exhibit.counts[CauseKind.CONTRADICTION]) == (2, 1)
     assert sum(exhibit.counts.values()) == 3
     assert not panel.page.figure.content.isNull()
     index = panel.model.index_of("drl-cc-tiny")
     assert index.data(PICTURE_ROLE) is not None
     assert index.parent().data(COUNTS_ROLE) == exhibit.counts
-    assert "inside band" in str(index.data(Qt.ItemDataRole.AccessibleTextRole))
+    assert "2 of 3 checks met, 1 contradiction" in str(index.data(Qt.ItemDataRole.AccessibleTextRole))
+    assert "2 of 3 checks met, 1 contradiction" in panel.page.state.text()
+    cause, otherwise = (panel.page.trials.text_model.index(0, column).data() for column in (1, 2))
+    assert (cause, otherwise) == ("contradiction: The paths carry 12 Mbit/s.", "These results")
+    assert panel.page.verdicts.text_model.index(1, 4).data() == "contradiction, shown"
     assert panel.page.verdicts.text_model.index(0, 1).data() == "✓ inside band"
     assert panel.page.published.text_model.rowCount() == 2
     assert "the paths are short" in panel.page.why.toPlainText()
@@ -161,7 +166,7 @@ def test_missing_agent_and_unreadable_recipe_are_shown_where_they_belong(
     assert exhibit is not None
     assert exhibit.results is not None
     assert exhibit.results.is_quick
-    assert exhibit.counts[VerdictKind.NOT_MEASURED] >= 1
+    assert exhibit.counts[Settlement.NOT_MEASURED] >= 1
     assert "nowhere" in panel.page.why.toPlainText()
 
 

@@ -87,6 +87,7 @@ why = "what the paths carry"
 [[checks]]
 says = "OLIA gets 20 % more than LIA at 5 % loss"
 holds = "goodput('OLIA', '5%') / goodput('LIA', '5%') in 1.15 .. 1.25"
+cause = { kind = "contradiction", says = "The paths carry 12 Mbit/s.", holds = "goodput('LIA', '1%') < 12 Mbit/s" }
 [[checks]]
 says = "Loss costs goodput"
 holds = "goodput('LIA', '1%') > goodput('LIA', '5%')"

@@ -125,7 +125,9 @@ def test_a_contradiction_is_told_by_the_results_themselves(tmp_path: Path, store
     assert (counts[Settlement.MET], counts[CauseKind.CONTRADICTION], sum(counts.values())) == (2, 1, 6)
     (row,) = trial_table(results).rows
     assert row[1] == "contradiction: Too much."
-    assert row[2:] == ("These results", results.verdicts()[1].explanation.trials[0].outcome.told, "✓", "2 of 6")  # type: ignore[union-attr]
+    assert (row[2], row[4]) == ("These results", "2 of 6")
+    assert row[3].startswith("✓ ")
+    assert row[3].endswith("Mbit/s < 10 Mbit/s")
     (total,) = settlement_table({"mplibra": [results]}).rows
     assert total[:3] == ("MPLibra", "6", "2")
     assert total[6] == "1"

@@ -11,8 +11,14 @@ from subflow_app.core.experiments.coverage import is_complete, n_finished, n_wan
 from subflow_app.core.experiments.figure import experiment_figure
 from subflow_app.core.experiments.recipe import PAPERS, Recipe
 from subflow_app.core.experiments.recipe_files import load_recipe
-from subflow_app.core.experiments.report_tables import verdict_counts
-from subflow_app.core.experiments.results import Results, Verdict, VerdictKind, stored_results
+from subflow_app.core.experiments.results import (
+    SETTLEMENTS,
+    Results,
+    Settled,
+    Verdict,
+    settlement_counts,
+    stored_results,
+)
 from subflow_app.core.paper.panel_plan import PanelFigure
 
 if TYPE_CHECKING:
@@ -30,7 +36,7 @@ class Exhibit:
         verdicts: of the results.
         figure: None: there is nothing to draw.
         problem: why it cannot be shown; empty: it can.
-        counts: how often each verdict came out.
+        counts: how many checks are met, or why not.
         finished: runs that are there.
         wanted: runs that there are to be.
         missing: why values are missing, a line each.
@@ -44,7 +50,7 @@ class Exhibit:
     verdicts: tuple[Verdict, ...] = ()
     figure: PanelFigure | None = None
     problem: str = ""
-    counts: Mapping[VerdictKind, int] = field(default_factory=dict)
+    counts: Mapping[Settled, int] = field(default_factory=dict)
     finished: int = 0
     wanted: int = 0
     missing: tuple[str, ...] = ()
@@ -106,7 +112,7 @@ def read_exhibit(
         results,
         verdicts,
         figure if any(panel.has_values for panel in figure.panels) else None,
-        counts=verdict_counts(verdicts),
+        counts=settlement_counts(verdicts),
         finished=n_finished(results),
         wanted=n_wanted(results),
         missing=tuple(f"{place}: {problem}" for place, problem in problems(results).items()),
@@ -147,6 +153,6 @@ def paper_order(exhibits: Iterable[Exhibit]) -> dict[str, list[Exhibit]]:
     return {paper: members for paper, members in found.items() if members}
 
 
-def summed_counts(exhibits: Sequence[Exhibit]) -> dict[VerdictKind, int]:
-    """How often each verdict came out over these."""
-    return {kind: sum(exhibit.counts.get(kind, 0) for exhibit in exhibits) for kind in VerdictKind}
+def summed_counts(exhibits: Sequence[Exhibit]) -> dict[Settled, int]:
+    """How many checks of these are met, or why not."""
+    return {way: sum(exhibit.counts.get(way, 0) for exhibit in exhibits) for way in SETTLEMENTS}

@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from subflow_app.core.experiments.coverage import n_finished, n_wanted
 from subflow_app.core.experiments.figure import cell_of, published_values, shown_value
-from subflow_app.core.experiments.recipe import PAPERS
+from subflow_app.core.experiments.recipe import PAPERS, CauseKind
 from subflow_app.core.experiments.results import (
     SETTLEMENTS,
     Explanation,
     Results,
+    Settled,
+    Settlement,
     Trial,
     Verdict,
     VerdictKind,
@@ -33,6 +35,13 @@ def mark(kind: VerdictKind) -> str:
     if kind is VerdictKind.NOT_MEASURED:
         return NOTHING
     return "✓" if kind.is_met else "✗"
+
+
+def settled_mark(way: Settled) -> str:
+    """The sign of a settlement: that of a verdict, or one for a cause that is shown."""
+    if isinstance(way, CauseKind):
+        return "∵"
+    return {Settlement.MET: "✓", Settlement.OPEN: "✗", Settlement.NOT_MEASURED: NOTHING}[way]
 
 
 def verdict_counts(verdicts: Iterable[Verdict]) -> dict[VerdictKind, int]:
@@ -123,7 +132,6 @@ def trial_table(results: Results) -> TextTable:
         translatable("Cause"),
         translatable("What is otherwise"),
         translatable("What came out"),
-        translatable("Bears it out"),
         translatable("Checks met"),
     )
     rows: list[tuple[str, ...]] = []
@@ -134,8 +142,8 @@ def trial_table(results: Results) -> TextTable:
         first = (verdict.check.says, f"{told.cause.kind.value}: {told.cause.says}")
         for trial in told.trials:
             came = trial.outcome.told if trial.outcome.holds is not None else trial.outcome.reason
-            bears = {True: "✓", False: "✗", None: NOTHING}[trial.outcome.holds]
-            rows.append((*first, trial_text(trial), came, bears, f"{trial.n_met} of {trial.n_checks}"))
+            sign = {True: "✓", False: "✗", None: NOTHING}[trial.outcome.holds]
+            rows.append((*first, trial_text(trial), f"{sign} {came}", f"{trial.n_met} of {trial.n_checks}"))
             first = ("", "")
     return TextTable("Why checks are not met", columns, tuple(rows))
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,7 +104,7 @@ class Verdict:
     explanation: Explanation | None = None
 
     @property
-    def settlement(self) -> Settlement | CauseKind:
+    def settlement(self) -> Settled:
         """Whether it is met, or which cause is shown."""
         if self.kind.is_met:
             return Settlement.MET
@@ -113,7 +113,9 @@ class Verdict:
         return Settlement.NOT_MEASURED if self.kind is VerdictKind.NOT_MEASURED else Settlement.OPEN
 
 
-SETTLEMENTS: tuple[Settlement | CauseKind, ...] = (
+Settled: TypeAlias = Settlement | CauseKind
+
+SETTLEMENTS: tuple[Settled, ...] = (
     Settlement.MET,
     *CauseKind,
     Settlement.OPEN,
@@ -122,7 +124,7 @@ SETTLEMENTS: tuple[Settlement | CauseKind, ...] = (
 """In the order in which they are told."""
 
 
-def settlement_counts(verdicts: Iterable[Verdict]) -> dict[Settlement | CauseKind, int]:
+def settlement_counts(verdicts: Iterable[Verdict]) -> dict[Settled, int]:
     """How many checks are settled in each way."""
     counts = dict.fromkeys(SETTLEMENTS, 0)
     for verdict in verdicts:
@@ -274,8 +276,11 @@ class Results:
 
     def _verdict(self, check: Check) -> Verdict:
         told = self._told(check)
-        is_too_short = self.is_quick and check.needs_full  # to tell by itself
-        if told.kind.is_met or check.cause is None or (is_too_short and not check.cause.variants):
+        if told.kind.is_met or check.cause is None:
+            return told
+        # What was not measured has nothing to be explained, but a variant may be long enough where this is too short.
+        is_too_short = self.is_quick and check.needs_full
+        if told.kind is VerdictKind.NOT_MEASURED and not (is_too_short and check.cause.variants):
             return told
         return replace(told, explanation=self._explanation(check.cause))
 

@@ -157,7 +157,7 @@ class CardDelegate(QStyledItemDelegate):
     ) -> int:
         """At the right of the room; returns how wide they are."""
         tokens = current_tokens()
-        colours = {"✓": tokens.ok, "✗": tokens.error, "–": tokens.muted_text}
+        colours = {"✓": tokens.ok, "∵": tokens.muted_text, "✗": tokens.error, "–": tokens.muted_text}
         right = room.right()
         for sign, text in reversed(badges(index.data(COUNTS_ROLE) or {})):
             width = painter.fontMetrics().horizontalAdvance(text)

@@ -28,7 +28,7 @@ from subflow_app.core.experiments.rulings import rulings
 from subflow_app.core.language import tr
 from subflow_app.qt.gallery.figure_view import FigureView
 from subflow_app.qt.gallery.text_table import TextTableView
-from subflow_app.qt.gallery.texts import cause_text, settled_text, state_text, takes_text, verdict_text
+from subflow_app.qt.gallery.texts import cause_text, counts_text, state_text, takes_text, verdict_text
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
@@ -61,11 +61,11 @@ class ExperimentPage(QWidget):
         self.why.setFrameShape(QPlainTextEdit.Shape.NoFrame)
         self.why.setTabChangesFocus(True)
         self.trials = TextTableView("gallery_trials", tr("Why checks are not met"))
-        self._reasons = split(QSplitter(Qt.Orientation.Vertical, self), self.trials, self.why, shares=(2, 1))
         self.tabs = named(QTabWidget(self, documentMode=True), "gallery_tabs", tr("Experiment"))
         self.tabs.addTab(self.verdicts, tr("Verdicts"))
+        self.tabs.addTab(self.trials, tr("Causes"))
         self.tabs.addTab(self.published, tr("Beside the paper"))
-        self.tabs.addTab(self._reasons, tr("Why it differs"))
+        self.tabs.addTab(self.why, tr("Why it differs"))
         self.tabs.addTab(self.rulings, tr("Rulings"))
         self.tabs.addTab(self.settings, tr("Settings"))
         sizes = [100 * share for share in _FIGURE_SHARE]
@@ -104,16 +104,14 @@ class ExperimentPage(QWidget):
             for row, verdict in zip(told.rows, exhibit.verdicts, strict=True)
         )
         self.verdicts.show_table(replace(told, rows=rows))
-        tried = trial_table(results)
-        self.trials.show_table(tried)
-        self.trials.setVisible(bool(tried.rows))
+        self.trials.show_table(trial_table(results))
         self.published.show_table(published_table(results))
         self.settings.show_table(settings_table(results))
 
     def show_queued(self, queued: QueuedState | None) -> None:
         """Shows where it stands."""
         if self.exhibit is not None:
-            told = [state_text(self.exhibit, queued), settled_text(self.exhibit.verdicts), takes_text(self.exhibit)]
+            told = [state_text(self.exhibit, queued), counts_text(self.exhibit.counts), takes_text(self.exhibit)]
             self.state.setText(" · ".join(text for text in told if text))
 
     def _will_show(self, exhibit: Exhibit) -> str:

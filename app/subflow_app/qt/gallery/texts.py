@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from subflow_app.core.experiments.exhibits import Exhibit
-from subflow_app.core.experiments.report_tables import mark, shown_text
+from subflow_app.core.experiments.report_tables import mark, settled_mark, shown_text
 from subflow_app.core.experiments.reproduction import expected_s
 from subflow_app.core.experiments.reproduction_queue import QueuedState
-from subflow_app.core.experiments.results import Settlement, Verdict, VerdictKind, settlement_counts
+from subflow_app.core.experiments.results import SETTLEMENTS, Settled, Settlement, Verdict, VerdictKind
 from subflow_app.core.language import tr, translatable
 from subflow_app.qt import format as fmt
 
@@ -35,27 +35,22 @@ def cause_text(verdict: Verdict) -> str:
     return f"{tr(told.cause.kind.value)}, {tr(shown_text(told))}"
 
 
-def settled_text(verdicts: Sequence[Verdict]) -> str:
-    """``5 of 9 checks met, 2 reading, 2 not explained``; empty where all are met."""
-    counts = settlement_counts(verdicts)
-    causes = [f"{fmt.count(number)} {tr(way.value)}" for way, number in counts.items() if number and way != "met"]
-    if not causes:
-        return ""
-    met = tr("{met} of {total} checks met", met=fmt.count(counts[Settlement.MET]), total=fmt.count(len(verdicts)))
-    return ", ".join((met, *causes))
-
-
-def badges(counts: Mapping[VerdictKind, int]) -> list[tuple[str, str]]:
-    """Signs, and signs with counts: met, not met, not measured."""
+def badges(counts: Mapping[Settled, int]) -> list[tuple[str, str]]:
+    """Signs, and signs with counts: met, not met for a cause that is shown, not explained, not measured."""
     found: dict[str, int] = {}
-    for kind in VerdictKind:
-        found[mark(kind)] = found.get(mark(kind), 0) + counts.get(kind, 0)
+    for way in SETTLEMENTS:
+        found[settled_mark(way)] = found.get(settled_mark(way), 0) + counts.get(way, 0)
     return [(sign, f"{sign} {fmt.count(count)}") for sign, count in found.items() if count]
 
 
-def counts_text(counts: Mapping[VerdictKind, int]) -> str:
-    """``3 inside band, 1 claim fails``; empty without any."""
-    return ", ".join(f"{fmt.count(counts[kind])} {tr(text)}" for kind, text in VERDICTS.items() if counts.get(kind))
+def counts_text(counts: Mapping[Settled, int]) -> str:
+    """``5 of 9 checks met, 3 noise, 1 not explained``; empty without any."""
+    total = sum(counts.values())
+    if not total:
+        return ""
+    met = tr("{met} of {total} checks met", met=fmt.count(counts.get(Settlement.MET, 0)), total=fmt.count(total))
+    others = [f"{fmt.count(counts[way])} {tr(way.value)}" for way in SETTLEMENTS[1:] if counts.get(way)]
+    return ", ".join((met, *others))
 
 
 def takes_text(exhibit: Exhibit) -> str:
