@@ -369,6 +369,8 @@ class _Training:
             "scenario": config.scenario_name,
             "overrides": list(config.overrides),
             "options": dict(config.options),
+            "families": list(config.families),
+            "validation_networks": config.validation_networks,
             "seed": config.seed,
             "num_envs": config.num_envs,
             "steps": self.step,

@@ -26,10 +26,10 @@ def library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def make_policy() -> Callable[[Path, float], Path]:
+def make_policy() -> Callable[..., Path]:
     """Writes a policy that always does the same; the number says what."""
 
-    def make(path: Path, bias: float) -> Path:
+    def make(path: Path, bias: float, **card: object) -> Path:
         spec = agent_spec("drl-cc")
         assert spec is not None
         document = {
@@ -46,7 +46,7 @@ def make_policy() -> Callable[[Path, float], Path]:
                 "layers": [{"type": "linear", "in": spec.width, "out": 1}, {"type": "tanh"}],
             },
             "critic": None,
-            "card": {"seed": 7},
+            "card": {"seed": 7, **card},
         }
         weights = {
             "actor.layers.0.weight": np.zeros((1, spec.width), np.float32),
@@ -59,7 +59,7 @@ def make_policy() -> Callable[[Path, float], Path]:
 
 
 @pytest.fixture
-def training(tmp_path: Path, database: Path, make_policy: Callable[[Path, float], Path]) -> Path:
+def training(tmp_path: Path, database: Path, make_policy: Callable[..., Path]) -> Path:
     """The folder of training 1, called "My DRL", with a latest and a best policy."""
     folder = tmp_path / "run"
     folder.mkdir()
@@ -103,7 +103,7 @@ def test_without_a_name_it_is_called_like_its_training(
 
 
 def test_a_policy_file_of_somebody_else_may_be_kept_too(
-    subflow: Subflow, tmp_path: Path, library: Path, make_policy: Callable[[Path, float], Path]
+    subflow: Subflow, tmp_path: Path, library: Path, make_policy: Callable[..., Path]
 ) -> None:
     given = make_policy(tmp_path / "theirs.safetensors", 0.3)
     assert subflow("agents", "promote", given).code == 0
@@ -139,3 +139,39 @@ def test_a_name_that_is_taken_stays_with_its_policy(
     assert answer.code == 2
     assert "mine" in answer.err
     assert (library / "mine.safetensors").read_bytes() == before
+
+
+def test_of_several_seeds_the_best_is_kept_and_its_card_tells_of_all(
+    subflow: Subflow, tmp_path: Path, library: Path, make_policy: Callable[..., Path]
+) -> None:
+    scores = {1: -0.9, 2: -0.4, 3: -1.2}
+    files = [
+        make_policy(tmp_path / f"s{seed}.safetensors", seed / 10, seed=seed, evaluation={"score": score})
+        for seed, score in scores.items()
+    ]
+
+    assert subflow("agents", "promote", *files, "--name", "best").code == 0
+
+    assert bias_of(library / "best.safetensors") == pytest.approx(0.2, abs=1e-5)
+    card = Policy.load(library / "best.safetensors").card
+    assert card["seed"] == 2
+    assert card["tried"] == [{"seed": seed, "score": score} for seed, score in scores.items()]
+    shown = subflow("agents", "show", library / "best.safetensors").out
+    assert "Seeds tried, with their scores in validation: 1 (-0.900), 2 (-0.400), 3 (-1.200)" in shown
+    assert "Median -0.900, worst -1.200" in shown
+
+
+def test_trainings_that_cannot_be_compared_are_told(
+    subflow: Subflow, tmp_path: Path, library: Path, make_policy: Callable[..., Path]
+) -> None:
+    def refused(problem: str, *cards: dict[str, object]) -> None:
+        files = [make_policy(tmp_path / f"{place}.safetensors", 0.1, **card) for place, card in enumerate(cards)]
+        answer = subflow("agents", "promote", *files, "--name", "best")
+        assert answer.code == 2
+        assert problem in answer.err
+
+    told = {"seed": 1, "evaluation": {"score": -1.0}}
+    refused("1.safetensors tells no score of an evaluation", told, {"seed": 2})
+    refused("their cards differ in options", told, {**told, "seed": 2, "options": {"gamma": 0.5}})
+    refused("two of these trainings have the same seed: 1, 1", told, told)
+    assert not library.exists()

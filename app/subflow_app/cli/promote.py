@@ -13,10 +13,11 @@ from subflow_app.core.errors import InputError
 
 
 def promote(
-    training: Annotated[
-        str,
+    trainings: Annotated[
+        list[str],
         typer.Argument(
-            metavar="TRAINING|DIR|FILE", help="Number of a training or `last`, its folder, or a policy file."
+            metavar="TRAINING|DIR|FILE...",
+            help="Number of a training or `last`, its folder, or a policy file; several that differ in their seeds.",
         ),
     ],
     name: Annotated[
@@ -28,19 +29,23 @@ def promote(
     """Copy the best policy of a training into your library.
 
     It is the one that was best in the evaluations, or the latest where nothing was evaluated. Scenarios then use it by
-    its name: controller = { name = "drl-cc", policy = "NAME" }.
+    its name: controller = { name = "drl-cc", policy = "NAME" }. Of several trainings with different seeds it is that of
+    the best one, and its card tells of all seeds: `subflow agents promote DIR1 DIR2 DIR3 --name NAME`.
     """
+    from subflow_app.core.learning.promotion import best_of
     from subflow_app.core.learning.promotion import promote as copy_to_library
     from subflow_sim.errors import PolicyError
     from subflow_sim.policy import Policy
 
-    source, called = _source(training, database)
+    sources = dict(_source(training, database) for training in trainings)
     try:
+        source, told = best_of(tuple(sources))
+        called = sources[source]
         controller = Policy.load(source).controller
     except PolicyError as error:
         raise InputError(str(error)) from error
     card = {"note": note} if note else {}
-    path = copy_to_library(source, name or called, {**card, "training": called})
+    path = copy_to_library(source, name or called, {**card, **told, "training": called})
     print_line(f"wrote {path}")
     print_line(f'scenarios use it by controller = {{ name = "{controller}", policy = "{path.stem}" }}')
 

@@ -62,6 +62,7 @@ def test_the_text_has_the_note_first_and_the_figures_with_their_units() -> None:
         {},
         {"evaluation": None},
         {"scenario": 7, "steps": "many", "note": ["x"], "evaluation": {"controllers": {"a": 1}, "best_baseline": 3}},
+        {"tried": [None, {"seed": 1}, {"seed": "x", "score": 1}, {"score": float("nan"), "seed": 2}]},
         {"evaluation": {"controllers": [None, {"label": "x", "goodput_bps": {"mean": None}}]}},
     ],
 )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from subflow_app.core.catalog import policy_library
 from subflow_app.core.errors import InputError, TrainingError
+from subflow_app.core.json_document import number
 from subflow_app.core.paths import policy_folder
+from subflow_app.core.policies.cards import tried
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import SUFFIX, is_policy_name, read_policy_file
 from subflow_sim.whole_file import write_whole
@@ -22,6 +25,44 @@ _ALIGNMENT = 8  # of the tensors behind the header, as safetensors has it
 def policy_names() -> tuple[str, ...]:
     """Names of the policies there are: those that ship, and the user's."""
     return tuple(policy_library().paths())
+
+
+def best_of(policies: Sequence[Path]) -> tuple[Path, dict[str, Any]]:
+    """The best of the policies that trainings with different seeds have come to, and what its card is to say of all.
+
+    Args:
+        policies: their files, each with the score of its training's evaluation on its card; one alone may lack it.
+
+    Raises:
+        InputError: if they are of trainings that differ in more than their seeds, or one was never evaluated.
+        PolicyError: if a file is no policy.
+    """
+    cards = {path: Policy.load(path).card for path in policies}
+    scores = {path: _score(card) for path, card in cards.items()}
+    if len(policies) == 1 and math.isnan(scores[policies[0]]):
+        return policies[0], {}
+    first = cards[policies[0]]
+    for path, card in cards.items():
+        if math.isnan(scores[path]):
+            raise InputError(f"{path} tells no score of an evaluation, by which it could be compared with the others")
+        for key in ("agent", "scenario", "options", "families", "validation_networks"):
+            if card.get(key) != first.get(key):
+                raise InputError(f"{path} is of another training than {policies[0]}: their cards differ in {key}")
+    seeds = [card.get("seed") for card in cards.values()]
+    if len(set(map(str, seeds))) < len(policies):
+        raise InputError(f"two of these trainings have the same seed: {', '.join(map(str, seeds))}")
+    best = max(policies, key=lambda path: scores[path])
+    known = {int(number(card.get("seed"))): scores[path] for path, card in cards.items() if _has_seed(card)}
+    return best, {"tried": tried(known)}
+
+
+def _has_seed(card: Mapping[str, Any]) -> bool:
+    return math.isfinite(number(card.get("seed")))
+
+
+def _score(card: Mapping[str, Any]) -> float:
+    evaluation = card.get("evaluation")
+    return number(evaluation.get("score")) if isinstance(evaluation, Mapping) else math.nan
 
 
 def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from statistics import median
 from typing import Any
 
 from subflow_app.core.json_document import number
 from subflow_app.core.number_text import count_text, mbit_text
 
-CARD_KEYS = ("note", "agent", "recipe", "scenario", "steps", "minutes", "seed", "evaluation")
+CARD_KEYS = ("note", "agent", "recipe", "scenario", "steps", "minutes", "seed", "tried", "evaluation")
 """What `card_text` tells of a card."""
 
 _MOST_LINES = 24
@@ -48,10 +49,30 @@ def card_text(card: Mapping[str, Any]) -> str:
         value = number(card.get(key))
         if math.isfinite(value):
             lines.append(f"{label}: {count_text(value) if value == round(value) else f'{value:.10g}'}")
+    lines += _tried_lines(card.get("tried"))
     evaluation = card.get("evaluation")
     if isinstance(evaluation, Mapping):
         lines += _evaluation_lines(evaluation)
     return "\n".join(lines[:_MOST_LINES])
+
+
+def tried(scores: Mapping[int, float]) -> list[dict[str, float]]:
+    """How a card tells of the seeds of a training that were tried: each with the score of its best policy."""
+    return [{"seed": seed, "score": score} for seed, score in sorted(scores.items())]
+
+
+def _tried_lines(told: object) -> list[str]:
+    """Every seed with its score, their median and the worst; nothing if the card does not tell."""
+    listed = [each for each in told if isinstance(each, Mapping)] if isinstance(told, list) else []
+    scores = {number(each.get("seed")): number(each.get("score")) for each in listed}
+    known = {seed: score for seed, score in scores.items() if math.isfinite(seed) and math.isfinite(score)}
+    if not known:
+        return []
+    each = ", ".join(f"{seed:.0f} ({score:.3f})" for seed, score in known.items())
+    return [
+        f"Seeds tried, with their scores in validation: {each}",
+        f"Median {median(known.values()):.3f}, worst {min(known.values()):.3f}",
+    ]
 
 
 def _evaluation_lines(evaluation: Mapping[str, Any]) -> list[str]:
