@@ -37,6 +37,7 @@ BUSY_TIMEOUT_S = 5.0
 """How long to wait for another process to let go of a file, if nothing else is said."""
 
 _HEADER = b"SQLite format 3\0"
+_COPY_PAGE_BYTES = 8192  # summaries of runs have a few kB: on pages of 4 kB a tenth more stays empty
 _LOOK_INTERVAL_S = 0.5  # a look at the file costs little, but reading a run reads a hundred times
 _ELSEWHERE = "Choose another file with --db, or save the run as CSV."
 
@@ -255,6 +256,7 @@ class Database:
         try:
             make_private(part)
             with self.reading() as reader:
+                reader.execute(f"PRAGMA page_size = {_COPY_PAGE_BYTES}")
                 reader.execute("VACUUM INTO ?", (str(part),))
             part.replace(target)
         except OSError as error:
