@@ -1,6 +1,7 @@
 // A flow's connection: its data stream over one or more subflows, both ends of it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -133,9 +134,9 @@ struct Subflow {
     bool is_backup = false;              // carries data only while no other subflow is usable
     std::uint32_t route = 0;             // into Network's table of hops
     std::uint32_t ack_route = 0;
-    std::uint64_t random_stream = 0;   // what its draws are made from
-    std::uint32_t handshake_pkts = 0;  // of both ends
-    std::uint32_t acks_heard = 0;      // of its receiver, as far as its sender knows
+    std::uint64_t random_stream = 0;                // what its draws are made from
+    std::array<std::uint32_t, 2> handshake_pkts{};  // that the sender and the receiver have sent
+    std::uint32_t acks_heard = 0;                   // of its receiver, as far as its sender knows
     Nanos join_at = kNever;  // establishment under way: when it is there, or what its handshake waits for is overdue
     Opening opening;
     Nanos penalised_others_at = Nanos(-kNever.value);  // last time it had slower subflows penalised

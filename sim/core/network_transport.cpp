@@ -588,10 +588,11 @@ void Network::send_handshake(std::uint32_t index, HandshakeStep step, Nanos echo
     Packet packet;
     packet.sent_time = echo;
     packet.seq = static_cast<std::uint32_t>(step);
-    packet.transmission = s.handshake_pkts++;
     packet.subflow = index;
     packet.size = static_cast<std::uint16_t>(kHeaderBytes.value);
     packet.set_tag(PacketKind::Handshake, s.incarnation);
+    // Each end counts its own: what the other one has sent is not known before it arrives.
+    packet.transmission = 2 * s.handshake_pkts[packet.goes_back()]++ + packet.goes_back();
     if (c.captured) [[unlikely]]
         note_packet(c, packet, packet.goes_back() ? Station::Receiver : Station::Sender, at);
     carry<PacketKind::Handshake>(packet.goes_back() ? s.ack_route : s.route, packet, s, c, at);
