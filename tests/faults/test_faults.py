@@ -72,4 +72,6 @@ def test_a_call_that_fails_costs_nothing(library: Path, operation: str, kind: st
 @pytest.mark.full("every call of every operation")
 @pytest.mark.parametrize(("operation", "kind", "way", "every"), EVERY)
 def test_no_call_that_fails_costs_anything(library: Path, operation: str, kind: str, way: str, every: int) -> None:
-    assert tried(library, operation, kind, way, every)["problems"] == {}
+    answer = tried(library, operation, kind, way, every)
+    assert answer["problems"] == {}
+    assert len(answer["aborted"]) <= 0.02 * answer["tried"]
