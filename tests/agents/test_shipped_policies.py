@@ -51,10 +51,17 @@ def test_mplibra_uses_lossy_paths_and_lets_reno_live() -> None:
 
 def test_rl_explore_follows_a_rate_that_jumps() -> None:
     told = run("rl-explore", "rlx-alternating", baselines=("cubic", "newreno"))
-    # 1.247 of CUBIC, which leaves slow start without a loss since it is acknowledged as Linux does.
-    assert told.ratio(told.results[0]) > 1.24
+    # 1.168 of CUBIC; one that learned on such links alone has 1.247, and 0.2 % of the links below.
+    assert told.ratio(told.results[0]) > 1.16
     told = run("rl-explore", "rlx-fixed", baselines=("newreno",))
-    assert told.results[0].figure("goodput_bps").mean > 44e6  # of 46.3
+    assert told.results[0].figure("goodput_bps").mean > 42e6  # of 46.3; 44.6 for that one
+
+
+def test_rl_explore_fills_fast_links_whose_receivers_delay_their_acks() -> None:
+    changes = [f"links.{link}.{value}" for link in ("top", "bottom") for value in ("rate=100Mbit/s", "delay=5ms")]
+    changes += ["links.top.queue=17pkt", "links.bottom.queue=17pkt", "profile=linux", "duration=30s"]
+    told = run("rl-explore", "t-2link", *changes, baselines=("olia",))
+    assert told.results[0].figure("goodput_bps").mean > 150e6  # 180; of 193
 
 
 def test_clean_slate_fills_any_path_and_starves_reno() -> None:

@@ -53,10 +53,10 @@ def _over_tcp(subflows: int, choose: Callable[[list[float]], float]) -> float:
 STATED: tuple[tuple[str, str, Callable[[], float]], ...] = (
     ("schedulers/minrtt.md", "to {52} % with them", lambda: _of_best_path("flows.download.scheduler=minrtt")),
     ("schedulers/minrtt.md", "to {32} % without", _of_best_path),
-    ("algorithms/rl-explore.md", "about {1.31} times the packets that CUBIC moves", _over_cubic),
+    ("algorithms/rl-explore.md", "about {1.21} times the packets that CUBIC moves", _over_cubic),
     (
         "algorithms/rl-explore.md",
-        "for a loss of {2.0} %",
+        "for a loss of {1.8} %",
         lambda: 100 * _flows("rlx-alternating")["download"]["loss_ratio"],
     ),
     ("algorithms/lia.md", "{1.05} to 1.25 for two", lambda: _over_tcp(2, min)),
