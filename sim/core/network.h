@@ -129,9 +129,8 @@ public:
     const Agent* agent_steering(std::uint32_t subflow) const { return agents_.steering(subflow); }
     // What the agent that steers a subflow earned in its latest epoch with an action; none before the second decision.
     std::optional<double> latest_reward(std::uint32_t subflow) const { return agents_.latest_reward(subflow); }
-    // For whoever stops the run between epochs: ends the one under way, so that the agent has an observation and a
-    // reward of now. Returns whether there is any: an action without its reward, for at least half as long as the one
-    // before had to show itself, and a subflow to see.
+    // For whoever stops between epochs: ends the one under way, for an observation and a reward of now. Returns whether
+    // there is any: an action without its reward, half as old as the one before got, and a subflow to see.
     bool end_epoch(std::uint32_t agent) { return agents_.end_epoch(agents_reach(), agent); }
     // Whether a subflow has something to send or to repair.
     bool is_under_way(const Subflow& s) const {
