@@ -349,7 +349,7 @@ def test_nothing_moves_when_a_run_is_shown_or_a_banner_comes(window: MainWindow,
 
 
 def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> None:
-    shown = {"gallery.show": "gallery", "leaderboard.show": "leaderboard", "study.compare": "compare"}
+    shown = {"gallery.show": "gallery", "arena.show": "arena", "study.compare": "compare"}
     for action, panel in shown.items():
         show(window, "design")
         assert window.bar[action].isEnabled()

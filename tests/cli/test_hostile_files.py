@@ -33,7 +33,7 @@ from subflow_app.core.exporting.verification import verify_bundle
         ("labs", "verify"),
         ("labs", "show"),
         ("reproduce",),
-        ("leaderboard", "--contest"),
+        ("arena", "--contest"),
         ("train", "--recipe"),
         ("runs", "--db"),
     ],

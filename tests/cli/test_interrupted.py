@@ -21,7 +21,7 @@ COMMANDS = {
     "sweep": ["sweep", "demo", "--axis", "links.wifi.loss=0..0.05/20", "--jobs", "2"],
     "train": ["train", "drl-cc", "--steps", "1000000"],
     "reproduce": ["reproduce", "drl-cc-sc1", "--quick"],
-    "leaderboard": ["leaderboard", "--quick"],
+    "arena": ["arena", "--quick"],
     "bench": ["bench", "C", "E"],
     "replay": ["replay", "1", "--at", "20s"],
     "export": ["export", "1", "--out", "exported"],

@@ -9,7 +9,6 @@ from tests.cli.conftest import Subflow
 
 from subflow_app.core.experiments.recipe_files import load_recipe, recipe_names
 from subflow_app.core.labs.lab_file import lab_names, load_lab
-from subflow_app.core.leaderboard import board
 from subflow_app.core.library import contents
 from subflow_app.core.library.building import MOST_BYTES
 from subflow_app.core.library.checking import check, sample
@@ -38,9 +37,9 @@ def test_a_library_is_made_listed_checked_and_copied(
     monkeypatch.setattr(contents, "recipe_names", lambda: (str(recipe),))
     monkeypatch.setattr(contents, "shipped_labs", list)
     entry, standing = subflow("library", "list", "--file", file, "--json").document
-    assert (standing["name"], standing["runs"]) == ("leaderboard", [])
+    assert (standing["name"], standing["runs"]) == ("arena", [])
     assert (entry["name"], len(entry["runs"]), entry["is_complete"]) == ("tiny", 4, True)
-    assert "1 of 2 experiments, labs and boards are in it" in subflow("library", "list", "--file", file).out
+    assert "1 of 2 experiments, labs and the arena are in it" in subflow("library", "list", "--file", file).out
     checked = subflow("library", "check", "--file", file, "--sample", 2)
     assert (checked.code, "2 of 2 runs came out as they are stored" in checked.out) == (0, True)
     copied = subflow("library", "copy", recipe, "--file", file, "--db", database)
@@ -56,7 +55,7 @@ def test_a_library_that_is_not_there_is_told(subflow: Subflow, tmp_path: Path) -
     assert list(tmp_path.glob("x*")) == []
 
 
-def test_every_experiment_lab_and_the_leaderboard_are_in_the_shipped_library_and_come_out_again() -> None:
+def test_every_experiment_lab_and_the_arena_are_in_the_shipped_library_and_come_out_again() -> None:
     path = shipped_library()
     if path is None:
         pytest.skip("the library has not been made: subflow library build")
@@ -71,7 +70,7 @@ def test_every_experiment_lab_and_the_leaderboard_are_in_the_shipped_library_and
         # Their figures are seen at once.
         pictures = {name for name in recipe_names() if (shipped_thumbnail(name) or b"")[:4] == b"\x89PNG"}
         assert pictures == set(recipe_names())
-        assert board.records(store).runs
+        assert contents.arena_entry(store).is_complete
         runs = list(check(store, sample(store, 3, seed=1, most_packets=SHORT_PACKETS)))
     assert [(run.name, run.made, run.problem) for run in runs] == [(run.name, run.stored, "") for run in runs]
     assert len(runs) == 3

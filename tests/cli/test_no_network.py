@@ -66,7 +66,7 @@ COMMANDS: dict[str, list[str | Line]] = {
     "sweeps rename": ["sweeps rename last Mine"],
     "sweeps delete": ["sweeps delete last"],
     "reproduce": ["reproduce tiny.toml --jobs 1"],
-    "leaderboard": ["leaderboard --quick --contest ddpg-mpcc-c --controllers lia --seeds 1 --jobs 1"],
+    "arena": ["arena --quick --contest ddpg-mpcc-c --controllers lia --seeds 1 --jobs 1"],
     "library build": ["library build tiny.toml --out library.db --jobs 1"],
     "library info": ["library info"],
     "library list": ["library list --file library.db"],

@@ -40,7 +40,7 @@ COMMANDS = (
     "report",
     "verify",
     "reproduce",
-    "leaderboard",
+    "arena",
     "agents",
     "bench",
     "compare-kernel",

@@ -24,7 +24,7 @@ from subflow_sim.scenario import parse_scenario
 
 LANGUAGES = {"sh", "console", "python", "toml", "markdown", "text"}
 # What a slow command has to look at its words without doing what they say.
-_ONLY_TOLD = {"sweep": "--estimate", "reproduce": "--list", "leaderboard": "--list"}
+_ONLY_TOLD = {"sweep": "--estimate", "reproduce": "--list", "arena": "--list"}
 
 
 def _name(page: Path) -> str:

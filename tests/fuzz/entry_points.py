@@ -182,7 +182,7 @@ def _read_checkpoint(path: Path) -> None:
 
 
 def _read_contest(path: Path) -> None:
-    from subflow_app.core.leaderboard.contest import load_contest
+    from subflow_app.core.arena.contest import load_contest
 
     load_contest(str(path))
 
@@ -380,7 +380,7 @@ def _all() -> tuple[EntryPoint, ...]:
             ("metrics.jsonl", "process.json"),
         ),
         EntryPoint("checkpoint", examples.checkpoints, _policy, _read_checkpoint, "a.safetensors"),
-        EntryPoint("contest", examples.assets("leaderboard/*.toml"), toml, _read_contest, "a.toml"),
+        EntryPoint("contest", examples.assets("arena/*.toml"), toml, _read_contest, "a.toml"),
         EntryPoint("settings", examples.settings, json_of, _read_settings, "settings.json", ("settings.json.damaged",)),
         EntryPoint("recovery", examples.recovery_files, json_of, _recover, "a.json"),
         EntryPoint("clipboard", examples.clipboards, toml, _paste, "a.txt"),

@@ -26,9 +26,9 @@ from tests.helpers.window import make_window
 
 from subflow_app.core.session_log import SESSION_LOG
 from subflow_app.qt.app import make_application
+from subflow_app.qt.arena.feature import ArenaFeature
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.docks import Side
-from subflow_app.qt.leaderboard.feature import LeaderboardFeature
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.queue.enqueue_dialog import Enqueueing
 from subflow_app.qt.sweeps.feature import SweepFeature
@@ -153,10 +153,10 @@ def _lab(studio: Studio) -> None:
     sketch_in_lab(studio.window)
 
 
-def _leaderboard(studio: Studio) -> None:
-    leaderboard = studio.window.features[LeaderboardFeature]
-    studio.panel("leaderboard")
-    wait_for(lambda: leaderboard.is_settled and bool(leaderboard.content.rows))
+def _arena(studio: Studio) -> None:
+    arena = studio.window.features[ArenaFeature]
+    studio.panel("arena")
+    wait_for(lambda: arena.is_settled and bool(arena.content.rows))
 
 
 def _train(studio: Studio) -> None:
@@ -194,7 +194,7 @@ PICTURES: tuple[Picture, ...] = (
     Picture("agent", _agent, "agent"),
     Picture("lab", _lab, "lab"),
     Picture("gallery", lambda studio: show_experiment(studio.window, "drl-cc-sc1"), "gallery"),
-    Picture("leaderboard", _leaderboard, "leaderboard"),
+    Picture("arena", _arena, "arena"),
     Picture("train", _train, "train"),
 )
 """In this order, in one window."""

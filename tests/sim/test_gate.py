@@ -11,9 +11,7 @@ import pytest
 
 from subflow_sim.gate import MOST_KEY_PARTS, TooLargeFileError, json_tree, open_file, read_file, toml_tree
 
-SHIPPED = [
-    path for folder in ("scenarios", "experiments", "leaderboard") for path in Path("assets", folder).glob("*.toml")
-]
+SHIPPED = [path for folder in ("scenarios", "experiments", "arena") for path in Path("assets", folder).glob("*.toml")]
 
 
 def test_a_pipe_is_refused_before_anybody_waits(tmp_path: Path) -> None:

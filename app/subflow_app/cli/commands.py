@@ -11,6 +11,7 @@ import typer
 
 from subflow_app.cli import (
     agents,
+    arena,
     bench,
     catalogue,
     compare,
@@ -27,7 +28,6 @@ from subflow_app.cli import (
     history,
     import_trace,
     labs,
-    leaderboard,
     library,
     promote,
     replay,
@@ -123,7 +123,8 @@ app.command()(databases.upgrade)
 app.command()(report.report)
 app.command()(verify.verify)
 app.command()(reproduce.reproduce)
-app.command()(leaderboard.leaderboard)
+app.command()(arena.arena)
+app.command("leaderboard", help="The same as `arena`.")(arena.arena)
 app.command()(bench.bench)
 app.command()(compare.compare)
 app.command("compare-kernel")(compare_kernel.compare_kernel)

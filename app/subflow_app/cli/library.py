@@ -35,9 +35,7 @@ library_app = typer.Typer(no_args_is_help=True, help="List, check, copy or make 
 def build(
     names: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="NAME...", help="Only these experiments, papers and labs, or leaderboard; left out: all."
-        ),
+        typer.Argument(metavar="NAME...", help="Only these experiments, papers and labs, or arena; left out: all."),
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="The file, which is replaced when all is made.")
@@ -48,7 +46,7 @@ def build(
 ) -> None:
     """Make the library anew.
 
-    It has the quick run of every experiment and of the leaderboard, and the reference runs of every lab.
+    It has the quick run of every experiment, the reference runs of every lab, and the arena.
 
     What was made is kept in FILE's `.building.db` until the library is whole, so that an interrupted build goes on
     when the same command is given again. Run it at the top of the source tree. Exit code: 0 when everything is in it,
@@ -58,12 +56,10 @@ def build(
     from subflow_app.cli.progress import in_background
     from subflow_app.core.library.building import LibraryBuild
 
-    recipes, labs, has_leaderboard = _chosen(names or ())
-    job = LibraryBuild(
-        out, recipes=recipes, labs=labs, has_leaderboard=has_leaderboard, jobs=job_count(jobs), cluster=cluster
-    )
+    recipes, labs, has_arena = _chosen(names or ())
+    job = LibraryBuild(out, recipes=recipes, labs=labs, has_arena=has_arena, jobs=job_count(jobs), cluster=cluster)
     if not as_json:
-        told = ", the leaderboard" if has_leaderboard else ""
+        told = ", the arena" if has_arena else ""
         print_note(f"{out}: {len(recipes)} experiments, {len(labs)} labs{told}")
     outcome, signal_number = in_background(job, "library")
     outcome.check()
@@ -117,7 +113,7 @@ def info(file: LibraryFile = None, as_json: Json = False) -> None:
 def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
     """List what the library has.
 
-    Lists the experiments, the labs and the leaderboard, each with its runs and signature.
+    Lists the experiments, the labs and the arena, each with its runs and signature.
     """
     from subflow_app.core.library.contents import entries
     from subflow_app.core.library.records import run_signatures
@@ -135,11 +131,11 @@ def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
         NumberColumn("Runs", lambda entry: len(entry.records.runs)),
         NumberColumn("Trainings", lambda entry: len(entry.records.trainings)),
         Column("There", _there),
-        Column("Signature", lambda entry: entry.signature if entry.records else ""),
+        Column("Signature", lambda entry: entry.signature if entry.is_there else ""),
     )
     print_rows(found, columns)
-    missing = sum(not entry.records for entry in found)
-    print_line(f"{len(found) - missing} of {len(found)} experiments, labs and boards are in it")
+    missing = sum(not entry.is_there for entry in found)
+    print_line(f"{len(found) - missing} of {len(found)} experiments, labs and the arena are in it")
 
 
 @library_app.command()
@@ -179,7 +175,7 @@ def check(
 def copy(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NAME...", help="Of experiments, papers and labs, or leaderboard: see `library list`."),
+        typer.Argument(metavar="NAME...", help="Of experiments, papers and labs, or arena: see `library list`."),
     ],
     file: LibraryFile = None,
     database: Database = None,
@@ -188,20 +184,20 @@ def copy(
 
     There they can be plotted, compared, explained and exported. To copy them twice does no more than once.
     """
-    from subflow_app.core.library.copying import copy_experiment, copy_lab, copy_leaderboard
+    from subflow_app.core.library.copying import copy_arena, copy_experiment, copy_lab
 
-    recipes, labs, has_leaderboard = _chosen(names)
+    recipes, labs, has_arena = _chosen(names)
     with _opened(file) as store, opened_store(database) as own:
         for recipe in recipes:
             _tell_copied(recipe.name, copy_experiment(store, recipe, own).runs)
         for lab in labs:
             _tell_copied(lab.name, copy_lab(store, lab, own).runs)
-        if has_leaderboard:
-            _tell_copied("leaderboard", copy_leaderboard(store, own).runs)
+        if has_arena:
+            print_line(f"arena: {copy_arena(store, own)} outcomes")
 
 
 def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool]:
-    """The experiments and labs that are named, and whether the leaderboard is; all if none is.
+    """The experiments and labs that are named, and whether the arena is; all if none is.
 
     Raises:
         InputError: if a name is neither that of an experiment, a paper nor a lab.
@@ -209,14 +205,14 @@ def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool
     from subflow_app.core.experiments.recipe_files import chosen_recipes
     from subflow_app.core.labs.lab_file import LAB_SUFFIX, lab_names, load_lab
     from subflow_app.core.language import ENGLISH
-    from subflow_app.core.library.contents import LEADERBOARD
+    from subflow_app.core.library.contents import ARENA_NAMES
 
     in_labs = [name for name in names if name in lab_names() or name.endswith(LAB_SUFFIX)]
-    others = [name for name in names if name not in in_labs and name != LEADERBOARD]
+    others = [name for name in names if name not in in_labs and name not in ARENA_NAMES]
     recipes = chosen_recipes(others or ["all"]) if others or not names else ()
     # The library is the same in every language.
     labs = [load_lab(name, language=ENGLISH) for name in (in_labs if names else lab_names())]
-    return recipes, labs, not names or LEADERBOARD in names
+    return recipes, labs, not names or bool(set(ARENA_NAMES) & set(names))
 
 
 @contextmanager
@@ -238,7 +234,7 @@ def _opened(file: Path | None) -> Iterator[Store]:
 
 
 def _there(entry: LibraryEntry) -> str:
-    if not entry.records:
+    if not entry.is_there:
         return "no"
     return "whole" if entry.is_complete else "in part"
 
@@ -246,7 +242,7 @@ def _there(entry: LibraryEntry) -> str:
 def _document(entry: LibraryEntry, signatures: dict[int, str]) -> dict[str, Any]:
     return {
         **fields(entry, "kind", "name", "title", "is_complete"),
-        "signature": entry.signature if entry.records else "",
+        "signature": entry.signature if entry.is_there else "",
         "runs": [{"run_id": number, "signature": signatures.get(number, "")} for number in entry.records.runs],
         **fields(entry.records, "trainings"),
     }

@@ -35,8 +35,8 @@ class RecipeError(InputError):
     """A recipe is not usable; the text has a line for each problem, as those of scenarios have."""
 
 
-class LeaderboardError(InputError):
-    """A contest of the leaderboard is not usable; the text has a line for each problem."""
+class ArenaError(InputError):
+    """A contest or an entrant of the arena is not usable; the text has a line for each problem."""
 
 
 class LabError(InputError):

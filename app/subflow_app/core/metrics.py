@@ -1,6 +1,6 @@
 """What runs and trainings are measured by: each metric once, with its name, its unit and which way is better.
 
-History, queries, sweeps, trade-offs, leaderboard, reports, forks and trainings read this table; what a key alone tells,
+History, queries, sweeps, trade-offs, arena, reports, forks and trainings read this table; what a key alone tells,
 as of recorded parameters (``links.wifi.delay``), is told by how it ends.
 """
 

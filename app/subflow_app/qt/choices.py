@@ -30,7 +30,7 @@ PANELS = {
     "sweeps": ("Sweeps", "sweeps", "Ctrl+Shift+8"),
     "lab": ("Lab", "example", "Ctrl+Alt+9"),
     "gallery": ("Experiments", "gallery", "Ctrl+Alt+8"),
-    "leaderboard": ("Leaderboard", "leaderboard", "Ctrl+Alt+7"),
+    "arena": ("Arena", "arena", "Ctrl+Alt+7"),
 }
 
 # Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtWidgets import QWidget
 
 from subflow_app.qt.agent_feature import AgentFeature
+from subflow_app.qt.arena.feature import ArenaFeature
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.crash_feature import CrashFeature
 from subflow_app.qt.explain.feature import ExplainFeature
@@ -17,7 +18,6 @@ from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.gallery.feature import GalleryFeature
 from subflow_app.qt.guide_feature import GuideFeature
 from subflow_app.qt.labs.feature import LabFeature
-from subflow_app.qt.leaderboard.feature import LeaderboardFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.rescue_feature import RescueFeature
@@ -53,7 +53,7 @@ class Features:
             GalleryFeature,
             GuideFeature,
             LabFeature,
-            LeaderboardFeature,
+            ArenaFeature,
         )
         self._by_kind = {kind: kind(window) for kind in kinds}
 

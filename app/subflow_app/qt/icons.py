@@ -42,7 +42,7 @@ GLYPHS: dict[str, str] = {
     "recent": "ph.clock",
     "sweeps": "ph.squares-four",
     "gallery": "ph.image-square",
-    "leaderboard": "ph.trophy",
+    "arena": "ph.trophy",
     "run_quick": "ph.lightning",
     "save": "ph.floppy-disk",
     "save_as": "ph.floppy-disk-back",

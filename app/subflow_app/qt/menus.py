@@ -7,14 +7,14 @@ from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.scenarios.arrange import EDGES
 from subflow_app.qt.choices import BINS, COLOURS, PANELS, SPEEDS, STEPS, THEMES, WORKSPACES
 
-LEADERBOARD_MENU = (
-    "leaderboard.show",
+ARENA_MENU = (
+    "arena.show",
     "-",
-    "leaderboard.run_quick",
-    "leaderboard.run_full",
-    "leaderboard.stop",
+    "arena.run_quick",
+    "arena.run_full",
+    "arena.stop",
     "-",
-    "leaderboard.export",
+    "arena.export",
 )
 CURVES_MENU = (
     *(f"view.bins_{name}" for name in BINS),
@@ -109,7 +109,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "gallery.export_figure",
         "gallery.report",
     ),
-    "Leaderboard": LEADERBOARD_MENU,
+    "Arena": ARENA_MENU,
     "Workspace": (
         *(f"view.workspace_{name}" for name in WORKSPACES),
         "-",
@@ -133,7 +133,7 @@ SUBMENU_ICONS = {
     "This sweep": "sweeps",
     "Step of the lab": "example",
     "Experiments": "gallery",
-    "Leaderboard": "leaderboard",
+    "Arena": "arena",
 }
 # Menus as lists of action ids; "-" is a separator, ">" opens a submenu with its title, one of those above or one that
 # the window fills.
@@ -285,7 +285,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         ">Step of the lab",
         "-",
         ">Experiments",
-        ">Leaderboard",
+        ">Arena",
     ),
     "&Help": (
         "help.panel",
@@ -329,7 +329,7 @@ HISTORY_MENU = (
 SWEEP_BUTTONS = ("sweep.new", "sweep.toggle", "sweep.stop", "sweep.delete")
 SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data")
 SWEEP_MENU = SWEEP_BUTTONS[1:]
-LEADERBOARD_BUTTONS = ("leaderboard.run_quick", "leaderboard.run_full", "leaderboard.stop", "leaderboard.export")
+ARENA_BUTTONS = ("arena.run_quick", "arena.run_full", "arena.stop", "arena.export")
 GALLERY_BUTTONS = ("gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop", "gallery.report")
 GALLERY_PAGE_BUTTONS = ("gallery.show_runs", "gallery.open_scenario", "gallery.export_figure")
 GALLERY_MENU = SUBMENUS["Experiments"][2:]

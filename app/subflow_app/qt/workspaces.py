@@ -97,7 +97,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("history", Side.BOTTOM, "plots"),
             Place("sweeps", Side.TAB, "plots"),
             Place("gallery", Side.TAB, "plots"),
-            Place("leaderboard", Side.TAB, "plots"),
+            Place("arena", Side.TAB, "plots"),
             Place("compare", Side.TAB, "plots"),
             Place("fairness", Side.TAB, "plots"),
         ),

@@ -28,6 +28,7 @@ class Network:
         beside: TCP flows that should not suffer from them.
         has_documents: the connections that compete have a size, and what counts is when the last one is through.
         text: the scenario file.
+        has_step: the capacity changes as the measured time begins: how long it takes to fill the new one is measured.
     """
 
     family: str
@@ -37,6 +38,7 @@ class Network:
     beside: tuple[str, ...] = ()
     has_documents: bool = False
     text: str = field(default="", repr=False)
+    has_step: bool = False
 
     @property
     def connections(self) -> tuple[str, ...]:
@@ -99,7 +101,8 @@ def network(family: str, split: Split, number: int) -> Network:
     scenario = parse_scenario(text, file=f"{family}/{split}/{number}")
     competes = tuple(name for name, flow in scenario.flows.items() if flow.kind == "mptcp")
     beside = tuple(name for name, flow in scenario.flows.items() if flow.kind == "tcp")
-    return Network(family, f"{family}/{split}/{number}", scenario, competes, beside, text=text)
+    has_step = FAMILIES[family].happening == "step"
+    return Network(family, f"{family}/{split}/{number}", scenario, competes, beside, has_step=has_step, text=text)
 
 
 def networks(split: Split, numbers: Sequence[int], families: Sequence[str] = ()) -> list[Network]:

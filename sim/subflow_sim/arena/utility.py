@@ -22,10 +22,13 @@ their way), the fair share is enough. No utility is below `WORST`, so that one w
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from subflow_sim.arena.blind import blind_summary
 from subflow_sim.arena.networks import Network
@@ -34,6 +37,9 @@ from subflow_sim.errors import SimError, SimulationError
 from subflow_sim.fairness.ideal import max_min_shares
 from subflow_sim.fairness.network import Lifetime
 from subflow_sim.scenario_model import Scenario
+
+if TYPE_CHECKING:
+    from subflow_sim.simulation import Simulation
 
 WORST = -5.0
 """The lowest utility: about that of 1/150 of the fair share. Who harms the others or does not finish has it, too."""
@@ -44,7 +50,9 @@ LOSS_WEIGHT = 5.0
 GATE = 0.8
 """Share that connections beside have to keep."""
 
-_SAMPLE_INTERVAL_S = 1.0
+_SAMPLE_INTERVAL_S = 0.25
+_STEADY_S = 2.0  # for so long a connection has its new share on average
+_ARRIVED = 0.75  # of the new share, or as much too much
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +64,8 @@ class Outcome:
         throughput: mean over the connections of ln(x / fair), each at least `WORST`.
         queueing: mean of the queueing delay over the base RTT; NaN where nothing arrived.
         excess_loss: mean of the loss that is not the links' own, 0..1.
+        convergence_s: where the capacity changes as measuring begins, mean time until a connection has its new fair
+            share for a while; NaN: it does not.
         friendliness: what the connections beside got, over what they are due by the gate; NaN: there are none.
         reason: why the network counts as the worst; empty: it does not.
     """
@@ -65,6 +75,7 @@ class Outcome:
     queueing: float = math.nan
     excess_loss: float = math.nan
     friendliness: float = math.nan
+    convergence_s: float = math.nan
     reason: str = ""
 
     @classmethod
@@ -85,13 +96,16 @@ def utility(throughput_ratio: float, queueing_ratio: float, excess_loss: float) 
     return max(_log(throughput_ratio) - cost, WORST)
 
 
-def outcome(net: Network, summary: Mapping[str, Any], beside_newreno_bps: float) -> Outcome:
+def outcome(
+    net: Network, summary: Mapping[str, Any], beside_newreno_bps: float, convergence_s: float = math.nan
+) -> Outcome:
     """What a run was worth.
 
     Args:
         net: the network.
         summary: of the run, as `Simulation.summary`.
         beside_newreno_bps: what the flows beside get together in the reference; see `newreno_reference_bps`.
+        convergence_s: that was measured; NaN: it was not.
 
     Raises:
         SimulationError: if the network has no fair shares.
@@ -123,6 +137,7 @@ def outcome(net: Network, summary: Mapping[str, Any], beside_newreno_bps: float)
         _mean(known) if known else math.nan,
         _mean(losses),
         friendliness,
+        convergence_s,
         reason,
     )
 
@@ -156,7 +171,7 @@ class _Held:
 
 @lru_cache(maxsize=4096)
 def _reference_bps(held: _Held) -> float:
-    return beside_bps(held.net, _run(held.net.reference()))
+    return beside_bps(held.net, _run(held.net.reference()).summary())
 
 
 def judged(net: Network, scenario: Scenario) -> Outcome:
@@ -166,13 +181,22 @@ def judged(net: Network, scenario: Scenario) -> Outcome:
         net: the network.
         scenario: the same with the controller, or with the datagrams of `blind_network`. A run that fails is the worst.
     """
+    return judged_and_timed(net, scenario)[0]
+
+
+def judged_and_timed(net: Network, scenario: Scenario) -> tuple[Outcome, float]:
+    """The same, and the CPU time that this thread took for each packet delivered in the run, s; NaN: there is none."""
     try:
-        summary = _run(scenario)
+        started = time.thread_time()
+        simulation = _run(scenario)
+        packet_s = (time.thread_time() - started) / simulation.packets if simulation.packets else math.nan
+        summary = simulation.summary()
         if not set(net.competes) & scenario.flows.keys():
-            summary = blind_summary(net, summary)
-        return outcome(net, summary, newreno_reference_bps(net))
+            return outcome(net, blind_summary(net, summary), newreno_reference_bps(net)), packet_s
+        convergence_s = _convergence_s(net, simulation) if net.has_step else math.nan
+        return outcome(net, summary, newreno_reference_bps(net), convergence_s), packet_s
     except SimError as error:
-        return Outcome.worst(str(error))
+        return Outcome.worst(str(error)), math.nan
 
 
 def fair_shares(net: Network) -> dict[str, float]:
@@ -259,13 +283,32 @@ def _costs(flow: Mapping[str, Any], facts: Sequence[PathFacts]) -> tuple[float, 
     return (log_delay / delivered, queueing / delivered, loss) if delivered else (0.0, math.nan, loss)
 
 
-def _run(scenario: Scenario) -> dict[str, Any]:
+def _convergence_s(net: Network, simulation: Simulation) -> float:
+    """Mean over the connections: from the step until a time from which one has about its fair share for a while, s."""
+    shares = fair_shares(net)
+    goodputs = {
+        column.owner: simulation.values(index)
+        for index, column in enumerate(simulation.columns)
+        if column.scope == "flow" and column.name == "goodput_bps"
+    }
+    interval_s = simulation.sample_interval_s
+    first, width = round(net.scenario.warmup_s / interval_s), round(_STEADY_S / interval_s)
+    times = []
+    for name in net.connections:
+        measured = np.asarray(goodputs[name][first:], np.float64)
+        means = np.convolve(measured, np.full(width, 1 / width), "valid") / shares[name]
+        arrived = np.flatnonzero((means >= _ARRIVED) & (means <= 1 / _ARRIVED))
+        times.append(float(arrived[0]) * interval_s if len(arrived) else len(measured) * interval_s)
+    return _mean(times)
+
+
+def _run(scenario: Scenario) -> Simulation:
     from subflow_sim.simulation import Simulation
 
     simulation = Simulation(scenario, sample_interval_s=_SAMPLE_INTERVAL_S)
     if not simulation.run_until(scenario.duration_s):
         raise SimulationError("the run was interrupted")
-    return simulation.summary()
+    return simulation
 
 
 def _log(ratio: float) -> float:

@@ -5,31 +5,26 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from tests.helpers.experiments import tiny_recipe
 from tests.helpers.labs import small_lab
 
-from subflow_app import __version__
+from subflow_app.core.arena.results import entry, known_board
 from subflow_app.core.errors import LibraryError
 from subflow_app.core.experiments.exhibits import read_exhibit
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.reproduction import Reproduction
 from subflow_app.core.experiments.results import stored_results
 from subflow_app.core.labs.lab import Lab
-from subflow_app.core.leaderboard import board
-from subflow_app.core.leaderboard.contest import load_contests
-from subflow_app.core.library import building, shipped
+from subflow_app.core.library import building, contents, shipped
 from subflow_app.core.library.building import LibraryBuild
 from subflow_app.core.library.checking import check, sample
-from subflow_app.core.library.contents import entries_of, leaderboard_entry, versions
-from subflow_app.core.library.copying import SHIPPED_TAG, copy_experiment, copy_lab, copy_leaderboard, copy_to_go_on
+from subflow_app.core.library.contents import entries_of, versions
+from subflow_app.core.library.copying import SHIPPED_TAG, copy_arena, copy_experiment, copy_lab, copy_to_go_on
 from subflow_app.core.library.records import of_experiment, of_lab
-from subflow_app.core.library.shipped import open_library
-from subflow_app.core.library.shipped_board import board_file, known_board, shipped_board
+from subflow_app.core.library.shipped import open_library, shipped_outcomes
 from subflow_app.core.library.thumbnails import thumbnail_file
 from subflow_store import Store, open_store
 from subflow_store.liveness import this_process
@@ -97,9 +92,8 @@ def test_it_has_what_figures_need_and_nothing_of_the_machine(
 
 def test_what_is_made_from_it_lies_in_the_assets_beside_it_if_there_are_any(tmp_path: Path) -> None:
     library = tmp_path / "experiments.db"
-    assert board_file(library) == tmp_path / "leaderboard.json"
+    assert thumbnail_file(library, "fig1") == tmp_path / "gallery" / "fig1.png"
     (tmp_path / "assets").mkdir()
-    assert board_file(library) == tmp_path / "assets" / "leaderboard.json"
     assert thumbnail_file(library, "fig1") == tmp_path / "assets" / "gallery" / "fig1.png"
 
 
@@ -240,51 +234,26 @@ def test_a_file_of_another_schema_is_migrated_in_the_cache_or_refused(
         open_library(tmp_path / "torn.db")
 
 
-def test_the_leaderboard_is_in_it_with_what_its_table_needs(
-    tmp_path: Path, own: Store, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    contest = load_contests(())[0].id
-    few = board.entry([contest], ["newreno", "lia"], is_quick=True, seeds=[1])
-    for module in (board, building):
-        monkeypatch.setattr(module, "entry", lambda *, is_quick: few)
+def test_the_arena_is_in_it(tmp_path: Path, own: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = entry(["newreno", "lia"], families=["slow"], numbers=[1, 2], split="validation")
+    monkeypatch.setattr(building, "entry", lambda: few)
     out = tmp_path / "experiments.db"
-    build = LibraryBuild(out, recipes=[], labs=[], has_leaderboard=True)
+    build = LibraryBuild(out, recipes=[], labs=[], has_arena=True)
     assert build.run().problems == ()
     assert build.progress.fraction == 1.0
+    monkeypatch.setattr("subflow_app.core.arena.results.entry", lambda: few)
     store = open_library(out)
     assert store is not None
     with store:
-        entry = leaderboard_entry(store)
-        assert entry.is_complete
-        assert board.stored_board(few, store).cells
-        assert copy_leaderboard(store, own).n_new > 0
-        assert board.stored_board(few, own).cells == board.stored_board(few, store).cells
+        told = contents.arena_entry(store)
+        assert (told.is_complete, told.is_there, told.outcomes) == (True, True, 4)
+        assert copy_arena(store, own) == 4
+        assert own.arena.outcomes() == store.arena.outcomes()
     # Where nothing was run, it is shown, and said to be shipped.
     monkeypatch.setattr(shipped, "shipped_library", lambda: out)
-    told = shipped_board(few)
-    assert told is not None
-    assert told.shipped == board.Shipped(__version__, datetime.now(UTC).date().isoformat())
     with open_store(":memory:") as empty:
-        # Full runs do not ship: the quick ones are shown, and said to be that.
-        for asked in (few, replace(few, is_quick=False, seeds=None)):
-            shown = known_board(asked, empty)
-            assert shown.cells == told.cells
-            assert (shown.entry.is_quick, shown.shipped is None) == (True, False)
-    assert known_board(few, own).shipped is None
-    board_file(out).write_text("{", encoding="utf-8")
-    assert shipped_board(few) is None
-
-
-def test_values_of_the_shipped_leaderboard_are_those_of_the_shipped_runs() -> None:
-    library = open_library()
-    if library is None:
-        pytest.skip("the library has not been made: subflow library build")
-    asked = board.entry(is_quick=True)
-    told = shipped_board(asked)
-    assert told is not None, "subflow library build makes it"
-    with library:
-        made = board.stored_board(asked, library)
-    assert {place: repr(cell) for place, cell in told.cells.items()} == {
-        place: repr(cell) for place, cell in made.cells.items()
-    }
-    assert (told.n_wanted, told.n_finished, told.note) == (made.n_wanted, made.n_finished, made.note)
+        shown = known_board(few, empty, shipped_outcomes())
+        assert (shown.n_finished, shown.n_shipped) == (4, 4)
+    assert known_board(few, own, shipped_outcomes()).n_shipped == 0
+    out.write_bytes(b"torn")
+    assert shipped_outcomes() == []

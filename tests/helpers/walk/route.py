@@ -89,7 +89,7 @@ _OPENS_S = 1.0
 
 Depth = Literal["whole", "texts"]
 """Everything; or all that has texts, but for what takes seconds to fill."""
-_SLOW_PANELS = ("gallery", "leaderboard")
+_SLOW_PANELS = ("gallery", "arena")
 
 
 class Walk:

@@ -1,4 +1,4 @@
-"""Makes the library of results anew: quick runs of experiments and leaderboard, reference runs of the labs.
+"""Makes the library of results anew: quick runs of experiments, reference runs of the labs, outcomes of the arena.
 
 Everything is first made in a database beside the file, `experiments.building.db`, from which an interrupted build goes
 on. Then what belongs to the library is copied into the file itself: runs without the machine that made them, of their
@@ -16,16 +16,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.core.arena.job import ArenaJob
+from subflow_app.core.arena.results import entry
 from subflow_app.core.errors import AppError, LibraryError
 from subflow_app.core.experiments.reproduction import Reproductions
 from subflow_app.core.jobs.job import Job, Series
 from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.labs.runner import LabRunner
-from subflow_app.core.leaderboard.board import LeaderboardJob, Shipped, entry, stored_board
 from subflow_app.core.library.copying import as_shipped
-from subflow_app.core.library.reading import ReadLog, read_all, read_board
-from subflow_app.core.library.records import lab_tag, of_experiment, of_leaderboard, sweeps_of
-from subflow_app.core.library.shipped_board import write_board_file
+from subflow_app.core.library.reading import ReadLog, read_all
+from subflow_app.core.library.records import lab_tag, of_experiment, sweeps_of
 from subflow_app.core.library.thumbnails import write_thumbnails
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.running.run_key import simulator_version
@@ -47,8 +47,8 @@ LAB_SERIES = ("cwnd_pkts", "throughput_bps", "queue_pkts")
 LAB_S = 4.0
 """What the reference runs of a lab take on two cores, as a rule, s."""
 
-BOARD_S = 300.0
-"""What the quick leaderboard takes on two cores, as a rule, s."""
+ARENA_S = 900.0
+"""What the arena takes on two cores, as a rule, s."""
 
 
 class _Labs(Job):
@@ -78,7 +78,7 @@ class LibraryBuild(Series[Job]):
         out: the file.
         recipes: the experiments that go into it.
         labs: the labs likewise.
-        has_leaderboard: whether the quick leaderboard goes into it, too.
+        has_arena: whether the arena goes into it, too.
         jobs: how many runs at once.
         cluster: address of a Ray cluster that makes them instead; None: none.
 
@@ -94,7 +94,7 @@ class LibraryBuild(Series[Job]):
         *,
         recipes: Sequence[Recipe],
         labs: Sequence[Lab],
-        has_leaderboard: bool = False,
+        has_arena: bool = False,
         jobs: int = 1,
         cluster: str | None = None,
     ) -> None:
@@ -104,7 +104,7 @@ class LibraryBuild(Series[Job]):
         self.wall_s = 0.0
         self._recipes = tuple(recipes)
         self._labs = tuple(labs)
-        self._has_leaderboard = has_leaderboard
+        self._has_arena = has_arena
         self._jobs, self._cluster = jobs, cluster
         self._doing = ""
 
@@ -124,8 +124,8 @@ class LibraryBuild(Series[Job]):
         return replace(told, doing=doing, share=told.share if self.bytes else min(told.share, 0.99), part=None, runs=0)
 
     def _weight(self, job: Job) -> float:
-        if isinstance(job, LeaderboardJob):
-            return BOARD_S
+        if isinstance(job, ArenaJob):
+            return ARENA_S
         return job.expected_s if isinstance(job, Reproductions) else LAB_S * len(self._labs)
 
     def _work(self) -> None:
@@ -139,8 +139,8 @@ class LibraryBuild(Series[Job]):
         with open_store(self.work_file) as work:
             options: dict[str, Any] = {"jobs": self._jobs, "cluster": self._cluster}
             experiments = Reproductions(self._recipes, work, is_quick=True, **options)
-            board = [LeaderboardJob(entry(is_quick=True), work, **options)] if self._has_leaderboard else []
-            self.each = (experiments, _Labs(self._labs, work), *board)
+            arena = [ArenaJob(entry(), work, **options)] if self._has_arena else []
+            self.each = (experiments, _Labs(self._labs, work), *arena)
             super()._work()
             self.wall_s = time.monotonic() - began
             for outcome in self.outcomes:
@@ -166,9 +166,6 @@ class LibraryBuild(Series[Job]):
         wanted = Records()
         for recipe in self._recipes:
             wanted += of_experiment(work, recipe, is_quick=True)
-        board = read_board(log.as_store) if self._has_leaderboard else []
-        if self._has_leaderboard:
-            wanted += of_leaderboard(work)
         # Of runs that figures are drawn from, only what is read for them.
         series = dict.fromkeys(wanted.runs, frozenset(log.read_series))
         streams = {
@@ -200,38 +197,22 @@ class LibraryBuild(Series[Job]):
                 for recipe in self._recipes:
                     if read_all(whole, recipe, is_quick=True)[1] != told[recipe.name]:
                         raise LibraryError(f"{recipe.name}: compacted, it does not come to the same results")
-                if self._has_leaderboard and read_board(whole) != board:
-                    raise LibraryError("the leaderboard: compacted, it does not come to the same results")
+                if self._has_arena:
+                    # Of an earlier version of the simulator they may be there as well, from a build that was cut off
+                    made = work.arena.outcomes().values()
+                    whole.arena.add(each for each in made if each.version == simulator_version())
                 small = Path(folder) / "small.db"
                 whole.save_copy(small)
                 n_runs = len(whole.runs())
             size = small.stat().st_size
             if size > MOST_BYTES:
                 raise LibraryError(f"the library would have {size} bytes; allowed are {MOST_BYTES}")
-            with open_store(small, read_only=True) as made:
-                made.save_copy(self.out, overwrite=True)
-                if self._has_leaderboard:
-                    write_shipped_board(made, self.out)
+            with open_store(small, read_only=True) as library:
+                library.save_copy(self.out, overwrite=True)
                 self._doing = "pictures"
                 with closing(FigureProcess()) as process:
-                    write_thumbnails(made, self._recipes, self.out, process.draw)
+                    write_thumbnails(library, self._recipes, self.out, process.draw)
         return n_runs
-
-
-def write_shipped_board(library: Store, out: Path) -> Path:
-    """Write what the runs of the leaderboard come to into a file beside the library.
-
-    Args:
-        library: that has the runs.
-        out: its file.
-
-    Raises:
-        OSError: if the file cannot be written.
-    """
-    numbers = set(of_leaderboard(library).runs)
-    last = max((row for row in library.runs() if row.id in numbers), key=lambda row: row.started_at)
-    board = stored_board(entry(is_quick=True), library)
-    return write_board_file(board, out, Shipped(last.version, last.started_at.date().isoformat()))
 
 
 def make_lab(work: Store, lab: Lab) -> list[str]:

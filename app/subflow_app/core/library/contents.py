@@ -1,7 +1,8 @@
-"""What is in a library: of each experiment and lab that ships with the program, and of the leaderboard."""
+"""What is in a library: of each experiment and lab that ships with the program, and of the arena."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -13,7 +14,6 @@ from subflow_app.core.labs.lab_file import shipped_labs
 from subflow_app.core.library.records import (
     of_experiment,
     of_lab,
-    of_leaderboard,
     run_signatures,
     signature,
 )
@@ -24,58 +24,66 @@ if TYPE_CHECKING:
     from subflow_app.core.labs.lab import Lab
     from subflow_store import Store
 
-LEADERBOARD = "leaderboard"
-"""Name of the leaderboard among experiments and labs."""
+ARENA = "arena"
+"""Name of the arena among experiments and labs."""
+ARENA_NAMES = (ARENA, "leaderboard")
+"""What it may be called."""
 
 
 @dataclass(frozen=True, slots=True)
 class LibraryEntry:
-    """An experiment, a lab or the leaderboard, and what a library has of it.
+    """An experiment, a lab or the arena, and what a library has of it.
 
     Attributes:
         kind: what it is.
-        name: by which commands know it: "drl-cc-sc1", "01-first-sawtooth", "leaderboard".
+        name: by which commands know it: "drl-cc-sc1", "01-first-sawtooth", "arena".
         title: in a line.
         records: numbers in the library; nothing if it is not there.
         is_complete: whether all that was wanted came to something; what needs a policy that is missing did not.
         signature: of all of it, 16 hex digits.
+        outcomes: of the arena, how many.
     """
 
-    kind: Literal["experiment", "lab", "leaderboard"]
+    kind: Literal["experiment", "lab", "arena"]
     name: str
     title: str
     records: Records
     is_complete: bool
     signature: str
+    outcomes: int = 0
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there is any of it."""
+        return bool(self.records) or self.outcomes > 0
 
 
 def entries(store: Store) -> Iterator[LibraryEntry]:
-    """One for each experiment and lab that ships with the program, and one for the leaderboard.
+    """One for each experiment and lab that ships with the program, and one for the arena.
 
     Raises:
         AppError: if a recipe, a lab or a contest cannot be used.
         StoreError: if the library cannot be read.
     """
     yield from entries_of(store, map(load_recipe, recipe_names()), shipped_labs())
-    yield leaderboard_entry(store)
+    yield arena_entry(store)
 
 
-def leaderboard_entry(store: Store) -> LibraryEntry:
-    """That of the leaderboard.
+def arena_entry(store: Store) -> LibraryEntry:
+    """That of the arena: of each entry and network the latest outcome.
 
     Raises:
-        LeaderboardError: if a contest is not usable.
+        ArenaError: if a contest is not usable.
         StoreError: if the library cannot be read.
     """
-    from subflow_app.core.leaderboard.board import entry, stored_board
+    from subflow_app.core.arena.results import entry, known_board
 
-    found = of_leaderboard(store)
-    whole = False
-    if found:
-        board = stored_board(entry(is_quick=True), store)
-        whole = board.n_finished >= board.n_wanted
-    title = "Every controller in every scenario of the papers"
-    return LibraryEntry("leaderboard", LEADERBOARD, title, found, whole, signature(store, found, run_signatures(store)))
+    board = known_board(entry(), store)
+    told = sorted((name, network, repr(result)) for (name, network), result in board.results.items())
+    digest = hashlib.sha256("\n".join(map(repr, told)).encode()).hexdigest()[:16]
+    title = "Every controller in every family of networks"
+    whole = board.n_finished >= board.n_wanted
+    return LibraryEntry("arena", ARENA, title, Records(), whole, digest, len(board.results))
 
 
 def entries_of(store: Store, recipes: Iterable[Recipe], labs: Iterable[Lab]) -> Iterator[LibraryEntry]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.experiments.results import stored_results
-from subflow_app.core.library.records import of_experiment, of_lab, of_leaderboard
+from subflow_app.core.library.records import of_experiment, of_lab
 from subflow_app.core.paths import trainings_directory
 from subflow_app.core.running.run_key import simulator_version
 from subflow_store.values import Records
@@ -46,14 +46,15 @@ def copy_lab(library: Store, lab: Lab, store: Store) -> Copied:
     return copy(library, of_lab(library, lab), store)
 
 
-def copy_leaderboard(library: Store, store: Store) -> Copied:
-    """Copy the runs of the quick leaderboard, unless they are there already.
+def copy_arena(library: Store, store: Store) -> int:
+    """Copy the outcomes of the arena, unless they are there already; returns how many there are.
 
     Raises:
-        LeaderboardError: if a contest is not usable.
         StoreError: if the library cannot be read or the store not be written; nothing was copied then.
     """
-    return copy(library, of_leaderboard(library), store)
+    outcomes = library.arena.outcomes()
+    store.arena.add(outcomes.values())
+    return len(outcomes)
 
 
 def copy(library: Store, records: Records, store: Store) -> Copied:

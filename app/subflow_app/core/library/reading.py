@@ -159,19 +159,6 @@ def _tried(verdict: Verdict) -> list[object]:
     return [] if told is None else [(trial.outcome.told, trial.n_met) for trial in told.trials]
 
 
-def read_board(store: Store) -> list[object]:
-    """Everything that is ever shown of the quick leaderboard, equal where all of it is.
-
-    Raises:
-        LeaderboardError: if a contest is not usable.
-        StoreError: if the store cannot be read.
-    """
-    from subflow_app.core.leaderboard.board import entry, stored_board
-
-    board = stored_board(entry(is_quick=True), store)
-    return [board.n_finished, *((place, repr(cell)) for place, cell in board.cells.items())]
-
-
 def _drawn(figure: object) -> str:
     """The figure as text with all its numbers: arrays are not shortened."""
     with np.printoptions(threshold=1_000_000_000, precision=17):

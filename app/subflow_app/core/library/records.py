@@ -34,27 +34,6 @@ def of_experiment(store: Store, recipe: Recipe, *, is_quick: bool) -> Records:
     return found
 
 
-def of_leaderboard(store: Store) -> Records:
-    """What a store has of the quick leaderboard, its measurements of cost among it.
-
-    Raises:
-        LeaderboardError: if a contest is not usable.
-        StoreError: if the store cannot be read.
-    """
-    from subflow_app.core.leaderboard.board import entry, records
-    from subflow_app.core.leaderboard.contest_recipe import cost_recipe
-
-    found = records(store)
-    if not found:
-        return Records()  # reading all contests takes seconds
-    asked = entry(is_quick=True)
-    for contest in asked.contests:
-        recipe = cost_recipe(contest, asked.competitors, is_quick=True)
-        if recipe is not None:
-            found += of_experiment(store, recipe, is_quick=False)
-    return found
-
-
 def of_lab(store: Store, lab: Lab) -> Records:
     """What a store has of the reference runs of a lab, whichever version of its text they are of.
 

@@ -7,17 +7,21 @@ brought up to date; it stays there for the next time.
 from __future__ import annotations
 
 import hashlib
+import logging
 import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import LibraryError
+from subflow_app.core.errors import AppError, LibraryError
 from subflow_app.core.paths import library_cache
 from subflow_app.core.resources import assets_folder
 
 if TYPE_CHECKING:
     from subflow_store import Store
+    from subflow_store.arena import ArenaOutcome
+
+_log = logging.getLogger(__name__)
 
 LIBRARY = "experiments.db"
 """Name of the file, beside the assets."""
@@ -68,6 +72,21 @@ def open_library(path: Path | None = None) -> Store | None:
         ) from error
     except StoreError as error:
         raise LibraryError(f"the library of results cannot be used: {error}") from error
+
+
+def shipped_outcomes() -> list[ArenaOutcome]:
+    """What ships with the program; nothing if it came without a library, or it cannot be used."""
+    from subflow_store.errors import StoreError
+
+    try:
+        library = open_library()
+        if library is None:
+            return []
+        with library:
+            return list(library.arena.outcomes().values())
+    except (AppError, StoreError) as error:
+        _log.warning("the outcomes of the arena that ship cannot be read: %s", error)
+        return []
 
 
 def schema_version(path: Path) -> int:

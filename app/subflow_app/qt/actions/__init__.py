@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from subflow_app.qt.action_spec import ActionSpec
 from subflow_app.qt.actions import (
+    arena,
     arrange,
     edit,
     file,
     gallery,
     help,
     history,
-    leaderboard,
     queue,
     run,
     study,
@@ -39,7 +39,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     *history.rows(),
     *sweeps.rows(),
     *gallery.rows(),
-    *leaderboard.rows(),
+    *arena.rows(),
     *study.rows(),
     *study.import_rows(),
     *study.lab_rows(),

@@ -1,0 +1,110 @@
+"""What the arena tells of an entrant: the utility, which alone ranks, and what it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from subflow_app.core.language import translatable
+from subflow_app.core.metrics import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaColumn(Metric):
+    """A column of the arena.
+
+    Attributes:
+        id: by which options and documents name it.
+        help: what it is, in a sentence or two.
+    """
+
+    id: str = ""
+    help: str = ""
+
+
+COLUMNS: Mapping[str, ArenaColumn] = {
+    column.id: column
+    for column in (
+        ArenaColumn(
+            "arena_utility",
+            translatable("Utility"),
+            "",
+            1.0,
+            2,
+            1,
+            id="utility",
+            help=translatable(
+                "ln(goodput / fair share) - 0.5 ln(1 + queueing delay / base RTT) - 5 (loss - the links' own); -5 at "
+                "least, and where competing TCP is left less than 80 % of what it gets beside NewReno."
+            ),
+        ),
+        ArenaColumn(
+            "arena_throughput",
+            translatable("Throughput over fair"),
+            "",
+            1.0,
+            2,
+            1,
+            id="throughput",
+            help=translatable(
+                "Goodput over the max-min fair share: 1 is all of it. A mean of logarithms; 0.007 at least."
+            ),
+        ),
+        ArenaColumn(
+            "arena_queueing",
+            translatable("Queueing delay"),
+            "RTT",
+            1.0,
+            2,
+            -1,
+            id="queueing",
+            help=translatable("Mean time that packets wait in queues, in base round-trip times."),
+        ),
+        ArenaColumn(
+            "arena_loss_ratio",
+            translatable("Loss of its own"),
+            "%",
+            100.0,
+            2,
+            -1,
+            id="loss",
+            help=translatable("Share of packets lost beyond what the links lose anyway."),
+        ),
+        ArenaColumn(
+            "friendliness",
+            translatable("Friendliness"),
+            "",
+            1.0,
+            2,
+            1,
+            id="friendliness",
+            help=translatable(
+                "Goodput of competing TCP over what it gets when one NewReno stands in this one's place; below 0.8 the "
+                "network counts as the worst."
+            ),
+        ),
+        ArenaColumn(
+            "convergence_s",
+            translatable("Convergence"),
+            "s",
+            1.0,
+            1,
+            -1,
+            id="convergence",
+            help=translatable("Time after a change of the capacity until a connection has its new fair share."),
+        ),
+        ArenaColumn(
+            "arena_cpu_us",
+            translatable("CPU per packet"),
+            "µs",
+            1.0,
+            2,
+            -1,
+            id="cpu",
+            help=translatable(
+                "CPU time of the whole simulation for each packet delivered, on the machine that made it."
+            ),
+        ),
+    )
+}
+"""By id, in order. All but the first are told and not scored."""

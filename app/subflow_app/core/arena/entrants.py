@@ -1,0 +1,259 @@
+"""Who is entered in the arena: controllers, with options or policies of their own, and senders that heed nothing.
+
+Without names it is every controller of the catalogue, so that a new one is entered by existing; each agent a second
+time with the policy `neutral`, which changes nothing; and the blind ones with the oracle. A controller of single paths
+runs on each subflow by itself.
+
+An entry is written NAME, NAME:KEY=VALUE,KEY=VALUE, or as the path of a policy file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from subflow_app.core.catalog import app_catalog
+from subflow_app.core.errors import ArenaError, InputError
+from subflow_app.core.resources import way_on
+from subflow_app.core.scenarios.toml_edit import TomlValue, render
+from subflow_sim.arena.blind import BLIND, blind_network
+from subflow_sim.arena.networks import Network
+from subflow_sim.errors import ParamError, PolicyError, ScenarioError
+from subflow_sim.gate import TooLargeFileError, read_file
+from subflow_sim.overrides import override_value
+from subflow_sim.params import Algorithm, AlgorithmCatalog
+from subflow_sim.policy_choice import choose_policy
+from subflow_sim.policy_library import MAX_POLICY_BYTES, NEUTRAL, SUFFIX
+from subflow_sim.scenario import Choice, Scenario, parse_scenario
+
+UNCOUPLED = "uncoupled"
+
+BLIND_SUMMARIES: Mapping[str, str] = {
+    "idle": "Sends nothing",
+    "constant": "1 Mbit/s by each path, whatever happens",
+    "constant-10": "10 Mbit/s by each path, whatever happens",
+    "random": "Another rate by each path every two seconds, drawn from 0.1 to 100 Mbit/s",
+    "oracle": "Knows the network and sends at 98 % of the fair split",
+}
+
+_PROBE = """
+format = 1
+name = "entry"
+duration = "1s"
+profile = "{profile}"
+nodes.a = {{}}
+nodes.b = {{}}
+links.l = {{ ends = ["a", "b"], rate = "1Mbit/s" }}
+links.m = {{ ends = ["a", "b"], rate = "1Mbit/s" }}
+[flows.entry]
+kind = "mptcp"
+from = "a"
+to = "b"
+paths = [["l"], ["m"]]
+controller = {controller}
+scheduler = "{scheduler}"
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Entrant:
+    """Something that is entered.
+
+    Attributes:
+        name: as it is written.
+        summary: what it is, in a line.
+        controller: of the catalogue; empty: it sends datagrams.
+        options: of the controller.
+        scheduler: that it runs with.
+        is_coupled: whether the controller runs over all subflows together.
+        learns: whether a policy decides.
+        folder: where policy files are that the options name.
+        problem: why it cannot take part; empty if it can.
+    """
+
+    name: str
+    summary: str
+    controller: str = ""
+    options: Mapping[str, TomlValue] = field(default_factory=dict)
+    scheduler: str = ""
+    is_coupled: bool = False
+    learns: bool = False
+    folder: Path | None = None
+    problem: str = ""
+    _read: dict[str, tuple[Choice, Choice]] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether it heeds nothing, or knows everything beforehand."""
+        return not self.controller
+
+    def __hash__(self) -> int:
+        """By its name, which says what it is."""
+        return hash(self.name)
+
+    def scenario(self, net: Network) -> Scenario:
+        """The network with it on the connections that compete.
+
+        Raises:
+            ArenaError: if a scenario file could not say that.
+        """
+        if self.is_blind:
+            return blind_network(net, BLIND[self.name]).scenario
+        controller, scheduler = self._choices(net.scenario.profile)
+        flows = {
+            name: replace(net.scenario.flows[name], controller=controller, scheduler=scheduler) for name in net.competes
+        }
+        return replace(net.scenario, flows={**net.scenario.flows, **flows})
+
+    def sends(self, profile: str) -> str:
+        """All that what it sends follows from, besides the network.
+
+        Args:
+            profile: of the transport.
+
+        Raises:
+            ArenaError: if a scenario file could not say that.
+        """
+        if self.is_blind:
+            return self.name
+        controller, scheduler = self._choices(profile)
+        policy = "" if controller.policy is None else controller.policy.content_hash
+        return repr((controller.name, sorted(controller.options.items()), policy, scheduler.name))
+
+    def entry(self) -> str:
+        """Hash of what is entered: of the controller, its options and what its policy holds; 16 hex digits.
+
+        Raises:
+            ArenaError: if a scenario file could not say that.
+        """
+        parts: list[object] = [self.name if self.is_blind else self.controller, dict(self.options)]
+        if not self.is_blind:
+            policy = self._choices("linux")[0].policy
+            parts.append("" if policy is None else policy.content_hash)
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def _choices(self, profile: str) -> tuple[Choice, Choice]:
+        options = dict(self.options)
+        table = {"name": self.controller, **options}
+        if not self.is_coupled:
+            table = {"name": UNCOUPLED, "base": self.controller, **options}
+        if profile not in self._read:
+            # Once: there are hundreds of networks
+            text = _PROBE.format(profile=profile, controller=render(table), scheduler=self.scheduler)
+            self._read[profile] = _read_choices(self.name, text, self.folder)
+        return self._read[profile]
+
+
+def _read_choices(name: str, text: str, folder: Path | None) -> tuple[Choice, Choice]:
+    try:
+        flow = parse_scenario(text, file=name, algorithms=app_catalog(), folder=folder).flows["entry"]
+    except ScenarioError as error:
+        told = "; ".join(
+            f"{problem.key.removeprefix('flows.entry.controller').removeprefix('.') or 'entry'}: {problem.message}"
+            + (f"; allowed: {problem.allowed}" if problem.allowed else "")
+            for problem in error.problems
+        )
+        raise ArenaError(f"{name}: {told}") from error
+    return flow.controller, flow.scheduler
+
+
+def entrants(catalog: AlgorithmCatalog | None = None) -> tuple[Entrant, ...]:
+    """All of them, in the order of the catalogue; those that cannot take part say why.
+
+    Args:
+        catalog: of controllers, schedulers and policies; None: that of the app.
+    """
+    catalog = catalog or app_catalog()
+    known = [each for each in catalog.controllers if each.name != UNCOUPLED]
+    found = [_entrant(each, {}, catalog) for each in known]
+    found += [_entrant(each, {"policy": NEUTRAL}, catalog) for each in known if each.name in catalog.learners]
+    return (*found, *(Entrant(name, BLIND_SUMMARIES[name]) for name in BLIND))
+
+
+def chosen_entrants(names: Sequence[str], catalog: AlgorithmCatalog | None = None) -> tuple[Entrant, ...]:
+    """Those that are named, each once; without names, all.
+
+    Raises:
+        InputError: if there is none of a name; `ArenaError` if its options are not usable.
+    """
+    catalog = catalog or app_catalog()
+    if not names:
+        return entrants(catalog)
+    found = {each.name: each for each in (_named(name.strip(), catalog) for name in names)}
+    return tuple(found.values())
+
+
+def _named(text: str, catalog: AlgorithmCatalog) -> Entrant:
+    name, _, written = text.partition(":")
+    if name in BLIND:
+        if written:
+            raise ArenaError(f"{text}: {name} has no options")
+        return Entrant(name, BLIND_SUMMARIES[name])
+    known = {each.name: each for each in catalog.controllers if each.name != UNCOUPLED}
+    if name not in known and text.endswith(SUFFIX):
+        return _of_policy(Path(text), catalog)
+    if name not in known:
+        names = [*known, *BLIND]
+        listed = f"allowed are {', '.join(names)}, or a policy file ({SUFFIX})"
+        raise InputError(f'there is no controller "{name}" in the arena; {way_on(name, names, listed)}')
+    options: dict[str, TomlValue] = {}
+    folder = None
+    for part in filter(None, written.split(",")):
+        key, sign, value = (piece.strip() for piece in part.partition("="))
+        if not sign or not key:
+            raise ArenaError(f'{text}: "{part}" is not of the form KEY=VALUE')
+        options[key] = override_value(value)  # type: ignore[assignment]  # what TOML has, as files do
+        if key == "policy" and value.endswith(SUFFIX):
+            folder, options[key] = Path(value).resolve().parent, Path(value).name
+    entrant = replace(_entrant(known[name], options, catalog), name=text, folder=folder, _read={})
+    if not entrant.problem:
+        entrant.entry()
+    return entrant
+
+
+def _of_policy(path: Path, catalog: AlgorithmCatalog) -> Entrant:
+    from subflow_sim.policy import Policy
+
+    try:
+        policy = Policy.from_bytes(read_file(path, MAX_POLICY_BYTES))
+    except (OSError, TooLargeFileError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"{path}: this policy file cannot be read: {reason}") from error
+    except PolicyError as error:
+        raise ArenaError(f"{path}: {error}") from error
+    algorithm = next((each for each in catalog.controllers if each.name == policy.controller), None)
+    if algorithm is None:
+        raise ArenaError(f"{path}: it is for the controller {policy.controller}, which there is not")
+    entrant = _entrant(algorithm, {"policy": path.name}, catalog)
+    entrant = replace(entrant, name=path.name.removesuffix(SUFFIX), folder=path.resolve().parent, problem="", _read={})
+    entrant.entry()
+    return entrant
+
+
+def _entrant(algorithm: Algorithm, options: Mapping[str, TomlValue], catalog: AlgorithmCatalog) -> Entrant:
+    learns = algorithm.name in catalog.learners
+    written = ",".join(f"{key}={value}" for key, value in options.items())
+    return Entrant(
+        f"{algorithm.name}:{written}" if written else algorithm.name,
+        algorithm.summary,
+        algorithm.name,
+        options,
+        algorithm.scheduler or catalog.schedulers[0].name,
+        algorithm.is_coupled,
+        learns,
+        problem=_problem(algorithm, catalog) if learns and not options else "",
+    )
+
+
+def _problem(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:
+    """Why a learner cannot take part; empty if it has a policy."""
+    try:
+        choice = choose_policy(algorithm, {}, "linux", catalog.policies)
+    except ParamError as error:
+        return error.message
+    if choice.options.get("policy") == NEUTRAL:
+        return f"there is no trained policy for {algorithm.name}: `subflow train {algorithm.name}` makes one"
+    return ""

@@ -1,0 +1,161 @@
+"""Tries entrants in networks: on the cores of this machine or on a cluster. What is there already is not made again."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.core.arena.entrants import Entrant
+from subflow_app.core.arena.results import Entry, Result
+from subflow_app.core.errors import AppError, ArenaError
+from subflow_app.core.jobs.executors import ExecutorMaker, executor_maker
+from subflow_app.core.jobs.job import Batch
+from subflow_app.core.jobs.progress import JobState
+from subflow_app.core.jobs.tasks import OnStart
+from subflow_app.core.running.run_key import scenario_hash, simulator_version
+from subflow_sim.arena.networks import Network
+from subflow_sim.arena.utility import WORST, judged_and_timed
+from subflow_store.arena import ArenaOutcome
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario import Scenario
+    from subflow_store import Store
+
+RULES = 1
+"""Version of utility and gate: results of others are made again."""
+
+_AT_ONCE = 50  # outcomes that are written together
+_WRITTEN_S = 2.0
+
+
+@dataclass(slots=True, eq=False)
+class _Wanted:
+    """An entrant in a network."""
+
+    entrant: Entrant
+    net: Network
+    key: str
+    problem: str = ""
+
+
+class ArenaJob(Batch[_Wanted]):
+    """Tries everybody everywhere. `run` blocks and belongs into a worker thread; the rest is safe from any thread.
+
+    Args:
+        entry: what is asked for.
+        store: where outcomes are kept; those that are there are not made again.
+        jobs: how many at once on this machine; 1: in this process.
+        cluster: address of a Ray cluster that does it instead; None: none.
+        executor: makes who does it; None: as the two before say.
+
+    Raises:
+        ArenaError: if nobody can take part.
+    """
+
+    def __init__(
+        self,
+        entry: Entry,
+        store: Store,
+        *,
+        jobs: int = 1,
+        cluster: str | None = None,
+        executor: ExecutorMaker | None = None,
+    ) -> None:
+        if not entry.taking_part:
+            raise ArenaError(f"nobody takes part in the arena: {'; '.join(entry.problems)}")
+        runs = len(entry.taking_part) * entry.n_networks
+        super().__init__(executor or executor_maker(jobs, cluster), runs, "arena")
+        self.entry = entry
+        self._store = store
+        self._unwritten: list[ArenaOutcome] = []
+        self._written_at = time.monotonic()
+
+    def _work(self) -> None:
+        self._tell(state=JobState.CHECKING)
+        known = self._store.arena.outcomes().keys()
+        wanted: list[_Wanted] = []
+        n_there = 0
+        for net in self.entry.networks():
+            network = scenario_hash(net.scenario)
+            for entrant in self.entry.taking_part:
+                if self.is_stopped:
+                    return
+                each = _wanted(entrant, net, network)
+                if each.key in known:
+                    n_there += 1
+                elif each.problem:
+                    self._keep(each, (Result(WORST, reason=each.problem), ""))
+                else:
+                    wanted.append(each)
+            self._tell(state=JobState.CHECKING, checked=self._progress.checked + len(self.entry.taking_part))
+        self._tell(state=JobState.RUNNING, finished=self._progress.finished + n_there, reused=n_there)
+        try:
+            self._make(wanted)
+        finally:
+            self._write()
+
+    def _task(self, wanted: _Wanted) -> Callable[[OnStart], Any]:
+        return partial(_try_out, replace(wanted.net, text=""), wanted.entrant.scenario(wanted.net))
+
+    def _keep(self, wanted: _Wanted, outcome: tuple[Result, str]) -> None:
+        result, version = outcome
+        if version and version != simulator_version():
+            raise ArenaError(
+                f"a worker has another version of Subflow ({version}) than this machine ({simulator_version()}): "
+                "install the same one on all machines of the cluster"
+            )
+        self._unwritten.append(
+            ArenaOutcome(
+                wanted.key,
+                wanted.entrant.name,
+                wanted.entrant.entry(),
+                wanted.net.name,
+                simulator_version(),
+                {name: value for name, value in asdict(result).items() if value == value},  # not NaN
+            )
+        )
+        if len(self._unwritten) >= _AT_ONCE or time.monotonic() - self._written_at > _WRITTEN_S:
+            self._write()
+        self._tell(finished=self._progress.finished + 1, doing=f"{wanted.entrant.name}, {wanted.net.name}")
+
+    def _give_up(self, wanted: _Wanted, problem: str) -> None:
+        """Whoever takes its process along is the worst there."""
+        self._problems.append(f"{wanted.entrant.name}, {wanted.net.name}: {problem}")
+        self._keep(wanted, (Result(WORST, reason=problem), ""))
+
+    def _write(self) -> None:
+        self._store.arena.add(self._unwritten)
+        self._unwritten = []
+        self._written_at = time.monotonic()
+
+
+def _wanted(entrant: Entrant, net: Network, network: str) -> _Wanted:
+    """An entrant in a network of that hash."""
+    problem = ""
+    try:
+        sends = entrant.sends(net.scenario.profile)
+    except AppError as error:
+        sends, problem = "", str(error)
+    told = (RULES, simulator_version(), sends, net.name, net.scenario.seed, net.competes, net.beside, network)
+    key = hashlib.sha256("/".join(map(repr, told)).encode()).hexdigest()[:32]
+    return _Wanted(entrant, net, key, problem)
+
+
+def _try_out(net: Network, scenario: Scenario, _on_start: OnStart) -> tuple[Result, str]:
+    """A result, and the version of who made it."""
+    outcome, packet_s = judged_and_timed(net, scenario)
+    result = Result(
+        outcome.utility,
+        outcome.throughput,
+        outcome.queueing,
+        outcome.excess_loss,
+        outcome.friendliness,
+        outcome.convergence_s,
+        1e6 * packet_s,
+        outcome.reason,
+    )
+    return result, simulator_version()

@@ -1,1 +1,0 @@
-"""The leaderboard: every controller in every scenario of the papers, and how they stand."""

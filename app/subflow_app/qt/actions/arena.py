@@ -1,0 +1,72 @@
+"""The arena: run, stopped, and written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import WRITABLE, ActionSpec, possible
+from subflow_app.qt.arena.feature import ArenaFeature
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
+
+def rows() -> Iterator[ActionSpec]:
+    """Its part of the Study menu."""
+    yield ActionSpec(
+        "arena.show",
+        "Sho&w the arena",
+        "Show what controllers and agents are worth in families of networks, with intervals",
+        "arena",
+        ("Ctrl+Alt+Shift+Z",),
+        lambda w, _: w.workspaces.go_to("arena"),
+    )
+    yield ActionSpec(
+        "arena.run_quick",
+        "Run the arena &quickly",
+        "Enter everybody in ten networks of each family; outcomes that are there are kept",
+        "run_quick",
+        ("Ctrl+Alt+Shift+L",),
+        lambda w, _: _arena(w).run(is_quick=True),
+        (
+            WRITABLE,
+            possible("arena.run_quick", translatable("the arena is running")),
+        ),
+    )
+    yield ActionSpec(
+        "arena.run_full",
+        "Run the arena in f&ull",
+        "Enter everybody in twenty networks of each family; outcomes that are there are kept",
+        "run",
+        ("Ctrl+Alt+Shift+K",),
+        lambda w, _: _arena(w).run(is_quick=False),
+        (
+            WRITABLE,
+            possible("arena.run_full", translatable("the arena is running")),
+        ),
+    )
+    yield ActionSpec(
+        "arena.stop",
+        "St&op the arena",
+        "End the arena; what has ended is kept, and running it again makes what is missing",
+        "stop",
+        ("Ctrl+Alt+Shift+S",),
+        lambda w, _: _arena(w).stop(),
+        (possible("arena.stop", translatable("the arena is not running")),),
+    )
+    yield ActionSpec(
+        "arena.export",
+        "Export the lea&derboard…",
+        "Write every value as CSV, or the picture that is shown as SVG or PNG",
+        "export_figure",
+        ("Ctrl+Alt+Shift+G",),
+        lambda w, _: _arena(w).ask_export(),
+        (possible("arena.export", translatable("the arena shows nothing yet")),),
+    )
+
+
+def _arena(window: MainWindow) -> ArenaFeature:
+
+    return window.features[ArenaFeature]

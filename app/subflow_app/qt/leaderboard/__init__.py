@@ -1,1 +1,0 @@
-"""The leaderboard in the window."""

@@ -1,0 +1,54 @@
+"""The arena in the window: run by its action, shown as a table and as scatters, by family, and written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtTest import QAbstractItemModelTester
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import ScriptedDialogs
+
+from subflow_app.core.arena import results
+from subflow_app.qt.arena.feature import EXPORT, RUN_QUICK, STOP, ArenaFeature
+from subflow_app.qt.main_window import MainWindow
+
+
+def test_the_arena_is_run_shown_and_written(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, dialogs: ScriptedDialogs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subflow_app.core.jobs.executors.jobs_beside_window", lambda: 1)
+    monkeypatch.setattr("subflow_app.core.library.shipped.shipped_outcomes", list)
+    monkeypatch.setattr(results, "QUICK_NUMBERS", range(1, 2))
+    feature = window.features[ArenaFeature]
+    feature.limit_to(["newreno", "lia", "idle"])
+    window.docks.set_open("arena", True)
+    window.docks.raise_panel("arena")
+    qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
+    content = feature.content
+    content.quick.setChecked(True)
+    qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
+    assert not content.rows
+    assert feature.possible() >= {RUN_QUICK}
+    assert EXPORT not in feature.possible()
+
+    feature.run(is_quick=True)
+    assert feature.possible() == {STOP}
+    qtbot.waitUntil(lambda: feature.is_settled, timeout=100_000)
+    assert {row.name for row in content.rows} == {"newreno", "lia", "idle"}
+    assert content.rows[-1].name == "idle"
+    assert not content.bar.isVisible()
+    assert "57 of 57 results, quick form." in content.words.text()
+    QAbstractItemModelTester(content.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    assert {mark.name for mark in content.delay.marks} >= {"newreno", "lia"}
+    place = content.families.findData("lossy")
+    content.families.setCurrentIndex(place)
+    assert all(row.n == 1 for row in content.rows)
+    assert not content.harm.marks  # nobody is beside them there
+    content.families.setCurrentIndex(0)
+    for number, name in ((0, "board.csv"), (1, "delay.svg"), (2, "friendliness.png")):
+        content.tabs.setCurrentIndex(number)
+        content.grab()
+        dialogs.answer("save_path", tmp_path / name)
+        feature.ask_export()
+        assert (tmp_path / name).stat().st_size > 500
