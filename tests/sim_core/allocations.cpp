@@ -3,7 +3,9 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdlib>
 #include <limits>
 #include <new>
@@ -15,9 +17,10 @@ thread_local long granted_count = std::numeric_limits<long>::max();
 std::atomic<std::size_t> bytes = 0;
 std::atomic<std::size_t> peak_bytes = 0;
 
-void* allocate(std::size_t size) noexcept {
+void* allocate(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) noexcept {
     ++count;
-    void* p = count > granted_count ? nullptr : std::malloc(size);
+    const std::size_t rounded = (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment;
+    void* p = count > granted_count ? nullptr : std::aligned_alloc(alignment, rounded);
     if (p == nullptr) return nullptr;
     const std::size_t now = bytes += malloc_usable_size(p);
     std::size_t peak = peak_bytes;
@@ -40,6 +43,26 @@ void release(void* p) noexcept {
 }
 [[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
     return allocate(size);
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+    if (void* p = allocate(size, static_cast<std::size_t>(alignment))) return p;
+    throw std::bad_alloc();
+}
+// Those of sanitizers would not come here by themselves.
+[[gnu::noinline]] void* operator new[](std::size_t size) {
+    return operator new(size);
+}
+[[gnu::noinline]] void operator delete[](void* p) noexcept {
+    release(p);
+}
+[[gnu::noinline]] void operator delete[](void* p, std::size_t) noexcept {
+    release(p);
+}
+[[gnu::noinline]] void operator delete(void* p, std::align_val_t) noexcept {
+    release(p);
+}
+[[gnu::noinline]] void operator delete(void* p, std::size_t, std::align_val_t) noexcept {
+    release(p);
 }
 [[gnu::noinline]] void operator delete(void* p) noexcept {
     release(p);
