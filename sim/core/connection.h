@@ -9,6 +9,7 @@
 #include "capture.h"
 #include "data_lane.h"
 #include "decision.h"
+#include "memory.h"
 #include "receiver.h"
 #include "ring.h"
 #include "scenario.h"

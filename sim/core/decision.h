@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "check.h"
+#include "memory.h"
 #include "ring.h"
 #include "rule_numbers.h"
 #include "units.h"

@@ -7,6 +7,7 @@
 #include "boxed.h"
 #include "check.h"
 #include "link_features.h"
+#include "memory.h"
 #include "packet.h"
 #include "queue_disc/drop_tail.h"
 #include "ring.h"

@@ -8,6 +8,7 @@
 
 #include "delivery_trace.h"
 #include "gilbert.h"
+#include "memory.h"
 #include "packet.h"
 #include "queue_disc/codel.h"
 #include "queue_disc/fq_codel.h"

@@ -10,6 +10,7 @@
 #include <limits>
 #include <vector>
 
+#include "memory.h"
 #include "ring.h"
 #include "units.h"
 

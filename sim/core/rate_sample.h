@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "decision.h"
+#include "memory.h"
 #include "ring.h"
 #include "units.h"
 

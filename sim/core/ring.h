@@ -5,11 +5,11 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
+#include <utility>
 
 #include "check.h"
 #include "fetch.h"
-#include "memory.h"
 
 namespace subflow {
 
@@ -22,6 +22,15 @@ class Ring {
 public:
     // `capacity`: of the first allocation.
     explicit Ring(std::uint32_t capacity = 16) : first_capacity_(std::bit_ceil(capacity)) {}
+    Ring(const Ring& other) : mask_(other.mask_), first_capacity_(other.first_capacity_) {
+        if (other.capacity() != 0) copy_slots(other, other.capacity());
+        begin_ = other.begin_;
+        end_ = other.end_;
+    }
+    Ring(Ring&&) noexcept = default;
+    Ring& operator=(const Ring& other) { return *this = Ring(other); }
+    Ring& operator=(Ring&&) noexcept = default;
+    ~Ring() = default;
 
     std::uint32_t begin_pos() const { return begin_; }
     std::uint32_t end_pos() const { return end_; }
@@ -39,14 +48,14 @@ public:
 
     // The slot of a new element at the end, for the caller to fill in.
     SF_INLINE T& push_slot() {
-        if (size() == capacity_) [[unlikely]]
+        if (size() == capacity()) [[unlikely]]
             grow();
         return slots_[end_++ & mask_];
     }
 
     // The slot that push_slot() will give next.
     T& next_slot() {
-        if (size() == capacity_) [[unlikely]]
+        if (size() == capacity()) [[unlikely]]
             grow();
         return slots_[end_ & mask_];
     }
@@ -58,13 +67,13 @@ public:
 
     // Has the first allocation now.
     void reserve() {
-        if (capacity_ == 0) grow();
+        if (capacity() == 0) grow();
     }
 
     // Has the processor fetch some slots from `pos` on.
     void fetch_from(std::uint32_t pos) const {
         const std::uint32_t first = pos & mask_;
-        fetch_some(slots_.data() + first, capacity_ - first, kFetchedBytes);
+        fetch_some(slots_.get() + first, capacity() - first, kFetchedBytes);
     }
 
     // Drops every element at `pos` and behind it.
@@ -75,25 +84,23 @@ public:
 
     // Empties the ring and continues numbering at `pos`.
     void reset(std::uint32_t pos = 0) { begin_ = end_ = pos; }
-    std::size_t heap_bytes() const { return heap_bytes_of(slots_); }
+    std::size_t heap_bytes() const { return capacity() * sizeof(T); }
 
 private:
+    std::uint32_t capacity() const { return mask_ + 1; }
     // Out of line, so that push_back() is small enough to be inlined wherever it is used.
-    [[gnu::noinline]] void grow() {
-        const std::uint32_t larger_capacity = capacity_ == 0 ? first_capacity_ : capacity_ * 2;
-        std::vector<T> larger(larger_capacity);
-        const std::uint32_t larger_mask = larger_capacity - 1;
-        for (std::uint32_t pos = begin_; pos != end_; ++pos) larger[pos & larger_mask] = slots_[pos & mask_];
-        slots_.swap(larger);
-        capacity_ = larger_capacity;
-        mask_ = larger_mask;
+    [[gnu::noinline]] void grow() { copy_slots(*this, capacity() == 0 ? first_capacity_ : capacity() * 2); }
+    void copy_slots(const Ring& from, std::uint32_t capacity) {
+        auto slots = std::make_unique<T[]>(capacity);
+        for (std::uint32_t pos = from.begin_; pos != from.end_; ++pos) slots[pos & (capacity - 1)] = from[pos];
+        slots_ = std::move(slots);
+        mask_ = capacity - 1;
     }
 
     static constexpr std::size_t kFetchedBytes = 1536;
 
-    std::vector<T> slots_;
-    std::uint32_t mask_ = 0;  // capacity - 1, kept because dividing a byte count by sizeof(T) per access is not free
-    std::uint32_t capacity_ = 0;  // of `slots_`
+    std::unique_ptr<T[]> slots_;
+    std::uint32_t mask_ = ~std::uint32_t{0};  // capacity - 1
     std::uint32_t begin_ = 0;
     std::uint32_t end_ = 0;
     std::uint32_t first_capacity_;

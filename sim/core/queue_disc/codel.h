@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "../memory.h"
 #include "../packet.h"
 #include "../ring.h"
 #include "../units.h"

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "../memory.h"
 #include "../rng.h"
 #include "codel.h"
 
