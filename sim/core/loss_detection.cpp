@@ -39,9 +39,9 @@ bool SubflowSender::detect_losses_by_time(Nanos now) {
     // decides about at least one packet, none is looked at twice, and those that follow have their own turn.
     while (loss_scan_ != snd_nxt_) {
         const SentPacket& packet = packets_[loss_scan_];
-        if (packet.flags == kInPipe) {
+        if (packet.flags() == kInPipe) {
             if (packet.transmission + 1 >= latest) break;
-            const Nanos due = packet.sent_time + latest_rtt_ + reordering_window();
+            const Nanos due = packet.sent_time() + latest_rtt_ + reordering_window();
             if (due > now) {
                 reordering_deadline_ = due;
                 break;
@@ -54,10 +54,10 @@ bool SubflowSender::detect_losses_by_time(Nanos now) {
     while (!retransmissions_.empty()) {
         const Retransmission& oldest = retransmissions_.front();
         const bool is_current = oldest.seq >= snd_una_ && packets_[oldest.seq].transmission == oldest.transmission &&
-                                packets_[oldest.seq].flags == (kInPipe | kRetransmitted);
+                                packets_[oldest.seq].flags() == (kInPipe | kRetransmitted);
         if (is_current) {
             if (oldest.transmission + 1 >= latest) break;
-            const Nanos due = packets_[oldest.seq].sent_time + latest_rtt_ + reordering_window();
+            const Nanos due = packets_[oldest.seq].sent_time() + latest_rtt_ + reordering_window();
             if (due > now) {
                 reordering_deadline_ = std::min(reordering_deadline_, due);
                 break;
@@ -74,7 +74,7 @@ void SubflowSender::mark_overdue_lost(Nanos now) {
     const Nanos wait = latest_rtt_ + reordering_window();
     for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
         const SentPacket& packet = packets_[seq];
-        if ((packet.flags & kInPipe) && (seq == snd_una_ || packet.sent_time + wait <= now)) mark_lost(seq);
+        if ((packet.flags() & kInPipe) && (seq == snd_una_ || packet.sent_time() + wait <= now)) mark_lost(seq);
     }
     reordering_deadline_ = kNever;
 }
@@ -120,12 +120,11 @@ Transmission SubflowSender::probe_with_new(std::uint32_t data_seq, Nanos now, co
 Transmission SubflowSender::probe_with_last(Nanos now, const TransportOptions& options) {
     const std::uint32_t seq = snd_nxt_ - 1;
     SentPacket& packet = packets_[seq];
-    SF_VALIDATE(has_outstanding() && (packet.flags & kInPipe));
+    SF_VALIDATE(has_outstanding() && (packet.flags() & kInPipe));
     // It counts once in the pipe, as the copy before it is lost or will be a duplicate.
     --pipe_;
     if (has_monitor_) monitor_->on_replaced(packet.transmission);
-    packet.flags |= kRetransmitted;
-    packet.sent_time = now;
+    packet.set(now, packet.flags() | kRetransmitted);
     packet.transmission = transmissions_++;
     if (samples_delivery_) stamp(seq, now);
     retransmissions_.push_back({seq, packet.transmission});

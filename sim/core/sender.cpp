@@ -75,7 +75,7 @@ void SubflowSender::change_controller(const Controller& controller, std::uint64_
     sampler_ = DeliverySampler();
     if (samples_delivery_) {
         sampler_.begin(snd_una_, now);
-        for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) sampler_.add_outstanding(packets_[seq].sent_time);
+        for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) sampler_.add_outstanding(packets_[seq].sent_time());
     }
 }
 
@@ -95,8 +95,7 @@ Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& option
     const std::uint32_t seq = take_first_lost();
     SentPacket& packet = packets_[seq];
     --lost_pending_;
-    packet.flags = kInPipe | kRetransmitted;
-    packet.sent_time = now;
+    packet.set(now, kInPipe | kRetransmitted);
     packet.transmission = transmissions_++;
     if (samples_delivery_) stamp(seq, now);
     retransmissions_.push_back({seq, packet.transmission});
@@ -115,10 +114,10 @@ std::uint32_t SubflowSender::take_first_lost() {
         const std::uint32_t seq = lost_again_.front();
         std::ranges::pop_heap(lost_again_, std::ranges::greater());
         lost_again_.pop_back();
-        if (seq >= snd_una_ && (packets_[seq].flags & kLost)) return seq;
+        if (seq >= snd_una_ && (packets_[seq].flags() & kLost)) return seq;
     }
     std::uint32_t seq = std::max(retransmit_hint_, snd_una_);
-    while (!(packets_[seq].flags & kLost)) ++seq;
+    while (!(packets_[seq].flags() & kLost)) ++seq;
     retransmit_hint_ = seq + 1;
     return seq;
 }
@@ -177,8 +176,8 @@ SF_INLINE AckOutcome SubflowSender::on_ordinary_ack(const Ack& ack) {
     const SentPacket& last = packets_[ack.cumulative - 1];
     latest_delivered_[0] = last.transmission + 1;
     latest_delivered_[1] = latest_delivered_[2] = last.transmission;  // or less: nothing that old is outstanding
-    latest_sent_time_ = last.sent_time;
-    latest_rtt_ = ack.now - last.sent_time;
+    latest_sent_time_ = last.sent_time();
+    latest_rtt_ = ack.now - last.sent_time();
     reordering_deadline_ = kNever;
     packets_.pop_front(count);
     pipe_ -= count;
@@ -349,8 +348,8 @@ void SubflowSender::sample_cumulative(std::uint32_t cumulative) {
     sampler_.begin_ack(pipe_, stats_.marked_lost);
     for (std::uint32_t seq = snd_una_; seq < cumulative; ++seq) {
         const SentPacket& packet = packets_[seq];
-        if (!(packet.flags & kSacked))
-            sampler_.on_delivered(seq, packet.transmission, (packet.flags & kRetransmitted) != 0);
+        if (!(packet.flags() & kSacked))
+            sampler_.on_delivered(seq, packet.transmission, (packet.flags() & kRetransmitted) != 0);
     }
     if (cumulative > snd_una_) sampler_.forget_below(cumulative);
 }
@@ -372,11 +371,11 @@ std::uint32_t SubflowSender::advance_past_sacked(std::uint32_t cumulative, Nanos
     std::uint32_t newly_delivered = 0;
     do {
         SentPacket& packet = packets_[snd_una_];
-        if (packet.flags & kSacked) {
+        if (packet.flags() & kSacked) {
             --sacked_count_;
         } else {
             // RFC 8985 section 6.2, step 3: it comes after one that was sent later, and was sent once only.
-            if (snd_una_ < highest && !(packet.flags & kRetransmitted)) reordering_seen_ = true;
+            if (snd_una_ < highest && !(packet.flags() & kRetransmitted)) reordering_seen_ = true;
             deliver(packet, echo, options);
             ++newly_delivered;
         }
@@ -396,11 +395,11 @@ std::uint32_t SubflowSender::apply_sack(std::span<const SeqRange> sack_blocks, N
         sacked_.add(block, [&](std::uint32_t begin, std::uint32_t end) {
             for (std::uint32_t seq = begin; seq != end; ++seq) {
                 SentPacket& packet = packets_[seq];
-                if (seq < highest && !(packet.flags & kRetransmitted)) reordering_seen_ = true;
+                if (seq < highest && !(packet.flags() & kRetransmitted)) reordering_seen_ = true;
                 deliver(packet, echo, options);
                 if (samples_delivery_)
-                    sampler_.on_delivered(seq, packet.transmission, (packet.flags & kRetransmitted) != 0);
-                packet.flags = static_cast<std::uint8_t>((packet.flags & kRetransmitted) | kSacked);
+                    sampler_.on_delivered(seq, packet.transmission, (packet.flags() & kRetransmitted) != 0);
+                packet.set_flags((packet.flags() & kRetransmitted) | kSacked);
             }
             newly_delivered += end - begin;
         });
@@ -415,7 +414,7 @@ bool SubflowSender::detect_losses() {
         latest_delivered_[2];  // transmissions numbered below overtaken - 1 have three later ones
     bool found = false;
     while (loss_scan_ != snd_nxt_ && packets_[loss_scan_].transmission + 1 < overtaken) {
-        if (packets_[loss_scan_].flags == kInPipe) {
+        if (packets_[loss_scan_].flags() == kInPipe) {
             mark_lost(loss_scan_);
             found = true;
         }
@@ -424,7 +423,7 @@ bool SubflowSender::detect_losses() {
     while (!retransmissions_.empty()) {
         const Retransmission& oldest = retransmissions_.front();
         const bool is_current = oldest.seq >= snd_una_ && packets_[oldest.seq].transmission == oldest.transmission &&
-                                packets_[oldest.seq].flags == (kInPipe | kRetransmitted);
+                                packets_[oldest.seq].flags() == (kInPipe | kRetransmitted);
         if (is_current) {
             if (oldest.transmission + 1 >= overtaken) break;
             mark_lost(oldest.seq);
@@ -439,7 +438,7 @@ void SubflowSender::mark_lost(std::uint32_t seq) {
     SentPacket& packet = packets_[seq];
     if (has_monitor_) [[unlikely]]
         monitor_->on_lost(packet.transmission);
-    packet.flags = static_cast<std::uint8_t>((packet.flags & kRetransmitted) | kLost);
+    packet.set_flags((packet.flags() & kRetransmitted) | kLost);
     if (lost_pending_ == 0) lost_again_.clear();
     --pipe_;
     ++lost_pending_;
@@ -528,7 +527,7 @@ void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const Transp
         mark_overdue_lost(now);
     } else {
         for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
-            if (packets_[seq].flags & kInPipe) mark_lost(seq);
+            if (packets_[seq].flags() & kInPipe) mark_lost(seq);
         }
         retransmissions_.reset(retransmissions_.end_pos());
         loss_scan_ = snd_nxt_;
@@ -568,7 +567,7 @@ void SubflowSender::check_invariants() const {
             SF_ASSERT(range + 1 == sacked_.size() || sacked_[range].end < sacked_[range + 1].begin);
         }
         const bool is_held = range < sacked_.size() && sacked_[range].begin <= seq;
-        const int state = packets_[seq].flags & (kInPipe | kLost | kSacked);
+        const int state = packets_[seq].flags() & (kInPipe | kLost | kSacked);
         SF_ASSERT((state == kSacked) == is_held);
         if (state == kInPipe) {
             ++in_pipe;

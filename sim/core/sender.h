@@ -107,10 +107,9 @@ public:
             restart_after_idle(now, options);
         const Transmission sent{snd_nxt_, data_seq, transmissions_++};
         SentPacket& packet = packets_.push_slot();
-        packet.sent_time = now;
+        packet.set(now, kInPipe);
         packet.data_seq = data_seq;
         packet.transmission = sent.number;
-        packet.flags = kInPipe;
         ++snd_nxt_;
         if (rto_deadline_ == kNever) restart_rto(now, options);
         count_sent(now);
@@ -177,7 +176,7 @@ public:
     template <class Visit>
     void for_each_undelivered(Visit&& visit) const {
         for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) {
-            if (!(packets_[seq].flags & kSacked)) visit(packets_[seq].data_seq);
+            if (!(packets_[seq].flags() & kSacked)) visit(packets_[seq].data_seq);
         }
         for (std::uint32_t pos = queue_.begin_pos(); pos != queue_.end_pos(); ++pos) visit(queue_[pos]);
     }
@@ -295,12 +294,23 @@ private:
     enum class Probe : std::uint8_t { None, New, Last };
     enum Flags : std::uint8_t { kInPipe = 1, kSacked = 2, kLost = 4, kRetransmitted = 8 };
 
-    struct SentPacket {
-        Nanos sent_time;
+    class SentPacket {
+    public:
         std::uint32_t data_seq = 0;
         std::uint32_t transmission = 0;
-        std::uint8_t flags = 0;
+
+        Nanos sent_time() const { return Nanos(static_cast<std::int64_t>(time_and_flags_ >> kFlagBits)); }
+        std::uint8_t flags() const { return static_cast<std::uint8_t>(time_and_flags_); }
+        void set(Nanos sent_time, std::uint32_t flags) {
+            time_and_flags_ = static_cast<std::uint64_t>(sent_time.value) << kFlagBits | flags;
+        }
+        void set_flags(std::uint32_t flags) { set(sent_time(), flags); }
+
+    private:
+        static constexpr int kFlagBits = 8;  // a run ends before 2^50 ns
+        std::uint64_t time_and_flags_ = 0;
     };
+    static_assert(sizeof(SentPacket) == 16);  // most of what a flow keeps
     struct Retransmission {
         std::uint32_t seq = 0;
         std::uint32_t transmission = 0;
@@ -337,14 +347,14 @@ private:
 
     // Books one packet as delivered, once. `echo` tells which of its transmissions that was.
     void deliver(SentPacket& packet, Nanos echo, const TransportOptions& options) {
-        if (packet.flags & kInPipe) --pipe_;
-        if (packet.flags & kLost) --lost_pending_;
+        if (packet.flags() & kInPipe) --pipe_;
+        if (packet.flags() & kLost) --lost_pending_;
         if (has_monitor_) [[unlikely]]
             monitor_delivery(packet);
         // The original arrived after all: it says nothing of what was sent before the retransmission (RFC 8985 section
         // 6.2, step 2).
-        if ((packet.flags & kRetransmitted) && echo < packet.sent_time && options.loss_detection == LossDetection::Rack)
-            [[unlikely]]
+        if ((packet.flags() & kRetransmitted) && echo < packet.sent_time() &&
+            options.loss_detection == LossDetection::Rack) [[unlikely]]
             return;
         // Deliveries come nearly always in order of transmission: an insertion into three places.
         const std::uint32_t t = packet.transmission + 1;
@@ -352,7 +362,7 @@ private:
             latest_delivered_[2] = latest_delivered_[1];
             latest_delivered_[1] = latest_delivered_[0];
             latest_delivered_[0] = t;
-            latest_sent_time_ = packet.sent_time;
+            latest_sent_time_ = packet.sent_time();
         } else if (t > latest_delivered_[1]) {
             latest_delivered_[2] = latest_delivered_[1];
             latest_delivered_[1] = t;
@@ -430,7 +440,7 @@ private:
     // The current packet leaves: it belongs to the current monitor interval, or begins one.
     void monitor_send(Nanos now);
     void monitor_delivery(const SentPacket& packet) {
-        if (packet.flags & kLost) monitor_->on_found(packet.transmission);
+        if (packet.flags() & kLost) monitor_->on_found(packet.transmission);
         monitor_->on_delivered(packet.transmission, delivered_at_);
     }
     // Tells the controller of the intervals that are finished.

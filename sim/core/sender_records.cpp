@@ -42,7 +42,7 @@ void SubflowSender::check_monitor() const {
     if (monitor_->open_count() == 0) return;
     std::uint32_t in_pipe = 0;
     for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq)
-        in_pipe += (packets_[seq].flags & kInPipe) != 0 && packets_[seq].transmission >= monitor_->first_open();
+        in_pipe += (packets_[seq].flags() & kInPipe) != 0 && packets_[seq].transmission >= monitor_->first_open();
     monitor_->check_invariants(in_pipe);
 }
 

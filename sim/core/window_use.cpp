@@ -76,8 +76,8 @@ void SubflowSender::undo_reduction() {
     // What was marked lost and has not been sent again is under way after all.
     for (std::uint32_t seq = snd_una_; seq != snd_nxt_ && lost_pending_ != 0; ++seq) {
         SentPacket& packet = packets_[seq];
-        if (packet.flags != kLost) continue;
-        packet.flags = kInPipe;
+        if (packet.flags() != kLost) continue;
+        packet.set_flags(kInPipe);
         if (has_monitor_) monitor_->on_found(packet.transmission);
         ++pipe_;
         --lost_pending_;
