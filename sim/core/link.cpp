@@ -40,7 +40,8 @@ LinkFeatures& Link::features() {
 void Link::describe_kind() {
     is_plain_ = up_ && !features_;
     is_predictable_ = !features_ || (!features_->has_managed_queue() && !features_->may_overtake);
-    uses_draw_ = has_independent_loss() || (features_ && (features_->red || features_->loss_chain));
+    has_independent_loss_ = loss_threshold_ != 0;
+    uses_draw_ = has_independent_loss_ || (features_ && (features_->red || features_->loss_chain));
 }
 
 // --- timed changes ---------------------------------------------------------------------------------------------------
@@ -143,7 +144,7 @@ Nanos Link::next_unpredictable_event() const {
 // --- links that are not plain ----------------------------------------------------------------------------------------
 
 bool Link::loses(std::uint64_t draw) {
-    if (has_independent_loss() && is_lost(draw)) return true;
+    if (has_independent_loss_ && is_lost(draw)) return true;
     if (!features_ || !features_->loss_chain) return false;
     return features_->loss_chain->loses(static_cast<std::uint64_t>(stats_.packets_in),
                                         to_unit_interval(combine64(loss_stream_ ^ kChainLossDraw, draw)));

@@ -6,6 +6,7 @@
 
 #include "boxed.h"
 #include "check.h"
+#include "fetch.h"
 #include "link_features.h"
 #include "memory.h"
 #include "packet.h"
@@ -21,13 +22,13 @@ namespace subflow {
 struct LinkStats {
     std::int64_t packets_in = 0;   // offered to the link
     std::int64_t packets_out = 0;  // arrived at the far end
+    Nanos busy{};                  // time the transmitter is engaged by the accepted packets, past or still to come
+    Nanos queue_time{};            // sum over packets of the time in the queue, service included (Little: its rate of
+                                   // growth is the mean queue length)
     std::int64_t drops_queue = 0;
     std::int64_t drops_random = 0;
     std::int64_t drops_down = 0;
     std::int64_t drops_scripted = 0;
-    Nanos busy{};        // time the transmitter is engaged by the accepted packets, past or still to come
-    Nanos queue_time{};  // sum over packets of the time in the queue, service included (Little: its rate of
-                         // growth is the mean queue length)
 };
 
 enum class Verdict : std::uint8_t {
@@ -50,7 +51,7 @@ enum class Verdict : std::uint8_t {
 //
 // A plain link (drop-tail, a rate or none, independent loss) is served here, inline; what more there can be lies behind
 // one branch, in LinkFeatures and link.cpp.
-class Link {
+class alignas(kCacheLine) Link {
 public:
     Link() = default;
     // A link that follows a delivery trace refers to the spec's; otherwise nothing of the spec is needed afterwards.
@@ -72,7 +73,7 @@ public:
             const Packet copy = packet;  // so that the packet itself need not have an address
             return offer_featured(copy, at, draw);
         }
-        if (has_independent_loss() && is_lost(draw)) [[unlikely]] {
+        if (has_independent_loss_ && is_lost(draw)) [[unlikely]] {
             ++stats_.drops_random;
             return Verdict::DroppedRandom;
         }
@@ -302,7 +303,6 @@ private:
         }
     }
 
-    bool has_independent_loss() const { return loss_threshold_ != 0; }
     bool is_lost(std::uint64_t draw) const { return always_loses_ || combine64(loss_stream_, draw) < loss_threshold_; }
 
     // As expire_queue(); where packets may overtake, what has left the queue takes its place among those on the wire.
@@ -328,6 +328,7 @@ private:
     void empty_managed_queue(Nanos now);
     Nanos next_unpredictable_event() const;
 
+    // What each packet touches comes first, in the order in which it does, and lies in three lines of the cache.
     Ring<Queued> queue_;        // what has not left the queue, by departure
     Ring<InFlight> in_flight_;  // held packets by arrival; those that are still queued come last
     Nanos transmitter_free_at_{};
@@ -338,17 +339,18 @@ private:
     double nanos_per_byte_ = 0;
     double carried_fraction_ = 0;
     DropTail discipline_;
-    std::uint64_t loss_threshold_ = 0;  // loss probability scaled to 2^64
-    std::uint64_t loss_stream_ = 0;
-    bool always_loses_ = false;
-    bool unlimited_rate_ = true;
-    bool up_ = true;
     bool is_plain_ = true;  // up, and without features
+    bool unlimited_rate_ = true;
     bool is_predictable_ = true;
     bool uses_draw_ = false;
+    bool has_independent_loss_ = false;
+    bool always_loses_ = false;
+    bool up_ = true;
     std::int64_t max_queue_pkts_ = 0;
     LinkStats stats_;
     Boxed<LinkFeatures> features_;
+    std::uint64_t loss_threshold_ = 0;  // loss probability scaled to 2^64
+    std::uint64_t loss_stream_ = 0;
 };
 
 }  // namespace subflow
