@@ -9,6 +9,7 @@
 #include "capture.h"
 #include "data_lane.h"
 #include "decision.h"
+#include "fetch.h"
 #include "memory.h"
 #include "receiver.h"
 #include "ring.h"
@@ -120,11 +121,8 @@ struct Opening {
 
 // One path's worth of a connection. Sender and receiver stand in one record because the simulator owns both hosts; they
 // communicate through packets only.
-struct Subflow {
-    SubflowSender sender;
-    SubflowReceiver receiver;
-    ReceiveBuffer buffer;
-    DataLane lane;
+struct alignas(kCacheLine) Subflow {
+    // What each packet looks at on its way, in one line of the cache
     std::uint32_t connection = 0;
     std::uint8_t ordinal = 0;  // position in the connection
     std::uint8_t hops = 0;
@@ -135,9 +133,18 @@ struct Subflow {
     bool is_backup = false;              // carries data only while no other subflow is usable
     std::uint32_t route = 0;             // into Network's table of hops
     std::uint32_t ack_route = 0;
-    std::uint64_t random_stream = 0;                // what its draws are made from
+    std::uint64_t random_stream = 0;  // what its draws are made from
+    std::uint32_t acks_heard = 0;     // of its receiver, as far as its sender knows
+    std::int64_t received_bytes = 0;  // payload, first arrivals on this subflow
+    std::int64_t arrived_pkts = 0;    // data packets that got to the far end
+    std::int64_t goodput_bytes = 0;   // payload delivered in order to the application that came by this subflow
+
+    SubflowSender sender;
+    SubflowReceiver receiver;
+    ReceiveBuffer buffer;
+    DataLane lane;
+
     std::array<std::uint32_t, 2> handshake_pkts{};  // that the sender and the receiver have sent
-    std::uint32_t acks_heard = 0;                   // of its receiver, as far as its sender knows
     Nanos join_at = kNever;  // establishment under way: when it is there, or what its handshake waits for is overdue
     Opening opening;
     Nanos penalised_others_at = Nanos(-kNever.value);  // last time it had slower subflows penalised
@@ -145,11 +152,8 @@ struct Subflow {
     double schedule_logit = 0;       // what an agent wants it to have of what is handed out (Candidate::logit)
     std::uint32_t copied_below = 0;  // where each packet goes out on every subflow: what this one is through with
 
-    std::int64_t received_bytes = 0;  // payload, first arrivals on this subflow
-    std::int64_t goodput_bytes = 0;   // payload delivered in order to the application that came by this subflow
-    std::int64_t arrived_pkts = 0;    // data packets that got to the far end
-    std::int64_t dropped_pkts = 0;    // data packets lost in the network
-    std::int64_t lost_pkts = 0;       // those of them that were sent within the measured interval
+    std::int64_t dropped_pkts = 0;  // data packets lost in the network
+    std::int64_t lost_pkts = 0;     // those of them that were sent within the measured interval
 
     std::size_t heap_bytes() const { return heap_bytes_of(sender, receiver, lane); }
 };
