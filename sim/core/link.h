@@ -296,11 +296,11 @@ private:
         return a.arrival < b.arrival || (a.arrival == b.arrival && a.packet.subflow <= b.packet.subflow);
     }
     void sort_in_last() {
+        const InFlight last = in_flight_.back();
         std::uint32_t pos = in_flight_.end_pos() - 1;
-        while (pos != in_flight_.begin_pos() && !has_order(in_flight_[pos - 1], in_flight_[pos])) {
-            std::swap(in_flight_[pos], in_flight_[pos - 1]);
-            --pos;
-        }
+        for (; pos != in_flight_.begin_pos() && !has_order(in_flight_[pos - 1], last); --pos)
+            in_flight_[pos] = in_flight_[pos - 1];
+        in_flight_[pos] = last;
     }
 
     bool is_lost(std::uint64_t draw) const { return always_loses_ || combine64(loss_stream_, draw) < loss_threshold_; }

@@ -97,6 +97,15 @@ void Network::fetch_extensions(std::uint32_t first) const {
     fetch_some(&ack_extensions_[first], ack_extensions_.size() - first, 1024);
 }
 
+// Not inlined: nearly always there is no capture, and its callers are the path of every packet.
+void Network::note_packet(Connection& c, const Packet& p, Station station, Nanos at) {
+    const bool is_ack = p.kind() == PacketKind::Ack || p.kind() == PacketKind::Handshake;
+    const std::int64_t header_bytes = p.kind() == PacketKind::Data ? c.header_bytes : kDatagramHeaderBytes.value;
+    const auto payload_bytes = static_cast<std::uint16_t>(is_ack ? 0 : p.size - header_bytes);
+    const bool is_extended = p.kind() == PacketKind::Ack && p.extension != kNoExtension;
+    c.captured->note(p, station, at, payload_bytes, is_extended ? &ack_extensions_[p.extension] : nullptr);
+}
+
 void Network::fetch_ahead(std::uint32_t level) const {
     switch (level) {
         case 0:

@@ -416,15 +416,6 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
     return slot;
 }
 
-// Not inlined: nearly always there is no capture, and its callers are the path of every packet.
-void Network::note_packet(Connection& c, const Packet& p, Station station, Nanos at) {
-    const bool is_ack = p.kind() == PacketKind::Ack || p.kind() == PacketKind::Handshake;
-    const std::int64_t header_bytes = p.kind() == PacketKind::Data ? c.header_bytes : kDatagramHeaderBytes.value;
-    const auto payload_bytes = static_cast<std::uint16_t>(is_ack ? 0 : p.size - header_bytes);
-    const bool is_extended = p.kind() == PacketKind::Ack && p.extension != kNoExtension;
-    c.captured->note(p, station, at, payload_bytes, is_extended ? &ack_extensions_[p.extension] : nullptr);
-}
-
 void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
     if (c.captured) [[unlikely]]
         note_packet(c, packet, Station::Sender, now_);
@@ -449,6 +440,10 @@ void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
         if (outcome.newly_delivered != 0) measurement_.add_rtt(s.connection, now_ - packet.sent_time);
         if (outcome.ended_recovery) [[unlikely]]
             marks_.add(now_, MarkKind::Recovered, packet.subflow, s.sender.window().cwnd_pkts);
+        if (outcome.ended_overshoot) [[unlikely]] {
+            s.receiver.give_memory_back();
+            c.reassembly.give_memory_back();
+        }
         if (outcome.began_recovery) [[unlikely]]
             marks_.add(now_, MarkKind::Loss, packet.subflow, s.sender.effective_cwnd_pkts());
         if (c.calls_agent && calls_agent(packet.subflow)) [[unlikely]]

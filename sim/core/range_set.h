@@ -79,6 +79,12 @@ public:
         }
     }
 
+    // Gives back what it takes beyond room for the ranges that are there.
+    void shrink() {
+        ranges_.erase(ranges_.begin(), ranges_.begin() + offset());
+        first_ = 0;
+        ranges_.shrink_to_fit();
+    }
     std::size_t heap_bytes() const { return heap_bytes_of(ranges_); }
 
 private:

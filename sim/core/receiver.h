@@ -105,6 +105,7 @@ public:
         return out;
     }
 
+    void give_memory_back() { out_of_order_.shrink(); }
     std::size_t heap_bytes() const { return heap_bytes_of(out_of_order_); }
 
 private:
@@ -236,6 +237,7 @@ public:
         return right_edge_;
     }
 
+    void give_memory_back() { held_.shrink(); }
     std::size_t heap_bytes() const { return heap_bytes_of(held_); }
 
 private:

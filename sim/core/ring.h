@@ -2,6 +2,7 @@
 // "done".
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -68,6 +69,12 @@ public:
     // Has the first allocation now.
     void reserve() {
         if (capacity() == 0) grow();
+    }
+
+    // Gives back what it takes beyond room for `count` elements, or for those that are there.
+    void shrink(std::uint32_t count = 0) {
+        const std::uint32_t enough = std::bit_ceil(std::max({count, size(), first_capacity_}));
+        if (capacity() > enough) copy_slots(*this, enough);
     }
 
     // Has the processor fetch some slots from `pos` on.

@@ -305,6 +305,7 @@ void SubflowSender::leave_recovery(const Ack& ack, SeqRange duplicate, AckSample
                [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });
     state_ = SenderState::Open;
     outcome.ended_recovery = true;
+    outcome.ended_overshoot = std::isinf(undo_ssthresh_) && !std::isinf(window_.ssthresh_pkts);
     forget_duplicates_in_time();
     if (is_groundless) {
         decide(Cause::RecoveryExit, ack.now, sender_rules::kUndo, [&](Reason* why) {
@@ -315,6 +316,15 @@ void SubflowSender::leave_recovery(const Ack& ack, SeqRange duplicate, AckSample
     }
     undo_cwnd_ = 0;
     tell_recovered(sample, ack.siblings);
+    if (outcome.ended_overshoot) give_memory_back();
+}
+
+// A slow start that went too far had twice as much in flight as there will be again soon, half of it lost.
+void SubflowSender::give_memory_back() {
+    packets_.shrink(static_cast<std::uint32_t>(window_.cwnd_pkts) + 1);
+    retransmissions_.shrink();
+    sacked_.shrink();
+    lost_again_.shrink_to_fit();
 }
 
 void SubflowSender::tell_recovered(AckSample& sample, const Siblings& siblings) {

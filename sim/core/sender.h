@@ -47,7 +47,8 @@ struct AckOutcome {
     std::uint32_t newly_delivered = 0;
     bool has_advanced = false;  // the cumulative acknowledgement moved
     bool began_recovery = false;
-    bool ended_recovery = false;  // recovery or loss state left
+    bool ended_recovery = false;   // recovery or loss state left
+    bool ended_overshoot = false;  // and that for the first time, after the slow start that went too far
 };
 
 // What a timer did.
@@ -298,7 +299,6 @@ private:
     public:
         std::uint32_t data_seq = 0;
         std::uint32_t transmission = 0;
-
         Nanos sent_time() const { return Nanos(static_cast<std::int64_t>(time_and_flags_ >> kFlagBits)); }
         std::uint8_t flags() const { return static_cast<std::uint8_t>(time_and_flags_); }
         void set(Nanos sent_time, std::uint32_t flags) {
@@ -492,6 +492,7 @@ private:
     void leave_recovery(const Ack& ack, SeqRange duplicate, AckSample& sample, LossVerdict& losses,
                         AckOutcome& outcome);
     void tell_recovered(AckSample& sample, const Siblings& siblings);
+    void give_memory_back();
     void reduce_after_loss(const Ack& ack, const LossVerdict& losses, AckSample& sample, AckOutcome& outcome);
     // (Re)starts the probe timer if a probe could tell anything: RFC 8985 section 7.2.
     void start_probe_timer(const TransportOptions& options) {

@@ -48,6 +48,46 @@ TEST(Ring, PositionsKeepNamingTheSameElementWhileItGrows) {
     EXPECT_EQ(ring.size(), 49u);
 }
 
+TEST(Ring, ShrinksToWhatIsThereOrWanted) {
+    Ring<int> ring(4);
+    for (int i = 0; i < 100; ++i) ring.push_back(i);
+    ring.pop_front(90);
+    ring.shrink(20);
+    EXPECT_EQ(ring.heap_bytes(), 32 * sizeof(int));
+    ring.shrink();
+    EXPECT_EQ(ring.heap_bytes(), 16 * sizeof(int));
+    ring.shrink(1000);  // no more than there is
+    EXPECT_EQ(ring.heap_bytes(), 16 * sizeof(int));
+    for (int i = 100; i < 130; ++i) ring.push_back(i);
+    for (std::uint32_t pos = 90; pos != 130; ++pos) EXPECT_EQ(ring[pos], static_cast<int>(pos));
+    Ring<int> empty(4);
+    empty.shrink();
+    EXPECT_EQ(empty.heap_bytes(), 0u);
+}
+
+TEST(Ring, ACopyHasItsOwnElements) {
+    Ring<int> ring(4);
+    for (int i = 0; i < 6; ++i) ring.push_back(i);
+    Ring<int> copy = ring;
+    copy[5] = 50;
+    copy.push_back(60);
+    EXPECT_EQ(ring[5], 5);
+    EXPECT_EQ(ring.end_pos(), 6u);
+    EXPECT_EQ(copy.back(), 60);
+    EXPECT_EQ(copy[3], 3);
+}
+
+TEST(RangeSet, ShrinksToTheRangesThatAreThere) {
+    RangeSet ranges;
+    for (std::uint32_t i = 0; i < 50; ++i) ranges.add({10 * i, 10 * i + 5});
+    ranges.erase_below(470);
+    ranges.shrink();
+    EXPECT_EQ(ranges.heap_bytes(), 3 * sizeof(SeqRange));
+    EXPECT_EQ(ranges.front(), (SeqRange{470, 475}));
+    EXPECT_EQ(ranges.back(), (SeqRange{490, 495}));
+    EXPECT_EQ(ranges.add({475, 480}), (SeqRange{470, 485}));
+}
+
 // Against the plainest of models: a std::set of numbers.
 TEST(RangeSet, AgreesWithASetOfNumbers) {
     for (std::uint64_t seed = 0; seed < 200; ++seed) {

@@ -25,6 +25,23 @@ TEST(Network, ASingleFlowFillsALinkWithABufferOfOneBdp) {
     EXPECT_EQ(network.subflow_result(0).timeouts, 0);
 }
 
+TEST(Network, WhatTheFirstSlowStartTookIsGivenBack) {
+    Scenario scenario = textbook(100_s);
+    add_tcp(scenario, add_path(scenario, {}));
+    Network network(scenario, 1);
+    std::size_t most = 0;
+    while (network.subflows()[0].sender.state() != SenderState::Recovery) network.run_until(network.now() + 10_ms);
+    while (network.subflows()[0].sender.state() == SenderState::Recovery) {
+        const Subflow& s = network.subflows()[0];
+        most = std::max(most, s.heap_bytes() + network.connections()[0].heap_bytes());
+        network.run_until(network.now() + 10_ms);
+    }
+    const Subflow& s = network.subflows()[0];
+    EXPECT_LT(s.heap_bytes() + network.connections()[0].heap_bytes(), most / 2);
+    network.run_until(100_s);
+    network.check_invariants();
+}
+
 TEST(Network, PacketsArriveWhenTheArithmeticSaysSo) {
     // 10 packets of 1500 B at 10 Mbit/s: 1.2 ms each; last byte in after 10 * 1.2 + 50 ms.
     Scenario scenario = textbook(1_s);
