@@ -130,11 +130,12 @@ def told_of(board: Board) -> Iterator[str]:
     known, wanted = board.n_finished, board.n_wanted
     yield f"{known} of {wanted} results, {'quick' if board.entry.is_quick else 'full'} form."
     if board.n_shipped:
-        yield f"{board.n_shipped} of them ship with Subflow; the others were made here."
+        others = "" if board.n_shipped == known else "; the others were made here"
+        yield f"{board.n_shipped} of them ship with Subflow{others}."
     if board.made:
         yield f"The last of them was made {board.made}."
     if len(board.versions) > 1:
-        yield f"They are of {counted(len(board.versions), 'version')} of the simulator: entering again makes them anew."
+        yield f"Made by {counted(len(board.versions), 'version')} of the simulator; run again, they are of one."
     several = [f"{name} {count}" for name, count in sorted(board.tries.items()) if count > 1]
     if several and board.entry.split == "test":
         yield f"Different entries under one name that have seen the test networks: {', '.join(several)}."
