@@ -9,7 +9,8 @@
 namespace subflow {
 
 // Source: Yu, Xu, Zhao, Tang, "MPLibra: Complementing the Benefits of Classic and Learning-Based Multipath Congestion
-// Control", the baseline of section II: a fixed number of subflows, one monitor interval for all, reward ln sum x_i.
+// Control", the baseline of section II: one monitor interval for all subflows, reward ln sum x_i. How many there are is
+// for the policy to say: the paper's is made for a fixed number.
 // DEVIATION: the length of that interval is not given; the longest smoothed RTT.
 class CleanSlate : public AgentWindow {
 public:
@@ -36,8 +37,7 @@ public:
     static constexpr std::array kRules{&kSlowStart, &kFirstLoss, &kLossIgnored, &kBackAfterTimeout, &kWindowFactor};
     static constexpr AlgorithmInfo kInfo{
         .name = "clean-slate",
-        .summary =
-            "A learned agent per connection, made for one number of subflows, sets windows and nothing else does",
+        .summary = "A learned agent per connection sets the windows of its subflows, and nothing else does",
         .source = "Yu et al. (MPLibra), section II",
         .is_coupled = true,
         .options = kOptions,
