@@ -87,7 +87,7 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
     yield Heading("How they stand")
     yield Paragraph(METHOD)
     yield Paragraph(" ".join(told_of(board)))
-    yield standings_table(rows)
+    yield from _in_two(standings_table(rows))
     failed = reasons_table(rows)
     if failed.rows:
         yield Paragraph("Who fails in a network counts as the worst there, and the rest goes on.")
@@ -96,7 +96,8 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
         yield Paragraph(f"{problem}.")
     yield Heading("Throughput, delay and friendliness")
     yield Paragraph(
-        "The line is the frontier: nobody is better in both. Throughput is the goodput over the max-min fair share, "
+        "Below each figure stand those on the frontier: nobody is better in both. Throughput is the goodput over the "
+        "max-min fair share, "
         "a mean of logarithms; delay is the time in queues over the base round trip. Friendliness is what competing "
         "TCP keeps of what it gets beside NewReno."
     )
@@ -127,6 +128,17 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
     yield entry_table(board)
     if board.versions:
         yield Paragraph(f"Made with {', '.join(board.versions)}.")
+
+
+def _in_two(table: TextTable) -> Iterator[TextTable]:
+    """The scores, and what they are made of: beside each other they are too wide for a page."""
+    n = len(table.columns)
+    for title, places in (
+        (table.title, (0, 1, 2, 3, 4, n - 2, n - 1)),
+        ("What scores are made of", (0, 1, *range(5, n - 2))),
+    ):
+        rows = tuple(tuple(row[place] for place in places) for row in table.rows)
+        yield TextTable(title, tuple(table.columns[place] for place in places), rows)
 
 
 def commands(board: Board) -> list[str]:
