@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from subflow_store.upgrade import head
+
 ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.skipif(
@@ -34,7 +36,7 @@ QUICK = (
 )
 OPERATIONS = (
     *("create", "run", "sweep", "train", "copy", "take", "salvage", "export", "bundle", "library"),
-    *(f"migrate-{version}" for version in range(1, 6)),
+    *(f"migrate-{version}" for version in range(1, head())),
 )
 WAYS = tuple((kind, way) for kind in ("write", "sync", "rename") for way in ("once", "later", "kill"))
 EVERY = tuple((operation, kind, way, 1) for operation in OPERATIONS for kind, way in WAYS)
