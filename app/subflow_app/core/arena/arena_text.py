@@ -10,7 +10,8 @@ from subflow_app.core.arena.columns import COLUMNS, ArenaColumn
 from subflow_app.core.arena.results import Board, family_titles
 from subflow_app.core.arena.standings import Interval, Standing, standings
 from subflow_app.core.json_document import fields
-from subflow_app.core.number_text import NOTHING, counted, finite
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.number_text import NOTHING, finite
 from subflow_app.core.tables import (
     Column,
     NumberColumn,
@@ -27,7 +28,7 @@ STANDING_COLUMNS = ("rank", "controller", "family", "score", "low", "high", "wor
 OVERALL = "overall"
 _UNITS = {"convergence": "s", "cpu": "us"}
 
-METHOD = (
+METHOD = translatable(
     "Score: mean over the families of networks, of each the mean utility of its networks. 0 is the fair share without "
     "queue and without loss of its own, and -5 the worst. It depends on nobody else who takes part. Intervals hold "
     "95 % of what other draws of the networks would give (bootstrap); “ahead” means that its lead over the next one is "
@@ -51,8 +52,9 @@ def score_text(value: float) -> str:
 
 def harm_text(row: Standing) -> str:
     """In how many networks it is the worst for harm to others or for its own failure; empty: in none."""
-    parts = ([f"{row.n_gated} gated"] if row.n_gated else []) + ([f"{row.n_failed} failed"] if row.n_failed else [])
-    return ", ".join(parts)
+    gated = [tr("{count} gated", count=row.n_gated)] if row.n_gated else []
+    failed = [tr("{count} failed", count=row.n_failed)] if row.n_failed else []
+    return ", ".join([*gated, *failed])
 
 
 def standings_table(rows: Sequence[Standing]) -> TextTable:
@@ -128,17 +130,21 @@ def entry_table(board: Board) -> TextTable:
 def told_of(board: Board) -> Iterator[str]:
     """What is to be said of a board, a sentence each."""
     known, wanted = board.n_finished, board.n_wanted
-    yield f"{known} of {wanted} results, {'quick' if board.entry.is_quick else 'full'} form."
-    if board.n_shipped:
-        others = "" if board.n_shipped == known else "; the others were made here"
-        yield f"{board.n_shipped} of them ship with Subflow{others}."
+    if board.entry.is_quick:
+        yield tr("{known} of {wanted} results, quick form.", known=known, wanted=wanted)
+    else:
+        yield tr("{known} of {wanted} results, full form.", known=known, wanted=wanted)
+    if board.n_shipped == known > 0:
+        yield tr("All of them ship with Subflow.")
+    elif board.n_shipped:
+        yield tr("{count} of them ship with Subflow; the others were made here.", count=board.n_shipped)
     if board.made:
-        yield f"The last of them was made {board.made}."
+        yield tr("The last of them was made {date}.", date=board.made)
     if len(board.versions) > 1:
-        yield f"Made by {counted(len(board.versions), 'version')} of the simulator; run again, they are of one."
+        yield tr("Made by {count} versions of the simulator; run again, they are of one.", count=len(board.versions))
     several = [f"{name} {count}" for name, count in sorted(board.tries.items()) if count > 1]
     if several and board.entry.split == "test":
-        yield f"Different entries under one name that have seen the test networks: {', '.join(several)}."
+        yield tr("Different entries under one name that have seen the test networks: {list}.", list=", ".join(several))
 
 
 def values_csv(board: Board) -> str:

@@ -170,4 +170,4 @@ class ArenaPanel(QWidget):
         assert board is not None
         told = [*told_of(board), *(f"{problem}." for problem in board.entry.problems)]
         self.words.setText(" ".join(told))
-        self.words.setToolTip(METHOD)
+        self.words.setToolTip(tr(METHOD))
