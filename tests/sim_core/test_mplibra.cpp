@@ -73,7 +73,8 @@ TEST(MpLibraAgent, RewardMatchesTheVector) {
 }
 
 TEST(MpLibraAgent, RewardOfLogarithmsIsTheSameFromAnyRateOn) {
-    MpLibra libra{Options(MpLibra::kInfo, {{"reward", std::string("log")}, {"reward_delay", 0.5}})};
+    const std::vector<OptionValue> options{{"reward", std::string("log")}, {"reward_delay", 0.5}};
+    MpLibra libra{Options(MpLibra::kInfo, options)};
     std::array<float, 5> record{};
     EpochSample sample{.delivered_pps = 100, .least_rtt_s = 0.1, .min_rtt_s = 0.1};
     sample.reference_pps = 1000;
