@@ -434,8 +434,9 @@ TEST_F(MonitoredSenderTest, AnIntervalWithoutDataIsMarked) {
 
 // --- networks -------------------------------------------------------------------------------------------------------
 
-// Every flow by monitor intervals.
+// Every flow by monitor intervals, from its beginning to its end.
 Scenario monitored(Scenario scenario) {
+    std::erase_if(scenario.events, [](const EventSpec& event) { return event.controller.has_value(); });
     for (FlowSpec& flow : scenario.flows) {
         if (sends_datagrams(flow.kind)) continue;
         flow.controller.name = flow.kind == FlowKind::Mptcp ? "uncoupled" : "vivace";
