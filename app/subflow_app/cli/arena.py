@@ -74,7 +74,7 @@ def arena(
     as_csv: Annotated[bool, typer.Option("--csv", help="Print every value as CSV, in SI units.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Rank controllers, agents and whatever else sends, in families of networks.
+    """Rank controllers and agents in many networks.
 
     In each network an entrant has a utility: the logarithm of its goodput over its fair share, less what its queues
     and its losses cost; who leaves competing TCP less than 80 % of what it gets beside NewReno counts as the worst,
