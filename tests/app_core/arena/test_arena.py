@@ -183,6 +183,7 @@ def test_gated_and_failed_networks_are_told_apart() -> None:
 
 def test_the_frontier_is_those_whom_nobody_beats_in_both() -> None:
     found = [Point("a", 0.1, 0.5), Point("b", 0.2, 0.9), Point("c", 0.3, 0.8), Point("oracle", 0.0, 1.0)]
+    found.append(Point("constant", 0.0, 0.1))
     assert [point.name for point in frontier(found, "queueing", "throughput")] == ["a", "b"]
 
 

@@ -1,4 +1,8 @@
-"""Who is on the frontier of two columns: nobody else is at least as good in both, and better in one."""
+"""Who is on the frontier of two columns: nobody else is at least as good in both, and better in one.
+
+The frontier is of those who heed the network: the oracle knows it, and who sends blindly has short queues by sending
+next to nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,7 @@ from dataclasses import dataclass, replace
 
 from subflow_app.core.arena.columns import COLUMNS
 from subflow_app.core.arena.standings import Standing
-
-ORACLE = "oracle"
-"""It knows the network: the frontier is of those who do not."""
+from subflow_sim.arena.blind import BLIND
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +45,9 @@ def points(rows: Sequence[Standing], along: str, up: str) -> list[Point]:
 
 
 def frontier(found: Sequence[Point], along: str, up: str) -> list[Point]:
-    """Those on the frontier, along the x axis; without the oracle."""
+    """Those on the frontier, along the x axis."""
     sign_x, sign_y = COLUMNS[along].better, COLUMNS[up].better
-    others = [point for point in found if point.name != ORACLE]
+    others = [point for point in found if point.name not in BLIND]
 
     def is_beaten(point: Point) -> bool:
         return any(

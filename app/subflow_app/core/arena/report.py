@@ -96,9 +96,9 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
         yield Paragraph(f"{problem}.")
     yield Heading("Throughput, delay and friendliness")
     yield Paragraph(
-        "Below each figure stand those on the frontier: nobody is better in both. Throughput is the goodput over the "
-        "max-min fair share, "
-        "a mean of logarithms; delay is the time in queues over the base round trip. Friendliness is what competing "
+        "Below each figure stand those on the frontier: nobody who heeds the network is better in both. Throughput is "
+        "the goodput over the max-min fair share, a mean of logarithms; delay is the time in queues over the base "
+        "round trip. Friendliness is what competing "
         "TCP keeps of what it gets beside NewReno."
     )
     for number, (along, up) in enumerate((("queueing", "throughput"), ("friendliness", "throughput")), start=1):
