@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from subflow_agents.options import choice, flag, integer, number
+from subflow_agents.options import choice, flag, integer, memory, number
 
 LILLICRAP = "Lillicrap et al. 2015, section 7"
 SCHAUL = "Schaul et al. 2015, proportional variant"
 RULING = "a ruling: the paper is silent"
 ANY_NUMBER = "a ruling: the papers' networks are made for one number of subflows"
-MEMORY_S = 10.0
-"""For so long the extremes hold that an agent measures by: routes and competitors change, and what was best before them
-says nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,14 +120,7 @@ class WindowConfig(DdpgConfig):
     delay_weight: float = number(
         0.0, "What RTT / lowest RTT - 1 costs in the reward; not in a paper.", RULING, minimum=0, maximum=100
     )
-    memory: float = number(
-        MEMORY_S,
-        "For so long the largest rate and the lowest RTT hold that rates, RTTs and windows are measured by.",
-        RULING,
-        minimum=1,
-        maximum=3600,
-        unit="s",
-    )
+    memory: float = memory()
     head: str = choice(
         "each",
         "each: one network acts on each subflow in turn, by what it and the encoder see, so that any number of them "

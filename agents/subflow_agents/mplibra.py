@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_agents.ddpg_options import MEMORY_S, RULING, DdpgConfig
+from subflow_agents.ddpg_options import RULING, DdpgConfig
 from subflow_agents.learner import Learner, LearnerSetup
-from subflow_agents.options import choice, integer, number
+from subflow_agents.options import choice, integer, memory, number
 from subflow_agents.registry import AgentInfo
 
 PAPER = "Yu et al. (MPLibra), section IV"
@@ -61,14 +61,7 @@ class MplibraConfig(DdpgConfig):
     )
     reward_delay: float = number(1.0, "Weight of the RTT in the reward.", PAPER, minimum=0, maximum=1e3)
     reward_loss: float = number(10.0, "Weight of the loss ratio in the reward.", PAPER, minimum=0, maximum=1e3)
-    memory: float = number(
-        MEMORY_S,
-        "For so long the largest rate and the lowest RTT hold that rates, RTTs and windows are measured by.",
-        RULING,
-        minimum=1,
-        maximum=3600,
-        unit="s",
-    )
+    memory: float = memory()
     squash_penalty: float = number(
         0.001,
         "Weight of the mean square of what the actor puts out before its tanh.",

@@ -74,6 +74,18 @@ def number(
     return _field("number", default, help_text, source, unit=unit, minimum=minimum, maximum=maximum)
 
 
+def memory() -> Any:
+    """For how long the extremes hold that an agent measures by, s; the same for all agents."""
+    return number(
+        10.0,
+        "For so long the largest rate and the lowest RTT hold that rates, RTTs and windows are measured by.",
+        "a ruling: the best of long ago says nothing of a path that has changed",
+        minimum=1,
+        maximum=3600,
+        unit="s",
+    )
+
+
 def integer(default: int, help_text: str, source: str, *, minimum: int, maximum: int, unit: str = "1") -> Any:
     """A field that holds a whole number."""
     return _field("integer", default, help_text, source, unit=unit, minimum=minimum, maximum=maximum)

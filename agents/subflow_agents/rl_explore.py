@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from subflow_agents.ddpg_options import MEMORY_S
-from subflow_agents.options import choice, integer, number
+from subflow_agents.options import choice, integer, memory, number
 from subflow_agents.ppo_config import PpoConfig
 from subflow_agents.registry import AgentInfo
 
@@ -48,14 +47,7 @@ class RlPureConfig(PpoConfig):
         maximum=1e12,
         unit="bit/s",
     )
-    memory: float = number(
-        MEMORY_S,
-        "For so long the largest rate and the lowest RTT hold that rates, RTTs and windows are measured by.",
-        "a ruling: the best of long ago says nothing of a path that has changed",
-        minimum=1,
-        maximum=3600,
-        unit="s",
-    )
+    memory: float = memory()
 
 
 @dataclass(frozen=True, slots=True)
