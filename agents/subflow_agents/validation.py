@@ -6,8 +6,7 @@ something only as long as nobody has chosen by it.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from subflow_agents.evaluation import Contender, contender_scenario
 from subflow_agents.families import family_names
 from subflow_agents.scenarios import read_scenario, steered_flows
 from subflow_sim.arena.networks import Network, networks
-from subflow_sim.arena.utility import judged
+from subflow_sim.arena.utility import judged, mean_of, worst_decile_of
 
 if TYPE_CHECKING:
     from subflow_agents.config import TrainingConfig
@@ -37,12 +36,12 @@ class Validation:
     @property
     def mean(self) -> float:
         """Of the means of families."""
-        return _mean([_mean(each) for each in self.utilities.values()])
+        return mean_of([mean_of(each) for each in self.utilities.values()])
 
     @property
     def worst_decile(self) -> float:
         """Mean over the worst tenth of the networks, of one at least."""
-        return _worst_decile([value for each in self.utilities.values() for value in each])
+        return worst_decile_of([value for each in self.utilities.values() for value in each])
 
     @property
     def score(self) -> float:
@@ -52,9 +51,9 @@ class Validation:
         """
         home = self.utilities.get(HOME, ())
         abroad = Validation({name: each for name, each in self.utilities.items() if name != HOME})
-        scores = [(_mean(home) + _worst_decile(home)) / 2] if home else []
+        scores = [(mean_of(home) + worst_decile_of(home)) / 2] if home else []
         scores += [(abroad.mean + abroad.worst_decile) / 2] if abroad.utilities else []
-        return _mean(scores)
+        return mean_of(scores)
 
     def to_json(self) -> dict[str, Any]:
         """As a JSON object."""
@@ -62,7 +61,7 @@ class Validation:
             "score": self.score,
             "mean": self.mean,
             "worst_decile": self.worst_decile,
-            "families": {name: _mean(each) for name, each in self.utilities.items()},
+            "families": {name: mean_of(each) for name, each in self.utilities.items()},
         }
 
 
@@ -88,11 +87,3 @@ def validate(contender: Contender, net: Network, config: TrainingConfig) -> floa
     overrides = config.overrides if net.family == HOME and not config.evaluation_scenario else ()
     scenario, _ = contender_scenario(contender, net.text, net.name, folder, overrides)
     return judged(net, replace(scenario, seed=net.scenario.seed)).utility
-
-
-def _worst_decile(values: Sequence[float]) -> float:
-    return _mean(sorted(values)[: max(1, len(values) // 10)])
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan

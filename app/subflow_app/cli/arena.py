@@ -13,11 +13,10 @@ from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.reproduce import seeds_option
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import count_text, counted
-from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
     from subflow_app.core.arena.job import ArenaJob
@@ -201,14 +200,16 @@ def _print(board: Board, rows: Sequence[Standing], metric: str | None, *, as_csv
 
 
 def _print_list(chosen: Entry, *, as_json: bool) -> None:
+    from subflow_app.core.arena.arena_text import entry_table
     from subflow_app.core.arena.results import family_titles
 
-    titles = family_titles()
-    rows = [(name, titles[name], len(chosen.numbers)) for name in chosen.families]
     if as_json:
+        titles = family_titles()
         print_json(
             {
-                "families": [{"name": name, "title": title, "networks": chosen.names(name)} for name, title, _ in rows],
+                "families": [
+                    {"name": name, "title": titles[name], "networks": chosen.names(name)} for name in chosen.families
+                ],
                 "contests": [
                     {**fields(each, "id", "paper", "figure", "title", "competes", "beside")} for each in chosen.contests
                 ],
@@ -216,11 +217,6 @@ def _print_list(chosen: Entry, *, as_json: bool) -> None:
             }
         )
         return
-    columns: tuple[Column[tuple[str, str, int]], ...] = (
-        Column("Family", lambda row: row[0]),
-        Column("What", lambda row: row[1]),
-        NumberColumn("Networks", lambda row: row[2]),
-    )
-    print_rows(rows, columns)
+    print_tables(entry_table(chosen))
     print_line(f"Contests of the papers: {', '.join(each.id for each in chosen.contests) or 'none'}")
     print_line(f"Entrants: {', '.join(each.name for each in chosen.entrants)}")

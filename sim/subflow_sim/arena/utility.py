@@ -96,6 +96,16 @@ def utility(throughput_ratio: float, queueing_ratio: float, excess_loss: float) 
     return max(_log(throughput_ratio) - cost, WORST)
 
 
+def mean_of(values: Sequence[float]) -> float:
+    """NaN of none."""
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def worst_decile_of(values: Sequence[float]) -> float:
+    """Mean of the lowest tenth, of one at least; NaN of none."""
+    return mean_of(sorted(values)[: max(1, len(values) // 10)])
+
+
 def outcome(
     net: Network, summary: Mapping[str, Any], beside_newreno_bps: float, convergence_s: float = math.nan
 ) -> Outcome:
@@ -132,10 +142,10 @@ def outcome(
         if friendliness < GATE:
             reason = f"leaves the others {friendliness:.0%} of what NewReno leaves them"
     return Outcome(
-        WORST if reason else _mean(utilities),
-        _mean(throughputs),
-        _mean(known) if known else math.nan,
-        _mean(losses),
+        WORST if reason else mean_of(utilities),
+        mean_of(throughputs),
+        mean_of(known),
+        mean_of(losses),
         friendliness,
         convergence_s,
         reason,
@@ -299,7 +309,7 @@ def _convergence_s(net: Network, simulation: Simulation) -> float:
         means = np.convolve(measured, np.full(width, 1 / width), "valid") / shares[name]
         arrived = np.flatnonzero((means >= _ARRIVED) & (means <= 1 / _ARRIVED))
         times.append(float(arrived[0]) * interval_s if len(arrived) else len(measured) * interval_s)
-    return _mean(times)
+    return mean_of(times)
 
 
 def _run(scenario: Scenario) -> Simulation:
@@ -313,7 +323,3 @@ def _run(scenario: Scenario) -> Simulation:
 
 def _log(ratio: float) -> float:
     return max(math.log(ratio), WORST) if ratio > 0 else WORST
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from subflow_app.core.arena.columns import COLUMNS, ArenaColumn
-from subflow_app.core.arena.results import Board, family_titles
+from subflow_app.core.arena.results import Board, Entry, family_titles
 from subflow_app.core.arena.standings import Interval, Standing, standings
 from subflow_app.core.json_document import fields
 from subflow_app.core.language import tr, translatable
@@ -74,8 +74,7 @@ def standings_table(rows: Sequence[Standing]) -> TextTable:
 
 
 def _told_column(column: ArenaColumn) -> Column[Standing]:
-    title = f"{column.heading} ({column.unit})" if column.unit else column.heading
-    return NumberColumn(title, lambda row: row.columns.get(column.id, math.nan), column.text)
+    return NumberColumn(column.axis_title, lambda row: row.columns.get(column.id, math.nan), column.text)
 
 
 def families_table(board: Board, rows: Sequence[Standing]) -> TextTable:
@@ -109,7 +108,7 @@ def metric_table(board: Board, rows: Sequence[Standing], metric: str) -> TextTab
 
     told = [family for family, own in by_family.items() if any(metric in row.columns for row in own.values())]
     columns: list[Column[Standing]] = [Column("Entrant", lambda row: row.name), *map(cell, told)]
-    return TextTable.of(rows, columns, f"{column.title} ({column.unit})" if column.unit else column.title)
+    return TextTable.of(rows, columns, column.axis_title)
 
 
 def reasons_table(rows: Sequence[Standing]) -> TextTable:
@@ -119,10 +118,10 @@ def reasons_table(rows: Sequence[Standing]) -> TextTable:
     return TextTable("Failed", columns, lines)
 
 
-def entry_table(board: Board) -> TextTable:
+def entry_table(entry: Entry) -> TextTable:
     """The families of networks."""
     titles = family_titles()
-    rows = tuple((name, titles[name], str(len(board.entry.numbers))) for name in board.entry.families)
+    rows = tuple((name, titles[name], str(len(entry.numbers))) for name in entry.families)
     columns = (*text_columns("Family", "What"), TextColumn("Networks", is_number=True))
     return TextTable("Families", columns, rows)
 

@@ -98,8 +98,7 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
     yield Paragraph(
         "Below each figure stand those on the frontier: nobody who heeds the network is better in both. Throughput is "
         "the goodput over the max-min fair share, a mean of logarithms; delay is the time in queues over the base "
-        "round trip. Friendliness is what competing "
-        "TCP keeps of what it gets beside NewReno."
+        "round trip. Friendliness is what competing TCP keeps of what it gets beside NewReno."
     )
     for number, (along, up) in enumerate((("queueing", "throughput"), ("friendliness", "throughput")), start=1):
         panel = _scatter(rows, "", along, up)
@@ -125,7 +124,7 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
         "Outcomes follow from networks, entries and the version of the simulator; what is in the database is not made "
         "again. The test networks are for the end: `--split validation` has others to choose by."
     )
-    yield entry_table(board)
+    yield entry_table(board.entry)
     if board.versions:
         yield Paragraph(f"Made with {', '.join(board.versions)}.")
 
@@ -159,14 +158,13 @@ def commands(board: Board) -> list[str]:
 def _scatter(rows: Sequence[Standing], title: str, along: str, up: str) -> Panel:
     found = points(rows, along, up)
     best = frontier(found, along, up)
-    x, y = COLUMNS[along], COLUMNS[up]
     series = [_mark(point, number) for number, point in enumerate(found)]
     names = ", ".join(point.name for point in best)
     return Panel(
         "scatter",
         title,
-        f"{x.title} ({x.unit})" if x.unit else x.title,
-        f"{y.title} ({y.unit})" if y.unit else y.title,
+        COLUMNS[along].axis_title,
+        COLUMNS[up].axis_title,
         ("",),
         np.empty(0),
         tuple(series),

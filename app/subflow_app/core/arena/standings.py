@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from subflow_app.core.arena.columns import COLUMNS
 from subflow_app.core.arena.results import Board, Result
+from subflow_sim.arena.utility import mean_of, worst_decile_of
 
 _DRAWS = 2000
 _SEED = 20_261_126
 _EDGES = (2.5, 97.5)
-_DECILE = 0.1
 
 Floats = NDArray[np.float64]
 
@@ -87,7 +87,7 @@ def standings(board: Board, families: Sequence[str] | None = None) -> tuple[Stan
     known = {name: own for name, own in known.items() if any(any(each) for each in own.values())}
     draws = {name: _drawn_scores(own) for name, own in known.items()}
     means = {
-        name: _mean([_mean(_utilities(each)) for each in own.values() if any(each)]) for name, own in known.items()
+        name: mean_of([mean_of(_utilities(each)) for each in own.values() if any(each)]) for name, own in known.items()
     }
     complete = {name: all(all(each) for each in own.values()) for name, own in known.items()}
     order = sorted(known, key=lambda name: (not complete[name], -means[name]))
@@ -112,13 +112,12 @@ def _standing(
     is_complete: bool,
 ) -> Standing:
     results = [each for of_family in own.values() for each in of_family if each is not None]
-    lowest = sorted(each.utility for each in results)[: max(1, round(_DECILE * len(results)))]
     families = {}
     for family, of_family in own.items():
         utilities = _utilities(of_family)
         if utilities:
             told = _resampled(utilities) if all(of_family) else np.full(1, math.nan)
-            families[family] = _interval(_mean(utilities), told)
+            families[family] = _interval(mean_of(utilities), told)
     reasons: dict[str, int] = {}
     for each in results:
         if each.reason and math.isnan(each.throughput):
@@ -128,7 +127,7 @@ def _standing(
         name,
         rank,
         _interval(mean, draws),
-        _mean(lowest),
+        worst_decile_of([each.utility for each in results]),
         families,
         {key: value for key, value in columns.items() if not math.isnan(value)},
         lead,
@@ -147,8 +146,8 @@ def _column_mean(own: Mapping[str, Sequence[Result | None]], key: str) -> float:
         values = [float(getattr(each, key)) for each in results if each is not None]
         values = [value for value in values if not math.isnan(value)]
         if values:
-            means.append(_mean(values))
-    mean = _mean(means) if means else math.nan
+            means.append(mean_of(values))
+    mean = mean_of(means)
     return math.exp(mean) if key == "throughput" else mean
 
 
@@ -182,7 +181,3 @@ def _interval(mean: float, draws: Floats) -> Interval:
         return Interval(mean)
     low, high = np.percentile(draws, _EDGES)
     return Interval(mean, float(low), float(high))
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)
