@@ -173,7 +173,6 @@ METRICS: Mapping[str, Metric] = {
         Metric("updates_per_s", translatable("Updates"), "per s", decimals=1),
         Metric("steps_per_s", translatable("Steps"), "per s", decimals=1),
         Metric("sim_s_per_s", translatable("Simulated"), "s per s", decimals=1),
-        Metric("cpu", translatable("CPU time"), "× NewReno", decimals=2, better=-1),
     )
 }
 """By key."""

@@ -22,13 +22,13 @@ from subflow_app.core.fairness.trade_offs import (
     friendliness,
     mean_delay_s,
     multipath_goodput_bps,
-    pareto_front,
     points_document,
     short_titles,
     total_goodput_bps,
     trade_off_points,
     write_points,
 )
+from subflow_app.core.pareto import pareto_front
 from subflow_app.core.traces import Traces
 from subflow_store.values import RunRow
 

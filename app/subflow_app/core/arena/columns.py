@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from subflow_app.core.language import translatable
-from subflow_app.core.metrics import Metric
+from subflow_app.core.metrics import METRICS, Metric
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +71,7 @@ COLUMNS: Mapping[str, ArenaColumn] = {
             help=translatable("Share of packets lost beyond what the links lose anyway."),
         ),
         ArenaColumn(
-            "friendliness",
-            translatable("Friendliness"),
-            "",
-            1.0,
-            2,
-            1,
+            **asdict(METRICS["friendliness"]),
             id="friendliness",
             help=translatable(
                 "Goodput of competing TCP over what it gets when one NewReno stands in this one's place; below 0.8 the "
@@ -84,12 +79,7 @@ COLUMNS: Mapping[str, ArenaColumn] = {
             ),
         ),
         ArenaColumn(
-            "convergence_s",
-            translatable("Convergence"),
-            "s",
-            1.0,
-            1,
-            -1,
+            **asdict(METRICS["convergence_s"]),
             id="convergence",
             help=translatable("Time after a change of the capacity until a connection has its new fair share."),
         ),

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from subflow_app.core.arena.columns import COLUMNS
 from subflow_app.core.arena.standings import Standing
+from subflow_app.core.pareto import pareto_front
 from subflow_sim.arena.blind import BLIND
 
 
@@ -48,13 +49,5 @@ def frontier(found: Sequence[Point], along: str, up: str) -> list[Point]:
     """Those on the frontier, along the x axis."""
     sign_x, sign_y = COLUMNS[along].better, COLUMNS[up].better
     others = [point for point in found if point.name not in BLIND]
-
-    def is_beaten(point: Point) -> bool:
-        return any(
-            sign_x * other.x >= sign_x * point.x
-            and sign_y * other.y >= sign_y * point.y
-            and (other.x, other.y) != (point.x, point.y)
-            for other in others
-        )
-
-    return sorted((point for point in others if not is_beaten(point)), key=lambda point: point.x)
+    best = pareto_front([(sign_x * point.x, sign_y * point.y) for point in others])
+    return sorted((point for point, is_best in zip(others, best, strict=True) if is_best), key=lambda point: point.x)

@@ -23,6 +23,7 @@ from subflow_app.core.files import write_csv
 from subflow_app.core.history.run_names import shared_words
 from subflow_app.core.language import translatable
 from subflow_app.core.metrics import METRICS, Metric
+from subflow_app.core.pareto import pareto_front
 from subflow_app.core.plots.bars import repetitions
 from subflow_app.core.plots.spec import mean_rates, transport_flows
 from subflow_app.core.tables import csv_number
@@ -255,17 +256,6 @@ def short_titles(titles: Sequence[str]) -> list[str]:
     if len(titles) < 2 or any(len(each) <= same for each in words):
         return list(titles)
     return [" ".join(each[same:]) for each in words]
-
-
-def pareto_front(values: Sequence[tuple[float, float]]) -> list[bool]:
-    """Which points no other dominates, where more is better in both figures."""
-    return [
-        not any(
-            other[0] >= value[0] and other[1] >= value[1] and (other[0] > value[0] or other[1] > value[1])
-            for other in values
-        )
-        for value in values
-    ]
 
 
 def points_document(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequence[int]) -> dict[str, Any]:
