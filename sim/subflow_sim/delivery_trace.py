@@ -8,11 +8,10 @@ Source: Netravali et al. 2015, "Mahimahi: accurate record-and-replay for HTTP"; 
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
+from subflow_sim.beside import read_beside, shown
 from subflow_sim.errors import ParamError
-from subflow_sim.gate import TooLargeFileError, read_file
-from subflow_sim.plain_text import on_one_line
 
 MAX_TRACE_BYTES = 2_000_000
 """Larger files are refused: with their content in it, a scenario would be too large to be read again."""
@@ -41,7 +40,7 @@ def parse_trace(text: str) -> tuple[int, ...]:
     for number, line in enumerate(text.splitlines(), start=1):
         for word in line.split():
             if not (word.isascii() and word.isdigit() and len(word) <= 10):
-                raise ParamError(f"line {number}: {_shown(word)} is no whole number of milliseconds", _ALLOWED)
+                raise ParamError(f"line {number}: {shown(word)} is no whole number of milliseconds", _ALLOWED)
             time = int(word)
             if time > _MAX_MS:
                 raise ParamError(f"line {number}: {time} ms is later than any run lasts", _ALLOWED)
@@ -56,44 +55,19 @@ def parse_trace(text: str) -> tuple[int, ...]:
 
 
 def read_trace_file(name: str, folder: Path | None) -> str:
-    """Read a trace file that belongs to a scenario.
-
-    Args:
-        name: path as the scenario has it, with "/", relative to the scenario's folder and within it. A scenario from
-            someone else can thus read nothing but what came with it.
-        folder: the scenario's; None: the scenario is no file.
+    """Read a trace file that belongs to a scenario; see `read_beside`.
 
     Raises:
         ParamError: if the file cannot be read, is too large or no text.
     """
-    allowed = 'a file beside the scenario or in a folder below, e.g. "lte.up"'
-    path = PurePosixPath(name)
-    is_outside = path.is_absolute() or PureWindowsPath(name).anchor or ".." in path.parts or "\\" in name
-    if not name or is_outside or not name.isprintable():
-        raise ParamError("not within the folder of the scenario", allowed)
-    if folder is None:
-        raise ParamError(
-            f"{_shown(name)} cannot be found, because this scenario has no folder", "a scenario that is saved as a file"
-        )
-    file = folder / path
-    try:
-        content = read_file(file, MAX_TRACE_BYTES)
-    except TooLargeFileError as error:
-        raise ParamError(f"{_shown(name)} is too large", f"at most {MAX_TRACE_BYTES // 1_000_000} MB") from error
-    except OSError as error:
-        raise ParamError(f"{_shown(name)} cannot be read: {error.strerror or error}", allowed) from error
+    content = read_beside(name, folder, MAX_TRACE_BYTES, "lte.up")
     try:
         return content.decode("ascii")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise ParamError(f"{_shown(name)} line {line}: not a text of numbers", _ALLOWED) from error
+        raise ParamError(f"{shown(name)} line {line}: not a text of numbers", _ALLOWED) from error
 
 
 def trace_content(times_ms: tuple[int, ...]) -> str:
     """The opportunities as text on one line, which `parse_trace` reads back."""
     return " ".join(map(str, times_ms))
-
-
-def _shown(word: str) -> str:
-    harmless = on_one_line(word[:40])
-    return f'"{harmless}…"' if len(word) > 40 else f'"{harmless}"'

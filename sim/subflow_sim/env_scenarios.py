@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -14,6 +13,7 @@ from subflow_sim.errors import SimulationError
 from subflow_sim.lowering import lower
 from subflow_sim.scenario import load_scenario
 from subflow_sim.scenario_model import Scenario
+from subflow_sim.shipped import shipped_folder
 from subflow_sim.training import Distribution
 from subflow_sim.vec_env import AgentSpec, episode_seed, learner_spec, with_learner
 
@@ -46,13 +46,7 @@ def distribution_of(scenario: ScenarioLike) -> Distribution:
 
 @lru_cache(maxsize=1)
 def _shipped_scenarios() -> tuple[Path, ...]:
-    """The scenarios of the source tree, of the installed application or of the frozen one."""
-    here = Path(__file__).resolve()
-    bundle = getattr(sys, "_MEIPASS", None)
-    folders = [Path(bundle) / "assets"] if bundle else []
-    folders += [here.parents[1] / "subflow_app" / "assets", here.parents[2] / "assets"]
-    found = (sorted((folder / "scenarios").glob("*.toml")) for folder in folders)
-    return tuple(next((paths for paths in found if paths), ()))
+    return tuple(sorted(shipped_folder("scenarios").glob("*.toml")))
 
 
 def first_seed(own: int | None) -> int:

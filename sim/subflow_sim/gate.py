@@ -78,7 +78,12 @@ def read_file(path: Path | str, most_bytes: int) -> bytes:
 
 
 def _too_large(path: Path | str, most_bytes: int) -> OSError:
-    return TooLargeFileError(errno.EFBIG, f"larger than {most_bytes / 1e6:g} MB", str(path))
+    return TooLargeFileError(errno.EFBIG, f"larger than {size_text(most_bytes)}", str(path))
+
+
+def size_text(size_bytes: int) -> str:
+    """A limit for people: "4 MB", "64 kB"."""
+    return f"{size_bytes / 1e6:g} MB" if size_bytes >= 1_000_000 else f"{size_bytes / 1e3:g} kB"
 
 
 # ---- documents ----

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
@@ -17,6 +16,7 @@ from subflow_sim.errors import ParamError, PolicyError
 from subflow_sim.gate import TooLargeFileError, read_file
 from subflow_sim.parameter import did_you_mean, either
 from subflow_sim.scenario_model import PolicyFile
+from subflow_sim.shipped import shipped_folder
 
 SUFFIX = ".safetensors"
 MAX_POLICY_BYTES = 64 << 20
@@ -29,12 +29,8 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}\Z")
 
 
 def shipped_policies() -> Path:
-    """The folder of the policies that ship: in the frozen program, the installed package, or the source tree."""
-    here = Path(__file__).resolve()
-    bundle = getattr(sys, "_MEIPASS", None)
-    folders = [Path(bundle) / "assets" / "agents"] if bundle else []
-    folders.append(here.parent / "agents")
-    return next((folder for folder in folders if folder.is_dir()), here.parents[2] / "assets" / "agents")
+    """The folder of the policies that ship."""
+    return shipped_folder("agents")
 
 
 def is_policy_name(name: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -47,3 +48,17 @@ class SubflowGroup(TyperGroup):
                 raise
             failures.tell(error)
             raise typer.Exit(code) from error
+
+
+class ListingGroup(TyperGroup):
+    """Commands, or else what is listed: words that begin with no command's name go to the hidden one in capitals."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that the first word names."""
+        word = args[0]
+        # A slip of the keyboard in a command's name must not quietly become a search for that word.
+        is_slip = len(args) > 1 and get_close_matches(word, self.commands, n=1, cutoff=0.75)
+        if word not in self.commands and not is_slip:
+            listing = next(name for name in self.commands if name.isupper())
+            return listing, self.commands[listing], args
+        return super().resolve_command(ctx, args)

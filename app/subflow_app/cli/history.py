@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperGroup
 
 from subflow_app.cli import exit_codes
 from subflow_app.cli.fork import fork_document
+from subflow_app.cli.group import ListingGroup
 from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note, print_tables
 from subflow_app.core.errors import InputError
@@ -25,24 +24,11 @@ if TYPE_CHECKING:
 Tag = Annotated[str, typer.Argument(metavar="TAG")]
 
 
-class _QueryGroup(TyperGroup):
-    """Commands, or else a query: what begins with no command's name goes to the hidden command that lists."""
-
-    def resolve_command(self, ctx: typer.Context, args: list[str]) -> Any:  # type: ignore[override] # not public
-        """The command that the first word names."""
-        word = args[0]
-        # A slip of the keyboard in a command's name must not quietly become a search for that word.
-        is_slip = len(args) > 1 and get_close_matches(word, self.commands, n=1, cutoff=0.75)
-        if word not in self.commands and not is_slip:
-            return _LISTING, self.commands[_LISTING], args
-        return super().resolve_command(ctx, args)
-
-
-_LISTING = "QUERY"  # in capitals: no word that people search for
+_LISTING = "QUERY"
 _LISTED = 50
 
 runs_app = typer.Typer(
-    cls=_QueryGroup,
+    cls=ListingGroup,
     invoke_without_command=True,
     no_args_is_help=False,
     subcommand_metavar='["QUERY" | COMMAND [ARGS]...]',

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from subflow_app.core.errors import InputError
 from subflow_app.core.resources import find_scenario
 from subflow_sim import gate
-from subflow_sim.gate import TooLargeFileError, read_file
+from subflow_sim.gate import TooLargeFileError, read_file, size_text
 from subflow_sim.report import Report
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.toml_map import toml_lines
@@ -34,7 +34,7 @@ def read_text(path: Path, error: type[InputError], what: str, *, most_bytes: int
     try:
         return read_file(path, most_bytes).decode("utf-8-sig")
     except TooLargeFileError as problem:
-        raise error(f"{path}: too large for {what}, allowed are {most_bytes // 1_000_000} MB") from problem
+        raise error(f"{path}: too large for {what}, allowed are {size_text(most_bytes)}") from problem
     except OSError as problem:
         raise error(f"{path}: cannot be read: {problem.strerror}") from problem
     except UnicodeDecodeError as problem:

@@ -1,0 +1,47 @@
+"""Files that a scenario names and that come with it, beside it or in a folder below."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath, PureWindowsPath
+
+from subflow_sim.errors import ParamError
+from subflow_sim.gate import TooLargeFileError, read_file, size_text
+from subflow_sim.plain_text import on_one_line
+
+_MOST_SHOWN = 40
+
+
+def read_beside(name: str, folder: Path | None, most_bytes: int, example: str) -> bytes:
+    """Read a file that belongs to a scenario.
+
+    Args:
+        name: path as the scenario has it, with "/", relative to the scenario's folder and within it. A scenario from
+            someone else can thus read nothing but what came with it.
+        folder: the scenario's; None: the scenario is no file.
+        most_bytes: larger ones are refused.
+        example: of such a name.
+
+    Raises:
+        ParamError: if the file cannot be read or is too large.
+    """
+    allowed = f'a file beside the scenario or in a folder below, e.g. "{example}"'
+    path = PurePosixPath(name)
+    is_outside = path.is_absolute() or PureWindowsPath(name).anchor or ".." in path.parts or "\\" in name
+    if not name or is_outside or not name.isprintable():
+        raise ParamError("not within the folder of the scenario", allowed)
+    if folder is None:
+        raise ParamError(
+            f"{shown(name)} cannot be found, because this scenario has no folder", "a scenario that is saved as a file"
+        )
+    try:
+        return read_file(folder / path, most_bytes)
+    except TooLargeFileError as error:
+        raise ParamError(f"{shown(name)} is too large", f"at most {size_text(most_bytes)}") from error
+    except OSError as error:
+        raise ParamError(f"{shown(name)} cannot be read: {error.strerror or error}", allowed) from error
+
+
+def shown(word: str) -> str:
+    """A word from a file in quotes, shortened, with control characters made harmless."""
+    harmless = on_one_line(word[:_MOST_SHOWN])
+    return f'"{harmless}…"' if len(word) > _MOST_SHOWN else f'"{harmless}"'

@@ -1,0 +1,16 @@
+"""Where files are that ship with Subflow: policies and scripts that scenarios name, and the scenarios."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+
+def shipped_folder(name: str) -> Path:
+    """A folder of `assets`: in the frozen program, the installed packages, or the source tree."""
+    here = Path(__file__).resolve()
+    bundle = getattr(sys, "_MEIPASS", None)
+    folders = [Path(bundle) / "assets" / name] if bundle else []
+    # The policies are a part of this package: `assets/agents` of the application has only the recipes.
+    folders += [here.parent / name, here.parents[1] / "subflow_app" / "assets" / name]
+    return next((folder for folder in folders if folder.is_dir()), here.parents[2] / "assets" / name)
