@@ -35,7 +35,7 @@ def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
     assert read_file(path, 1000) == b"x" * 1000
     with open_file(path) as file:
         assert file.read(3) == b"xxx"
-    with pytest.raises(TooLargeFileError, match=r"larger than 0\.000999 MB"):
+    with pytest.raises(TooLargeFileError, match=r"larger than 0\.999 kB"):
         read_file(path, 999)
 
 
