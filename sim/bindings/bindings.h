@@ -21,6 +21,7 @@ inline AlgorithmChoice choice(const std::string& name, const OptionMap& options)
 
 void bind_catalog(nanobind::module_& m);
 void bind_policy(nanobind::module_& m);
+void bind_scripts(nanobind::module_& m);
 void bind_scenario(nanobind::module_& m);
 void bind_decisions(nanobind::module_& m);
 void bind_capture(nanobind::module_& m);

@@ -44,7 +44,10 @@ void bind_decisions(nb::module_& m) {
         .def_prop_ro("chosen", &column<&DecisionTable::chosen, DecisionTable>)
         .def_prop_ro("available", &column<&DecisionTable::available, DecisionTable>)
         .def_prop_ro("usable", &column<&DecisionTable::usable, DecisionTable>)
-        .def_prop_ro("data_seq", &column<&DecisionTable::data_seq, DecisionTable>);
+        .def_prop_ro("data_seq", &column<&DecisionTable::data_seq, DecisionTable>)
+        .def_prop_ro("step_count", &column<&DecisionTable::step_count, DecisionTable>)
+        .def_prop_ro("step_notes", &column<&DecisionTable::step_notes, DecisionTable>)
+        .def_prop_ro("step_values", &column<&DecisionTable::step_values, DecisionTable>);
 }
 
 }  // namespace subflow::bindings

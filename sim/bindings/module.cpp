@@ -15,6 +15,7 @@ NB_MODULE(_core, m) {
     m.attr("build") = SUBFLOW_BUILD;
     const nb::exception<subflow::ScenarioError> scenario_error(m, "CoreScenarioError", PyExc_ValueError);
     nb::exception<subflow::PolicyError>(m, "CorePolicyError", scenario_error.ptr());
+    nb::exception<subflow::ScriptRunError>(m, "CoreScriptRunError", PyExc_RuntimeError);
     nb::exception<subflow::InternalError>(m, "CoreInternalError", PyExc_RuntimeError);
     // Any call of a simulation may find it in use: no caller has to expect that one by one.
     nb::register_exception_translator([](const std::exception_ptr& raised, void*) {
@@ -26,6 +27,7 @@ NB_MODULE(_core, m) {
     });
     subflow::bindings::bind_catalog(m);
     subflow::bindings::bind_policy(m);
+    subflow::bindings::bind_scripts(m);
     subflow::bindings::bind_scenario(m);
     subflow::bindings::bind_decisions(m);
     subflow::bindings::bind_capture(m);

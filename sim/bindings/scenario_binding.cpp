@@ -13,6 +13,7 @@
 #include "bindings.h"
 #include "policy/network_policy.h"
 #include "scenario.h"
+#include "script/program.h"
 #include "traffic.h"
 
 namespace nb = nanobind;
@@ -110,6 +111,14 @@ std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::ve
     return s.flows.size() - 1;
 }
 
+void use_controller_program(Scenario& s, std::size_t flow, std::shared_ptr<const ScriptProgram> program) {
+    s.flows.at(flow).controller.program = std::move(program);
+}
+
+void use_scheduler_program(Scenario& s, std::size_t flow, std::shared_ptr<const ScriptProgram> program) {
+    s.flows.at(flow).scheduler.program = std::move(program);
+}
+
 void use_decider(Scenario& s, std::size_t flow, DeciderKind kind, std::shared_ptr<NetworkPolicy> policy) {
     s.flows.at(flow).decider = {.kind = kind, .policy = std::move(policy)};
 }
@@ -135,14 +144,17 @@ void add_link_event(Scenario& s, std::int64_t at_ns, std::uint32_t link, std::op
 
 void add_flow_event(Scenario& s, std::int64_t at_ns, std::uint32_t flow, std::optional<std::uint32_t> subflow,
                     std::optional<bool> open, std::optional<bool> backup, const std::optional<std::string>& controller,
-                    const OptionMap& controller_options) {
+                    const OptionMap& controller_options, std::shared_ptr<const ScriptProgram> controller_program) {
     EventSpec event;
     event.at = Nanos(at_ns);
     event.flow = flow;
     event.subflow = subflow;
     event.open = open;
     event.backup = backup;
-    if (controller) event.controller = choice(*controller, controller_options);
+    if (controller) {
+        event.controller = choice(*controller, controller_options);
+        event.controller->program = std::move(controller_program);
+    }
     s.events.push_back(event);
 }
 
@@ -249,13 +261,17 @@ void bind_scenario(nb::module_& m) {
              "recv_buffer_bytes"_a.none(), "send_buffer_bytes"_a.none(), "backups"_a, "lifetime_ns"_a.none(),
              "rate_bps"_a, "packet_bytes"_a, "spacing"_a, "mean_on_ns"_a, "mean_off_ns"_a, "host"_a = 0,
              "Paths are (forward links, reverse links), backups positions among them. Returns the index.")
+        .def("use_controller_program", &use_controller_program, "flow"_a, "program"_a,
+             "The controller of a flow is this script; its name and options stay.")
+        .def("use_scheduler_program", &use_scheduler_program, "flow"_a, "program"_a)
         .def("use_decider", &use_decider, "flow"_a, "kind"_a, "policy"_a.none(),
              "Who decides for the agent of a flow's controller; the policy is of a trained one.")
         .def("add_link_event", &add_link_event, "at_ns"_a, "link"_a, "rate_bps"_a.none(), "delay_ns"_a.none(),
              "loss"_a.none(), "loss_model"_a.none(), "sets_queue"_a, "queue_limit_pkts"_a.none(),
              "queue_limit_bytes"_a.none(), "up"_a.none())
         .def("add_flow_event", &add_flow_event, "at_ns"_a, "flow"_a, "subflow"_a.none(), "open"_a.none(),
-             "backup"_a.none(), "controller"_a.none() = nb::none(), "controller_options"_a = OptionMap())
+             "backup"_a.none(), "controller"_a.none() = nb::none(), "controller_options"_a = OptionMap(),
+             "controller_program"_a.none() = nb::none())
         .def(
             "with_events",
             [](const Scenario& s, const Scenario& other) {

@@ -274,6 +274,11 @@ void bind_simulation(nb::module_& m) {
             },
             "capacity"_a, "window_ns"_a.none())
         .def("take_decisions", of_network([](Network& n) { return n.take_decisions(); }))
+        .def("script_rules", of_network([](const Network& n) { return n.script_rules(); }), nb::rv_policy::copy,
+             "What decisions name behind all_rules().")
+        .def_prop_ro(
+            "failed_script", [](const Simulation& s) { return s.failed_script(); },
+            "The script that failed and its line.")
         .def_prop_ro("decisions_fill", of_network([](const Network& n) { return n.decisions_fill(); }))
         .def_prop_ro("decisions_lost", of_network([](const Network& n) { return n.decisions_lost(); }))
         .def(

@@ -48,10 +48,18 @@ struct RuleInfo {
     }
 };
 
+// A line of a script that was executed, or a number that was read: note `note` of its program (script/program.h) had
+// that value.
+struct ScriptStep {
+    std::uint32_t note = 0;
+    double value = 0;
+};
+
 // Filled in by whoever decides, if asked: a sample or event then carries a pointer to it, else nullptr.
 struct Reason {
     const RuleInfo* rule = nullptr;
     std::array<double, kMaxDecisionNumbers> numbers{};
+    std::vector<ScriptStep>* steps = nullptr;  // for scripts, which have no numbers but lines; only while it is made
 
     // The numbers in the order of the rule's names; a later call replaces an earlier one.
     void set(const RuleInfo& by, std::initializer_list<double> values) {
@@ -75,6 +83,7 @@ struct Decision {
     std::uint32_t available = 0;    // of schedulers: subflows that had room, a bit each, and those that were usable
     std::uint32_t usable = 0;       // the bit of subflow k (from 0) is 1 << k
     std::uint32_t data_seq = 0;     // the packet in question
+    std::uint16_t step_count = 0;   // of scripts
     std::uint8_t chosen = kNobody;  // position of the subflow it went to
     Cause cause = Cause::Ack;
 };
@@ -99,6 +108,8 @@ public:
         Decision& next = ring_.next_slot();
         next.at = at;
         next.reason.rule = nullptr;  // of the numbers, those that a rule names will be written
+        next.reason.steps = &drafted_;
+        drafted_.clear();
         next.cwnd_before_pkts = next.cwnd_after_pkts = Decision::kNone;
         next.rate_before_pps = next.rate_after_pps = 0;
         next.available = next.usable = next.data_seq = 0;
@@ -109,25 +120,42 @@ public:
     Decision& current_draft() { return ring_.next_slot(); }
     // The draft becomes a decision; without, the next one replaces it.
     void keep_draft() {
-        const Nanos at = ring_.push_slot().at;
+        Decision& kept = ring_.push_slot();
+        const Nanos at = kept.at;
+        kept.step_count = static_cast<std::uint16_t>(std::min<std::size_t>(drafted_.size(), kMostSteps));
+        for (std::uint16_t i = 0; i < kept.step_count; ++i) steps_.push_back(drafted_[i]);
         while (ring_.size() > limits_.capacity) {
-            ring_.pop_front();
+            forget_first();
             ++dropped_;
         }
         if (limits_.window == kNever) return;
-        while (ring_.front().at < at - limits_.window) ring_.pop_front();
+        while (ring_.front().at < at - limits_.window) forget_first();
     }
 
     std::uint32_t size() const { return ring_.size(); }
     // Decisions that the capacity did not leave room for.
     std::int64_t dropped() const { return dropped_; }
     const Decision& operator[](std::uint32_t i) const { return ring_[ring_.begin_pos() + i]; }
-    void clear() { ring_.reset(); }
-    std::size_t heap_bytes() const { return heap_bytes_of(ring_); }
+    // The steps of all of them, one decision's after the other's.
+    const Ring<ScriptStep>& steps() const { return steps_; }
+    void clear() {
+        ring_.reset();
+        steps_.reset();
+    }
+    std::size_t heap_bytes() const { return heap_bytes_of(ring_, steps_, drafted_); }
 
 private:
+    static constexpr std::size_t kMostSteps = 0xffff;
+
+    void forget_first() {
+        steps_.pop_front(ring_.front().step_count);
+        ring_.pop_front();
+    }
+
     Limits limits_;
     Ring<Decision> ring_;
+    Ring<ScriptStep> steps_;
+    std::vector<ScriptStep> drafted_;  // of the draft
     std::int64_t dropped_ = 0;
 };
 

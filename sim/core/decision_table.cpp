@@ -13,6 +13,8 @@ namespace {
 // Rules by their addresses. Decisions name few different ones, nearly always those that it has seen.
 class RuleNumbers {
 public:
+    explicit RuleNumbers(std::span<const RuleInfo* const> of_scripts) : of_scripts_(of_scripts) {}
+
     struct Entry {
         const RuleInfo* rule = nullptr;
         std::uint16_t number = 0;
@@ -26,12 +28,18 @@ public:
     }
 
 private:
-    static Entry look_up(const RuleInfo* rule) {
+    Entry look_up(const RuleInfo* rule) const {
         const auto rules = all_rules();
-        const auto it = std::ranges::find(rules, rule);
-        SF_ASSERT(it != rules.end());  // else its algorithm does not list it
-        return {rule, static_cast<std::uint16_t>(it - rules.begin()), static_cast<std::uint16_t>(rule->number_count())};
+        auto number = std::ranges::find(rules, rule) - rules.begin();
+        if (static_cast<std::size_t>(number) == rules.size()) {
+            const auto it = std::ranges::find(of_scripts_, rule);
+            SF_ASSERT(it != of_scripts_.end());  // else its algorithm does not list it
+            number += it - of_scripts_.begin();
+        }
+        return {rule, static_cast<std::uint16_t>(number), static_cast<std::uint16_t>(rule->number_count())};
     }
+
+    std::span<const RuleInfo* const> of_scripts_;
 
     std::array<Entry, 61> seen_;  // a prime: the rules of an algorithm lie one after the other
 };
@@ -39,6 +47,7 @@ private:
 // Where the merge stands in one log.
 struct LogCursor : OwnedLog {
     std::uint32_t next = 0;
+    std::uint32_t next_step = 0;
 
     Nanos at() const { return (*log)[next].at; }
     bool is_after(const LogCursor& other) const { return at() != other.at() ? at() > other.at() : owner > other.owner; }
@@ -46,20 +55,25 @@ struct LogCursor : OwnedLog {
 
 }  // namespace
 
-DecisionTable merge_decisions(std::span<const OwnedLog> logs, double packet_bits) {
+DecisionTable merge_decisions(std::span<const OwnedLog> logs, double packet_bits,
+                              std::span<const RuleInfo* const> of_scripts) {
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
     std::size_t size = 0;
+    std::size_t step_count = 0;
     std::vector<LogCursor> cursors;
     for (const OwnedLog& each : logs) {
         size += each.log->size();
-        if (each.log->size() != 0) cursors.push_back({each});
+        if (each.log->size() != 0) cursors.push_back({each, 0, each.log->steps().begin_pos()});
+        step_count += each.log->steps().size();
     }
     // The log with the earliest decision stands at the front of the heap.
     const auto is_after = [](const LogCursor& a, const LogCursor& b) { return a.is_after(b); };
     std::ranges::make_heap(cursors, is_after);
 
     DecisionTable table(size);
-    RuleNumbers rules;
+    table.step_notes.reserve(step_count);
+    table.step_values.reserve(step_count);
+    RuleNumbers rules(of_scripts);
     for (std::size_t row = 0; row < size;) {
         std::ranges::pop_heap(cursors, is_after);
         LogCursor& cursor = cursors.back();
@@ -82,6 +96,12 @@ DecisionTable merge_decisions(std::span<const OwnedLog> logs, double packet_bits
             table.available[row] = d.available;
             table.usable[row] = d.usable;
             table.data_seq[row] = d.data_seq;
+            table.step_count[row] = d.step_count;
+            for (std::uint16_t i = 0; i < d.step_count; ++i, ++cursor.next_step) {
+                const ScriptStep& step = cursor.log->steps()[cursor.next_step];
+                table.step_notes.push_back(step.note);
+                table.step_values.push_back(step.value);
+            }
             ++row;
             ++cursor.next;
         } while (cursor.next != cursor.log->size() && (cursors.size() == 1 || !cursor.is_after(cursors.front())));

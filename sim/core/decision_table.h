@@ -34,7 +34,7 @@ struct DecisionTable {
     Column<std::int64_t> time_ns;
     Column<std::uint32_t> owner;  // a subflow, or as many more than there are subflows as the flow's index
     Column<std::uint8_t> cause;
-    Column<std::uint16_t> rule;  // position in all_rules()
+    Column<std::uint16_t> rule;  // position in all_rules(), or behind those among the rules of scripts
     Column<double> cwnd_before_pkts;
     Column<double> cwnd_after_pkts;
     Column<double> rate_before_bps;  // on the wire
@@ -44,6 +44,9 @@ struct DecisionTable {
     Column<std::uint32_t> available;
     Column<std::uint32_t> usable;
     Column<std::uint32_t> data_seq;
+    Column<std::uint16_t> step_count;  // of scripts: how many of the steps below are this decision's
+    std::vector<std::uint32_t> step_notes;
+    std::vector<double> step_values;
 
     explicit DecisionTable(std::size_t size)
         : time_ns(size),
@@ -58,11 +61,12 @@ struct DecisionTable {
           chosen(size),
           available(size),
           usable(size),
-          data_seq(size) {}
+          data_seq(size),
+          step_count(size) {}
 
     std::size_t size() const { return time_ns.size(); }
     // Per decision, all columns together
-    static constexpr std::size_t kRowBytes = 8 + 4 + 1 + 2 + 4 * 8 + kMaxDecisionNumbers * 8 + 1 + 3 * 4;
+    static constexpr std::size_t kRowBytes = 8 + 4 + 1 + 2 + 4 * 8 + kMaxDecisionNumbers * 8 + 1 + 3 * 4 + 2;
 };
 
 // A log and whose it is, as in DecisionTable::owner.
@@ -71,7 +75,9 @@ struct OwnedLog {
     std::uint32_t owner = 0;
 };
 
-// Everything that is in these logs. `packet_bits`: what a full packet weighs on the wire.
-DecisionTable merge_decisions(std::span<const OwnedLog> logs, double packet_bits);
+// Everything that is in these logs. `packet_bits`: what a full packet weighs on the wire; `of_scripts`: the rules of
+// the scripts that may be named in them.
+DecisionTable merge_decisions(std::span<const OwnedLog> logs, double packet_bits,
+                              std::span<const RuleInfo* const> of_scripts);
 
 }  // namespace subflow

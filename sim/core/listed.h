@@ -20,7 +20,8 @@ template <class Variant, std::size_t I = 0>
 Variant make_by_name(const AlgorithmChoice& choice, const char* what) {
     if constexpr (I < std::variant_size_v<Variant>) {
         using Listed = std::variant_alternative_t<I, Variant>;
-        if (Listed::kInfo.name == choice.name) return Listed(Options(Listed::kInfo, choice.options));
+        if (!choice.name.empty() && Listed::kInfo.name == choice.name)
+            return Listed(Options(Listed::kInfo, choice.options));
         return make_by_name<Variant, I + 1>(choice, what);
     } else {
         throw ScenarioError(std::string("unknown ") + what + " '" + choice.name + "'");
@@ -64,7 +65,9 @@ private:
 template <class Variant>
 std::vector<const AlgorithmInfo*> infos_of() {
     return []<std::size_t... I>(std::index_sequence<I...>) {
-        return std::vector<const AlgorithmInfo*>{&std::variant_alternative_t<I, Variant>::kInfo...};
+        std::vector<const AlgorithmInfo*> infos{&std::variant_alternative_t<I, Variant>::kInfo...};
+        std::erase_if(infos, [](const AlgorithmInfo* info) { return info->name.empty(); });  // scripts
+        return infos;
     }(std::make_index_sequence<std::variant_size_v<Variant>>());
 }
 

@@ -29,7 +29,11 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
     links_.reserve(scenario.links.size());
     for (const LinkSpec& spec : scenario.links) links_.emplace_back(spec, seed);
 
+    for (const EventSpec& event : scenario.events)
+        if (event.controller) note_script(*event.controller);
     for (const FlowSpec& flow : scenario.flows) {
+        note_script(flow.controller);
+        note_script(flow.scheduler);
         Connection connection;
         connection.kind = flow.kind;
         connection.first_subflow = static_cast<std::uint32_t>(subflows_.size());
@@ -126,6 +130,8 @@ Nanos Network::apply(std::span<const EventSpec> changes) {
         check_packet_numbers(*scenario_, live);
     }
     timeline_.add(changes, at);
+    for (const EventSpec& change : changes)
+        if (change.controller) note_script(*change.controller);
     const bool may_end_order = std::ranges::any_of(changes, [](const EventSpec& change) {
         return change.link && (change.rate || change.delay == Nanos(0) || change.loss_model);
     });
@@ -371,9 +377,8 @@ void Network::change_priority(const EventSpec& change) {
 void Network::note_backups(Connection& c) {
     const std::span all = std::span(subflows_).subspan(c.first_subflow, c.subflow_count);
     c.has_backups = std::ranges::any_of(all, &Subflow::is_backup);
-    const bool conserves_work = std::visit([]<class S>(const S&) { return WorkConserving<S>; }, c.scheduler);
     // Over one path there is nothing to schedule, whatever the scheduler would rather wait for.
-    c.is_work_conserving = !c.is_multipath() || (!c.has_backups && conserves_work);
+    c.is_work_conserving = !c.is_multipath() || (!c.has_backups && is_work_conserving(c.scheduler));
 }
 
 void Network::change_link(const EventSpec& change) {

@@ -100,6 +100,15 @@ public:
     void record_decisions(const DecisionLog::Limits& limits);
     // Empties the logs. Without record_decisions() there is nothing in them.
     DecisionTable take_decisions();
+    // The rules of the scripts that run here or have run, which decisions name besides those of all_rules(): a number
+    // of kScriptHooks for each. What is there stays where it is.
+    std::vector<const RuleInfo*> script_rules() const;
+    // Whose a controller or scheduler written as text is: a flow's, and one of its subflows' by position.
+    struct Owner {
+        std::uint32_t flow = 0;
+        std::optional<std::uint32_t> subflow;
+    };
+    std::optional<Owner> owner_of_script(const void* script) const;
     // How full the fullest log is: 1 is its capacity.
     double decisions_fill() const;
     // Decisions since the start that their log had no room for.
@@ -284,6 +293,7 @@ private:
     void bar_backups(const Connection& connection);
     SendMoment describe_send(const Connection& connection, bool is_reinjection) const;
     std::vector<OwnedLog> decision_logs() const;
+    void note_script(const AlgorithmChoice& choice);
     void record_choice(Connection& connection, std::uint32_t data_seq, std::optional<std::size_t> choice);
     void record_only_choice(Connection& connection, std::uint32_t data_seq, std::size_t choice);
     void record_copy(Connection& connection, std::uint32_t data_seq, std::size_t position);
@@ -342,6 +352,8 @@ private:
 
     std::vector<AckExtension> ack_extensions_;
     Ring<std::uint32_t> free_extensions_;  // the one that was freed first is used first: ACKs then read slots in order
+
+    std::vector<std::shared_ptr<const ScriptProgram>> programs_;  // each once, in the order of the scenario
 
     Timeline timeline_;
     bool is_warming_up_ = false;

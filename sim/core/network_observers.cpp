@@ -1,6 +1,7 @@
 // The part of Network that has what its subflows and connections are asked to keep: intervals, decisions, packets.
 #include <algorithm>
 
+#include "cc/controllers.h"
 #include "network.h"
 
 namespace subflow {
@@ -61,8 +62,35 @@ double Network::decisions_fill() const {
     return fill;
 }
 
+void Network::note_script(const AlgorithmChoice& choice) {
+    if (choice.program && std::ranges::find(programs_, choice.program) == programs_.end())
+        programs_.push_back(choice.program);
+}
+
+std::vector<const RuleInfo*> Network::script_rules() const {
+    std::vector<const RuleInfo*> rules;
+    for (const auto& program : programs_) {
+        for (std::size_t hook = 0; hook < kScriptHooks; ++hook)
+            rules.push_back(&program->rule(static_cast<ScriptHook>(hook)));
+    }
+    return rules;
+}
+
+std::optional<Network::Owner> Network::owner_of_script(const void* script) const {
+    for (std::uint32_t i = 0; i < subflows_.size(); ++i) {
+        const Controller& controller = subflows_[i].sender.controller();
+        if (std::get_if<Scripted>(static_cast<const AnyController*>(&controller)) == script)
+            return Owner{subflows_[i].connection, subflows_[i].ordinal};
+    }
+    for (std::uint32_t i = 0; i < connections_.size(); ++i) {
+        if (std::get_if<ScriptedScheduler>(&connections_[i].scheduler) == script) return Owner{i, std::nullopt};
+    }
+    return std::nullopt;
+}
+
 DecisionTable Network::take_decisions() {
-    DecisionTable table = merge_decisions(decision_logs(), scenario_->packet_bits());
+    const std::vector<const RuleInfo*> of_scripts = script_rules();
+    DecisionTable table = merge_decisions(decision_logs(), scenario_->packet_bits(), of_scripts);
     for (Subflow& s : subflows_) s.sender.clear_decisions();
     for (Connection& c : connections_) {
         if (c.decisions) c.decisions->clear();

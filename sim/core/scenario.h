@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -73,9 +74,13 @@ struct OptionValue {
     friend bool operator==(const OptionValue&, const OptionValue&) = default;
 };
 
+struct ScriptProgram;  // script/program.h
+
 struct AlgorithmChoice {
     std::string name;
     std::vector<OptionValue> options;
+    // Of one that was written as text; nothing: it is one of the core's. Shared by all that run it: it never changes.
+    std::shared_ptr<const ScriptProgram> program = nullptr;
 
     std::size_t heap_bytes() const { return heap_bytes_of(name, options); }
     friend bool operator==(const AlgorithmChoice&, const AlgorithmChoice&) = default;

@@ -42,11 +42,10 @@ SubflowSender::SubflowSender(const Controller& controller, const TransportOption
 void SubflowSender::adopt_controller(std::uint64_t seed) {
     std::visit(
         [&]<class C>(C& c) {
-            sees_every_ack_ = SeesEveryAck<C>;
-            if constexpr (MaySeeEveryAck<C>) sees_every_ack_ = c.sees_every_ack();
-            samples_delivery_ = SamplesDelivery<C>;
-            governs_recovery_ = GovernsRecovery<C>;
-            has_monitor_ = MonitorsIntervals<C>;
+            sees_every_ack_ = set_up::sees_every_ack(c);
+            samples_delivery_ = set_up::samples_delivery(c);
+            governs_recovery_ = set_up::governs_recovery(c);
+            has_monitor_ = set_up::monitors_intervals(c);
             if (has_monitor_ && !monitor_) monitor_.emplace();
             wants_every_step_ = sees_every_ack_ || samples_delivery_ || has_monitor_ || decisions_;
             if constexpr (FollowsStart<C>) c.on_start(window_, seed);
@@ -477,6 +476,7 @@ void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings, const Tr
 
 void SubflowSender::tell_controller(CongestionEvent event, const Siblings& siblings) {
     const Cause cause = event.kind == CongestionKind::Timeout ? Cause::Timeout : Cause::Loss;
+    event.srtt = rtt_.has_sample() ? rtt_.srtt() : Nanos(0);
     let_controller_decide(cause, event.now, [&](auto& controller, Reason* why) {
         event.why = why;
         controller.on_congestion_event(window_, event, siblings);

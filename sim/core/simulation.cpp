@@ -1,6 +1,7 @@
 #include "simulation.h"
 
 #include <algorithm>
+#include <charconv>
 #include <new>
 
 namespace subflow {
@@ -22,6 +23,10 @@ RunEnd Simulation::run_until(Nanos until, std::int64_t max_events) {
     } catch (const std::bad_alloc&) {
         failure_.clear();
         throw;
+    } catch (const ScriptFailure& failure) {
+        failure_ = describe(failure);
+        failed_script_ = {failure.program, failure.line};
+        throw ScriptRunError(failure_);
     } catch (const std::exception& error) {
         failure_ = error.what();
         throw;
@@ -30,6 +35,19 @@ RunEnd Simulation::run_until(Nanos until, std::int64_t max_events) {
     // An early end for want of events or actions is no end yet: the request holds for the call that goes on.
     if (end != RunEnd::Exhausted && end != RunEnd::Waiting) is_interrupted_.store(false, std::memory_order_relaxed);
     return end;
+}
+
+std::string Simulation::describe(const ScriptFailure& failure) const {
+    std::string text = "script '" + failure.program + "'";
+    if (failure.line != 0) text += ", line " + std::to_string(failure.line);
+    if (const auto owner = network_.owner_of_script(failure.script)) {
+        text += ", " + scenario_->flows[owner->flow].name;
+        if (owner->subflow) text += "/" + std::to_string(*owner->subflow + 1);
+    }
+    char seconds[32];
+    const auto end =
+        std::to_chars(seconds, seconds + sizeof seconds, to_seconds(now()), std::chars_format::fixed, 9).ptr;
+    return text + " at " + std::string(seconds, end) + " s: " + failure.what();
 }
 
 RunEnd Simulation::advance(Nanos until, std::int64_t max_events) {
@@ -71,6 +89,7 @@ void Simulation::restore(const Snapshot& snapshot) {
     require_own(snapshot);
     is_sound_ = false;  // should the copy fail
     failure_.clear();
+    failed_script_.reset();
     network_ = snapshot.network;
     recorder_.move_to(snapshot.position, network_);
     is_sound_ = true;

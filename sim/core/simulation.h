@@ -13,6 +13,7 @@
 
 #include "network.h"
 #include "recorder.h"
+#include "script/machine.h"
 
 namespace subflow {
 
@@ -34,6 +35,11 @@ struct RunLimits {
 // Two threads use a simulation at the same time.
 struct BusyError : std::logic_error {
     using std::logic_error::logic_error;
+};
+
+// A controller or scheduler that was written as text cannot go on: what it did, where and when.
+struct ScriptRunError : std::runtime_error {
+    using std::runtime_error::runtime_error;
 };
 
 // One thread at a time uses it, which is checked; interrupt() may come from any other, and so may what reads the
@@ -64,8 +70,8 @@ public:
 
     // Runs to `until` or the end of the scenario, whichever comes first, sampling on the way. Ended early, it can be
     // read, and the next call goes on from there as if nothing had happened. Throws InternalError if an invariant is
-    // broken and std::bad_alloc if memory runs out: this object then stands half-way through an event and only
-    // restore() makes it usable again; other simulations are not touched.
+    // broken, ScriptRunError if a script cannot go on, and std::bad_alloc if memory runs out: this object then stands
+    // half-way through an event and only restore() makes it usable again; other simulations are not touched.
     RunEnd run_until(Nanos until, std::int64_t max_events = kUnlimitedEvents);
 
     // From now on run_until() ends soon after the run has taken more than that: some hundredths of a second of work
@@ -104,6 +110,8 @@ public:
     bool is_finished() const { return now() >= duration(); }
     // Why it is of no further use; empty while it is.
     std::string_view failure() const;
+    // The script that failed, by its name, and in which line; nothing: none did.
+    const std::optional<std::pair<std::string, std::uint32_t>>& failed_script() const { return failed_script_; }
 
     Network& network() { return network_; }
     const Network& network() const { return network_; }
@@ -130,6 +138,7 @@ private:
     void require_sound() const;
     RunEnd advance(Nanos until, std::int64_t max_events);
     std::optional<RunEnd> exceeded(std::int64_t events);
+    std::string describe(const ScriptFailure& failure) const;
 
     // At a fixed address: networks point to it. Shared, against the rule, with forks and snapshots, none of which is
     // the one to outlive the others; a copy for each would make them strangers to each other's snapshots, and cost what
@@ -143,6 +152,7 @@ private:
     mutable std::atomic<bool> is_busy_ = false;
     bool is_sound_ = true;  // not while an event is under way, nor after it failed
     std::string failure_;   // what an invariant said; empty: memory ran out
+    std::optional<std::pair<std::string, std::uint32_t>> failed_script_;
 };
 
 }  // namespace subflow

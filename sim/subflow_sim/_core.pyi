@@ -19,6 +19,9 @@ class CoreScenarioError(ValueError):
 class CorePolicyError(CoreScenarioError):
     pass
 
+class CoreScriptRunError(RuntimeError):
+    pass
+
 class CoreInternalError(RuntimeError):
     pass
 
@@ -153,6 +156,70 @@ class NetworkPolicy:
 
 def read_policy(file: bytes) -> NetworkPolicy:
     """The policy in the bytes of a file, for the controller it names."""
+
+class CoreScriptProgramError(ValueError):
+    pass
+
+class ScriptProgram:
+    """Compiled; immutable, and shared by all runs that have it."""
+
+    def __init__(self, name: str, is_coupled: bool, code: Sequence[tuple[int, int, int, int, int]], lines: Sequence[int], notes: Sequence[int], frame: Sequence[float], options: Sequence[tuple[str, int]], names: Sequence[tuple[str, int, int]], kept: Sequence[float], entry: Sequence[int], begins: Sequence[tuple[int, int, int]], is_work_conserving: bool, retransmits_when_blocked: bool, penalises: bool) -> None:
+        """
+        `code` has (operation, to, a, b, value); `names` (name, cell, hook or their count), `entry` the first instruction of each hook or -1, `begins` (hook, note, cell).
+        """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def cell_count(self) -> int: ...
+
+    @property
+    def instruction_count(self) -> int: ...
+
+class ScriptFieldKind(enum.Enum):
+    REAL = 0
+
+    TIME = 1
+
+    FLAG = 2
+
+    COMPUTED = 3
+
+class ScriptField:
+    @property
+    def object(self) -> str: ...
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> ScriptFieldKind: ...
+
+    @property
+    def place(self) -> int: ...
+
+def script_operations() -> list[str]:
+    """By number."""
+
+def script_hooks() -> list[str]:
+    """By number."""
+
+def script_fields() -> list[ScriptField]: ...
+
+def exponential(y: float) -> float: ...
+
+def natural_log(x: float) -> float: ...
+
+def power(x: float, exponent: float) -> float: ...
+
+def cube_root(x: float) -> float: ...
+
+SCRIPT_MOST_CELLS: int = 250
+
+SCRIPT_MOST_INSTRUCTIONS: int = 4096
+
+SCRIPT_MOST_KEPT: int = 8
 
 class FlowKind(enum.Enum):
     TCP = 0
@@ -327,6 +394,11 @@ class Scenario:
         Paths are (forward links, reverse links), backups positions among them. Returns the index.
         """
 
+    def use_controller_program(self, flow: int, program: ScriptProgram) -> None:
+        """The controller of a flow is this script; its name and options stay."""
+
+    def use_scheduler_program(self, flow: int, program: ScriptProgram) -> None: ...
+
     def use_decider(self, flow: int, kind: DeciderKind, policy: NetworkPolicy | None) -> None:
         """
         Who decides for the agent of a flow's controller; the policy is of a trained one.
@@ -334,7 +406,7 @@ class Scenario:
 
     def add_link_event(self, at_ns: int, link: int, rate_bps: float | None, delay_ns: int | None, loss: float | None, loss_model: tuple[float, float, float, float] | None, sets_queue: bool, queue_limit_pkts: int | None, queue_limit_bytes: int | None, up: bool | None) -> None: ...
 
-    def add_flow_event(self, at_ns: int, flow: int, subflow: int | None, open: bool | None, backup: bool | None, controller: str | None = None, controller_options: Mapping[str, bool | float | str] = {}) -> None: ...
+    def add_flow_event(self, at_ns: int, flow: int, subflow: int | None, open: bool | None, backup: bool | None, controller: str | None = None, controller_options: Mapping[str, bool | float | str] = {}, controller_program: ScriptProgram | None = None) -> None: ...
 
     def with_events(self, other: Scenario) -> Scenario:
         """A copy with the events of another one as well."""
@@ -402,6 +474,15 @@ class DecisionTable:
 
     @property
     def data_seq(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def step_count(self) -> Annotated[NDArray[numpy.uint16], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def step_notes(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def step_values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
 
 class PacketTable:
     @property
@@ -1003,6 +1084,13 @@ class Simulation:
     def record_decisions(self, capacity: int, window_ns: int | None) -> None: ...
 
     def take_decisions(self) -> DecisionTable: ...
+
+    def script_rules(self) -> list[RuleInfo]:
+        """What decisions name behind all_rules()."""
+
+    @property
+    def failed_script(self) -> tuple[str, int] | None:
+        """The script that failed and its line."""
 
     @property
     def decisions_fill(self) -> float: ...

@@ -54,6 +54,7 @@ struct CongestionEvent {
     CongestionKind kind = CongestionKind::FastRetransmit;
     double inflight_pkts = 0;
     Nanos now{};
+    Nanos srtt{};           // 0 before the first sample
     Reason* why = nullptr;  // to be filled in, if anybody asks
 };
 
@@ -255,6 +256,38 @@ concept CongestionController =
         { T::kInfo } -> std::convertible_to<const AlgorithmInfo&>;
         controller.on_congestion_event(window, event, siblings);
     } && (GrowsPerAck<T> || SamplesDelivery<T> || MonitorsIntervals<T> || TakesActions<T>);
+
+// What a controller does as it is set up. One that has hooks which it wants only sometimes says so by a function of the
+// same name.
+namespace set_up {
+
+template <class T>
+bool sees_every_ack(const T& controller) {
+    if constexpr (MaySeeEveryAck<T>) return controller.sees_every_ack();
+    return SeesEveryAck<T>;
+}
+template <class T>
+bool samples_delivery(const T& controller) {
+    if constexpr (requires { controller.samples_delivery(); }) return controller.samples_delivery();
+    return SamplesDelivery<T>;
+}
+template <class T>
+bool monitors_intervals(const T& controller) {
+    if constexpr (requires { controller.monitors_intervals(); }) return controller.monitors_intervals();
+    return MonitorsIntervals<T>;
+}
+template <class T>
+bool governs_recovery(const T& controller) {
+    if constexpr (requires { controller.governs_recovery(); }) return controller.governs_recovery();
+    return GovernsRecovery<T>;
+}
+template <class T>
+bool is_coupled(const T& controller) {
+    if constexpr (requires { controller.is_coupled(); }) return controller.is_coupled();
+    return T::kInfo.is_coupled;
+}
+
+}  // namespace set_up
 
 inline constexpr RuleInfo kSlowStart{
     .name = "slow_start",

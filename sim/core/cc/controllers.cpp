@@ -89,6 +89,7 @@ std::vector<const AlgorithmInfo*> controller_infos() {
 }
 
 Controller make_controller(const AlgorithmChoice& choice) {
+    if (choice.program) return AnyController(Scripted(choice));
     if (choice.name != kUncoupledInfo.name) return make_by_name<AnyController>(choice, "controller");
     AlgorithmChoice base{.name = std::string(kUncoupledInfo.options.front().default_choice), .options = {}};
     for (const OptionValue& option : choice.options) {
@@ -102,11 +103,11 @@ Controller make_controller(const AlgorithmChoice& choice) {
 }
 
 bool is_coupled(const Controller& controller) {
-    return std::visit([]<class C>(const C&) { return C::kInfo.is_coupled; }, controller);
+    return std::visit([](const auto& each) { return set_up::is_coupled(each); }, controller);
 }
 
 bool monitors_intervals(const Controller& controller) {
-    return std::visit([]<class C>(const C&) { return MonitorsIntervals<C>; }, controller);
+    return std::visit([](const auto& each) { return set_up::monitors_intervals(each); }, controller);
 }
 
 const AgentInfo* agent_of(const Controller& controller) {

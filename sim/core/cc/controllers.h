@@ -21,6 +21,7 @@
 #include "newreno.h"
 #include "olia.h"
 #include "rl_explore.h"
+#include "scripted.h"
 #include "vegas.h"
 #include "vivace.h"
 #include "wvegas.h"
@@ -28,7 +29,7 @@
 namespace subflow {
 
 using AnyController = std::variant<NewReno, Cubic, Vegas, Bbr, Vivace, Ewtcp, Lia, Olia, Balia, WVegas, MpccLoss,
-                                   MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra, RlExplore>;
+                                   MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra, RlExplore, Scripted>;
 
 // One of them. A class, so that whoever only carries one can declare it without including them all.
 class Controller : public AnyController {
@@ -42,8 +43,8 @@ public:
 // One entry per name a scenario file may use, `uncoupled` included, in the order of the list.
 std::vector<const AlgorithmInfo*> controller_infos();
 
-// Throws ScenarioError for an unknown name or option. `uncoupled` yields one instance of its base per subflow, to which
-// every other option given goes.
+// Throws ScenarioError for an unknown name or option. A choice with a program is that script. `uncoupled` yields one
+// instance of its base per subflow, to which every other option given goes.
 Controller make_controller(const AlgorithmChoice& choice);
 
 // Whether it runs over the subflows of one connection together.

@@ -9,7 +9,17 @@ std::vector<const AlgorithmInfo*> scheduler_infos() {
 }
 
 Scheduler make_scheduler(const AlgorithmChoice& choice) {
+    if (choice.program) return ScriptedScheduler(choice);
     return make_by_name<Scheduler>(choice, "scheduler");
+}
+
+bool is_work_conserving(const Scheduler& scheduler) {
+    return std::visit(
+        []<class S>(const S& s) {
+            if constexpr (requires { s.is_work_conserving(); }) return s.is_work_conserving();
+            return WorkConserving<S>;
+        },
+        scheduler);
 }
 
 Copies copies_of(const Scheduler& scheduler) {

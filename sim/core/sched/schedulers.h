@@ -11,15 +11,19 @@
 #include "mpcc_rate.h"
 #include "redundant.h"
 #include "round_robin.h"
+#include "scripted_scheduler.h"
 
 namespace subflow {
 
-using Scheduler = std::variant<MinRtt, RoundRobin, Redundant, Blest, Ecf, GoodputBatches, MpccRate>;
+using Scheduler = std::variant<MinRtt, RoundRobin, Redundant, Blest, Ecf, GoodputBatches, MpccRate, ScriptedScheduler>;
 
 std::vector<const AlgorithmInfo*> scheduler_infos();
 
-// Throws ScenarioError for an unknown name or option.
+// Throws ScenarioError for an unknown name or option. A choice with a program is that script.
 Scheduler make_scheduler(const AlgorithmChoice& choice);
+
+// Whether it would take the only subflow that is available, whichever that is.
+bool is_work_conserving(const Scheduler& scheduler);
 
 // Whether every packet is to go out on every subflow.
 Copies copies_of(const Scheduler& scheduler);

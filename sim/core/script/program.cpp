@@ -1,0 +1,118 @@
+#include "program.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace subflow {
+
+namespace {
+
+[[noreturn]] void refuse(const ScriptProgram& program, const std::string& what) {
+    throw ScriptProgramError("the program of script '" + program.name + "' is damaged: " + what);
+}
+
+bool is_jump(ScriptOp op) {
+    switch (op) {
+        case ScriptOp::Jump:
+        case ScriptOp::JumpUnless:
+        case ScriptOp::JumpIf:
+        case ScriptOp::JumpUnlessLess:
+        case ScriptOp::JumpUnlessLessEqual:
+        case ScriptOp::JumpUnlessEqual:
+        case ScriptOp::JumpIfEqual:
+        case ScriptOp::ForEach:
+            return true;
+        default:
+            return false;
+    }
+}
+
+bool ends(ScriptOp op) {
+    return op >= ScriptOp::Return;
+}
+
+bool is_of_subflow(ScriptOp op) {
+    return op >= ScriptOp::ItemReal && op <= ScriptOp::ItemStore;
+}
+
+}  // namespace
+
+std::size_t ScriptProgram::hook_of(std::size_t instruction) const {
+    std::size_t found = 0;
+    std::int32_t begins = kNone;
+    for (std::size_t hook = 0; hook < kScriptHooks; ++hook) {
+        if (entry[hook] > begins && static_cast<std::size_t>(entry[hook]) <= instruction) {
+            begins = entry[hook];
+            found = hook;
+        }
+    }
+    return found;
+}
+
+void ScriptProgram::check() {
+    if (code.size() > kMostInstructions || frame.size() > kMostCells || frame.size() < ScriptCell::kFirstFree)
+        refuse(*this, "its size");
+    if (lines.size() != code.size() || notes.size() != code.size()) refuse(*this, "lines or notes are missing");
+    if (kept.size() > kMostKept) refuse(*this, "it keeps too much of each subflow");
+    const auto size = static_cast<std::int32_t>(code.size());
+    const auto fields = script_fields();
+    const auto known = [&](std::int32_t place, ScriptField::Kind kind) {
+        return std::ranges::any_of(fields, [&](const ScriptField& f) { return f.kind == kind && f.place == place; });
+    };
+    for (std::int32_t at = 0; at < size; ++at) {
+        const ScriptInstruction& i = code[static_cast<std::size_t>(at)];
+        if (static_cast<std::size_t>(i.op) >= kScriptOpNames.size()) refuse(*this, "an unknown operation");
+        if (i.to >= frame.size() || i.a >= frame.size() || i.b >= frame.size())
+            refuse(*this, "a cell beyond its frame");
+        // Forward, so that it ends: only loops go back, to the body that their `Next` belongs to.
+        if (is_jump(i.op) && (i.value <= at || i.value >= size)) refuse(*this, "a jump that leads nowhere");
+        if (i.op == ScriptOp::ForEach && i.to >= kLoops) refuse(*this, "loops are nested too deep");
+        if (i.op == ScriptOp::Next) {
+            const bool is_loop = i.value > 0 && i.value <= at && i.to < kLoops &&
+                                 code[static_cast<std::size_t>(i.value - 1)].op == ScriptOp::ForEach &&
+                                 code[static_cast<std::size_t>(i.value - 1)].to == i.to;
+            if (!is_loop) refuse(*this, "a loop without its beginning");
+        }
+        if (is_of_subflow(i.op) && i.a > kLoops + 1) refuse(*this, "a subflow of no loop");
+        if ((i.op == ScriptOp::ReadReal || i.op == ScriptOp::ItemReal) && !known(i.value, ScriptField::Kind::Real))
+            refuse(*this, "an unknown field");
+        if ((i.op == ScriptOp::ReadTime || i.op == ScriptOp::ItemTime) && !known(i.value, ScriptField::Kind::Time))
+            refuse(*this, "an unknown field");
+        if ((i.op == ScriptOp::ReadFlag || i.op == ScriptOp::ItemFlag) && !known(i.value, ScriptField::Kind::Flag))
+            refuse(*this, "an unknown field");
+        if (i.op == ScriptOp::ReadField && !known(i.value, ScriptField::Kind::Computed))
+            refuse(*this, "an unknown field");
+        if ((i.op == ScriptOp::ReadReal || i.op == ScriptOp::ReadTime || i.op == ScriptOp::ReadFlag ||
+             i.op == ScriptOp::ReadField) &&
+            i.a > 1)
+            refuse(*this, "an unknown object");
+        if ((i.op == ScriptOp::ItemLoad || i.op == ScriptOp::ItemStore) &&
+            (i.value < 0 || static_cast<std::size_t>(i.value) >= kept.size()))
+            refuse(*this, "nothing that it keeps");
+        if (i.op == ScriptOp::RecentMaximum || i.op == ScriptOp::RecentMinimum) {
+            if (i.value < 0 || static_cast<std::size_t>(i.value) >= frame.size())
+                refuse(*this, "a cell beyond its frame");
+            if (i.to + kFilterCells > frame.size()) refuse(*this, "a filter beyond its frame");
+        }
+        if (i.op == ScriptOp::Average && i.to + std::size_t{2} > frame.size())
+            refuse(*this, "a filter beyond its frame");
+    }
+    for (const std::int32_t begins : entry) {
+        if (begins == kNone) continue;
+        if (begins < 0 || begins >= size) refuse(*this, "a function without code");
+    }
+    if (size == 0 || !ends(code.back().op)) refuse(*this, "it does not end");
+    for (const Option& option : options)
+        if (option.cell >= frame.size()) refuse(*this, "a cell beyond its frame");
+    for (const auto& of_hook : begins)
+        for (const Begin& each : of_hook)
+            if (each.cell >= frame.size()) refuse(*this, "a cell beyond its frame");
+    for (const Name& each : names)
+        if (each.cell >= frame.size()) refuse(*this, "a cell beyond its frame");
+    for (std::size_t hook = 0; hook < kScriptHooks; ++hook) {
+        rule_names_[hook] = std::string(kScriptHookNames[hook]);
+        rules_[hook] = RuleInfo{.name = rule_names_[hook], .formula = {}, .source = name, .numbers = {}};
+    }
+}
+
+}  // namespace subflow

@@ -1,0 +1,157 @@
+// A controller or scheduler that was written as text, compiled (subflow_sim/script): what the machine runs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "../decision.h"
+
+namespace subflow {
+
+// What a script may have a function for.
+enum class ScriptHook : std::uint8_t {
+    Start,
+    Ack,
+    EveryAck,
+    Delivery,
+    Loss,
+    RecoveryExit,
+    Idle,
+    Plan,
+    Interval,
+    Select,
+};
+inline constexpr std::size_t kScriptHooks = 10;
+// By position, as they are written.
+inline constexpr std::array<std::string_view, kScriptHooks> kScriptHookNames{
+    "on_start",         "on_ack",  "on_every_ack", "on_delivery", "on_loss",
+    "on_recovery_exit", "on_idle", "plan",         "on_interval", "select"};
+
+// Operations of the machine, on cells of a frame: `to` = a op b, with a number of the instruction's own. THE list: each
+// is a name here and a case in machine.cpp.
+// clang-format off
+#define SUBFLOW_SCRIPT_OPS(OP) \
+    OP(Move) OP(Add) OP(Subtract) OP(Multiply) OP(Divide) OP(FloorDivide) OP(Remainder) OP(Power) OP(Negate) \
+    OP(Difference)       /* of two times, exact to the nanosecond */ \
+    OP(Minimum) OP(Maximum) OP(Absolute) OP(SquareRoot) OP(CubeRoot) OP(Exponential) OP(Logarithm) OP(Floor) \
+    OP(Ceiling) OP(Known) OP(Random) \
+    OP(Less) OP(LessEqual) OP(Equal) OP(NotEqual) OP(Not) \
+    OP(Jump)             /* to instruction `value`, as all that follow */ \
+    OP(JumpUnless) OP(JumpIf) OP(JumpUnlessLess) OP(JumpUnlessLessEqual) OP(JumpUnlessEqual) OP(JumpIfEqual) \
+    OP(ReadReal)         /* object `a` at byte `value` */ \
+    OP(ReadTime) OP(ReadFlag) \
+    OP(ReadField)        /* object `a` by getter `value` */ \
+    OP(WriteUtility) \
+    OP(ForEach)          /* begins loop `to`; past it if there is none */ \
+    OP(Next)             /* back to `value` while there is one more */ \
+    OP(Refer)            /* loop 3 stands for the subflow whose number is in cell a */ \
+    OP(ItemReal)         /* of the subflow of loop `a`, at byte `value` */ \
+    OP(ItemTime) OP(ItemFlag) OP(ItemRate) OP(ItemRatePerRtt) OP(ItemIsOwn) OP(ItemNumber) \
+    OP(ItemLoad)         /* what the script keeps of that subflow, number `value` */ \
+    OP(ItemStore) OP(Count) \
+    OP(TotalRate) OP(LargestRate) OP(LargestRatePerRtt) \
+    OP(SlowStart)        /* `to` = what is left of the packets in cell a */ \
+    OP(RecentMaximum)    /* of the filter from cell `to` on: value a at time b, over cell `value` */ \
+    OP(RecentMinimum) \
+    OP(Average)          /* from cell `to` on: value a, with weight b */ \
+    OP(Return) OP(ReturnNow) OP(ReturnPlan) OP(ReturnSubflow) OP(ReturnWait)
+// clang-format on
+
+enum class ScriptOp : std::uint8_t {
+#define OP(name) name,
+    SUBFLOW_SCRIPT_OPS(OP)
+#undef OP
+};
+inline constexpr std::array kScriptOpNames{
+#define OP(name) std::string_view(#name),
+    SUBFLOW_SCRIPT_OPS(OP)
+#undef OP
+};
+
+struct ScriptInstruction {
+    ScriptOp op = ScriptOp::Return;
+    std::uint8_t to = 0;
+    std::uint8_t a = 0;
+    std::uint8_t b = 0;
+    std::int32_t value = 0;
+};
+
+// The window in the first cells of a frame.
+struct ScriptCell {
+    static constexpr std::size_t kCwnd = 0, kSsthresh = 1, kRate = 2, kAdvertised = 3, kFirstFree = 4;
+};
+
+// What is in it makes no sense: it was not made by this version's compiler.
+struct ScriptProgramError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// Immutable once it is checked; shared by all that run it.
+struct ScriptProgram {
+    static constexpr std::int32_t kNone = -1;
+    static constexpr std::size_t kMostCells = 250;
+    static constexpr std::size_t kMostInstructions = 4096;
+    static constexpr std::size_t kMostKept = 8;  // numbers per subflow
+    static constexpr std::size_t kFilterCells = 6;
+    static constexpr std::size_t kLoops = 2;  // nested at most
+
+    struct Option {
+        std::string key;
+        std::uint8_t cell = 0;
+    };
+    struct Name {  // of a cell, for messages; in one hook, or in all (kScriptHooks)
+        std::string name;
+        std::uint8_t cell = 0;
+        std::size_t hook = kScriptHooks;
+    };
+
+    std::string name;  // as in the scenario
+    bool is_coupled = false;
+    std::vector<ScriptInstruction> code;
+    std::vector<std::uint32_t> lines;  // of the text, per instruction
+    std::vector<std::uint32_t> notes;  // per instruction; 0: nothing to be put on record
+    std::vector<double> frame;         // as it begins: constants, defaults of options, state
+    std::vector<Option> options;
+    std::vector<Name> names;
+    std::vector<double> kept;  // per subflow, as it begins
+    std::array<std::int32_t, kScriptHooks> entry;
+    struct Begin {
+        std::uint32_t note = 0;
+        std::uint8_t cell = 0;
+    };
+    std::array<std::vector<Begin>, kScriptHooks> begins;  // cells that a record of the function begins with
+    bool is_work_conserving = false;
+    bool retransmits_when_blocked = false;
+    bool penalises = false;
+
+    ScriptProgram() { entry.fill(kNone); }
+    bool has(ScriptHook hook) const { return entry[static_cast<std::size_t>(hook)] != kNone; }
+
+    // Fills in what follows from the rest. Throws ScriptProgramError for what no compiler of ours makes: a program that
+    // is checked ends after a bounded number of steps and stays within its frame.
+    void check();
+    const RuleInfo& rule(ScriptHook hook) const { return rules_[static_cast<std::size_t>(hook)]; }
+    std::size_t hook_of(std::size_t instruction) const;
+
+private:
+    std::array<std::string, kScriptHooks> rule_names_;
+    std::array<RuleInfo, kScriptHooks> rules_;
+};
+
+// A field that scripts read of what a hook is given.
+struct ScriptField {
+    enum class Kind : std::uint8_t { Real, Time, Flag, Computed };
+
+    std::string_view object;  // "ack"
+    std::string_view name;    // "acked"
+    Kind kind = Kind::Real;
+    std::int32_t place = 0;  // byte, or number of the getter
+};
+std::vector<ScriptField> script_fields();
+
+}  // namespace subflow

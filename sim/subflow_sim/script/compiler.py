@@ -1,0 +1,228 @@
+"""From the text of a script to the program that the core's machine runs.
+
+A script is read until its state is known: that `my.base` is a time follows from what it is given, perhaps further down.
+"""
+
+from __future__ import annotations
+
+import ast
+import threading
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+
+from subflow_sim import _core
+from subflow_sim.params import Algorithm, Rule
+from subflow_sim.script.emitter import Emitter, Note
+from subflow_sim.script.functions import Functions
+from subflow_sim.script.header import Header, hooks_of, read_header
+from subflow_sim.script.problem import Problems, ScriptError, ScriptProblem
+from subflow_sim.script.values import Cell, Learned, Local, Number
+from subflow_sim.script.vocabulary import OBJECTS, ScriptKind
+
+__all__ = ["MAX_SCRIPT_BYTES", "Script", "ScriptKind", "check_script", "compile_script", "kind_of"]
+
+MAX_SCRIPT_BYTES = 64_000
+"""Longer texts are refused."""
+
+_MOST_NODES = 20_000
+_MOST_READINGS = 4
+_HOOK_NUMBERS = {name: number for number, name in enumerate(_core.script_hooks())}
+_warnings_off = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A controller or scheduler that was written as text, ready to run.
+
+    Attributes:
+        name: by which the scenario calls it.
+        kind: which of the two.
+        text: that it was made of.
+        algorithm: what catalogues and forms need to know: summary, options.
+        program: for the core.
+        notes: what the steps of a recorded decision are about, from number 1 on.
+    """
+
+    name: str
+    kind: ScriptKind
+    text: str
+    algorithm: Algorithm
+    program: _core.ScriptProgram
+    notes: tuple[Note, ...]
+
+
+@lru_cache(maxsize=64)
+def compile_script(text: str, name: str, kind: ScriptKind) -> Script:
+    """Compile a script.
+
+    Args:
+        text: of its file.
+        name: by which the scenario calls it.
+        kind: "controller" or "scheduler".
+
+    Raises:
+        ScriptError: with everything that is wrong.
+    """
+    problems = Problems(text)
+    tree = _parsed(text, problems)
+    problems.raise_if_any()
+    assert tree is not None
+    try:
+        built, functions = _compiled(text, tree, kind, problems, Learned())
+        for _ in range(_MOST_READINGS - 1):
+            if functions.learning == functions.learned:
+                break
+            problems = Problems(text)
+            built, functions = _compiled(text, tree, kind, problems, functions.learning)
+    except RecursionError:
+        problems.add_at(1, 1, 2, "an expression is nested too deep", "shorter expressions, by way of names")
+        problems.raise_if_any()
+        raise
+    problems.raise_if_any()
+    return _script(text, name, kind, built, functions, problems)
+
+
+def check_script(text: str, kind: ScriptKind | None = None) -> tuple[ScriptProblem, ...]:
+    """What is wrong with a script, in the order of the text; `kind` None: what it looks like."""
+    try:
+        compile_script(text, "script", kind or kind_of(text))
+    except ScriptError as error:
+        return error.problems
+    return ()
+
+
+def kind_of(text: str) -> ScriptKind:
+    """What a script looks like: a scheduler if it has a function `select`, else a controller."""
+    try:
+        tree = _parsed(text, Problems(text))
+    except RecursionError:
+        tree = None
+    names = [each.name for each in tree.body if isinstance(each, ast.FunctionDef)] if tree is not None else []
+    return "scheduler" if "select" in names else "controller"
+
+
+def _parsed(text: str, problems: Problems) -> ast.Module | None:
+    """The tree of a text; None after noting why it has none."""
+    if len(text.encode(errors="replace")) > MAX_SCRIPT_BYTES:
+        problems.add_at(1, 1, 2, "the script is too long", f"at most {MAX_SCRIPT_BYTES // 1000} kB")
+        return None
+    try:
+        # Python warns on the terminal of what it finds odd.
+        with _warnings_off, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except SyntaxError as error:
+        line, column = error.lineno or 1, error.offset or 1
+        message = f"this is not Python's syntax: {error.msg}"
+        problems.add_at(line, max(column, 1), max(column, 1) + 1, message)
+        return None
+    except (ValueError, MemoryError, RecursionError, UnicodeError):
+        message = "this is no text of a script" if "\0" in text else "it is nested too deep"
+        problems.add_at(1, 1, 2, message, "text without null characters, with shorter expressions")
+        return None
+    if sum(1 for _ in ast.walk(tree)) > _MOST_NODES:
+        problems.add_at(1, 1, 2, "the script is too long", "shorter functions")
+        return None
+    return tree
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    emitter: Emitter
+    header: Header
+    entry: dict[str, int]
+    begun: list[tuple[str, str, Cell]]
+    names: list[tuple[str, Cell, str]]
+    window: list[Cell]
+    is_coupled: bool
+
+
+def _compiled(
+    text: str, tree: ast.Module, kind: ScriptKind, problems: Problems, learned: Learned
+) -> tuple[_Built, Functions]:
+    emitter = Emitter()
+    header = read_header(tree, kind, problems, emitter)
+    functions = Functions(text, header, problems, emitter, learned)
+    window = [Cell("window", slot=slot) for slot in range(len(OBJECTS["w"]))]
+    functions.window = {field.name: cell for field, cell in zip(OBJECTS["w"], window, strict=True)}
+    entry: dict[str, int] = {}
+    begun: list[tuple[str, str, Cell]] = []
+    names: list[tuple[str, Cell, str]] = []
+    hooks = hooks_of(kind)
+    for name, node in header.hooks.items():
+        entry[name] = functions.compile(node, hooks[name])
+        begun += [(name, what, cell) for what, cell in functions.begun.items()]
+        names += [(each, cell, name) for each, cell in _named(functions.scope.names)]
+    for helper in header.helpers.values():
+        _check_helper(helper, problems)
+    built = _Built(emitter, header, entry, begun, names, window, functions.uses_siblings)
+    return built, functions
+
+
+def _named(names: dict[str, Local]) -> list[tuple[str, Cell]]:
+    return [(name, each.value.cell) for name, each in names.items() if name and isinstance(each.value, Number)]
+
+
+def _check_helper(helper: ast.FunctionDef, problems: Problems) -> None:
+    given = [each.arg for each in helper.args.args]
+    for position, name in enumerate(given):
+        if name in given[:position]:
+            problems.add(helper, f"{helper.name} has two parameters {name}", "each name once")
+
+
+def _script(text: str, name: str, kind: ScriptKind, built: _Built, functions: Functions, problems: Problems) -> Script:
+    emitter, header = built.emitter, built.header
+    states = [each.cell for each in header.states.values()]
+    options = list(header.options.values())
+    notes = [
+        (hook, emitter.note("begin", what, hook, header.hooks[hook].lineno), cell) for hook, what, cell in built.begun
+    ]
+    frame = emitter.lay_out(len(built.window), [*states, *(each.cell for each in options)])
+    for state in header.states.values():
+        _begin_filter(frame, state.cell, state.filter)
+    if len(frame) > _core.SCRIPT_MOST_CELLS or emitter.position > _core.SCRIPT_MOST_INSTRUCTIONS:
+        problems.add_at(1, 1, 2, "the script is too long for the machine", "fewer names and shorter functions")
+        problems.raise_if_any()
+    every_hook = len(_HOOK_NUMBERS)
+    cells = [
+        *((f"w.{field}", cell, every_hook) for field, cell in functions.window.items() if kind == "controller"),
+        *((f"{group}.{each}", state.cell, every_hook) for (group, each), state in header.states.items()),
+        *((option.param.key, option.cell, every_hook) for option in options),
+        *((each, cell, _HOOK_NUMBERS[hook]) for each, cell, hook in built.names),
+    ]
+    is_coupled = built.is_coupled and kind == "controller"
+    program = _core.ScriptProgram(
+        name=name,
+        is_coupled=is_coupled,
+        code=emitter.code(),
+        lines=emitter.lines,
+        notes=emitter.noted,
+        frame=frame,
+        options=[(each.param.key, each.cell.slot) for each in options],
+        names=[(each, cell.slot, hook) for each, cell, hook in cells],
+        kept=[float(begin) for _, begin in header.kept.values()],
+        entry=[built.entry.get(hook, -1) for hook in _HOOK_NUMBERS],
+        begins=[(_HOOK_NUMBERS[hook], note, cell.slot) for hook, note, cell in notes],
+        is_work_conserving=header.settings.get("work_conserving", False),
+        retransmits_when_blocked=header.settings.get("opportunistic_retransmission", False),
+        penalises=header.settings.get("penalisation", False),
+    )
+    algorithm = Algorithm(
+        name=name,
+        summary=header.summary or f"Written as text: {name}",
+        source=header.source,
+        options=tuple(each.param for each in options),
+        is_coupled=is_coupled,
+        rules=tuple(Rule(hook, "", name, ()) for hook in built.entry),
+    )
+    return Script(name, kind, text, algorithm, program, tuple(emitter.notes))
+
+
+def _begin_filter(frame: list[float], cell: Cell, kind: str) -> None:
+    """A window of values begins without times; an average without a value."""
+    if kind in ("maximum", "minimum"):
+        for place in range(cell.slot + 1, cell.slot + cell.size, 2):
+            frame[place] = 0.0
+    elif kind == "average":
+        frame[cell.slot] = frame[cell.slot + 1] = 0.0

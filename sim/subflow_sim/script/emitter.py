@@ -1,0 +1,164 @@
+"""Instructions, cells and notes of a program while it is put together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from subflow_sim import _core
+from subflow_sim.script.values import Cell
+
+_OPERATIONS = {name: number for number, name in enumerate(_core.script_operations())}
+
+
+@dataclass(eq=False, slots=True)
+class Label:
+    """A place in the code that jumps lead to."""
+
+    at: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What a recorded step of a run is about.
+
+    Attributes:
+        kind: "begin" (a number as the function finds it), "read", "set", "if" (1: it held) or "return".
+        line: of the script, from 1.
+        text: of it: "ack.acked", "w.cwnd", "w.cwnd < w.ssthresh".
+        hook: the function.
+    """
+
+    kind: str
+    line: int
+    text: str
+    hook: str
+
+
+@dataclass(slots=True)
+class _Instruction:
+    op: str
+    to: Cell | int
+    a: Cell | int
+    b: Cell | int
+    value: Label | Cell | int
+    line: int
+    note: int
+
+
+@dataclass(slots=True)
+class Emitter:
+    """Takes instructions in order, and hands out cells."""
+
+    notes: list[Note] = field(default_factory=list)
+    constants: dict[str, Cell] = field(default_factory=dict)
+    _code: list[_Instruction] = field(default_factory=list)
+    _most_locals: int = 0
+    _most_temporaries: int = 0
+    _locals: int = 0
+    _temporaries: int = 0
+    _cells: list[Cell] = field(default_factory=list)
+    line: int = 1
+
+    def emit(
+        self,
+        op: str,
+        to: Cell | int = 0,
+        a: Cell | int = 0,
+        b: Cell | int = 0,
+        value: Label | Cell | int = 0,
+        note: int = 0,
+    ) -> None:
+        """The next instruction."""
+        self._code.append(_Instruction(op, to, a, b, value, self.line, note))
+
+    @property
+    def position(self) -> int:
+        """Number of the next instruction."""
+        return len(self._code)
+
+    def place(self, label: Label) -> None:
+        """The label is here."""
+        label.at = self.position
+
+    def note(self, kind: str, text: str, hook: str, line: int | None = None) -> int:
+        """A note for an instruction, from 1."""
+        self.notes.append(Note(kind, self.line if line is None else line, text, hook))
+        return len(self.notes)
+
+    def constant(self, value: float) -> Cell:
+        """The cell of a number of the text."""
+        key = float(value).hex()
+        if key not in self.constants:
+            self.constants[key] = Cell("constant", float(value))
+        return self.constants[key]
+
+    def begin_function(self) -> None:
+        """Functions run one at a time: each has the same cells for what is its own."""
+        self._locals = self._temporaries = 0
+
+    def local(self) -> Cell:
+        """A cell that is the function's until it ends."""
+        cell = Cell("local", index=self._locals)
+        self._locals += 1
+        self._most_locals = max(self._most_locals, self._locals)
+        self._cells.append(cell)
+        return cell
+
+    def temporary(self) -> Cell:
+        """A cell that is free again after the statement."""
+        cell = Cell("temporary", index=self._temporaries)
+        self._temporaries += 1
+        self._most_temporaries = max(self._most_temporaries, self._temporaries)
+        self._cells.append(cell)
+        return cell
+
+    def mark(self) -> int:
+        """What `release` goes back to."""
+        return self._temporaries
+
+    def release(self, mark: int) -> None:
+        """The temporary cells since then are free."""
+        self._temporaries = mark
+
+    def lay_out(self, first: int, fixed: list[Cell]) -> list[float]:
+        """Give every cell its place, and return the frame as it begins.
+
+        Args:
+            first: number of cells that are the window's.
+            fixed: state and options, in order.
+        """
+        frame = [0.0] * first
+        for cell in (*fixed, *self.constants.values()):
+            cell.slot = len(frame)
+            frame += [cell.begin] * cell.size
+        base = len(frame)
+        for cell in self._cells:
+            cell.slot = base + cell.index + (self._most_locals if cell.kind == "temporary" else 0)
+        return frame + [0.0] * (self._most_locals + self._most_temporaries)
+
+    def code(self) -> list[tuple[int, int, int, int, int]]:
+        """The instructions as the core takes them; after `lay_out`."""
+        return [
+            (_OPERATIONS[each.op], _slot(each.to), _slot(each.a), _slot(each.b), _number(each.value))
+            for each in self._code
+        ]
+
+    @property
+    def lines(self) -> list[int]:
+        """Of the script, per instruction."""
+        return [each.line for each in self._code]
+
+    @property
+    def noted(self) -> list[int]:
+        """The number of its note per instruction, 0: none."""
+        return [each.note for each in self._code]
+
+
+def _slot(place: Cell | int) -> int:
+    return place if isinstance(place, int) else place.slot
+
+
+def _number(value: Label | Cell | int) -> int:
+    if isinstance(value, Label):
+        return value.at
+    return _slot(value)

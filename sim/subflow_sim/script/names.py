@@ -1,0 +1,260 @@
+"""Names and fields of a script: what they stand for, and the instructions that read them."""
+
+from __future__ import annotations
+
+import ast
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from subflow_sim import _core
+from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.script.emitter import Emitter
+from subflow_sim.script.header import Header
+from subflow_sim.script.problem import Problems
+from subflow_sim.script.values import WRONG, Answer, Cell, Collection, Item, Learned, Local, Number, Thing, Value, Wrong
+from subflow_sim.script.vocabulary import FUNCTIONS, OBJECTS, PER_SECOND, RATIO, UNITS, Field, Hook
+
+FUNCTION_NAMES = {each.name: each for each in FUNCTIONS}
+_REFERRED = 3  # the loop that stands for a subflow by its number
+_READ = {"REAL": "Real", "TIME": "Time", "FLAG": "Flag"}
+_PLACES = {(each.object, each.name): (each.kind.name, each.place) for each in _core.script_fields()}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where a value is wanted, and the note of the instruction that puts it there."""
+
+    cell: Cell | None = None
+    note: int = 0
+
+
+NOWHERE = Target()
+
+
+@dataclass(slots=True)
+class Scope:
+    """What a function has while it is compiled.
+
+    Attributes:
+        hook: which one.
+        things: what its parameters stand for.
+        names: what it has named so far.
+        certain: of those, the names that have a value whatever branch was taken.
+        loops: open loops.
+        read: cells of fields that are read already.
+        has_siblings: it reads its siblings.
+        segments: of the text, by node, for notes.
+    """
+
+    hook: Hook
+    things: dict[str, Value]
+    names: dict[str, Local] = field(default_factory=dict)
+    certain: set[str] = field(default_factory=set)
+    loops: int = 0
+    read: dict[tuple[int, str], Cell] = field(default_factory=dict)
+    inlined: int = 0
+
+
+class Names:
+    """Knows what is called how in the function that is compiled.
+
+    Attributes:
+        uses_siblings: whether anything of the siblings was read.
+        learned: what an earlier reading told of the script's state.
+        learning: what this one tells of it.
+        begun: names whose values a record of the function begins with, and their cells.
+    """
+
+    def __init__(self, text: str, header: Header, problems: Problems, emitter: Emitter, learned: Learned) -> None:
+        self._lines = text.splitlines()
+        self.header = header
+        self.problems = problems
+        self.emitter = emitter
+        self.learned = learned
+        self.learning = Learned()
+        self.uses_siblings = False
+        self.uses_random = False
+        self.begun: dict[str, Cell] = {}
+        self.window: dict[str, Cell] = {}
+        self.scope: Scope = Scope(Hook("", "controller", (), "nothing", ""), {})
+
+    def value(self, node: ast.expr, target: Target = NOWHERE) -> Value:
+        """The value of an expression: `Expressions`."""
+        raise NotImplementedError
+
+    def _literal(self, number: float, *, is_flag: bool = False) -> Number:
+        cell = self.emitter.constant(number)
+        return Number(cell, RATIO if is_flag else None, is_flag, not is_flag, number)
+
+    def _name(self, node: ast.Name, name: str) -> Value:
+        if name in self.scope.names:
+            local = self.scope.names[name]
+            local.is_used = True
+            if name not in self.scope.certain:
+                message = f"{name} may have no value here: not every way to this line gives it one"
+                self.problems.add(node, message, "a value for it before the branches")
+                return WRONG
+            return local.value
+        if name in self.scope.things:
+            thing = self.scope.things[name]
+            if isinstance(thing, Collection):
+                self.uses_siblings |= thing.kind == "siblings"
+            return thing
+        if name == "inf":
+            return self._literal(math.inf)
+        if name in ("wait", "now"):
+            return Answer(name)  # type: ignore[arg-type]  # one of the literals
+        if name in self.header.constants:
+            found = self.header.constants[name]
+            return self._literal(float(found), is_flag=isinstance(found, bool))
+        if name in self.header.options:
+            return self._option(name)
+        if name in self.header.groups:
+            names = [key for group, key in (*self.header.states, *self.header.kept) if group == name]
+            self.problems.add(node, f"{name} is a group of numbers", either([f"{name}.{each}" for each in names]))
+            return WRONG
+        if name in self.header.helpers or name in FUNCTION_NAMES:
+            self.problems.add(node, f"{name} is a function", f"{name}(...)")
+            return WRONG
+        known = [*self.scope.names, *self.scope.things, *self.header.constants, *self.header.options]
+        self.problems.add(node, f"there is no {name} here{did_you_mean(name, known)}", either(known))
+        return WRONG
+
+    def _option(self, name: str) -> Number:
+        option = self.header.options[name]
+        self.begun[name] = option.cell
+        unit = UNITS[option.unit]
+        return Number(option.cell, RATIO if option.is_flag else unit, option.is_flag, is_clock=unit is None)
+
+    # ---- fields ----
+
+    def _attribute(self, node: ast.Attribute) -> Value:
+        if isinstance(node.value, ast.Subscript):
+            place = self.kept(node)
+            if place is None:
+                return WRONG
+            item, position, begin = place
+            cell = self.emitter.temporary()
+            self.emitter.emit("ItemLoad", cell, self.loop_of(item), value=position)
+            return Number(cell, None if not isinstance(begin, bool) else RATIO, isinstance(begin, bool))
+        if isinstance(node.value, ast.Name) and node.value.id in self.header.groups:
+            return self._state(node, node.value.id)
+        owner = self.value(node.value)
+        if isinstance(owner, Wrong):
+            return WRONG
+        if isinstance(owner, Collection):
+            if owner.kind == "siblings" and node.attr == "own":
+                return Item("sibling", 2)
+            allowed = "len(siblings), siblings.own, or a loop: sum(s.rate for s in siblings)"
+            self.problems.add(node, f"{owner.kind} has no {node.attr}", allowed)
+            return WRONG
+        if not isinstance(owner, Thing | Item):
+            self.problems.add(node, f"{self.segment(node.value)} has no fields", "")
+            return WRONG
+        found = self.field_of(node, owner.kind)
+        if found is None:
+            return WRONG
+        return self._thing_field(node, owner, found) if isinstance(owner, Thing) else self._item_field(owner, found)
+
+    def field_of(self, node: ast.Attribute, kind: str) -> Field | None:
+        """The field that is named; None after noting that there is none."""
+        fields = {each.name: each for each in OBJECTS[kind]}
+        if node.attr not in fields:
+            hint = did_you_mean(node.attr, list(fields))
+            self.problems.add(node, f"{self.segment(node.value)} has no {node.attr}{hint}", either(list(fields)))
+            return None
+        return fields[node.attr]
+
+    def _thing_field(self, node: ast.Attribute, thing: Thing, found: Field) -> Number:
+        if thing.kind == "w":
+            name = f"w.{found.name}"
+            self.begun[name] = self.window[found.name]
+            return Number(self.window[found.name], found.unit)
+        key = (thing.index, found.name)
+        kind, place = _PLACES[thing.kind, found.name]
+        is_clock = kind == "TIME"
+        if key not in self.scope.read or found.is_settable:
+            cell = self.emitter.local()
+            note = self.emitter.note("read", f"{thing.kind}.{found.name}", self.scope.hook.name, node.lineno)
+            op = "ReadField" if kind == "COMPUTED" else f"Read{_READ[kind]}"
+            self.emitter.emit(op, cell, thing.index, value=place, note=note)
+            self.scope.read[key] = cell
+        return Number(self.scope.read[key], found.unit, found.is_flag, is_clock)
+
+    def _item_field(self, item: Item, found: Field) -> Number:
+        cell = self.emitter.temporary()
+        loop = self.loop_of(item)
+        if item.kind == "sibling" and found.name == "rate":
+            self.emitter.emit("ItemRate", cell, loop)
+            return Number(cell, PER_SECOND)
+        if item.kind == "sibling" and found.name == "own":
+            self.emitter.emit("ItemIsOwn", cell, loop)
+            return Number(cell, RATIO, is_flag=True)
+        kind, place = _PLACES[item.kind, found.name]
+        self.emitter.emit(f"Item{_READ[kind]}", cell, loop, value=place)
+        return Number(cell, found.unit, found.is_flag, is_clock=kind == "TIME")
+
+    def loop_of(self, item: Item) -> int:
+        """The number of the loop that stands for a subflow, now."""
+        if isinstance(item.place, int):
+            return item.place
+        self.emitter.emit("Refer", 0, item.place)
+        return _REFERRED
+
+    def kept(self, node: ast.Attribute) -> tuple[Item, int, float | bool] | None:
+        """What `per[s].name` is: the subflow, the position of the number, and how it begins; None after noting why."""
+        subscript = node.value
+        assert isinstance(subscript, ast.Subscript)
+        group = subscript.value.id if isinstance(subscript.value, ast.Name) else ""
+        if self.header.groups.get(group) != "per_subflow":
+            allowed = "per[s].used of per = per_subflow(used=0)"
+            self.problems.add(node, "[...] only finds what per_subflow keeps", allowed)
+            return None
+        if (group, node.attr) not in self.header.kept:
+            names = [name for each, name in self.header.kept if each == group]
+            message = f"{group} keeps no {node.attr}{did_you_mean(node.attr, names)}"
+            self.problems.add(node, message, either(names))
+            return None
+        item = self.value(subscript.slice)
+        if not isinstance(item, Item):
+            if not isinstance(item, Wrong):
+                self.problems.add(subscript.slice, "this is no subflow", "a subflow of a loop or of best(...)")
+            return None
+        position, begin = self.header.kept[group, node.attr]
+        return item, position, begin
+
+    def _state(self, node: ast.Attribute, group: str) -> Value:
+        if self.header.groups[group] == "per_subflow":
+            self.problems.add(node, f"{group} keeps a number of each subflow", f"{group}[s].{node.attr}")
+            return WRONG
+        state = self.header.states.get((group, node.attr))
+        if state is None:
+            names = [name for each, name in self.header.states if each == group]
+            message = f"{group} has no {node.attr}{did_you_mean(node.attr, names)}"
+            self.problems.add(node, message, either(names))
+            return WRONG
+        name = f"{group}.{node.attr}"
+        self.begun[name] = state.cell
+        unit = self.learning.units.get(name, self.learned.units.get(name))
+        is_clock = name not in self.learned.not_clocks
+        return Number(state.cell, RATIO if state.is_flag else unit, state.is_flag, is_clock)
+
+    @contextmanager
+    def branch(self) -> Iterator[None]:
+        """What is compiled inside may not be reached: what it reads and names is not there for certain afterwards."""
+        read, certain = dict(self.scope.read), set(self.scope.certain)
+        yield
+        self.scope.read, self.scope.certain = read, certain
+
+    def segment(self, node: ast.AST) -> str:
+        """What the text has there, on one line."""
+        first, last = getattr(node, "lineno", 0), getattr(node, "end_lineno", None) or 0
+        if not 0 < first <= last <= len(self._lines):
+            return ast.unparse(node)
+        begin, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0)
+        lines = self._lines[first - 1 : last]
+        lines[-1] = lines[-1].encode()[:end].decode(errors="replace")
+        lines[0] = lines[0].encode()[begin:].decode(errors="replace")
+        return " ".join(" ".join(lines).split())

@@ -1,0 +1,84 @@
+"""What can be wrong in a script."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from subflow_sim.errors import ParamError
+
+
+@dataclass(frozen=True, slots=True)
+class ScriptProblem:
+    """One thing that is wrong in a script.
+
+    Attributes:
+        line: from 1.
+        column: of the first character, from 1.
+        end_column: past the last character in that line.
+        message: what is wrong.
+        allowed: what would be accepted, or what to do; may be empty.
+    """
+
+    line: int
+    column: int
+    end_column: int
+    message: str
+    allowed: str
+
+    def __str__(self) -> str:
+        allowed = f"; allowed: {self.allowed}" if self.allowed else ""
+        return f"line {self.line}, column {self.column}: {self.message}{allowed}"
+
+
+class ScriptError(ParamError):
+    """A script cannot be used.
+
+    Attributes:
+        problems: everything that is wrong with it, in the order of the text.
+    """
+
+    def __init__(self, problems: Sequence[ScriptProblem]) -> None:
+        first = problems[0]
+        super().__init__(f"line {first.line}, column {first.column}: {first.message}", first.allowed)
+        self.problems: tuple[ScriptProblem, ...] = tuple(problems)
+
+
+class Problems:
+    """What has been found so far, and a way to note more."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = text.splitlines()
+        self.found: list[ScriptProblem] = []
+
+    def add(self, node: ast.AST, message: str, allowed: str = "") -> None:
+        """Note what is wrong with a part of the tree."""
+        line = getattr(node, "lineno", 1)
+        start = self._column(line, getattr(node, "col_offset", 0))
+        is_on_one_line = getattr(node, "end_lineno", line) == line
+        end = self._column(line, getattr(node, "end_col_offset", 0)) if is_on_one_line else self._width(line) + 1
+        self.add_at(line, start, max(end, start + 1), message, allowed)
+
+    def add_at(self, line: int, column: int, end_column: int, message: str, allowed: str = "") -> None:
+        """Note what is wrong at a place, unless the same place has a problem already."""
+        if any((each.line, each.column) == (line, column) for each in self.found):
+            return
+        self.found.append(ScriptProblem(line, column, end_column, message, allowed))
+
+    def raise_if_any(self) -> None:
+        """End here if something is wrong.
+
+        Raises:
+            ScriptError: with all problems, in the order of the text.
+        """
+        if self.found:
+            raise ScriptError(sorted(self.found, key=lambda each: (each.line, each.column)))
+
+    def _column(self, line: int, byte: int) -> int:
+        """A place as people count: characters from 1, where `ast` counts the bytes of UTF-8 from 0."""
+        text = self._lines[line - 1] if 0 < line <= len(self._lines) else ""
+        return len(text.encode()[:byte].decode(errors="ignore")) + 1
+
+    def _width(self, line: int) -> int:
+        return len(self._lines[line - 1]) if 0 < line <= len(self._lines) else 0

@@ -1,0 +1,55 @@
+"""What a new script begins with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from subflow_sim.script.vocabulary import ScriptKind
+
+_CONTROLLER = '''"""NAME: what it does, in a line."""
+
+title = "What it does, in a line"
+source = ""  # an RFC or a paper, if there is one
+
+# Values that a scenario may set: controller = { name = "NAME", gain = 0.5 }
+gain = option(1.0, min=0, max=10, help="Packets per round trip that the window grows by.")
+
+# What is remembered from call to call.
+my = state(losses=0)
+
+
+def on_ack(w, ack):
+    """An ACK arrived and the window was the limit: let it grow."""
+    left = slow_start(w, ack)  # the packets of the ACK that slow start leaves for congestion avoidance
+    w.cwnd += gain * left / w.cwnd
+
+
+def on_loss(w, loss):
+    """Packets were lost: set w.ssthresh, the window to go on with."""
+    my.losses += 1
+    if loss.is_timeout:
+        w.ssthresh = max(loss.inflight / 2, 2)
+    else:
+        w.ssthresh = max(w.cwnd / 2, 2)
+'''
+
+_SCHEDULER = '''"""NAME: which subflow a packet goes to, in a line."""
+
+title = "Which subflow a packet goes to, in a line"
+work_conserving = True  # the only subflow with room is taken without asking
+
+# What is remembered of each subflow.
+per = per_subflow(packets=0)
+
+
+def select(subflows, packet):
+    """A packet wants a subflow: return it, or `wait`."""
+    s = best(subflows, by=lambda s: (s.has_sent_this, s.srtt), where=lambda s: s.is_available)
+    if s is None:  # none has room
+        return wait
+    per[s].packets += 1
+    return s
+'''
+
+SKELETONS: Mapping[ScriptKind, str] = {"controller": _CONTROLLER, "scheduler": _SCHEDULER}
+"""By kind: scripts that run, with NAME where their name belongs."""

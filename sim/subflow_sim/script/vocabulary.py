@@ -1,0 +1,335 @@
+"""THE vocabulary of scripts: hooks, the objects that they are given, their fields, and functions.
+
+The compiler, completion, colours and the guide are built from it. What a field is in the core stands in
+sim/core/script/machine.cpp; a test keeps the two together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal, TypeAlias
+
+ScriptKind = Literal["controller", "scheduler"]
+
+Unit: TypeAlias = Fraction | None
+"""Powers of a second that a number has: 1 is a time, -1 a rate, 0 a count or a ratio. None: a plain number of the
+text, which is whatever it stands beside."""
+
+SECONDS, COUNT, PER_SECOND, RATIO = Fraction(1), Fraction(0), Fraction(-1), Fraction(0)
+
+UNITS: Mapping[str, Unit] = {
+    "": None,
+    "pkt": COUNT,
+    "s": SECONDS,
+    "pkt/s": PER_SECOND,
+    "1/s": PER_SECOND,
+    "pkt/s2": Fraction(-2),
+    "pkt/s3": Fraction(-3),
+    "bit": COUNT,
+}
+"""What `unit=` of an option may be."""
+
+
+def unit_name(unit: Unit) -> str:
+    """The unit for people: "a time (s)"."""
+    if unit is None:
+        return "a plain number"
+    names = {SECONDS: "a time (s)", COUNT: "a count or a ratio", PER_SECOND: "a rate (1/s)"}
+    return names.get(unit, f"a number in s^{unit}")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Something of an object that a script may read.
+
+    Attributes:
+        name: as written.
+        symbol: its unit for people: "pkt", "s", "pkt/s"; empty for a ratio, a number or a flag.
+        help: a sentence.
+        is_flag: True or False.
+        is_settable: may be assigned.
+    """
+
+    name: str
+    symbol: str
+    help: str
+    is_flag: bool = False
+    is_settable: bool = False
+
+    @property
+    def unit(self) -> Unit:
+        """Powers of a second."""
+        return UNITS.get(self.symbol) if self.symbol else Fraction(0)
+
+
+def _flag(name: str, text: str) -> Field:
+    return Field(name, "", text, is_flag=True)
+
+
+_NOW = Field("now", "s", "Simulated time.")
+_SRTT = Field("srtt", "s", "Smoothed round-trip time of the subflow.")
+_INFLIGHT = Field("inflight", "pkt", "Packets believed to be in the network.")
+
+OBJECTS: Mapping[str, tuple[Field, ...]] = {
+    "w": (
+        Field("cwnd", "pkt", "Congestion window: 1 to 1e6 packets; it may have fractions.", is_settable=True),
+        Field("ssthresh", "pkt", "Slow start threshold; infinite until the first loss.", is_settable=True),
+        Field("rate", "pkt/s", "Pacing: packets leave evenly at this rate; 0 = as ACKs come.", is_settable=True),
+        Field("advertised", "", "A number that the siblings see of this subflow.", is_settable=True),
+    ),
+    "ack": (
+        Field("acked", "pkt", "Packets that this ACK newly acknowledged."),
+        Field("rtt", "s", "Round-trip time of the packet that triggered it."),
+        _SRTT,
+        Field("min_rtt", "s", "Lowest round-trip time of the subflow so far."),
+        _NOW,
+        _INFLIGHT,
+        _flag("begins_round", "The first ACK of a packet that was sent after the round trip before had ended."),
+        _flag("is_cwnd_limited", "The window held packets back, not the application."),
+        _flag("in_recovery", "Losses are being repaired."),
+    ),
+    "sample": (
+        _NOW,
+        Field("rtt", "s", "Round-trip time of the newest packet that was delivered."),
+        _SRTT,
+        Field("acked", "pkt", "Packets that this ACK newly acknowledged."),
+        Field("lost", "pkt", "Packets that it showed to be lost."),
+        _INFLIGHT,
+        Field("prior_inflight", "pkt", "Packets that were in the network before it."),
+        Field("interval", "s", "The time in which `delivered - prior_delivered` arrived."),
+        _flag("is_app_limited", "The packet left while there was too little to send."),
+        _flag("in_recovery", "Losses are being repaired."),
+        _flag("in_loss", "A timeout is being repaired."),
+        Field("rate", "pkt/s", "Delivery rate; 0 where the interval was too short to tell."),
+        Field("delivered", "pkt", "Packets delivered since the subflow began."),
+        Field("prior_delivered", "pkt", "Packets delivered by when that packet left."),
+    ),
+    "loss": (
+        _flag("is_timeout", "The retransmission timeout told of it; otherwise acknowledgements did."),
+        _INFLIGHT,
+        _NOW,
+        _SRTT,
+    ),
+    "moment": (
+        _NOW,
+        Field("srtt", "s", "Smoothed round-trip time; 0 before the first sample."),
+        Field("min_rtt", "s", "Lowest round-trip time so far; 0 before the first sample."),
+        Field("packet_bits", "bit", "Size of a full packet on the wire: a rate times this is in bit/s."),
+        _INFLIGHT,
+    ),
+    "record": (
+        Field("number", "", "Counts the intervals of the subflow."),
+        Field("tag", "", "What `plan` gave the interval as its tag."),
+        Field("begin", "s", "When its first packet left."),
+        Field("end", "s", "When the first packet of the next one left."),
+        Field("finished", "s", "When the fate of its last packet was known."),
+        Field("length", "s", "From its begin to its end."),
+        Field("rate", "pkt/s", "The rate that was asked for."),
+        Field("send_rate", "pkt/s", "The rate at which it was sent."),
+        Field("throughput", "pkt/s", "The rate at which it was delivered."),
+        Field("sent", "pkt", "Packets sent."),
+        Field("delivered", "pkt", "Packets delivered."),
+        Field("lost", "pkt", "Packets lost."),
+        Field("loss_ratio", "", "Lost packets as a share of those sent."),
+        Field("rtt", "s", "Mean round-trip time; not known without a sample."),
+        Field("min_rtt", "s", "Lowest round-trip time; not known without a sample."),
+        Field("rtt_gradient", "", "Slope of the round-trip times, s/s; not known with fewer than three samples."),
+        Field("rtt_gradient_error", "", "Standard error of that slope."),
+        _flag("is_app_limited", "There was nothing to send for part of it."),
+        Field("utility", "", "What the interval is worth: set it to see it among the curves.", is_settable=True),
+    ),
+    "sibling": (
+        Field("cwnd", "pkt", "Window of that subflow; its ssthresh while losses are repaired."),
+        Field("srtt", "s", "Its smoothed round-trip time."),
+        Field("rate", "pkt/s", "cwnd / srtt."),
+        Field("window", "pkt", "Its window itself, in recovery as well."),
+        Field("acked_since_loss", "pkt", "Packets acknowledged since its last loss."),
+        Field("acked_between_losses", "pkt", "Packets acknowledged between its last two losses."),
+        Field("advertised", "", "The number that it set as w.advertised."),
+        _flag("own", "It is the subflow that the function is called for."),
+    ),
+    "subflow": (
+        _flag("is_usable", "Established, not presumed dead, and no backup while another one is usable."),
+        _flag("is_available", "Usable, and its window has room for a packet."),
+        _flag("has_sent_this", "The packet was sent on it before."),
+        _flag("in_slow_start", "Its window is below its slow start threshold."),
+        Field("srtt", "s", "Smoothed round-trip time; 0 before the first sample."),
+        Field("rttvar", "s", "How much the round-trip times vary."),
+        Field("cwnd", "pkt", "Congestion window."),
+        Field("ssthresh", "pkt", "Slow start threshold; may be infinite."),
+        _INFLIGHT,
+        Field("queued", "pkt", "Packets handed to it that wait for their pacing."),
+        Field("rate", "pkt/s", "Pacing rate; 0 = as ACKs come."),
+        Field("delivered", "pkt", "Packets acknowledged since it was opened."),
+    ),
+    "packet": (
+        _NOW,
+        Field("window", "pkt", "Receive window of the connection; may be infinite."),
+        Field("outstanding", "pkt", "Packets of it that are handed out."),
+        Field("unsent", "pkt", "Packets that wait to be sent, this one included; infinite for an endless flow."),
+        _flag("is_reinjection", "The packet was sent before."),
+    ),
+    "pause": (_NOW,),
+}
+"""What each kind of object has, by the name of the kind."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """A function that a script may define.
+
+    Attributes:
+        name: as written.
+        kind: of the scripts that may have it.
+        parameters: their names are free, their order is not; each with the object or collection that it stands for.
+            The last may be left out.
+        returns: "nothing", "next" (nothing, or `now`), "plan" (a time or `interval(...)`) or "subflow".
+        help: a sentence.
+    """
+
+    name: str
+    kind: ScriptKind
+    parameters: tuple[tuple[str, str], ...]
+    returns: Literal["nothing", "next", "plan", "subflow"]
+    help: str
+
+
+_W, _SIBLINGS = ("w", "w"), ("siblings", "siblings")
+
+HOOKS: tuple[Hook, ...] = (
+    Hook("on_start", "controller", (_W,), "nothing", "Once, before the first packet."),
+    Hook(
+        "on_ack",
+        "controller",
+        (_W, ("ack", "ack"), _SIBLINGS),
+        "nothing",
+        "An ACK arrived outside recovery, and the window was the limit: let it grow.",
+    ),
+    Hook(
+        "on_every_ack",
+        "controller",
+        (_W, ("ack", "ack"), _SIBLINGS),
+        "nothing",
+        "Every ACK that tells of a delivery, in any state, before on_ack: measure.",
+    ),
+    Hook(
+        "on_delivery",
+        "controller",
+        (_W, ("sample", "sample"), _SIBLINGS),
+        "nothing",
+        "Every ACK that tells of a delivery, after losses are judged, with the delivery rate.",
+    ),
+    Hook(
+        "on_loss",
+        "controller",
+        (_W, ("loss", "loss"), _SIBLINGS),
+        "nothing",
+        "Packets were lost, at most once per window: set w.ssthresh, the window to go on with.",
+    ),
+    Hook(
+        "on_recovery_exit",
+        "controller",
+        (_W, ("ack", "ack"), _SIBLINGS),
+        "nothing",
+        "All that was lost is repaired.",
+    ),
+    Hook("on_idle", "controller", (_W, ("pause", "pause")), "nothing", "A packet is about to leave after a pause."),
+    Hook(
+        "plan",
+        "controller",
+        (_W, ("moment", "moment")),
+        "plan",
+        "A monitor interval begins: set w.rate, and return how long it lasts.",
+    ),
+    Hook(
+        "on_interval",
+        "controller",
+        (_W, ("record", "record"), ("moment", "moment"), _SIBLINGS),
+        "next",
+        "The fate of all packets of an interval is known; `return now` begins the next one at once.",
+    ),
+    Hook(
+        "select",
+        "scheduler",
+        (("subflows", "subflows"), ("packet", "packet")),
+        "subflow",
+        "A packet wants a subflow: return it, or `wait`.",
+    ),
+)
+"""By their position in the core."""
+
+COLLECTIONS: Mapping[str, str] = {"siblings": "sibling", "subflows": "subflow"}
+"""What the collections are made of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that scripts may call.
+
+    Attributes:
+        name: as written.
+        call: how it is called.
+        help: a sentence.
+    """
+
+    name: str
+    call: str
+    help: str
+
+
+FUNCTIONS: tuple[Function, ...] = (
+    Function("min", "min(a, b, ...)", "The least; of subflows: min(s.srtt for s in siblings if s.cwnd > 2)."),
+    Function("max", "max(a, b, ...)", "The largest; of subflows: max(s.rate for s in siblings)."),
+    Function("sum", "sum(s.rate for s in siblings)", "The sum over subflows."),
+    Function("any", "any(s.srtt > 0.1 for s in siblings)", "Whether it holds for one of them."),
+    Function("all", "all(s.srtt > 0.1 for s in siblings)", "Whether it holds for each of them."),
+    Function("count", "count(s.cwnd > 10 for s in siblings)", "For how many of them it holds."),
+    Function("len", "len(siblings)", "How many there are, the own one included."),
+    Function("abs", "abs(x)", "Without its sign."),
+    Function("sqrt", "sqrt(x)", "Square root."),
+    Function("cbrt", "cbrt(x)", "Cube root."),
+    Function("exp", "exp(x)", "e to the power of x."),
+    Function("log", "log(x)", "Natural logarithm."),
+    Function("pow", "pow(x, y)", "x to the power of y."),
+    Function("floor", "floor(x)", "The next whole number below."),
+    Function("ceil", "ceil(x)", "The next whole number above."),
+    Function("known", "known(x)", "False for a number that there is nothing to tell from."),
+    Function("random", "random()", "A number from 0 to 1, the same in each run with the seed."),
+    Function(
+        "slow_start", "slow_start(w, ack)", "Slow start, where the window is in it; what is left of the ACK's packets."
+    ),
+    Function("interval", "interval(length, min_packets=1, tag=0)", "What `plan` returns to say more than a length."),
+    Function(
+        "best",
+        "best(subflows, by=lambda s: s.srtt, where=lambda s: s.is_available)",
+        "The subflow with the least `by`; of a list the first number decides, then the next. `wait` if there is none.",
+    ),
+)
+
+DECLARATIONS: tuple[Function, ...] = (
+    Function("option", 'option(2, min=0, max=10, unit="pkt", help="...")', "A value that scenarios may set."),
+    Function("state", "state(base=inf, round=0)", "What is remembered from call to call: my = state(...)."),
+    Function(
+        "windowed_max", "windowed_max(over=10)", "In state(...): the largest value of late, my.x.update(v, at=t)."
+    ),
+    Function("windowed_min", "windowed_min(over=10)", "In state(...): the least value of late, my.x.update(v, at=t)."),
+    Function("ewma", "ewma(weight=0.125)", "In state(...): a moving average, my.x.update(v)."),
+    Function("per_subflow", "per_subflow(used=0)", "What a scheduler remembers of each: per[s].used."),
+)
+
+NAMED_NUMBERS: Mapping[str, float] = {"inf": float("inf"), "True": 1.0, "False": 0.0}
+
+SETTINGS: Mapping[str, tuple[type, ScriptKind | None, str]] = {
+    "title": (str, None, "One line for lists."),
+    "source": (str, None, "RFC or paper."),
+    "work_conserving": (bool, "scheduler", "Take the only subflow that is available without asking."),
+    "opportunistic_retransmission": (
+        bool,
+        "scheduler",
+        "Send the packet that holds up a full receive window on the chosen subflow as well.",
+    ),
+    "penalisation": (bool, "scheduler", "Halve the window of the slower subflow that holds up a full receive window."),
+}
+"""Names of the module level with a meaning of their own."""
