@@ -528,7 +528,10 @@ def test_controllers_of_a_run_are_listed_once() -> None:
 
     flows = {name: SimpleNamespace(controller=SimpleNamespace(name=name.rstrip("12"))) for name in ("lia1", "lia2", "")}
 
-    assert controllers_text(SimpleNamespace(flows=flows)) == "lia"  # type: ignore[arg-type]
+    scenario: Any = SimpleNamespace(flows=flows)
+    assert controllers_text(scenario) == "lia"
+    changes = ({"link": "wifi"}, {"flow": "f", "controller": "olia"}, {"flow": "f", "controller": {"name": "balia"}})
+    assert controllers_text(scenario, changes) == "lia, olia, balia"
 
 
 def test_a_database_that_is_locked_when_the_run_begins_gets_it_when_it_ends() -> None:

@@ -325,5 +325,7 @@ def controllers_text(scenario: Scenario, changes: Iterable[Mapping[str, Any]] = 
         changes: of a fork, which may go on with other controllers.
     """
     names = [flow.controller.name for flow in scenario.flows.values()]
-    names += [str(change.get("controller", "")) for change in changes]
+    for change in changes:
+        controller = change.get("controller", "")
+        names.append(str(controller["name"] if isinstance(controller, Mapping) else controller))
     return ", ".join(dict.fromkeys(name for name in names if name))
