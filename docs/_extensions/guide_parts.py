@@ -13,7 +13,7 @@ from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.core.resources import find_scenario, resource_path, scenario_names, sweep_names
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.link_params import LOSS_TABLE, QUEUE_TABLE, TRACE_TABLE
-from subflow_sim.params import ARRIVALS_TABLE, SECTIONS
+from subflow_sim.params import ARRIVALS_TABLE, SCRIPT_TABLE, SECTIONS
 from subflow_sim.scenario import load_scenario
 from subflow_sim.training_params import TRAINING, TRAINING_EVENT
 from subflow_sim.units import UNITS
@@ -27,6 +27,7 @@ _TABLES: Mapping[str, Sequence[Param]] = {
     "loss": LOSS_TABLE,
     "trace": TRACE_TABLE,
     "arrivals": ARRIVALS_TABLE,
+    "script": SCRIPT_TABLE,
     "training": TRAINING,
     "training-event": TRAINING_EVENT,
 }

@@ -10,7 +10,8 @@ from subflow_sim.decisions import rule_of
 from subflow_sim.params import Algorithm, AlgorithmCatalog, Dimension, Param
 from subflow_sim.policy_choice import choose_policy
 from subflow_sim.policy_library import NEUTRAL, SUFFIX, PolicyLibrary, shipped_policies
-from subflow_sim.scenario_model import Choice
+from subflow_sim.scenario_model import Choice, Scenario
+from subflow_sim.script_reader import algorithm_of
 
 _DIMENSIONS = {
     _core.OptionKind.NUMBER: Dimension.NUMBER,
@@ -38,6 +39,16 @@ def catalog_with(policies: PolicyLibrary) -> AlgorithmCatalog:
     return replace(catalog(), policies=policies)
 
 
+def catalog_of(scenario: Scenario, algorithms: AlgorithmCatalog | None = None) -> AlgorithmCatalog:
+    """What the flows of a scenario can have: its own scripts besides the others.
+
+    Args:
+        scenario: whose scripts are in order.
+        algorithms: the others; None: those of `catalog`.
+    """
+    return (algorithms or catalog()).with_scripts(map(algorithm_of, scenario.scripts))
+
+
 def controllers() -> tuple[Algorithm, ...]:
     """The congestion controllers, in the order of the core's list."""
     return catalog().controllers
@@ -57,6 +68,8 @@ def resolved(choice: Choice, profile: str) -> Choice:
     Raises:
         ParamError: if that policy is not there, or does not fit.
     """
+    if choice.script is not None:
+        return algorithm_of(choice.script).with_defaults(choice.options, profile)
     known = next((each for each in (*controllers(), *schedulers()) if each.name == choice.name), None)
     if known is None or not choice.options.keys() <= {option.key for option in known.options}:
         return choice

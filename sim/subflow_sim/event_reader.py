@@ -83,12 +83,11 @@ def read_change(scenario: Scenario, table: Mapping[str, Any]) -> Event:
     Raises:
         ScenarioError: with all that the format does not allow in it.
     """
-    from subflow_sim.catalog import catalog
+    from subflow_sim.catalog import catalog_of
 
     report = Report("live change", dict, {"events": [table]})
-    context = Context(
-        report, scenario.nodes, scenario.duration_s, scenario.mss_bytes, catalog(), scenario.profile, None
-    )
+    known = catalog_of(scenario)
+    context = Context(report, scenario.nodes, scenario.duration_s, scenario.mss_bytes, known, scenario.profile, None)
     links = {name: LinkReading(link, is_joined=True, events=()) for name, link in scenario.links.items()}
     flows = {name: FlowReading(flow, len(flow.paths)) for name, flow in scenario.flows.items()}
     event = read_event(context, 0, table, links, flows)

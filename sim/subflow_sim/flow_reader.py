@@ -284,6 +284,8 @@ def read_choice(context: Context, path: Path, value: object, key: str) -> Choice
         allowed = f'{either(names)}, or a table {{ name = "{names[0]}", option = value }}'
         report.add(name_path, f"this is {kind_name(name)}, not the name of a {key}", allowed)
         raise Noted
+    if name in context.broken.get(key, ()):
+        raise Noted
     if name not in names:
         is_reserved = name in _PARAMS[key].reserved
         message = "not in this version" if is_reserved else f"unknown {key}{did_you_mean(name, names)}"
@@ -293,6 +295,10 @@ def read_choice(context: Context, path: Path, value: object, key: str) -> Choice
     bases = next((option for option in algorithm.options if option.key == "base"), None)
     base = None if bases is None else table.get("base", bases.default)
     known_base = base if bases is not None and base in bases.choices else None
+    if bases is not None and any(each.script is not None and each.name == base for each in algorithms):
+        allowed = f'{key} = "{base}": a script without siblings runs on each subflow by itself anyway'
+        report.add((*path, "base"), f"{name} has no scripts as bases", allowed)
+        raise Noted
     given = read_section(
         report, path, table, algorithm.options, kind=known_base, noun="base", partial=True, also_known=("name",)
     )

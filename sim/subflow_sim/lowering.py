@@ -15,6 +15,7 @@ from subflow_sim.policy import Policy
 from subflow_sim.policy_library import RANDOM
 from subflow_sim.scenario import Choice, Event, Flow, GilbertLoss, Link, LinkDirection, QueueSpec, Scenario
 from subflow_sim.scenario_model import OptionValue, Profile
+from subflow_sim.script_reader import compiled
 from subflow_sim.transport_params import effective_transport
 
 _LOSS_DETECTIONS = {"dupack": _core.LossDetection.DUPACK, "rack": _core.LossDetection.RACK}
@@ -173,6 +174,7 @@ def _add_events(
                     event.backup,
                     controller=None if controller is None else controller.name,
                     controller_options={} if controller is None else core_options(controller.options),
+                    controller_program=None if controller is None else _program(controller),
                 )
 
 
@@ -302,6 +304,16 @@ def _add_flow(
         host=host,
     )
     _use_decider(core, index, flow.controller)
+    controller, scheduler = _program(flow.controller), _program(flow.scheduler)
+    if controller is not None:
+        core.use_controller_program(index, controller)
+    if scheduler is not None:
+        core.use_scheduler_program(index, scheduler)
+
+
+def _program(choice: Choice) -> _core.ScriptProgram | None:
+    """What the core runs in place of something built in; None: it is built in."""
+    return None if choice.script is None else compiled(choice.script).program
 
 
 def core_options(options: Mapping[str, Any]) -> dict[str, bool | float | str]:

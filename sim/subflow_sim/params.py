@@ -7,15 +7,15 @@ Adding a key is a line here and its use in `scenario_reader`.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
 from subflow_sim.link_params import LINK, QUEUE_TABLE
 from subflow_sim.parameter import Param
 from subflow_sim.policy_library import PolicyLibrary
-from subflow_sim.scenario_model import DATAGRAM_KINDS, MAX_COPIES, Choice, OptionValue
+from subflow_sim.scenario_model import DATAGRAM_KINDS, MAX_COPIES, Choice, OptionValue, ScriptFile, ScriptKind
 from subflow_sim.transport_params import TRANSPORT
 from subflow_sim.units import Dimension
 
@@ -24,6 +24,8 @@ __all__ = [
     "HEADER_BYTES",
     "MAX_PATHS",
     "QUEUE_TABLE",
+    "SCRIPT_SECTIONS",
+    "SCRIPT_TABLE",
     "SECTIONS",
     "Algorithm",
     "AlgorithmCatalog",
@@ -69,6 +71,7 @@ class Algorithm:
         is_coupled: runs over the subflows of a connection together, so it belongs to mptcp flows.
         scheduler: that a controller was made for, on several paths; empty: any.
         rules: by which it decides; `subflow_sim.decisions` has the decisions.
+        script: what it is written in; None: it is built in.
     """
 
     name: str
@@ -78,6 +81,7 @@ class Algorithm:
     is_coupled: bool = False
     scheduler: str = ""
     rules: tuple[Rule, ...] = ()
+    script: ScriptFile | None = None
 
     def with_defaults(self, given: Mapping[str, OptionValue], profile: str) -> Choice:
         """The choice of this algorithm with all the options that apply: those given, else the profile's defaults.
@@ -90,7 +94,7 @@ class Algorithm:
                 options[option.key] = given[option.key]
             elif not option.applies_to or options.get("base") in option.applies_to:
                 options[option.key] = option.default_in(profile)
-        return Choice(self.name, options)
+        return Choice(self.name, options, script=self.script)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +119,17 @@ class AlgorithmCatalog:
         """Whether this controller does what an agent says."""
         return (choice.options.get("base", "") if choice.name == "uncoupled" else choice.name) in self.learners
 
+    def controllers_for(self, *, is_multipath: bool) -> tuple[str, ...]:
+        """Names of the controllers that lists offer for flows with several paths, or with one.
+
+        A built-in that is not coupled runs on several paths as a base of `uncoupled`; a script does so by itself.
+        """
+        return tuple(
+            each.name
+            for each in self.controllers
+            if each.is_coupled == is_multipath or (is_multipath and each.script is not None)
+        )
+
     def successors(self, controller: Choice, *, is_multipath: bool) -> tuple[str, ...]:
         """The controllers that a flow can have during a run, the one that it starts with among them.
 
@@ -127,11 +142,19 @@ class AlgorithmCatalog:
         """
         if self.learns(controller):
             return ()
-        return tuple(
-            each.name
-            for each in self.controllers
-            if each.name == controller.name or (each.is_coupled == is_multipath and each.name not in self.learners)
-        )
+        suited = set(self.controllers_for(is_multipath=is_multipath)) - self.learners | {controller.name}
+        return tuple(each.name for each in self.controllers if each.name in suited)
+
+    def with_scripts(self, scripts: Iterable[Algorithm]) -> AlgorithmCatalog:
+        """The same with the controllers and schedulers that a scenario brings, behind the others."""
+        added: dict[ScriptKind, list[Algorithm]] = {"controller": [], "scheduler": []}
+        for each in scripts:
+            assert each.script is not None
+            added[each.script.kind].append(each)
+        if not any(added.values()):
+            return self
+        controllers = (*self.controllers, *added["controller"])
+        return replace(self, controllers=controllers, schedulers=(*self.schedulers, *added["scheduler"]))
 
 
 _SCENARIO = (
@@ -466,6 +489,26 @@ SECTIONS: Mapping[str, tuple[Param, ...]] = MappingProxyType(
     }
 )
 """The keys of a scenario file by section, in the order in which forms show them."""
+
+SCRIPT_SECTIONS: Mapping[ScriptKind, str] = MappingProxyType({"controller": "controllers", "scheduler": "schedulers"})
+"""The sections of a scenario file that bring scripts, by their kind."""
+
+SCRIPT_TABLE: tuple[Param, ...] = (
+    Param(
+        "script",
+        Dimension.TEXT,
+        "File with the script, which ends in .py, beside the scenario or in a folder below; or the name of one that "
+        "ships.",
+        required=True,
+    ),
+    Param(
+        "content",
+        Dimension.TEXT,
+        "What the file holds. Written with a stored run, so that it can be repeated without the file.",
+        allows_lines=True,
+    ),
+)
+"""The keys of `[controllers.NAME]` and `[schedulers.NAME]`."""
 
 ARRIVALS_TABLE: tuple[Param, ...] = (
     Param(

@@ -41,11 +41,15 @@ class Report:
         """Problems at or below this path are the command line's from now on, not the file's."""
         self._overridden.add(path)
 
+    def is_overridden(self, path: Path) -> bool:
+        """Whether the value at this path is the command line's."""
+        return any(path[:length] in self._overridden for length in range(1, len(path) + 1))
+
     def add(self, path: Path, message: str, allowed: str = "") -> None:
         """Note a problem; the value shown is what the file has at `path`, if anything."""
         value = _look_up(self._tree, path)
         shown = "" if value is None else toml_text(value)
-        if any(path[:length] in self._overridden for length in range(1, len(path) + 1)):
+        if self.is_overridden(path):
             self.problems.append(Problem(OVERRIDES_FILE, None, dotted(path), shown, message, allowed))
         else:
             self.problems.append(Problem(self._file, self._line(path), dotted(path), shown, message, allowed))

@@ -13,6 +13,7 @@ NodeKind: TypeAlias = Literal["host", "router"]
 FlowKind: TypeAlias = Literal["tcp", "mptcp", "cbr", "onoff"]
 Spacing: TypeAlias = Literal["constant", "poisson"]
 LifetimeDistribution: TypeAlias = Literal["fixed", "exponential"]
+ScriptKind: TypeAlias = Literal["controller", "scheduler"]
 DATAGRAM_KINDS = ("cbr", "onoff")
 """Kinds of flows that send without listening: no controller, no subflows to close, nothing is sent again."""
 Direction: TypeAlias = Literal["both", "forward", "reverse"]
@@ -171,6 +172,23 @@ class PolicyFile:
 
 
 @dataclass(frozen=True, slots=True)
+class ScriptFile:
+    """The text of a controller or scheduler that a scenario brings; `subflow_sim.script` compiles it.
+
+    Attributes:
+        name: by which flows choose it.
+        kind: which of the two it is.
+        text: of the script, with line feeds alone.
+        file: as the scenario has it.
+    """
+
+    name: str
+    kind: ScriptKind
+    text: str = field(repr=False)
+    file: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """A controller or scheduler by name, with all its options (those left out in the file have their defaults).
 
@@ -178,11 +196,13 @@ class Choice:
         name: as in the file.
         options: SI values by key.
         policy: what its option `policy` names; None: no trained one.
+        script: what it is written in; None: it is built in.
     """
 
     name: str
     options: Mapping[str, OptionValue] = field(default_factory=dict)
     policy: PolicyFile | None = None
+    script: ScriptFile | None = None
 
 
 NO_CHOICE = Choice("")
@@ -354,6 +374,7 @@ class Scenario:
         nodes: by name, in the order of the file; so are links and flows.
         events: sorted by time; the order of the file is kept among those of the same nanosecond.
         format: version of the file format.
+        scripts: controllers and schedulers that it brings, also those that no flow has.
         notes: on the drawing; a run takes no notice of them.
         training: how the episodes of training differ from it; None: only by their luck. A run takes no notice of it.
     """
@@ -373,3 +394,4 @@ class Scenario:
     transport: Mapping[str, OptionValue] = field(default_factory=dict)
     training: Training | None = None
     notes: tuple[Note, ...] = ()
+    scripts: tuple[ScriptFile, ...] = ()

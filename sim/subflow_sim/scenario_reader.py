@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePath
 from typing import Any
@@ -12,15 +11,15 @@ from subflow_sim.errors import ScenarioError
 from subflow_sim.event_reader import read_event
 from subflow_sim.flow_reader import FlowReading, Links, read_flow
 from subflow_sim.link_reader import LinkReading, read_link
-from subflow_sim.parameter import MAX_NAME_LENGTH, MAX_TEXT_LENGTH, NAME_PATTERN, kind_name
-from subflow_sim.params import SECTIONS, AlgorithmCatalog
+from subflow_sim.parameter import MAX_TEXT_LENGTH, kind_name
+from subflow_sim.params import SCRIPT_SECTIONS, SECTIONS, AlgorithmCatalog
 from subflow_sim.report import Report
 from subflow_sim.routes import Topology, has_bottleneck
 from subflow_sim.scenario_model import Event, Node, Note, OptionValue, Scenario
-from subflow_sim.section_reader import Context, read_section
+from subflow_sim.script_reader import read_scripts
+from subflow_sim.section_reader import Context, named_tables, read_section
 from subflow_sim.units import Dimension, format_quantity
 
-_NAME = re.compile(NAME_PATTERN)
 _FORMAT = 1
 
 
@@ -38,21 +37,31 @@ def read_tree(
         message = "made for a newer version of Subflow"
         report.add(("format",), message, f"{_FORMAT}, the format that this version reads")
         raise ScenarioError(report.sorted_problems())
-    sections = ("transport", "nodes", "links", "flows", "events", "notes", "training")
+    sections = ("transport", "nodes", "links", "flows", *SCRIPT_SECTIONS.values(), "events", "notes", "training")
     values = read_section(report, (), tree, SECTIONS["scenario"], also_known=sections)
     _check_beginning(report, values)
 
     nodes, hosts = _read_nodes(report, tree)
     profile = values.get("profile", "linux")
-    context = Context(report, nodes, values.get("duration"), values.get("mss"), algorithms, profile, folder)
+    scripts = read_scripts(report, tree, algorithms, folder)
+    context = Context(
+        report,
+        nodes,
+        values.get("duration"),
+        values.get("mss"),
+        algorithms.with_scripts(scripts.algorithms),
+        profile,
+        folder,
+        scripts.broken,
+    )
     # Names whose tables are unusable count as known: one problem each is enough.
     links: dict[str, LinkReading | None] = dict.fromkeys(_names(tree, "links"))
-    for name, table in _named_tables(report, tree, "links"):
+    for name, table in named_tables(report, tree, "links"):
         links[name] = read_link(context, name, table)
     joined = {name: reading.link.ends for name, reading in links.items() if reading is not None and reading.is_joined}
     seen_by_flows = Links(Topology(joined, hosts), frozenset(links) - joined.keys())
     flows: dict[str, FlowReading | None] = dict.fromkeys(_names(tree, "flows"))
-    for name, table in _named_tables(report, tree, "flows"):
+    for name, table in named_tables(report, tree, "flows"):
         flows[name] = read_flow(context, seen_by_flows, name, table)
     _check_bottlenecks(report, links, flows)
     links = {name: None if each is None else with_drops(context, each, flows) for name, each in links.items()}
@@ -74,6 +83,7 @@ def read_tree(
         events=tuple(sorted(events, key=lambda event: round(event.at_s * 1e9))),
         transport=_read_transport(report, tree),
         notes=tuple(_read_notes(report, tree.get("notes", []))),
+        scripts=scripts.files,
     )
 
 
@@ -118,7 +128,7 @@ def _read_nodes(report: Report, tree: Mapping[str, Any]) -> tuple[dict[str, Node
     """
     nodes = {name: Node(name) for name in _names(tree, "nodes")}
     hosts = set()
-    for name, table in _named_tables(report, tree, "nodes"):
+    for name, table in named_tables(report, tree, "nodes"):
         values = read_section(report, ("nodes", name), table, SECTIONS["node"])
         nodes[name] = Node(name, values.get("kind", "host"), values.get("at"))
         if values.get("kind") == "host":
@@ -129,26 +139,6 @@ def _read_nodes(report: Report, tree: Mapping[str, Any]) -> tuple[dict[str, Node
 def _names(tree: Mapping[str, Any], section: str) -> list[str]:
     tables = tree.get(section)
     return list(tables) if isinstance(tables, dict) else []
-
-
-def _named_tables(report: Report, tree: Mapping[str, Any], section: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The usable tables of `[nodes.NAME]` and the like, one by one."""
-    header = f"[{section}.NAME]"
-    if section not in tree:
-        report.add((section,), "missing", f"at least one table {header}")
-        return
-    tables = report.expect_table((section,), tree[section], f"tables {header}")
-    if tables is None:
-        return
-    if not tables:
-        report.add((section,), "empty", f"at least one table {header}")
-    for name, table in tables.items():
-        if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
-            allowed = f"letters, digits, - and _, at most {MAX_NAME_LENGTH} characters"
-            report.add((section, name), "not a name", allowed)
-        checked = report.expect_table((section, name), table, f"a table [{section}.{name}]")
-        if checked is not None:
-            yield name, checked
 
 
 def _read_events(

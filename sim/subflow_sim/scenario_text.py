@@ -17,6 +17,7 @@ from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.report import Report
 from subflow_sim.scenario_model import Scenario
 from subflow_sim.scenario_reader import read_tree
+from subflow_sim.script_reader import with_script_contents
 from subflow_sim.toml_map import toml_lines
 
 if TYPE_CHECKING:
@@ -60,7 +61,8 @@ def _read_training(
     from subflow_sim.training_trials import try_extremes
 
     others = {key: value for key, value in tree.items() if key != "training"}
-    template = Template(file, with_trace_contents(others, folder), algorithms, folder)
+    whole = with_script_contents(with_trace_contents(others, folder), folder)
+    template = Template(file, whole, algorithms, folder)
     reading = read_training(report, template, tree["training"])
     if reading is None:
         return None

@@ -21,7 +21,15 @@ from subflow_sim.parameter import (
     UNLIMITED,
     Param,
 )
-from subflow_sim.params import ARRIVALS_TABLE, MAX_PATHS, SECTIONS, Algorithm, params_by_key
+from subflow_sim.params import (
+    ARRIVALS_TABLE,
+    MAX_PATHS,
+    SCRIPT_SECTIONS,
+    SCRIPT_TABLE,
+    SECTIONS,
+    Algorithm,
+    params_by_key,
+)
 from subflow_sim.scenario_model import QueueSpec
 from subflow_sim.training_params import (
     DRAWS_HELP,
@@ -72,6 +80,10 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
                     "type": "array",
                     "items": {"$ref": "#/$defs/event"},
                 },
+                **{
+                    section: _named("script", f"{kind.capitalize()}s that the scenario brings, by name.", least=0)
+                    for kind, section in SCRIPT_SECTIONS.items()
+                },
                 "notes": {
                     "description": "Notes on the drawing; a run takes no notice of them.",
                     "type": "array",
@@ -81,6 +93,7 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
             },
             also_required=("nodes", "links", "flows"),
         ),
+        "allOf": [_without_scripts(kind, section) for kind, section in SCRIPT_SECTIONS.items()],
         "$defs": {
             "transport": _object(SECTIONS["transport"]),
             "node": _object(SECTIONS["node"]),
@@ -94,9 +107,12 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
             "queue_limit": _queue_limit(),
             "loss_model": _object(LOSS_TABLE),
             "steps": _steps(),
-            "trace": _trace(),
-            "controller": _algorithm_choice(algorithms.controllers),
-            "scheduler": _algorithm_choice(algorithms.schedulers),
+            "trace": _file(TRACE_TABLE),
+            "script": _file(SCRIPT_TABLE),
+            "controller": _script_choice("controller", algorithms.controllers),
+            "scheduler": _script_choice("scheduler", algorithms.schedulers),
+            "built_in_controller": _algorithm_choice(algorithms.controllers),
+            "built_in_scheduler": _algorithm_choice(algorithms.schedulers),
         },
     }
 
@@ -117,11 +133,11 @@ def _object(
     return schema | ({"required": [*required, *also_required]} if required or also_required else {})
 
 
-def _named(definition: str, description: str) -> Schema:
+def _named(definition: str, description: str, *, least: int = 1) -> Schema:
     return {
         "description": description,
         "type": "object",
-        "minProperties": 1,
+        **({"minProperties": least} if least else {}),
         "propertyNames": _NAME,
         "additionalProperties": {"$ref": f"#/$defs/{definition}"},
     }
@@ -239,9 +255,10 @@ def _queue_limit() -> Schema:
     return schema | {"required": ["limit"]}
 
 
-def _trace() -> Schema:
-    schema = _object(TRACE_TABLE)
-    schema["properties"]["content"] = {"description": TRACE_TABLE[-1].help, "type": "string", "minLength": 1}
+def _file(params: Sequence[Param]) -> Schema:
+    """What names a file, and has what it holds in a stored run."""
+    schema = _object(params)
+    schema["properties"]["content"] = {"description": params[-1].help, "type": "string", "minLength": 1}
     return schema
 
 
@@ -273,6 +290,23 @@ def _algorithm_choice(algorithms: Sequence[Algorithm]) -> Schema:
         for algorithm, name in zip(algorithms, names, strict=True)
     ]
     return {"oneOf": [*names, *tables]}
+
+
+def _script_choice(kind: str, algorithms: Sequence[Algorithm]) -> Schema:
+    """What is built in, or any other name: of a script that the scenario brings."""
+    name = _NAME | {"not": {"enum": [algorithm.name for algorithm in algorithms]}, "description": "A script's name."}
+    option: Schema = {"type": ["number", "boolean", "string"]}
+    table = {"type": "object", "properties": {"name": name}, "required": ["name"], "additionalProperties": option}
+    return {"oneOf": [{"$ref": f"#/$defs/built_in_{kind}"}, name, table]}
+
+
+def _without_scripts(kind: str, section: str) -> Schema:
+    """Where a scenario brings none, another name is a mistake."""
+    built_in = {"properties": {kind: {"$ref": f"#/$defs/built_in_{kind}"}}}
+    places: Schema = {"flows": {"additionalProperties": built_in}}
+    if kind == "controller":
+        places["events"] = {"items": built_in}
+    return {"if": {"not": {"required": [section]}}, "then": {"properties": places}}
 
 
 def _bases(algorithm: Algorithm) -> Schema:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 
 from subflow_sim.errors import ParamError
-from subflow_sim.parameter import Param, did_you_mean, either, with_article
+from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN, Param, did_you_mean, either, with_article
 from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.report import Report
 from subflow_sim.scenario_model import Node
 from subflow_sim.toml_map import Path
 from subflow_sim.units import Dimension, format_quantity
+
+_NAME = re.compile(NAME_PATTERN)
 
 Special: TypeAlias = Callable[[Path, object], Any]
 """Reads a value that is more than its `Param` says. Raises `Noted` once its problems are in the report."""
@@ -35,6 +38,7 @@ class Context:
         algorithms: controllers and schedulers that may be named.
         profile: transport profile, which decides some defaults.
         folder: of the scenario file, where the files it names are; None if it is no file.
+        broken: names of scripts that are not usable, by kind; the report says enough of them already.
     """
 
     report: Report
@@ -44,6 +48,7 @@ class Context:
     algorithms: AlgorithmCatalog
     profile: str
     folder: FilePath | None = None
+    broken: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def check_time(self, path: Path, time_s: float | None) -> None:
         """Note a time after the end of the run. The end itself is within the run: late, but it comes."""
@@ -58,6 +63,29 @@ class Context:
         names = list(known)
         self.report.add(path, f'there is no {kind} "{name}"{did_you_mean(name, names)}', either(names))
         return False
+
+
+def named_tables(
+    report: Report, tree: Mapping[str, Any], section: str, *, required: bool = True
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The usable tables of `[nodes.NAME]` and the like, one by one."""
+    header = f"[{section}.NAME]"
+    if section not in tree:
+        if required:
+            report.add((section,), "missing", f"at least one table {header}")
+        return
+    tables = report.expect_table((section,), tree[section], f"tables {header}")
+    if tables is None:
+        return
+    if not tables and required:
+        report.add((section,), "empty", f"at least one table {header}")
+    for name, table in tables.items():
+        if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
+            allowed = f"letters, digits, - and _, at most {MAX_NAME_LENGTH} characters"
+            report.add((section, name), "not a name", allowed)
+        checked = report.expect_table((section, name), table, f"a table [{section}.{name}]")
+        if checked is not None:
+            yield name, checked
 
 
 def read_section(

@@ -19,7 +19,7 @@ class Template:
 
     Attributes:
         file: what messages call it.
-        tree: of tables, without `[training]`; delivery traces have their content in it.
+        tree: of tables, without `[training]`; delivery traces and scripts have their content in it.
         algorithms: that it may name.
         folder: where the files are that it names.
     """

@@ -81,7 +81,7 @@ def _topics() -> list[str]:
         *(f"scheduler/{each.name}" for each in schedulers()),
         *(f"panel/{name}" for name in (*PANELS, "plots")),
         *(f"command/{'/'.join(words)}" for words in _commands(typer.main.get_command(app))),
-        *(f"section/{name}" for name in (*SECTIONS, "queue", "loss", "trace", "arrivals", "training")),
+        *(f"section/{name}" for name in (*SECTIONS, "queue", "loss", "trace", "arrivals", "script", "training")),
         *(f"plot/{plot.id}" for plot in PLOTS),
     ]
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.fuzz.examples import SMALL_SCENARIO
 from tests.helpers.printed_code import ROOT
+from tests.helpers.scripts import CONTROLLER
 
 from subflow_app.core import crash_reports, expressions, settings, toml_files
 from subflow_app.core.errors import AppError
@@ -44,9 +45,11 @@ from subflow_sim import (
     policy_library,
     scenario,
     scenario_model,
+    script_reader,
 )
 from subflow_sim.gate import json_tree, toml_tree
 from subflow_sim.scenario import load_scenario, parse_scenario
+from subflow_sim.script import MAX_SCRIPT_BYTES
 
 PAGE = (ROOT / "docs" / "limits.md").read_text(encoding="utf-8")
 
@@ -79,7 +82,7 @@ def of_file(what: str, most: int, read: Callable[[Path], object], refusal: str, 
             file.truncate(size)
         read(path)
 
-    shown = f"{most >> 20} MiB" if most % (1 << 20) == 0 else f"{most / 1e6:g} MB"
+    shown = f"{most >> 20} MiB" if most % (1 << 20) == 0 else gate.size_text(most)
     return Limit(what, shown, most, attempt, refusal)
 
 
@@ -205,6 +208,11 @@ def with_flow(count: int) -> str:
     return "[" + ", ".join(['["wifi"]'] * count) + "]"
 
 
+def with_scripts(count: int) -> str:
+    table = f"{{ script = 'a.py', content = {json.dumps(CONTROLLER)} }}"
+    return f"{{ {', '.join(f'c{number} = {table}' for number in range(count))} }}"
+
+
 def run_takes(memory_bytes: float = 0.0, link_crossings: float = 0.0) -> None:
     told = limits.estimate(parse_scenario(SMALL_SCENARIO))
     limits.Limits().check(replace(told, memory_bytes=memory_bytes, link_crossings=link_crossings))
@@ -222,6 +230,13 @@ LIMITS = (
         delivery_trace.MAX_TRACE_BYTES,
         lambda path: delivery_trace.read_trace_file(path.name, path.parent),
         "too large",
+    ),
+    of_file(
+        "a controller or scheduler written as text",
+        MAX_SCRIPT_BYTES,
+        lambda path: script_reader.read_script(path.name, path.parent),
+        "too large",
+        name="a.py",
     ),
     of_file("a trained policy", policy_library.MAX_POLICY_BYTES, policy_library.read_policy_file, "larger than"),
     of_file(
@@ -298,6 +313,13 @@ LIMITS = (
         "32",
     ),
     Limit("copies of a flow", "10 000", scenario_model.MAX_COPIES, with_value("flows.noise.count", str), "too large"),
+    Limit(
+        "controllers, or schedulers, that a scenario brings",
+        "100",
+        script_reader.MAX_SCRIPTS,
+        with_value("controllers", with_scripts),
+        "too many",
+    ),
     Limit(
         "packets that a link drops by their numbers",
         "1 000",

@@ -108,6 +108,17 @@ def _read_delivery_trace(path: Path) -> None:
     trace_content(parse_trace(read_trace_file(path.name, path.parent)))
 
 
+def _read_script(path: Path) -> None:
+    from subflow_app.core.scenarios.scenario_source import with_contents
+    from subflow_app.core.scenarios.script_files import add_script, open_script
+    from subflow_sim.scenario import parse_scenario
+
+    kind = open_script(path).kind
+    text = add_script(examples.SMALL_SCENARIO, kind, "own", path.name).text
+    scenario = parse_scenario(text, folder=path.parent)
+    assert parse_scenario(with_contents(text, scenario)).scripts == scenario.scripts
+
+
 def _read_lab(path: Path) -> None:
     from subflow_app.core.labs.lab_file import load_lab
 
@@ -363,6 +374,7 @@ def _all() -> tuple[EntryPoint, ...]:
         EntryPoint("ss", examples.ss_logs, text, lambda path: _import_trace("ss", path), "a.log"),
         EntryPoint("pcap", examples.captures, mutators.capture, lambda path: _import_trace("pcap", path), "a.pcap"),
         EntryPoint("trace", examples.delivery_traces, text, _read_delivery_trace, "a.up"),
+        EntryPoint("script", examples.scripts, text, _read_script, "a.py"),
         EntryPoint("lab", examples.assets("labs/0*.md"), text, _read_lab, "a.md"),
         EntryPoint("lab-result", examples.lab_results, _resigned_result, _verify_result, "a.json"),
         EntryPoint(

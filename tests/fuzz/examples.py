@@ -191,6 +191,14 @@ def delivery_traces() -> Sequence[bytes]:
     return [b"1\n3\n3\n9\n20\n", b"1 3 3 9 20\n", b"\n".join(b"%d" % (k * 7) for k in range(1, 300))]
 
 
+def scripts() -> Sequence[bytes]:
+    from tests.helpers.scripts import CONTROLLER, SCHEDULER
+
+    from subflow_sim.script import SKELETONS
+
+    return [text.encode() for text in (CONTROLLER, SCHEDULER, *SKELETONS.values())]
+
+
 def lab_result() -> dict[str, Any]:
     import hashlib
 

@@ -78,15 +78,15 @@ def test_a_deleted_run_is_missing_and_comes_back(store: Store) -> None:
 
 def test_another_sweep_takes_over_finished_runs_of_the_same_key(store: Store) -> None:
     first = store.sweeps.add(sweep())
-    with_traces = make_run(store, first, "a")
+    with_contents = make_run(store, first, "a")
     without = make_run(store, first, "b", has_traces=False)
     make_run(store, first, "c", finish=False)
     second = store.sweeps.add(sweep("Again"))
     assert store.sweeps.link_finished(second, needs_traces=True) == 2
-    assert [row.run_id for row in store.sweeps.runs(second)] == [with_traces, None, None, with_traces]
+    assert [row.run_id for row in store.sweeps.runs(second)] == [with_contents, None, None, with_contents]
     third = store.sweeps.add(sweep("Figures"))
     assert store.sweeps.link_finished(third, needs_traces=False) == 3
-    assert [row.run_id for row in store.sweeps.runs(third)] == [with_traces, without, None, with_traces]
+    assert [row.run_id for row in store.sweeps.runs(third)] == [with_contents, without, None, with_contents]
     assert store.sweeps.link_finished(third, needs_traces=False) == 0
 
 

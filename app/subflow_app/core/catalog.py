@@ -9,6 +9,7 @@ from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 if TYPE_CHECKING:
     from subflow_sim.params import AlgorithmCatalog
+    from subflow_sim.scenario_model import Scenario
 
 
 def policy_library() -> PolicyLibrary:
@@ -16,8 +17,13 @@ def policy_library() -> PolicyLibrary:
     return PolicyLibrary((shipped_policies(), policy_folder()))
 
 
-def app_catalog() -> AlgorithmCatalog:
-    """Everything a scenario may name as controller, scheduler or policy."""
-    from subflow_sim.catalog import catalog_with
+def app_catalog(scenario: Scenario | None = None) -> AlgorithmCatalog:
+    """Everything a scenario may name as controller, scheduler or policy.
 
-    return catalog_with(policy_library())
+    Args:
+        scenario: whose own scripts are among it; None: it brings none.
+    """
+    from subflow_sim.catalog import catalog_of, catalog_with
+
+    catalog = catalog_with(policy_library())
+    return catalog if scenario is None else catalog_of(scenario, catalog)

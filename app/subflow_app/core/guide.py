@@ -36,6 +36,7 @@ _SECTIONS = {
     "flow": "flows",
     "event": "events",
     "note": "notes",
+    "script": "controllers-and-schedulers-of-its-own",
 }
 
 

@@ -14,7 +14,7 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path, scenario_names
 from subflow_app.core.scenarios.recovery import UnsavedText
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
-from subflow_app.core.scenarios.scenario_source import with_traces
+from subflow_app.core.scenarios.scenario_source import with_contents
 from subflow_app.qt.commands import EditCommand
 from subflow_app.qt.dialogs import SCENARIO_FILTER
 
@@ -120,7 +120,7 @@ class Documents(QObject):
             self._notices.file_failed(str(error))
             return False
         # The copy can be saved anywhere, so it brings the delivery traces along.
-        text = doc.text if doc.scenario is None else with_traces(doc.text, doc.scenario)
+        text = doc.text if doc.scenario is None else with_contents(doc.text, doc.scenario)
         self._replace(ScenarioDoc(text), f"{name}{_OF_EXAMPLE}")
         return True
 

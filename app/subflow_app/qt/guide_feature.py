@@ -117,6 +117,8 @@ def topic_of(window: MainWindow, widget: QWidget | None) -> str:
                 if kind in parts:
                     chosen = rows[".".join(parts[: parts.index(kind) + 1])].field
                     name = chosen.text or chosen.placeholder
+                    if any((each.kind, each.name) == (kind, name) for each in window.documents.doc.scripts):
+                        return "section/script"
                     return f"{kind}/{name}" if name else "panel/inspector"
     found = next((name for name in PANELS if window.docks.contains(name, widget)), "")
     if found:

@@ -179,7 +179,8 @@ class LivePanel(QWidget):
 
     def _make_controller(self, flow: Flow) -> None:
         """What can take over from the controller that the flow starts with; nothing where an agent decides."""
-        own, catalog = flow.controller.name, app_catalog()
+        assert self._job is not None
+        own, catalog = flow.controller.name, app_catalog(self._job.scenario)
         names = catalog.successors(flow.controller, is_multipath=flow.kind == "mptcp")
         self._controllers = tuple(
             FieldOption(each.name, each.name, tr(each.summary))

@@ -13,7 +13,7 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
 from subflow_app.core.running.live_changes import LiveChange, describe_change
 from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
 from subflow_app.qt import format as fmt
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
@@ -102,7 +102,7 @@ class RunSession(QObject):
     def _start(self, until_s: float | None = None) -> None:
         doc = self._documents.doc
         if doc.scenario is not None:
-            self._run(ScenarioSource(doc.scenario, with_traces(doc.text, doc.scenario)), until_s)
+            self._run(ScenarioSource(doc.scenario, with_contents(doc.text, doc.scenario)), until_s)
 
     def _run(self, source: ScenarioSource, until_s: float | None = None) -> None:
         store = self._database.writable

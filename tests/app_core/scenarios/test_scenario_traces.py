@@ -5,7 +5,7 @@ from __future__ import annotations
 from subflow_app.core.scenarios.form import form_for
 from subflow_app.core.scenarios.form_text import check_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.scenario_source import open_scenario, with_traces
+from subflow_app.core.scenarios.scenario_source import open_scenario, with_contents
 from subflow_sim.catalog import catalog
 from subflow_sim.scenario import parse_scenario
 
@@ -47,7 +47,7 @@ def test_the_text_stored_with_a_run_holds_its_traces(tmp_path) -> None:
     for file in tmp_path.iterdir():
         file.unlink()
     assert parse_scenario(source.text) == source.scenario
-    assert with_traces(source.text, source.scenario) == source.text
+    assert with_contents(source.text, source.scenario) == source.text
 
 
 def test_a_document_finds_traces_beside_its_file(tmp_path) -> None:
@@ -55,7 +55,7 @@ def test_a_document_finds_traces_beside_its_file(tmp_path) -> None:
     assert doc.problems == ()
     assert doc.scenario is not None
     assert doc.scenario.links["l"].reverse.trace is not None
-    assert parse_scenario(with_traces(doc.text, doc.scenario)).links == doc.scenario.links
+    assert parse_scenario(with_contents(doc.text, doc.scenario)).links == doc.scenario.links
 
 
 def test_a_document_without_a_file_says_why_it_cannot_find_one() -> None:

@@ -106,11 +106,11 @@ def test_each_run_is_that_of_the_scenario_with_its_values(store: Store) -> None:
 
 
 def test_without_traces_figures_are_kept_alone(store: Store) -> None:
-    with_traces = SweepJob(plan(axes={LOSS: ["1%"]}), store)
-    with_traces.run()
+    with_contents = SweepJob(plan(axes={LOSS: ["1%"]}), store)
+    with_contents.run()
     job = SweepJob(plan(traces=False), store)
     job.run()
-    table, full = job.table(), with_traces.table()
+    table, full = job.table(), with_contents.table()
     assert table is not None
     assert full is not None
     # What another sweep has kept with traces is taken over.

@@ -29,7 +29,7 @@ from subflow_app.core.errors import ArenaError, InputError
 from subflow_app.core.experiments.axis import read_set
 from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.resources import find_scenario, is_to_read, resource_path, way_on
-from subflow_app.core.scenarios.scenario_source import open_scenario, with_traces
+from subflow_app.core.scenarios.scenario_source import open_scenario, with_contents
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.toml_files import checked, prose, read_text, scenario_beside
 from subflow_sim.arena.networks import Network
@@ -236,4 +236,4 @@ def _scenario_of(path: Path, values: Mapping[str, TomlValue]) -> Scenario:
 def _source(_contest: Path, path: Path, overrides: tuple[str, ...]) -> tuple[Scenario, str]:
     """The scenario of a contest, and its text with these changes."""
     source = open_scenario(str(path), overrides=overrides)
-    return source.scenario, with_traces(source.text, source.scenario)
+    return source.scenario, with_contents(source.text, source.scenario)

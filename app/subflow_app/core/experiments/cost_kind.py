@@ -31,7 +31,7 @@ from subflow_app.core.jobs.executors import Threads
 from subflow_app.core.jobs.job import Batch
 from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.running.run_key import scenario_hash, simulator_version
-from subflow_app.core.scenarios.scenario_source import with_overrides, with_traces
+from subflow_app.core.scenarios.scenario_source import with_contents, with_overrides
 from subflow_app.core.scenarios.toml_edit import render
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param, either
@@ -316,7 +316,7 @@ def _case(recipe: Recipe, series: Series, texts: dict[Path, str], *, is_quick: b
     except SimError as error:
         raise RecipeError(f"{recipe.name}, {series.name}: {error}") from error
     key = hashlib.sha256(f"{series.name}/{scenario_hash(scenario)}".encode()).hexdigest()[:16]
-    return _Case(series.name, scenario, with_traces(text, scenario), key)
+    return _Case(series.name, scenario, with_contents(text, scenario), key)
 
 
 def _kept(store: Store) -> set[int]:

@@ -183,14 +183,15 @@ class ForkDraft:
 
     def options_hint(self, name: str) -> str:
         """The options of a controller with the values that they have by themselves; empty if it has none."""
-        known = next((each for each in app_catalog().controllers if each.name == name), None)
+        known = next((each for each in app_catalog(self.origin.scenario).controllers if each.name == name), None)
         options = () if known is None else known.options
         return ", ".join(f"{each.key} = {_literal(each)}" for each in options if each.default is not None)
 
     def controllers(self, flow: str) -> list[str]:
         """The controllers that the flow can change to or has; none if it does what an agent says, to the end."""
         declared = self.origin.scenario.flows[flow]
-        return list(app_catalog().successors(declared.controller, is_multipath=declared.kind == "mptcp"))
+        known = app_catalog(self.origin.scenario)
+        return list(known.successors(declared.controller, is_multipath=declared.kind == "mptcp"))
 
     @property
     def changes(self) -> Sequence[Values]:

@@ -10,7 +10,7 @@ from typing import Any
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.learning.training_progress import CLASSICS, Training
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue, read_toml, set_value
 from subflow_sim.catalog import catalog
 from subflow_sim.scenario import parse_scenario
@@ -50,7 +50,7 @@ def race_sources(
     policy = _kept_policy(training)
     coupled = {each.name: each.is_coupled for each in catalog().controllers}
     # With the content of the files that it names: a policy has to lie beside the scenario, and these lie elsewhere.
-    whole = with_traces(text, parse_scenario(text, file=title, folder=folder, algorithms=app_catalog()))
+    whole = with_contents(text, parse_scenario(text, file=title, folder=folder, algorithms=app_catalog()))
     texts = race_texts(
         whole,
         controller=training.controller,

@@ -14,7 +14,7 @@ from subflow_agents.scenarios import require_paths
 from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.learning.recipes import Recipe, with_training
 from subflow_app.core.resources import find_scenario
-from subflow_app.core.scenarios.scenario_source import with_overrides, with_traces
+from subflow_app.core.scenarios.scenario_source import with_contents, with_overrides
 from subflow_app.distribution import install_command
 from subflow_sim.scenario import load_scenario, parse_scenario, read_scenario_text
 
@@ -112,10 +112,10 @@ def prepare(request: TrainingRequest, folder: str | Path) -> TrainingConfig:
         path = find_scenario(request.evaluation_scenario)
         evaluation = load_scenario(path)
         require_paths(evaluation, info)
-        evaluation_text = with_traces(read_scenario_text(path), evaluation)
+        evaluation_text = with_contents(read_scenario_text(path), evaluation)
     return TrainingConfig(
         agent=request.agent,
-        scenario=with_traces(text, scenario),
+        scenario=with_contents(text, scenario),
         scenario_name=scenario.name,
         scenario_folder="" if files is None else str(files.resolve()),
         options=dict(request.options),

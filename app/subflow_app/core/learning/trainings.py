@@ -39,7 +39,7 @@ from subflow_app.core.learning.training_worker import TRAINER
 from subflow_app.core.number_text import count_text
 from subflow_app.core.paths import new_training_directory, trainings_directory
 from subflow_app.core.resources import find_scenario, scenario_names
-from subflow_app.core.scenarios.scenario_source import with_traces
+from subflow_app.core.scenarios.scenario_source import with_contents
 from subflow_sim.params import Dimension, Param
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.stats import Estimate
@@ -355,7 +355,7 @@ def _request(order: TrainingOrder, document: DocumentText) -> TrainingRequest:
     if order.scenario == DOCUMENT:
         # With the content of the files that it names: a scenario that was never saved has no folder to find them in.
         scenario = parse_scenario(document.text, file=document.title, folder=document.folder)
-        text = with_traces(document.text, scenario)
+        text = with_contents(document.text, scenario)
         request = replace(request, scenario="", scenario_text=text, scenario_name=document.title)
     elif not request.scenario:
         request = replace(request, scenario=order.scenario)

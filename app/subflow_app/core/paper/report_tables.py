@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -139,6 +140,9 @@ def options_table(flows: Iterable[Flow]) -> TextTable:
             told = [f"{key} = {_option_text(value)}" for key, value in choice.options.items()]
             if choice.policy is not None:
                 told.append(f"policy {choice.policy.name} (SHA-256 {choice.policy.content_hash[:16]}…)")
+            if choice.script is not None:
+                digest = hashlib.sha256(choice.script.text.encode()).hexdigest()
+                told.append(f"script {choice.script.file} (SHA-256 {digest[:16]}…)")
             if told:
                 rows.append((flow.name, choice.name, ", ".join(told)))
     return TextTable("Options of algorithms", columns, tuple(rows))

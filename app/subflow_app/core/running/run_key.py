@@ -10,10 +10,11 @@ from functools import cache
 import subflow_app
 from subflow_sim.build import core_fingerprint
 from subflow_sim.scenario import DeliveryTrace, Node, Scenario
-from subflow_sim.scenario_model import PolicyFile
+from subflow_sim.scenario_model import PolicyFile, ScriptFile
 
-# Titles and drawings say nothing about a run; the seed has a place of its own.
-_UNHEEDED = ("name", "seed", "notes", "training", "format")
+# Titles and drawings say nothing about a run; the seed has a place of its own, and the scripts that run are with their
+# flows.
+_UNHEEDED = ("name", "seed", "notes", "training", "format", "scripts")
 
 
 @cache
@@ -57,11 +58,16 @@ def _canonical(value: object) -> Iterator[str]:
         value = value.times_ms  # not what its file is called
     elif isinstance(value, PolicyFile):
         value = value.content_hash
+    elif isinstance(value, ScriptFile):
+        value = value.text  # not what its file is called
     if is_dataclass(value) and not isinstance(value, type):
         yield type(value).__name__ + "{"
         for field in fields(value):
+            entry = getattr(value, field.name)
+            if field.name == "script" and entry is None:
+                continue  # what is built in has the hash that it had before there were scripts
             yield field.name + "="
-            yield from _canonical(getattr(value, field.name))
+            yield from _canonical(entry)
         yield "}"
     elif isinstance(value, Mapping):
         # In the order of the file: that of links and flows decides which of them comes first within an instant.

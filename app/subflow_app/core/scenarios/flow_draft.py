@@ -105,7 +105,7 @@ class FlowDraft:
         """Names that can be chosen as controller; none for flows that have no feedback."""
         if self.kind not in _DEFAULT_CONTROLLERS:
             return ()
-        return tuple(each.name for each in self._catalog.controllers if each.is_coupled == (self.kind == "mptcp"))
+        return self._catalog.controllers_for(is_multipath=self.kind == "mptcp")
 
     @property
     def schedulers(self) -> tuple[str, ...]:

@@ -17,9 +17,10 @@ from subflow_app.core.scenarios.outline import LISTS, event_texts, names_in, par
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import Problem
 from subflow_sim.link_params import QUEUE_LIMITS, QUEUE_TABLE
-from subflow_sim.params import ARRIVALS_TABLE, SECTIONS, Algorithm, AlgorithmCatalog, Dimension, Param
+from subflow_sim.params import ARRIVALS_TABLE, SCRIPT_SECTIONS, SECTIONS, Algorithm, AlgorithmCatalog, Dimension, Param
 from subflow_sim.policy_library import NEUTRAL, RANDOM
 from subflow_sim.scenario_model import Profile
+from subflow_sim.script_reader import algorithm_of
 from subflow_sim.transport_params import effective_transport
 
 _LABELS: Mapping[str, str] = {
@@ -141,8 +142,9 @@ def form_for(doc: ScenarioDoc, key: str, catalog: AlgorithmCatalog) -> Form | No
     Args:
         doc: the scenario.
         key: "" for the scenario, `links.wifi`, `events.0`, `links` for the list of links.
-        catalog: what can be chosen as controller and scheduler.
+        catalog: what can be chosen as controller and scheduler, besides the scripts of the scenario.
     """
+    catalog = catalog.with_scripts(map(algorithm_of, doc.scripts))
     section, _, name = key.partition(".")
     if section == "":
         return _scenario_form(doc)
@@ -176,7 +178,7 @@ def _scenario_form(doc: ScenarioDoc) -> Form:
     shown = {field.key for field in transport.fields}
     own = tuple(p for p in doc.problems if not p.key)
     own += tuple(p for p in doc.problems_at("transport") if p.key not in shown)
-    for section in ("training", "notes"):  # which are edited elsewhere
+    for section in ("training", "notes", *SCRIPT_SECTIONS.values()):  # which are edited elsewhere
         own += tuple(doc.problems_at(section))
     built = (*_grouped(doc, "scenario", "", groups), transport)
     return Form("", tr("Scenario"), text_of(doc.value("name")) or doc.title, "", built, own)

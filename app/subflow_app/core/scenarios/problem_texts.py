@@ -180,6 +180,16 @@ FORMS = (
     translatable("there is no flow {name}, did you mean {guess}?"),
     translatable("there is no flow {name}"),
     translatable("not valid TOML: {reason}"),
+    translatable("not within the folder of the scenario"),
+    translatable("{file} cannot be found, because this scenario has no folder"),
+    translatable("{file} is too large"),
+    translatable("{file} line {line}: not UTF-8"),
+    translatable("{file} line {line}, column {column}: {problem}"),
+    translatable("line {line}, column {column}: {problem}"),
+    translatable("{file} defines a {kind}, not a {other}"),
+    translatable("there is a {kind} {name} already, which is built in"),
+    translatable("no script of that name ships"),
+    translatable("unknown {kind}, did you mean {guess}?"),
     # Sweeps that are too large.
     translatable(
         "the sweep would make {runs} runs ({points} points x {seeds} seeds), more than the limit of {limit}; on one "
@@ -205,6 +215,11 @@ FORMS = (
     translatable("e.g. {example}"),
     translatable("text in quotes, 1 to {count} characters"),
     translatable("text in quotes"),
+    translatable("a file beside the scenario or in a folder below"),
+    translatable("a scenario that is saved as a file"),
+    translatable("at most {size} kB"),
+    translatable("another name"),
+    translatable("letters, digits, - and _, at most {count} characters"),
     translatable("a name in quotes"),
     translatable("a name of letters, digits, - and _, at most {count} characters"),
     translatable("a name of letters, digits, - and _, at most {count} characters, with .1, .2 and so on for one copy"),

@@ -25,6 +25,7 @@ from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.gate import read_file
 from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.scenario import MAX_FILE_BYTES, Scenario, parse_scenario
+from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.whole_file import write_whole
 
@@ -181,6 +182,11 @@ class ScenarioDoc:
         return self._sketch
 
     @property
+    def scripts(self) -> tuple[ScriptFile, ...]:
+        """Controllers and schedulers that the text brings; of one that has problems, as it last was in order."""
+        return self._sketch.scripts if self._sketch else ()
+
+    @property
     def problems(self) -> tuple[Problem, ...]:
         """Everything that is wrong with the text, in file order."""
         return self._problems
@@ -313,6 +319,10 @@ class ScenarioDoc:
         """Replace the whole text."""
         return self._replace(text, Change("text"))
 
+    def reread(self) -> Change:
+        """Read the text again, as files that it names have changed."""
+        return self._replace(self._text, Change("text"))
+
     def restore(self, text: str, change: Change) -> Change:
         """Put an earlier or later text back and tell it as the change that led from one to the other."""
         return self._replace(text, change)
@@ -339,6 +349,11 @@ class ScenarioDoc:
         self._path = target
 
     # --- inside -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _folder(self) -> Path | None:
+        """Where the files are that the text names."""
+        return self._path.parent if self._path else None
 
     def _with_value(self, path: Place, value: TomlValue | None) -> str:
         """Return the text with a value set or removed, switching between the short form and the table as needed."""
@@ -384,7 +399,7 @@ class ScenarioDoc:
         self._last_valid = self._scenario or self._last_valid
         self._sketch = self._scenario or self._last_valid
         if self._scenario is None and self._data is not None:
-            self._sketch = sketch_of(self._data, self._last_valid, self._algorithms or app_catalog())
+            self._sketch = sketch_of(self._data, self._last_valid, self._algorithms or app_catalog(), self._folder)
 
     def _parse(self, text: str, tree: dict[str, Any] | None = None) -> tuple[Scenario | None, tuple[Problem, ...]]:
         if _SURROGATE.search(text):
@@ -394,9 +409,8 @@ class ScenarioDoc:
                 if _SURROGATE.search(line)
             )
         try:
-            folder = self._path.parent if self._path else None
             algorithms = self._algorithms or app_catalog()
-            return parse_scenario(text, file=self.title, algorithms=algorithms, folder=folder, tree=tree), ()
+            return parse_scenario(text, file=self.title, algorithms=algorithms, folder=self._folder, tree=tree), ()
         except ScenarioError as error:
             return None, tuple(error.problems)
 

@@ -50,7 +50,7 @@ def add_node(text: str, kind: NodeKind, at: tuple[float, float]) -> Edited:
     name = _next_numbered(_LETTERS[kind], named(data, "nodes"))
     values: dict[str, TomlValue] = {"kind": "router"} if kind == "router" else {}
     values["at"] = [round(at[0]), round(at[1])]
-    return _appended(text, "nodes", name, values)
+    return appended(text, "nodes", name, values)
 
 
 def add_link(text: str, first: str, second: str) -> Edited:
@@ -68,7 +68,7 @@ def add_link(text: str, first: str, second: str) -> Edited:
     if first == second:
         raise InputError(f"a link joins two nodes: {first} cannot be connected to itself")
     name = _next_numbered(_LETTERS["link"], named(data, "links"))
-    return _appended(text, "links", name, {"ends": [first, second], **DEFAULT_LINK})
+    return appended(text, "links", name, {"ends": [first, second], **DEFAULT_LINK})
 
 
 def add_flow(text: str, source: str, destination: str, values: Mapping[str, TomlValue]) -> Edited:
@@ -88,7 +88,7 @@ def add_flow(text: str, source: str, destination: str, values: Mapping[str, Toml
     check_flow_ends(data, source, destination)
     name = _next_numbered("f", named(data, "flows"))
     ends: dict[str, TomlValue] = {"kind": values["kind"], "from": source, "to": destination}
-    return _appended(text, "flows", name, {**ends, **{key: each for key, each in values.items() if key != "kind"}})
+    return appended(text, "flows", name, {**ends, **{key: each for key, each in values.items() if key != "kind"}})
 
 
 def check_flow_ends(data: Mapping[str, Any], source: str, destination: str) -> None:
@@ -428,7 +428,12 @@ def _next_numbered(letter: str, taken: Collection[str]) -> str:
     return f"{letter}{number}"
 
 
-def _appended(text: str, section: str, name: str, values: Mapping[str, TomlValue]) -> Edited:
+def appended(text: str, section: str, name: str, values: Mapping[str, TomlValue]) -> Edited:
+    """Add a part `[section.name]` behind those of its section.
+
+    Raises:
+        TomlEditError: as `add_node`.
+    """
     patch = TomlPatch(text)
     patch.append(f"{section}.{name}", values)
     return Edited(patch.result(), (f"{section}.{name}",))

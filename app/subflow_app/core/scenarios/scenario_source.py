@@ -10,9 +10,10 @@ import tomlkit
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.resources import find_scenario
-from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue, read_toml, set_value
+from subflow_app.core.scenarios.toml_edit import Lines, TomlEditError, TomlValue, read_toml, set_value
 from subflow_sim.delivery_trace import trace_content
 from subflow_sim.overrides import apply_overrides as overrides_of_file
+from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.report import Report
 from subflow_sim.scenario import LinkDirection, Scenario, load_scenario, read_scenario_text
 from subflow_sim.toml_map import Path
@@ -47,33 +48,38 @@ def open_scenario(name_or_path: str, *, overrides: Sequence[str] = (), seed: int
     changes = [*overrides, *([] if seed is None else [f"seed={seed}"])]
     scenario = load_scenario(path, overrides=changes, algorithms=app_catalog())
     text = read_scenario_text(path)
-    return ScenarioSource(scenario, with_traces(with_overrides(text, changes), scenario))
+    return ScenarioSource(scenario, with_contents(with_overrides(text, changes), scenario))
 
 
-def with_traces(text: str, scenario: Scenario) -> str:
-    """The scenario text with the content of the delivery traces it names, so that it means the same without the files.
+def with_contents(text: str, scenario: Scenario) -> str:
+    """The scenario text with the content of the delivery traces and scripts it names: it means the same without files.
 
     Args:
         text: TOML that parses to the scenario.
-        scenario: what it means, with the traces that were read.
+        scenario: what it means, with the files that were read.
     """
-    tree: Any = None
+    for path, key, content in _contents(scenario):
+        table: Any = read_toml(text)
+        for step in path:
+            table = table.get(step, {}) if isinstance(table, Mapping) else {}
+        # Without a rate of its own, the reverse direction has the forward one's.
+        if isinstance(table, Mapping) and key in table and "content" not in table:
+            text = set_value(text, (*path, "content"), content)
+    return text
+
+
+def _contents(scenario: Scenario) -> Iterator[tuple[Path, str, str]]:
+    """What files hold, with the table that names one and the key by which it does."""
     for name, link in scenario.links.items():
         sides: tuple[tuple[LinkDirection, Path], ...] = (
-            (link.forward, ("links", name)),
-            (link.reverse, ("links", name, "reverse")),
+            (link.forward, ("links", name, "rate")),
+            (link.reverse, ("links", name, "reverse", "rate")),
         )
         for side, path in sides:
-            if side.trace is None:
-                continue
-            tree = read_toml(text) if tree is None else tree
-            table: Any = tree
-            for key in (*path, "rate"):
-                table = table.get(key, {}) if isinstance(table, Mapping) else {}
-            # Without a rate of its own, the reverse direction has the forward one's.
-            if isinstance(table, Mapping) and "trace" in table and "content" not in table:
-                text = set_value(text, (*path, "rate", "content"), trace_content(side.trace.times_ms))
-    return text
+            if side.trace is not None:
+                yield path, "trace", trace_content(side.trace.times_ms)
+    for script in scenario.scripts:
+        yield (SCRIPT_SECTIONS[script.kind], script.name), "script", Lines(script.text)
 
 
 def with_overrides(text: str, overrides: Sequence[str]) -> str:

@@ -6,16 +6,18 @@ together are kept; a part with problems of its own is shown as it was when the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.scenario_parts import NAMED
 from subflow_sim.errors import ScenarioError
-from subflow_sim.params import AlgorithmCatalog
+from subflow_sim.params import SCRIPT_SECTIONS, AlgorithmCatalog
 from subflow_sim.report import Report
 from subflow_sim.scenario import Flow, Link, Scenario
+from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.scenario_reader import read_tree
 
 if TYPE_CHECKING:
@@ -39,17 +41,20 @@ def next_step_text(part: str) -> str:
     }.get(part, "")
 
 
-def sketch_of(data: Mapping[str, Any], last_valid: Scenario | None, algorithms: AlgorithmCatalog) -> Scenario | None:
+def sketch_of(
+    data: Mapping[str, Any], last_valid: Scenario | None, algorithms: AlgorithmCatalog, folder: Path | None
+) -> Scenario | None:
     """Read as much of a scenario as can be drawn; None if that is nothing.
 
     Args:
         data: of the file, as parsed.
         last_valid: what it meant when it last had no problems.
         algorithms: that may be named.
+        folder: where the files are that it names; None: it is no file.
     """
     report = Report("", dict, dict(data))
     try:
-        read = read_tree(dict(data), "", report, algorithms, None)
+        read = read_tree(dict(data), "", report, algorithms, folder)
     except ScenarioError:
         return None
     troubled = {".".join(problem.key.split("[")[0].split(".")[:2]) for problem in report.problems}
@@ -66,7 +71,17 @@ def sketch_of(data: Mapping[str, Any], last_valid: Scenario | None, algorithms: 
         for event in read.events
         if event.link in links or (event.flow is not None and any(_names(flow, event.flow) for flow in flows.values()))
     )
-    return replace(read, links=links, flows=flows, events=events)
+    return replace(read, links=links, flows=flows, events=events, scripts=tuple(_scripts(data, read, last_valid)))
+
+
+def _scripts(data: Mapping[str, Any], read: Scenario, last_valid: Scenario | None) -> Iterator[ScriptFile]:
+    """Those that are in order, and the others as they last were, as long as the file names them."""
+    yield from read.scripts
+    usable = {(script.kind, script.name) for script in read.scripts}
+    for script in last_valid.scripts if last_valid else ():
+        named = data.get(SCRIPT_SECTIONS[script.kind])
+        if (script.kind, script.name) not in usable and isinstance(named, dict) and script.name in named:
+            yield script
 
 
 def _is_drawable(scenario: Scenario, links: Mapping[str, Link], flow: Flow) -> bool:

@@ -26,6 +26,13 @@ TomlValue: TypeAlias = "str | bool | int | float | Sequence[TomlValue] | Mapping
 """A value that a scenario file can hold."""
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
+_UNWRITABLE = re.compile(r"'''|'\Z|[\x00-\x08\x0b-\x1f\x7f]")  # within three quotes
+
+
+class Lines(str):
+    """A text that is written as it stands, on lines of its own, wherever TOML can do that."""
+
+    __slots__ = ()
 
 
 class TomlEditError(AppError):
@@ -83,6 +90,8 @@ def render(value: TomlValue) -> str:
         if not math.isfinite(value):
             raise TomlEditError(f"{value} cannot be written to a scenario file")
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if isinstance(value, Lines) and not _UNWRITABLE.search(value):
+        return f"'''\n{value}'''"
     if isinstance(value, str):
         return tomlkit.string(value).as_string()
     if isinstance(value, Mapping):

@@ -43,7 +43,7 @@ import tomlkit
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError, SweepError
 from subflow_app.core.resources import PLAN_SUFFIX, find_scenario, is_to_read, shipped_sweep
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario, with_overrides, with_traces
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario, with_contents, with_overrides
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.axes import (
     MOST_VALUES,
@@ -332,7 +332,7 @@ def _scenario(
         scenario = parse_scenario(
             text, file=f"scenario of {report_name(tree)}", overrides=changes, algorithms=app_catalog(), folder=folder
         )
-        return ScenarioSource(scenario, with_traces(with_overrides(text, changes), scenario)), folder
+        return ScenarioSource(scenario, with_contents(with_overrides(text, changes), scenario)), folder
     if name is None:
         return None, folder
     path = Path(name) if folder is None else folder / name

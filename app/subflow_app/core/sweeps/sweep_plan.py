@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.running.run_queue import QueuedRun
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_overrides, with_traces
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents, with_overrides
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.axes import Axis, SweptValue, swept
 from subflow_sim.scenario import parse_scenario
@@ -122,7 +122,7 @@ class SweepPlan:
                 scenario = parse_scenario(
                     self.scenario_text, overrides=overrides, algorithms=app_catalog(), folder=self.folder
                 )
-                text = with_traces(with_overrides(self.scenario_text, overrides), scenario)
+                text = with_contents(with_overrides(self.scenario_text, overrides), scenario)
                 name = ", ".join([scenario.name, *(value.text for value in self.swept(point) if value.text)])
                 runs.append(QueuedRun(ScenarioSource(scenario, text), name))
         return runs

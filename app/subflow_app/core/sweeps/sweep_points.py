@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import SweepError
 from subflow_app.core.running.run_key import scenario_hash
-from subflow_app.core.scenarios.scenario_source import with_overrides, with_traces
+from subflow_app.core.scenarios.scenario_source import with_contents, with_overrides
 from subflow_app.core.sweeps.sweep_plan import SweepPlan, SweepPoint
 from subflow_sim.errors import Problem, ScenarioError, SimError
 from subflow_sim.limits import Limits, estimate
@@ -67,7 +67,7 @@ class PointReader:
             # Editing TOML takes ten times as long as reading it: what all points share is written once, and between
             # runs of a point only the seed differs.
             text = with_overrides(self._seeded_text, self._plan.overrides(point))
-            self._latest_text = (point.number, with_traces(text, scenario))
+            self._latest_text = (point.number, with_contents(text, scenario))
         text, n = _SEED_LINE.subn(f"seed = {seed}", self._latest_text[1], count=1)
         if n == 1 and tomllib.loads(text).get("seed") == seed:
             return text

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
 from subflow_app.qt import format as fmt
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.feature import Feature
@@ -150,7 +150,7 @@ class CompareFeature(Feature):
             tr("Run it"),
         ):
             return
-        study = self._study = KernelStudy(ScenarioSource(doc.scenario, with_traces(doc.text, doc.scenario)), store)
+        study = self._study = KernelStudy(ScenarioSource(doc.scenario, with_contents(doc.text, doc.scenario)), store)
         window.workspaces.go_to(self.panel_name)
         if self._strip is None:
             self._strip = KernelStrip(self.panel)

@@ -17,7 +17,7 @@ from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.qt import format as fmt
 from subflow_app.qt.icons import icon
 from subflow_app.qt.inspector.editors import ChoiceEditor, FlagEditor, PairEditor, TextEditor
-from subflow_app.qt.plain_text import Label
+from subflow_app.qt.plain_text import Label, as_written
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.icon_label import IconLabel
 from subflow_app.qt.widgets.steady import when_released
@@ -173,7 +173,7 @@ class FieldRow(QObject):
         if field.key.rpartition(".")[2] in ("controller", "scheduler"):
             tip += "\n" + tr("Shift+F1 opens its page in the user guide.")
         for widget in (self.label, self.editor):
-            widget.setToolTip(tip)
+            widget.setToolTip(as_written(tip))  # an option may be of a script
         self.label.setBuddy(self.tab_stops[0])
         for stop in self.tab_stops:
             stop.installEventFilter(self)

@@ -12,16 +12,17 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr, trn
 from subflow_app.core.running.run_queue import QueuedRun, RunQueue, default_parallel
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_traces
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import QUEUE_BUTTONS, QUEUE_MENU
 from subflow_app.qt.queue.panel import QueuePanel
 from subflow_app.qt.widgets.shorthand import timer
-from subflow_sim.scenario import Flow
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob
     from subflow_app.qt.main_window import MainWindow
+    from subflow_sim.params import AlgorithmCatalog
+    from subflow_sim.scenario import Flow
     from subflow_store import Store
 
 _REFRESH_MS = 250
@@ -101,7 +102,10 @@ class QueueSession(Feature):
         if source is None:
             return
         scenario = source.scenario
-        flows = {name: _controllers_for(flow) for name, flow in scenario.flows.items() if not flow.sends_datagrams}
+        known = app_catalog(scenario)
+        flows = {
+            name: _controllers_for(flow, known) for name, flow in scenario.flows.items() if not flow.sends_datagrams
+        }
         chosen = {name: scenario.flows[name].controller.name for name in flows}
         answer = self._dialogs.ask(partial(EnqueueDialog, scenario.seed, flows, chosen))
         if answer is None:
@@ -193,7 +197,7 @@ class QueueSession(Feature):
         doc = self._documents.doc
         if doc.scenario is None:
             return None
-        return ScenarioSource(doc.scenario, with_traces(doc.text, doc.scenario))
+        return ScenarioSource(doc.scenario, with_contents(doc.text, doc.scenario))
 
     def _add(self, runs: list[QueuedRun], tag: str) -> None:
         if self._database.is_opening:
@@ -225,10 +229,7 @@ class QueueSession(Feature):
             self.stored.emit()
 
 
-def _controllers_for(flow: Flow) -> list[str]:
-    """Controllers that a flow of this kind can have."""
-    return [
-        each.name
-        for each in app_catalog().controllers
-        if each.is_coupled == (flow.kind == "mptcp") or each.name == flow.controller.name
-    ]
+def _controllers_for(flow: Flow, catalog: AlgorithmCatalog) -> list[str]:
+    """Controllers that a flow of this kind can have, and the one that it has."""
+    suited = {*catalog.controllers_for(is_multipath=flow.kind == "mptcp"), flow.controller.name}
+    return [each.name for each in catalog.controllers if each.name in suited]

@@ -15,7 +15,7 @@ from subflow_app.core.jobs.job import JobOutcome
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr, trn
 from subflow_app.core.scenarios.problem_texts import error_text
-from subflow_app.core.scenarios.scenario_source import with_traces
+from subflow_app.core.scenarios.scenario_source import with_contents
 from subflow_app.core.sweeps.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
 from subflow_app.core.sweeps.sweep_estimate import SweepLimits
 from subflow_app.core.sweeps.sweep_job import SweepJob
@@ -110,7 +110,7 @@ class SweepSession(QObject):
         store = self._store()
         if store is None:
             raise InputError(tr("A sweep needs a database that can be written: open one first."))
-        text = with_traces(doc.text, doc.scenario)
+        text = with_contents(doc.text, doc.scenario)
         folder = None if doc.path is None else doc.path.parent
         interval_s = window.preferences.settings.sample_interval_s
 
@@ -118,11 +118,12 @@ class SweepSession(QObject):
             return estimate_draft(draft, text, folder, store.path, self._limits())
 
         flows = swept_controllers(doc)
+        known = app_catalog(doc.scenario)
         subject = SweepSubject(
             doc.scenario.name or doc.title,
             sweep_parameters(doc),
             flows,
-            {flow: _controllers_for(doc.scenario.flows[flow].kind) for flow in flows},
+            {flow: known.controllers_for(is_multipath=doc.scenario.flows[flow].kind == "mptcp") for flow in flows},
             jobs_beside_window(),
             interval_s,
             estimate,
@@ -392,8 +393,3 @@ class SweepSession(QObject):
 
     def _job_of(self, entry: SweepEntry) -> SweepJob | None:
         return next((sweep.job for sweep in self._here if sweep.number == entry.number), None)
-
-
-def _controllers_for(kind: str) -> list[str]:
-    """Controllers that a flow of this kind can have."""
-    return [each.name for each in app_catalog().controllers if each.is_coupled == (kind == "mptcp")]

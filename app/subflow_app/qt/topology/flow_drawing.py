@@ -68,7 +68,7 @@ class FlowDrawing(QObject):
         scenario = self._view.doc.sketch
         if scenario is None:
             return
-        draft = FlowDraft(scenario, source, destination, app_catalog(), flow)
+        draft = FlowDraft(scenario, source, destination, app_catalog(scenario), flow)
         dialog = FlowDialog(draft, self._view.window())
         dialog.accepted.connect(self._carry_out)
         dialog.finished.connect(self._end)

@@ -1,0 +1,241 @@
+"""Reads `[controllers.NAME]` and `[schedulers.NAME]`: the scripts that a scenario brings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path as FilePath
+from typing import TYPE_CHECKING, Any
+
+from subflow_sim.beside import read_beside, shown
+from subflow_sim.errors import ParamError
+from subflow_sim.gate import read_file, size_text
+from subflow_sim.parameter import did_you_mean, either, kind_name
+from subflow_sim.params import SCRIPT_SECTIONS, SCRIPT_TABLE, Algorithm, AlgorithmCatalog
+from subflow_sim.plain_text import on_one_line
+from subflow_sim.report import Report
+from subflow_sim.scenario_model import ScriptFile, ScriptKind
+from subflow_sim.section_reader import Noted, named_tables, read_section
+from subflow_sim.shipped import shipped_folder
+from subflow_sim.toml_map import Path
+
+if TYPE_CHECKING:
+    from subflow_sim.script import Script
+
+SUFFIX = ".py"
+MAX_SCRIPTS = 100
+"""That a section may have: each is compiled whenever the scenario is read."""
+
+_FOLDER = "controllers"
+_TEXT = "a text in UTF-8"
+# What a table has beside the options, and what decides whether a controller learns.
+_TAKEN = ("name", "policy")
+
+
+@dataclass(frozen=True, slots=True)
+class Scripts:
+    """What a scenario brings.
+
+    Attributes:
+        files: scripts that are in order.
+        algorithms: what they are compiled to, in the same order.
+        broken: names of the others, by kind.
+    """
+
+    files: tuple[ScriptFile, ...]
+    algorithms: tuple[Algorithm, ...]
+    broken: Mapping[str, frozenset[str]]
+
+
+def compiled(script: ScriptFile) -> Script:
+    """The script as the core runs it.
+
+    Raises:
+        ScriptError: with all that is wrong with it.
+    """
+    from subflow_sim.script import compile_script  # with the compiled core, which other scenarios need not load
+
+    return compile_script(script.text, script.name, script.kind)
+
+
+def algorithm_of(script: ScriptFile) -> Algorithm:
+    """What lists and forms say of it, and what its options are.
+
+    Raises:
+        ScriptError: with all that is wrong with it.
+    """
+    algorithm = compiled(script).algorithm
+    return replace(algorithm, summary=on_one_line(algorithm.summary), script=script)
+
+
+# ---- files ----
+
+
+def shipped_scripts() -> dict[str, FilePath]:
+    """The scripts that ship by name, sorted."""
+    return {path.stem: path for path in sorted(shipped_folder(_FOLDER).glob(f"*{SUFFIX}"))}
+
+
+def shipped_algorithms(kind: ScriptKind) -> tuple[Algorithm, ...]:
+    """What ships as scripts of that kind, by name."""
+    from subflow_sim.script import kind_of
+
+    texts = {name: read_script(name, None) for name in shipped_scripts()}
+    return tuple(
+        algorithm_of(ScriptFile(name, kind, text, name)) for name, text in texts.items() if kind_of(text) == kind
+    )
+
+
+def read_script(name: str, folder: FilePath | None) -> str:
+    """The text of a script that a scenario names.
+
+    Args:
+        name: of one that ships, or of a file that ends in .py, within the scenario's folder.
+        folder: the scenario's; None: it is no file.
+
+    Raises:
+        ParamError: if there is none, or it is no text.
+    """
+    from subflow_sim.script import MAX_SCRIPT_BYTES
+
+    if name.endswith(SUFFIX):
+        return script_text(read_beside(name, folder, MAX_SCRIPT_BYTES, "my-lia.py"), name)
+    known = shipped_scripts()
+    if name not in known:
+        hint = did_you_mean(name, list(known))
+        names = f", or one that ships: {either(list(known))}" if known else ""
+        raise ParamError(
+            f"no script of that name ships{hint}", f'a file beside the scenario that ends in .py, "my-lia.py"{names}'
+        )
+    return script_text(read_file(known[name], MAX_SCRIPT_BYTES), name)
+
+
+def script_text(content: bytes, name: str) -> str:
+    """What a file holds, with line feeds alone and without the mark that some editors put in front.
+
+    Raises:
+        ParamError: if it is no text; the message begins with its name.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ParamError(f"{shown(name)} line {line}: not UTF-8", _TEXT) from error
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def with_script_contents(tree: Mapping[str, Any], folder: FilePath | None) -> dict[str, Any]:
+    """A parsed scenario file that was read without problems, with the content of its scripts in it."""
+    whole = dict(tree)
+    for section in SCRIPT_SECTIONS.values():
+        if section in tree:
+            whole[section] = {
+                name: table if "content" in table else {**table, "content": read_script(table["script"], folder)}
+                for name, table in tree[section].items()
+            }
+    return whole
+
+
+# ---- sections ----
+
+
+def read_scripts(
+    report: Report, tree: Mapping[str, Any], algorithms: AlgorithmCatalog, folder: FilePath | None
+) -> Scripts:
+    """Read and compile the scripts of a scenario file; problems go to the report."""
+    if not any(section in tree for section in SCRIPT_SECTIONS.values()):
+        return Scripts((), (), {})
+    from subflow_sim.script import kind_of
+
+    files: list[ScriptFile] = []
+    found: list[Algorithm] = []
+    broken: dict[ScriptKind, set[str]] = {kind: set() for kind in SCRIPT_SECTIONS}
+    for kind, section in SCRIPT_SECTIONS.items():
+        if section not in tree:
+            continue
+        built_in = {each.name for each in (algorithms.controllers if kind == "controller" else algorithms.schedulers)}
+        given = tree[section]
+        broken[kind] |= set(given) if isinstance(given, dict) else set()
+        if len(given if isinstance(given, dict) else ()) > MAX_SCRIPTS:
+            report.add((section,), f"{len(given)} scripts are too many", f"at most {MAX_SCRIPTS}")
+            continue
+        for name, table in named_tables(report, {section: given}, section, required=False):
+            path: Path = (section, name)
+            if name in built_in:
+                message = f'there is a {kind} "{name}" already, which is built in'
+                report.add(path, message, f'another name, e.g. "my-{name}"')
+                continue
+            try:
+                file = _read_script(report, path, table, name, kind, folder)
+                meant = kind_of(file.text)
+                if meant != kind:
+                    broken[meant].add(name)  # it is for flows, too, where it belongs
+                    _note_other_kind(report, path, file, meant)
+                    continue
+                algorithm = _compile(report, path, file, table)
+            except Noted:
+                continue
+            broken[kind].discard(name)
+            files.append(file)
+            found.append(algorithm)
+    return Scripts(tuple(files), tuple(found), {kind: frozenset(names) for kind, names in broken.items()})
+
+
+def _read_script(
+    report: Report, path: Path, table: Mapping[str, Any], name: str, kind: ScriptKind, folder: FilePath | None
+) -> ScriptFile:
+    specials = {"content": lambda place, value: _read_content(report, place, value)}
+    count = len(report.problems)
+    values = read_section(report, path, table, SCRIPT_TABLE, specials=specials)
+    if len(report.problems) > count:
+        raise Noted
+    text = values["content"]
+    if text is not None and report.is_overridden((*path, "script")) and not report.is_overridden((*path, "content")):
+        message = "the scenario has the content of this script in it, which counts"
+        report.add((*path, "script"), message, f"a script of its own, and {kind} = ... to choose between them")
+        raise Noted
+    if text is None:
+        try:
+            text = read_script(values["script"], folder)
+        except ParamError as error:
+            report.add((*path, "script"), error.message, error.allowed)
+            raise Noted from error
+    return ScriptFile(name, kind, text, values["script"])
+
+
+def _read_content(report: Report, path: Path, value: object) -> str:
+    from subflow_sim.script import MAX_SCRIPT_BYTES
+
+    if not isinstance(value, str):
+        report.add(path, f"this is {kind_name(value)}, not text", "the lines of a script")
+        raise Noted
+    if len(value.encode()) > MAX_SCRIPT_BYTES:
+        report.add(path, "too large for a script", f"at most {size_text(MAX_SCRIPT_BYTES)}")
+        raise Noted
+    return value.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def _note_other_kind(report: Report, path: Path, file: ScriptFile, meant: ScriptKind) -> None:
+    message = f"{shown(file.file)} defines a {meant}, not a {file.kind}"
+    report.add((*path, "script"), message, f"[{SCRIPT_SECTIONS[meant]}.{file.name}]")
+
+
+def _compile(report: Report, path: Path, file: ScriptFile, table: Mapping[str, Any]) -> Algorithm:
+    """The algorithm, or all that is wrong with it in the report, by line and column of the script."""
+    from subflow_sim.script import ScriptError
+
+    place = (*path, "content" if "content" in table else "script")
+    begin = "" if "content" in table else f"{shown(file.file)} "
+    try:
+        algorithm = algorithm_of(file)
+    except ScriptError as error:
+        for problem in error.problems:
+            where = f"{begin}line {problem.line}, column {problem.column}"
+            report.add(place, f"{where}: {problem.message}", problem.allowed)
+        raise Noted from error
+    taken = [option.key for option in algorithm.options if option.key in _TAKEN]
+    for key in taken:
+        report.add(place, f'{begin}has an option "{key}", which means something else in a scenario', "another name")
+    if taken:
+        raise Noted
+    return algorithm

@@ -1,0 +1,163 @@
+"""Scripts of scenarios in the app: kept with stored runs, offered in forms, written to files and added to texts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER, write_scenario
+
+from subflow_app.core.catalog import app_catalog
+from subflow_app.core.errors import InputError
+from subflow_app.core.running.run_key import scenario_hash
+from subflow_app.core.scenarios.flow_draft import FlowDraft
+from subflow_app.core.scenarios.form import FormField, form_for
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+from subflow_app.core.scenarios.scenario_source import open_scenario, with_contents
+from subflow_app.core.scenarios.script_files import (
+    add_script,
+    check_script_name,
+    open_script,
+    script_table,
+    write_script,
+)
+from subflow_sim.catalog import catalog
+from subflow_sim.scenario import load_scenario, parse_scenario
+
+PLAIN = SCENARIO[: SCENARIO.index("[controllers.mine]")] + SCENARIO[SCENARIO.index("[flows.f]") :]
+
+
+def _field(doc: ScenarioDoc, key: str) -> FormField:
+    form = form_for(doc, ".".join(key.split(".")[:2]), catalog())
+    assert form is not None
+    return next(field for field in form.fields() if field.key == key)
+
+
+def test_the_text_stored_with_a_run_holds_its_scripts(tmp_path: Path) -> None:
+    source = open_scenario(str(write_scenario(tmp_path)), overrides=["name=stored"])
+    assert f"content = '''\n{CONTROLLER}'''" in source.text
+    assert f"content = '''\n{SCHEDULER}'''" in source.text
+    assert "# my own" in source.text
+    for file in tmp_path.iterdir():
+        file.unlink()
+    assert parse_scenario(source.text) == source.scenario
+    assert with_contents(source.text, source.scenario) == source.text
+
+
+@pytest.mark.parametrize(
+    "comment", ["# it's", "# '''quotes'''", "# \x01", '# """', "# \\", "# ü", "#", "# '", "x = 1 # '"]
+)
+@pytest.mark.parametrize("newline", ["\n", "\r\n"])
+def test_whatever_a_script_says_comes_back(tmp_path: Path, comment: str, newline: str) -> None:
+    path = write_scenario(tmp_path)
+    path.write_bytes(path.read_bytes().replace(b"\n", newline.encode()))
+    (tmp_path / "mine.py").write_text(f"{CONTROLLER}{comment}", encoding="utf-8", newline=newline)
+    source = open_scenario(str(path))
+    assert parse_scenario(source.text).scripts[0].text == f"{CONTROLLER}{comment}"
+
+
+def test_a_script_that_is_written_within_a_line_is_kept_too(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path)
+    path.write_text(path.read_text().replace('[controllers.mine]\nscript = "mine.py"', "").replace("  # my own", ""))
+    path.write_text('controllers.mine = { script = "mine.py" }\n' + path.read_text())
+    source = open_scenario(str(path))
+    assert parse_scenario(source.text) == source.scenario
+
+
+def test_what_a_script_says_is_part_of_the_run_and_what_its_file_is_called_is_not(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path)
+    original = scenario_hash(load_scenario(path))
+    path.write_text(SCENARIO.replace("mine.py", "other.py"))
+    (tmp_path / "other.py").write_text(CONTROLLER)
+    assert scenario_hash(load_scenario(path)) == original
+    (tmp_path / "other.py").write_text(CONTROLLER.replace("/ 2", "/ 3"))
+    assert scenario_hash(load_scenario(path)) != original
+
+
+def test_an_unused_script_changes_no_run(tmp_path: Path) -> None:
+    scenario = load_scenario(write_scenario(tmp_path))
+    assert scenario_hash(replace(scenario, scripts=())) == scenario_hash(scenario)
+
+
+def test_forms_offer_the_scripts_of_the_scenario_with_their_options(tmp_path: Path) -> None:
+    doc = ScenarioDoc.open(write_scenario(tmp_path))
+    assert doc.problems == ()
+    controller = _field(doc, "flows.f.controller")
+    offered = controller.options[-1]
+    assert (controller.text, offered.value) == ("mine", "mine")
+    assert offered.summary == "So many packets more per round trip, half the window on loss"
+    gain = _field(doc, "flows.f.controller.gain")
+    assert (gain.text, gain.placeholder, gain.param.unit) == ("2", "1", "pkt")
+    assert _field(doc, "flows.f.scheduler").options[-1].value == "nearest"
+    assert _field(doc, "events.0.controller").options[-1].value == "mine"
+
+
+def test_a_script_that_is_being_changed_is_offered_as_it_last_was(tmp_path: Path) -> None:
+    doc = ScenarioDoc.open(write_scenario(tmp_path))
+    (tmp_path / "mine.py").write_text("nonsense nonsense\n")
+    doc.reread()
+    assert not doc.is_valid
+    assert _field(doc, "flows.f.controller").options[-1].value == "mine"
+    assert _field(doc, "flows.f.controller.gain").text == "2"
+    (tmp_path / "mine.py").write_text(CONTROLLER.replace("gain", "growth"))
+    doc.set_value("flows.f.controller", "mine")
+    assert doc.is_valid
+    assert _field(doc, "flows.f.controller.growth").placeholder == "1"
+    doc.set_text(doc.text.replace("[controllers.mine]", "[controllers.yours]"))
+    assert [script.name for script in doc.scripts] == ["yours", "nearest"]
+
+
+def test_new_flows_can_have_scripts(tmp_path: Path) -> None:
+    scenario = load_scenario(write_scenario(tmp_path))
+    draft = FlowDraft(scenario, "a", "b", app_catalog(scenario))
+    assert draft.controllers[-1] == "mine"
+    assert draft.schedulers[-1] == "nearest"
+    draft.set_kind("tcp")
+    assert draft.controllers[-1] == "mine"
+
+
+def test_a_script_is_added_to_a_scenario(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path, PLAIN.replace('{ name = "mine", gain = 2 }', '"lia"').replace("nearest", "minrtt"))
+    doc = ScenarioDoc.open(path)
+    doc.apply(add_script(doc.text, "controller", "mine"))
+    assert doc.text.endswith(f"\n{script_table('controller', 'mine')}")
+    assert doc.is_valid
+    doc.apply(add_script(doc.text, "controller", "more", "mine.py"))
+    doc.apply(add_script(doc.text, "scheduler", "inside", content=SCHEDULER))
+    assert [(script.name, script.file) for script in doc.scripts] == [
+        ("mine", "mine.py"),
+        ("more", "mine.py"),
+        ("inside", "inside.py"),
+    ]
+    with pytest.raises(InputError, match='has a controller "more" already'):
+        add_script(doc.text, "controller", "more")
+
+
+def test_a_file_is_written_and_read(tmp_path: Path) -> None:
+    path = tmp_path / "my-own.py"
+    write_script(path, CONTROLLER, is_new=True)
+    script = open_script(path)
+    assert (script.name, script.kind, script.text, script.file) == ("my-own", "controller", CONTROLLER, "my-own.py")
+    with pytest.raises(InputError, match="is there already"):
+        write_script(path, SCHEDULER, is_new=True)
+    write_script(path, SCHEDULER)
+    assert open_script(path).kind == "scheduler"
+    with pytest.raises(InputError, match="cannot be written"):
+        write_script(tmp_path / "none" / "my-own.py", CONTROLLER)
+
+
+def test_a_link_to_nothing_is_not_written_over(tmp_path: Path) -> None:
+    (tmp_path / "link.py").symlink_to(tmp_path / "elsewhere.py")
+    with pytest.raises(InputError, match="is there already"):
+        write_script(tmp_path / "link.py", CONTROLLER, is_new=True)
+    assert not (tmp_path / "elsewhere.py").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("lia", "built in"), ("my lia", "not a name"), ("", "not a name"), ("ü", "not a name"), ("x" * 65, "not a name")],
+)
+def test_a_name_that_no_script_can_have_is_refused(name: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        check_script_name(name, "controller", catalog())
