@@ -144,19 +144,20 @@ class Evaluation:
         }
 
 
-def read_contender(text: str, *, is_baseline: bool = False) -> Contender:
+def read_contender(text: str, scenario: Scenario | None = None, *, is_baseline: bool = False) -> Contender:
     """A contender from how a user names it.
 
     Args:
         text: path of a policy file, name of a controller or an agent, or a TOML table as a scenario has it, such as
             `{ name = "mplibra", classic = "lia", policy = "random" }`.
+        scenario: which may bring controllers of its own; None: it brings none.
         is_baseline: it is there to be compared with.
 
     Raises:
         ConfigError: if it is none of these.
     """
     from subflow_agents.registry import agent, agent_names
-    from subflow_sim import controllers
+    from subflow_sim.catalog import catalog, catalog_of
     from subflow_sim.errors import SimError
 
     if text.lstrip().startswith("{"):
@@ -174,7 +175,8 @@ def read_contender(text: str, *, is_baseline: bool = False) -> Contender:
         except (OSError, SimError) as error:
             raise ConfigError("contender", f"{text}: {error}", "a policy file") from error
         return Contender(text, f"{{ name = {json.dumps(name)}, policy = {json.dumps(str(path))} }}", name, is_baseline)
-    known = tuple(each.name for each in controllers())
+    offered = catalog() if scenario is None else catalog_of(scenario)
+    known = tuple(each.name for each in offered.controllers)
     if text in known:
         return Contender(text, json.dumps(text), text, is_baseline)
     if text in agent_names():
@@ -199,17 +201,18 @@ def contender_scenario(
         ScenarioError: if the contender's options do not go with it.
         ConfigError: if it has no flow for it.
     """
-    from subflow_sim.catalog import controllers
+    from subflow_sim.catalog import catalog_of
     from subflow_sim.vec_env import scheduler_beside
 
-    known = {each.name: each for each in controllers()}
     plain = read_scenario(text, name, folder, overrides)
+    known = {each.name: each for each in catalog_of(plain).controllers}
     changes: list[str] = []
     names = steered_flows(plain, contender.name)
     for flow in names:
         changes.append(f"flows.{flow}.controller={contender.controller}")
         before = plain.flows[flow].scheduler.name
-        scheduler = scheduler_beside(known[contender.name], before)
+        # Of a name that there is not, the reader tells.
+        scheduler = scheduler_beside(known[contender.name], before) if contender.name in known else before
         if scheduler != before:
             changes.append(f"flows.{flow}.scheduler={json.dumps(scheduler)}")
     return read_scenario(text, name, folder, [*overrides, *changes]), names
@@ -287,8 +290,8 @@ def evaluate(
     if baselines is None:
         baselines = default_baselines(plain)
     everybody = [
-        *(read_contender(text) for text in contenders),
-        *(read_contender(text, is_baseline=True) for text in baselines if text not in contenders),
+        *(read_contender(text, plain) for text in contenders),
+        *(read_contender(text, plain, is_baseline=True) for text in baselines if text not in contenders),
     ]
     results = []
     for contender in everybody:

@@ -110,7 +110,8 @@ def steered_flows(scenario: Scenario, controller: str) -> tuple[str, ...]:
     from subflow_sim.vec_env import agent_spec
 
     flows = {name: flow for name, flow in scenario.flows.items() if flow.kind in ("mptcp", "tcp")}
-    learned = tuple(name for name, flow in flows.items() if agent_spec(flow.controller.name) is not None)
+    built_in = {name: flow.controller.name for name, flow in flows.items() if flow.controller.script is None}
+    learned = tuple(name for name, controller in built_in.items() if agent_spec(controller) is not None)
     multipath = tuple(name for name, flow in flows.items() if flow.kind == "mptcp")
     chosen = learned or multipath or tuple(flows)
     if not chosen:

@@ -33,8 +33,8 @@ def arena(
         typer.Option(
             "--enter",
             metavar="ENTRY",
-            help="Enter this: NAME, NAME:KEY=VALUE,KEY=VALUE, or a policy file; several times. All others are shown "
-            "as far as they are known.",
+            help="Enter this: NAME or NAME:KEY=VALUE,KEY=VALUE, where NAME may be a script's file, or a policy file; "
+            "several times. All others are shown as far as they are known.",
         ),
     ] = None,
     controllers: Annotated[

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
 from subflow_app.core.arena.entrants import BLIND_SUMMARIES, chosen_entrants, entrants
 from subflow_app.core.errors import ArenaError, InputError
@@ -63,6 +65,44 @@ def test_an_entry_is_known_by_what_its_policy_holds(tmp_path: Path) -> None:
         path.write_bytes(each.read_bytes())
         found.append(chosen_entrants([str(path)])[0].entry())
     assert found[0] != found[1]
+
+
+def test_a_script_is_entered_with_its_file_and_its_options(tmp_path: Path) -> None:
+    path = tmp_path / "mine.py"
+    path.write_text(CONTROLLER)
+    plain, eager = chosen_entrants([str(path), f"{path}:gain=3"])
+    assert (plain.name, eager.name) == ("mine", "mine:gain=3")
+    assert plain.summary == "So many packets more per round trip, half the window on loss"
+    choice = eager.scenario(NET).flows["user"].controller
+    assert (choice.name, choice.options) == ("mine", {"gain": 3.0})
+    assert choice.script is not None
+    assert choice.script.text == CONTROLLER
+    path.write_text(CONTROLLER.replace("/ 2", "/ 3"))
+    (other,) = chosen_entrants([str(path)])
+    assert len({each.entry() for each in (plain, eager, other)}) == 3
+    assert len({each.sends("linux") for each in (plain, eager, other)}) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "told"),
+    [
+        ("mine.py", CONTROLLER, ":gain=11", "gain: too large; allowed: a number from 0 to 10"),
+        ("mine.py", CONTROLLER, ":gian=1", 'gian: unknown key, did you mean "gain"'),
+        ("mine.py", CONTROLLER, ":gain", "not of the form KEY=VALUE"),
+        ("mine.py", "def on_ack(w, ack):\n    w.cwnd = nobody\n", "", "mine.py:2:14: "),
+        ("mine.py", SCHEDULER, "", "this is a scheduler, and controllers meet in the arena"),
+        ("lia.py", CONTROLLER, "", 'there is a controller "lia" already'),
+        ("my lia.py", CONTROLLER, "", '"my lia" is not a name'),
+        ("mine.py", None, "", "mine.py: cannot be read"),
+    ],
+)
+def test_a_script_that_cannot_be_entered_says_why(
+    tmp_path: Path, name: str, text: str | None, options: str, told: str
+) -> None:
+    if text is not None:
+        (tmp_path / name).write_text(text)
+    with pytest.raises(InputError, match=re.escape(told)):
+        chosen_entrants([f"{tmp_path / name}{options}"])
 
 
 def test_a_new_controller_enters_by_existing() -> None:

@@ -4,13 +4,15 @@ Without names it is every controller of the catalogue, so that a new one is ente
 time with the policy `neutral`, which changes nothing; and the blind ones with the oracle. A controller of single paths
 runs on each subflow by itself.
 
-An entry is written NAME, NAME:KEY=VALUE,KEY=VALUE, or as the path of a policy file.
+An entry is written NAME, NAME:KEY=VALUE,KEY=VALUE, or as the path of a policy file; NAME may be that of a script's
+file, which ends in .py.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -18,6 +20,7 @@ from pathlib import Path
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import ArenaError, InputError
 from subflow_app.core.resources import way_on
+from subflow_app.core.scenarios.script_files import add_script, check_script_name, open_script, script_problems
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_sim.arena.blind import BLIND, blind_network
 from subflow_sim.arena.networks import Network
@@ -28,8 +31,14 @@ from subflow_sim.params import Algorithm, AlgorithmCatalog
 from subflow_sim.policy_choice import choose_policy
 from subflow_sim.policy_library import MAX_POLICY_BYTES, NEUTRAL, SUFFIX
 from subflow_sim.scenario import Choice, Scenario, parse_scenario
+from subflow_sim.scenario_model import ScriptFile
+from subflow_sim.script import ScriptError
+from subflow_sim.script_reader import SUFFIX as SCRIPT_SUFFIX
+from subflow_sim.script_reader import algorithm_of, shipped_scripts
 
 UNCOUPLED = "uncoupled"
+
+_SCRIPT_ENTRY = re.compile(rf"(.+{re.escape(SCRIPT_SUFFIX)})(?::(.*))?\Z", re.DOTALL)
 
 BLIND_SUMMARIES: Mapping[str, str] = {
     "idle": "Sends nothing",
@@ -72,6 +81,7 @@ class Entrant:
         learns: whether a policy decides.
         folder: where policy files are that the options name.
         problem: why it cannot take part; empty if it can.
+        script: what the controller is written in; None: it is built in.
     """
 
     name: str
@@ -83,6 +93,7 @@ class Entrant:
     learns: bool = False
     folder: Path | None = None
     problem: str = ""
+    script: ScriptFile | None = None
     _read: dict[str, tuple[Choice, Choice]] = field(default_factory=dict, repr=False, compare=False)
 
     @property
@@ -121,10 +132,11 @@ class Entrant:
             return self.name
         controller, scheduler = self._choices(profile)
         policy = "" if controller.policy is None else controller.policy.content_hash
-        return repr((controller.name, sorted(controller.options.items()), policy, scheduler.name))
+        script = () if controller.script is None else (controller.script.text,)
+        return repr((controller.name, sorted(controller.options.items()), policy, scheduler.name, *script))
 
     def entry(self) -> str:
-        """Hash of what is entered: of the controller, its options and what its policy holds; 16 hex digits.
+        """Hash of what is entered: the controller, its options and what its policy or its script holds; 16 hex digits.
 
         Raises:
             ArenaError: if a scenario file could not say that.
@@ -133,16 +145,21 @@ class Entrant:
         if not self.is_blind:
             policy = self._choices("linux")[0].policy
             parts.append("" if policy is None else policy.content_hash)
+        if self.script is not None:
+            parts.append(self.script.text)
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     def _choices(self, profile: str) -> tuple[Choice, Choice]:
         options = dict(self.options)
         table = {"name": self.controller, **options}
-        if not self.is_coupled:
+        if not self.is_coupled and self.script is None:
             table = {"name": UNCOUPLED, "base": self.controller, **options}
         if profile not in self._read:
             # Once: there are hundreds of networks
             text = _PROBE.format(profile=profile, controller=render(table), scheduler=self.scheduler)
+            if self.script is not None:
+                name, file = self.script.name, self.script.file
+                text = add_script(text, self.script.kind, name, file, self.script.text).text
             self._read[profile] = _read_choices(self.name, text, self.folder)
         return self._read[profile]
 
@@ -195,9 +212,15 @@ def _named(text: str, catalog: AlgorithmCatalog) -> Entrant:
     known = {each.name: each for each in catalog.controllers if each.name != UNCOUPLED}
     if name not in known and text.endswith(SUFFIX):
         return _of_policy(Path(text), catalog)
-    if name not in known:
+    entry = _SCRIPT_ENTRY.match(text)
+    algorithm = known.get(name)
+    if algorithm is None and name in shipped_scripts():
+        algorithm = _of_script(shipped_scripts()[name], catalog)
+    elif algorithm is None and entry is not None:
+        algorithm, written = _of_script(Path(entry[1]), catalog), entry[2] or ""
+    if algorithm is None:
         names = [*known, *BLIND]
-        listed = f"allowed are {', '.join(names)}, or a policy file ({SUFFIX})"
+        listed = f"allowed are {', '.join(names)}, or a file with a policy ({SUFFIX}) or a script ({SCRIPT_SUFFIX})"
         raise InputError(f'there is no controller "{name}" in the arena; {way_on(name, names, listed)}')
     options: dict[str, TomlValue] = {}
     folder = None
@@ -208,10 +231,24 @@ def _named(text: str, catalog: AlgorithmCatalog) -> Entrant:
         options[key] = override_value(value)  # type: ignore[assignment]  # what TOML has, as files do
         if key == "policy" and value.endswith(SUFFIX):
             folder, options[key] = Path(value).resolve().parent, Path(value).name
-    entrant = replace(_entrant(known[name], options, catalog), name=text, folder=folder, _read={})
+    name = text if algorithm.script is None else f"{algorithm.name}:{written}".rstrip(":")
+    entrant = replace(_entrant(algorithm, options, catalog), name=name, folder=folder, _read={})
     if not entrant.problem:
         entrant.entry()
     return entrant
+
+
+def _of_script(path: Path, catalog: AlgorithmCatalog) -> Algorithm:
+    script = open_script(path)
+    if script.kind != "controller":
+        raise ArenaError(f"{path}: this is a {script.kind}, and controllers meet in the arena")
+    try:
+        check_script_name(script.name, script.kind, catalog)
+        return algorithm_of(script)
+    except InputError as error:
+        raise ArenaError(f"{path}: a file is entered under its name: {error}") from error
+    except ScriptError as error:
+        raise ArenaError("\n".join(script_problems(path, error.problems))) from error
 
 
 def _of_policy(path: Path, catalog: AlgorithmCatalog) -> Entrant:
@@ -245,6 +282,7 @@ def _entrant(algorithm: Algorithm, options: Mapping[str, TomlValue], catalog: Al
         algorithm.is_coupled,
         learns,
         problem=_problem(algorithm, catalog) if learns and not options else "",
+        script=algorithm.script,
     )
 
 

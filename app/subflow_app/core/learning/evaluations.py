@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from subflow_app.core.catalog import policy_library
+from subflow_app.core.catalog import app_catalog, policy_library
 from subflow_app.core.errors import ClusterError
 from subflow_app.core.jobs.executors import Threads, core_count, executor_maker
 from subflow_app.core.jobs.job import Batch
@@ -62,7 +62,7 @@ class EvaluationJob(Batch[int]):
     ) -> None:
         threaded = partial(Threads, threads or core_count())
         super().__init__(threaded if cluster is None else executor_maker(cluster=cluster), name=name)
-        self._contenders = tuple(map(_contender_text, contenders))
+        self._contenders = tuple(_contender_text(each, source.scenario) for each in contenders)
         self._source = source
         self._seeds = tuple(seeds)
         self._baselines = None if baselines is None else tuple(baselines)
@@ -121,15 +121,14 @@ class EvaluationJob(Batch[int]):
         return RunFigures(seed, nan, nan, nan, nan, nan, nan, nan)
 
 
-def _contender_text(text: str) -> str:
+def _contender_text(text: str, scenario: Scenario) -> str:
     """A contender as `read_contender` knows it: a policy of the library becomes its file.
 
     Names of controllers and agents come first: they stand for the policy that ships with them.
     """
     from subflow_agents import agent_names
-    from subflow_sim.catalog import controllers
 
-    if text in agent_names() or any(text == each.name for each in controllers()):
+    if text in agent_names() or any(text == each.name for each in app_catalog(scenario).controllers):
         return text
     path = policy_library().paths().get(text)
     return text if path is None else str(path)
