@@ -73,7 +73,8 @@ def what_is_wrong(said: str) -> str:
     path: list[str] = []
     while words and hasattr(command, "commands") and re.fullmatch(r"[a-z][a-z-]*", words[0]):
         if words[0] not in command.commands:
-            return "" if "QUERY" in command.commands else f"there is no {' '.join(['subflow', *path, words[0]])}"
+            is_listing = any(name.isupper() for name in command.commands)
+            return "" if is_listing else f"there is no {' '.join(['subflow', *path, words[0]])}"
         command = command.commands[words[0]]
         path.append(words.pop(0))
     options = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}

@@ -36,11 +36,12 @@ from subflow_app.core.exporting.verification import verify_bundle
         ("arena", "--contest"),
         ("train", "--recipe"),
         ("runs", "--db"),
+        ("controllers", "check"),
     ],
     ids=" ".join,
 )
 def test_nobody_waits_for_a_pipe(subflow: Subflow, tmp_path: Path, words: tuple[str, ...]) -> None:
-    for name in ("pipe", "pipe.toml", "pipe.safetensors"):
+    for name in ("pipe", "pipe.toml", "pipe.safetensors", "pipe.py"):
         os.mkfifo(tmp_path / name)
         answer = subflow(*words, tmp_path / name)
         assert answer.code in (1, 2)

@@ -4,45 +4,18 @@ from __future__ import annotations
 
 import math
 from operator import itemgetter
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_line, print_list, print_rows
+from subflow_app.cli.terminal import print_json, print_line, print_list, print_rows, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.core.number_text import NOTHING
-from subflow_app.core.tables import Column
+from subflow_app.core.tables import Column, TextTable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from subflow_sim.params import Algorithm, Param
-
-Name = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Show the options and rules of this one.")]
-
-
-def controllers(name: Name = None, as_json: Json = False) -> None:
-    """List the controllers, or the options and rules of one.
-
-    `subflow run FILE --set flows.x.controller=NAME --set flows.x.controller.OPTION=VALUE` runs flow x with it; values
-    take the units shown.
-    """
-    from subflow_sim.catalog import controllers as all_controllers
-
-    _show_algorithms("controller", all_controllers(), name, as_json=as_json)
-
-
-def schedulers(name: Name = None, as_json: Json = False) -> None:
-    """List the schedulers, or the options and rules of one.
-
-    `subflow run FILE --set flows.x.scheduler=NAME --set flows.x.scheduler.OPTION=VALUE` runs flow x with it; values
-    take the units shown.
-    """
-    from subflow_sim.catalog import schedulers as all_schedulers
-
-    _show_algorithms("scheduler", all_schedulers(), name, as_json=as_json)
+    from subflow_sim.scenario_model import ScriptKind
 
 
 def scenarios(as_json: Json = False) -> None:
@@ -66,29 +39,51 @@ def schema() -> None:
     print_json(scenario_schema())
 
 
-def _show_algorithms(noun: str, algorithms: Sequence[Algorithm], name: str | None, *, as_json: bool) -> None:
-    if name is None:
-        print_list(algorithms, _ALGORITHM_COLUMNS, _algorithm_document, as_json=as_json)
-        return
-    chosen = next((algorithm for algorithm in algorithms if algorithm.name == name), None)
-    if chosen is None:
-        raise InputError(f'there is no {noun} "{name}"; allowed are {", ".join(each.name for each in algorithms)}')
-    if as_json:
-        print_json(_algorithm_document(chosen))
+def show_algorithms(kind: ScriptKind, name: str | None, *, as_json: bool) -> None:
+    """List the controllers or schedulers that there are and those that ship as scripts, or tell about one.
+
+    Raises:
+        InputError: if there is none of that name.
+    """
+    from subflow_sim.catalog import catalog
+    from subflow_sim.script_reader import shipped_algorithms
+
+    built_in = catalog().controllers if kind == "controller" else catalog().schedulers
+    scripts = shipped_algorithms(kind)
+    if name is None and as_json:
+        print_json([_algorithm_document(each) for each in (*built_in, *scripts)])
+    elif name is None:
+        tables = [TextTable.of(built_in, _ALGORITHM_COLUMNS)]
+        if scripts:
+            title = f'Written as text, for [{kind}s.NAME] with script = "..." in a scenario:'
+            tables.append(TextTable.of(scripts, _ALGORITHM_COLUMNS, title))
+        print_tables(*tables)
     else:
-        _print_one(chosen, f"flows.x.{noun}")
+        chosen = next((each for each in (*built_in, *scripts) if each.name == name), None)
+        if chosen is None:
+            names = ", ".join(each.name for each in (*built_in, *scripts))
+            raise InputError(f'there is no {kind} "{name}"; allowed are {names}')
+        if as_json:
+            print_json(_algorithm_document(chosen))
+        else:
+            _print_one(chosen, f"flows.x.{kind}")
 
 
 def _print_one(algorithm: Algorithm, key: str) -> None:
     print_line(f"{algorithm.name}: {algorithm.summary}")
-    print_line(f"Source: {algorithm.source}")
+    if algorithm.source:
+        print_line(f"Source: {algorithm.source}")
     if algorithm.options:
         print_line(f"Options, for `subflow run --set {key}.OPTION=VALUE`:")
         print_line()
         print_rows(algorithm.options, _OPTION_COLUMNS)
     else:
         print_line("It has no options.")
-    if algorithm.rules:
+    if algorithm.script is not None:
+        print_line(f'A script; it is in a scenario by script = "{algorithm.script.file}". Its text:')
+        print_line()
+        print_line(algorithm.script.text.rstrip("\n"))
+    elif algorithm.rules:
         _print_rules(algorithm)
 
 
@@ -162,5 +157,6 @@ def _algorithm_document(algorithm: Algorithm) -> dict[str, Any]:
             }
             for option in algorithm.options
         ],
+        "script": None if algorithm.script is None else algorithm.script.text,
         "rules": [fields(rule, "name", "formula", "source", "numbers") for rule in algorithm.rules],
     }

@@ -34,6 +34,7 @@ from subflow_app.cli import (
     report,
     reproduce,
     run,
+    scripts,
     selftest,
     sweep,
     sweeps,
@@ -133,8 +134,8 @@ app.command(FIGURE_WORKER, hidden=True)(figure_worker.figure_worker)
 app.command(TRAIN_WORKER_COMMAND, hidden=True)(train.train_worker)
 agents.agents_app.command()(promote.promote)
 app.add_typer(agents.agents_app, name="agents")
-app.command()(catalogue.controllers)
-app.command()(catalogue.schedulers)
+app.add_typer(scripts.controllers_app, name="controllers")
+app.add_typer(scripts.schedulers_app, name="schedulers")
 app.command()(catalogue.scenarios)
 app.command()(catalogue.schema)
 app.command()(guide.guide)

@@ -1,0 +1,170 @@
+"""``subflow controllers`` and ``subflow schedulers``: those that there are, and scripts of one's own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli import exit_codes
+from subflow_app.cli.catalogue import show_algorithms
+from subflow_app.cli.group import ListingGroup
+from subflow_app.cli.options import Json
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note
+from subflow_app.core.errors import InputError
+from subflow_app.core.json_document import fields
+
+if TYPE_CHECKING:
+    from subflow_sim.scenario_model import ScriptFile, ScriptKind
+    from subflow_sim.script import ScriptProblem
+
+_LISTING = "NAME"
+_EPILOG = (
+    "A scenario can bring controllers and schedulers of its own, which are scripts: new begins one, and check tells "
+    "what is wrong with it."
+)
+
+
+def _group(kind: ScriptKind) -> typer.Typer:
+    return typer.Typer(
+        cls=ListingGroup,
+        invoke_without_command=True,
+        no_args_is_help=False,
+        subcommand_metavar="[NAME | COMMAND [ARGS]...]",
+        help=f"List the {kind}s, or the options and rules of one.",
+        epilog=_EPILOG,
+    )
+
+
+controllers_app = _group("controller")
+schedulers_app = _group("scheduler")
+
+Name = Annotated[str, typer.Argument(metavar="NAME")]
+NewName = Annotated[str, typer.Argument(metavar="NAME", help="By which flows will choose it.")]
+
+
+@controllers_app.callback()
+def controllers(context: typer.Context, as_json: Json = False) -> None:
+    """List the controllers, or the options and rules of one.
+
+    `subflow run FILE --set flows.x.controller=NAME --set flows.x.controller.OPTION=VALUE` runs flow x with it; values
+    take the units shown.
+    """
+    if context.invoked_subcommand is None:
+        show_algorithms("controller", None, as_json=as_json)
+
+
+@schedulers_app.callback()
+def schedulers(context: typer.Context, as_json: Json = False) -> None:
+    """List the schedulers, or the options and rules of one.
+
+    `subflow run FILE --set flows.x.scheduler=NAME --set flows.x.scheduler.OPTION=VALUE` runs flow x with it; values
+    take the units shown.
+    """
+    if context.invoked_subcommand is None:
+        show_algorithms("scheduler", None, as_json=as_json)
+
+
+@controllers_app.command(_LISTING, hidden=True)
+def controller(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Show the options and rules of a controller."""
+    show_algorithms("controller", name, as_json=as_json or _is_json_before(context))
+
+
+@schedulers_app.command(_LISTING, hidden=True)
+def scheduler(context: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Show the options and rules of a scheduler."""
+    show_algorithms("scheduler", name, as_json=as_json or _is_json_before(context))
+
+
+def _is_json_before(context: typer.Context) -> bool:
+    """Options may stand before the name as well."""
+    return context.parent is not None and bool(context.parent.params["as_json"])
+
+
+@controllers_app.command("new")
+def new_controller(name: NewName) -> None:
+    """Begin a controller of your own: write NAME.py.
+
+    It says in comments what can stand in it. A file that is there already stays as it is.
+    """
+    _new("controller", name)
+
+
+@schedulers_app.command("new")
+def new_scheduler(name: NewName) -> None:
+    """Begin a scheduler of your own: write NAME.py.
+
+    It says in comments what can stand in it. A file that is there already stays as it is.
+    """
+    _new("scheduler", name)
+
+
+@controllers_app.command()
+@schedulers_app.command()
+def check(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scripts.")],
+    as_json: Json = False,
+) -> None:
+    """Tell all that is wrong with scripts, by line and column.
+
+    A script is a controller, or a scheduler if it defines select. It is read, never run: nothing in it can touch
+    this machine.
+
+    Exit code: 0 when nothing is wrong with any of them, 2 otherwise.
+    """
+    from subflow_app.core.scenarios.script_files import open_script
+    from subflow_sim.script import check_script
+
+    is_fine = True
+    documents: list[dict[str, Any]] = []
+    for path in files:
+        try:
+            script = open_script(path)
+        except InputError as error:
+            is_fine = False
+            documents.append({"file": str(path), "kind": None, "error": str(error), "problems": []})
+            if not as_json:
+                print_error(str(error))
+            continue
+        problems = check_script(script.text, script.kind)
+        is_fine = is_fine and not problems
+        documents.append(_document(path, script, problems))
+        if not as_json:
+            _print_checked(path, script, problems)
+    if as_json:
+        print_json(documents)
+    raise typer.Exit(exit_codes.OK if is_fine else exit_codes.BAD_INPUT)
+
+
+def _print_checked(path: Path, script: ScriptFile, problems: tuple[ScriptProblem, ...]) -> None:
+    from subflow_app.core.scenarios.script_files import script_problems
+    from subflow_sim.script_reader import algorithm_of
+
+    for line in script_problems(path, problems):
+        print_note(line)
+    if not problems:
+        options = ", ".join(option.key for option in algorithm_of(script).options)
+        print_line(f"{path}: no problems ({script.kind}{f'; options: {options}' if options else ''})")
+
+
+def _document(path: Path, script: ScriptFile, problems: tuple[ScriptProblem, ...]) -> dict[str, Any]:
+    listed = [fields(each, "line", "column", "end_column", "message", "allowed") for each in problems]
+    return {"file": str(path), "kind": script.kind, "error": "", "problems": listed}
+
+
+def _new(kind: ScriptKind, name: str) -> None:
+    from subflow_app.core.catalog import app_catalog
+    from subflow_app.core.scenarios.script_files import check_script_name, script_table, write_script
+    from subflow_sim.script import SKELETONS
+    from subflow_sim.script_reader import SUFFIX
+
+    check_script_name(name, kind, app_catalog())
+    path = Path(f"{name}{SUFFIX}")
+    write_script(path, SKELETONS[kind].replace("NAME", name), is_new=True)
+    print_line(f"{path} is written. A scenario beside it brings it with")
+    print_line()
+    print_line(script_table(kind, name))
+    print_line(f'and its flows choose it with {kind} = "{name}", or {{ name = "{name}", OPTION = VALUE }}.')
+    print_line(f"`subflow {kind}s check {path}` tells what is wrong with it.")
