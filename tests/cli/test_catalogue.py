@@ -8,6 +8,7 @@ from tests.cli.conftest import Subflow
 from subflow_app.core.resources import scenario_names
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.scenario import scenario_schema
+from subflow_sim.script_reader import shipped_scripts
 
 
 @pytest.mark.parametrize(("command", "listed"), [("controllers", controllers), ("schedulers", schedulers)])
@@ -41,6 +42,15 @@ def test_every_algorithm_tells_its_options_and_rules(subflow: Subflow, command: 
         assert f"{rule['name']}: {rule['formula']}" in text
         assert rule["source"] in text
         assert ", ".join(rule["numbers"]) in text
+
+
+def test_those_that_ship_as_text_are_listed_and_shown(subflow: Subflow) -> None:
+    scripts = {each["name"]: each for each in subflow("controllers", "--json").document if each["script"] is not None}
+    assert set(scripts) < set(shipped_scripts())
+    listed = subflow("controllers").out
+    for name, each in scripts.items():
+        assert each["summary"] in listed
+        assert each["script"] in subflow("controllers", name).out
 
 
 def test_unknown_algorithm_names_the_allowed_ones(subflow: Subflow) -> None:

@@ -67,6 +67,9 @@ def show_algorithms(kind: ScriptKind, name: str | None, *, as_json: bool) -> Non
             print_json(_algorithm_document(chosen))
         else:
             _print_one(chosen, f"flows.x.{kind}")
+            for each in scripts:
+                if each.name == name:
+                    _print_text(each)
 
 
 def _print_one(algorithm: Algorithm, key: str) -> None:
@@ -79,12 +82,16 @@ def _print_one(algorithm: Algorithm, key: str) -> None:
         print_rows(algorithm.options, _OPTION_COLUMNS)
     else:
         print_line("It has no options.")
-    if algorithm.script is not None:
-        print_line(f'A script; it is in a scenario by script = "{algorithm.script.file}". Its text:')
-        print_line()
-        print_line(algorithm.script.text.rstrip("\n"))
-    elif algorithm.rules:
+    if algorithm.rules and algorithm.script is None:
         _print_rules(algorithm)
+
+
+def _print_text(algorithm: Algorithm) -> None:
+    assert algorithm.script is not None
+    print_line()
+    print_line(f'As text, which a scenario brings by script = "{algorithm.name}":')
+    print_line()
+    print_line(algorithm.script.text.rstrip("\n"))
 
 
 def _print_rules(algorithm: Algorithm) -> None:

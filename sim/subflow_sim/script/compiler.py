@@ -13,12 +13,13 @@ from functools import lru_cache
 
 from subflow_sim import _core
 from subflow_sim.params import Algorithm, Rule
+from subflow_sim.scenario_model import ScriptKind
 from subflow_sim.script.emitter import Emitter, Note
 from subflow_sim.script.functions import Functions
 from subflow_sim.script.header import Header, hooks_of, read_header
 from subflow_sim.script.problem import Problems, ScriptError, ScriptProblem
 from subflow_sim.script.values import Cell, Learned, Local, Number
-from subflow_sim.script.vocabulary import OBJECTS, ScriptKind
+from subflow_sim.script.vocabulary import OBJECTS
 
 __all__ = ["MAX_SCRIPT_BYTES", "Script", "ScriptKind", "check_script", "compile_script", "kind_of"]
 
@@ -52,7 +53,7 @@ class Script:
     notes: tuple[Note, ...]
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=256)  # more than a scenario may bring
 def compile_script(text: str, name: str, kind: ScriptKind) -> Script:
     """Compile a script.
 

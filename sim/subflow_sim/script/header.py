@@ -8,19 +8,11 @@ from dataclasses import dataclass, field
 
 from subflow_sim import _core
 from subflow_sim.parameter import Param, did_you_mean, either
+from subflow_sim.scenario_model import ScriptKind
 from subflow_sim.script.emitter import Emitter
 from subflow_sim.script.problem import Problems
 from subflow_sim.script.values import Cell, State
-from subflow_sim.script.vocabulary import (
-    DECLARATIONS,
-    FUNCTIONS,
-    HOOKS,
-    NAMED_NUMBERS,
-    SETTINGS,
-    UNITS,
-    Hook,
-    ScriptKind,
-)
+from subflow_sim.script.vocabulary import DECLARATIONS, FUNCTIONS, HOOKS, NAMED_NUMBERS, SETTINGS, UNITS, Hook
 from subflow_sim.units import Dimension
 
 _MOST_OPTIONS = 32
@@ -185,7 +177,8 @@ class _Reader:
             self._problems.add(value, f"{name} is {'text' if kind is str else 'True or False'}", "")
             return ""
         if isinstance(given, str):
-            if not given.strip() or not given.isprintable() or len(given) > 200:
+            is_missing = not given.strip() and name != "source"
+            if is_missing or not given.isprintable() or len(given) > 200:
                 self._problems.add(value, f"{name} is one line of at most 200 characters", "")
             elif name == "source":
                 self._header.source = given

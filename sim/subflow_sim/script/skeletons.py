@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from subflow_sim.script.vocabulary import ScriptKind
+from subflow_sim.scenario_model import ScriptKind
 
 _CONTROLLER = '''"""NAME: what it does, in a line."""
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
-ScriptKind = Literal["controller", "scheduler"]
+from subflow_sim.scenario_model import ScriptKind
 
 Unit: TypeAlias = Fraction | None
 """Powers of a second that a number has: 1 is a time, -1 a rate, 0 a count or a ratio. None: a plain number of the
