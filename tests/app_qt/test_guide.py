@@ -11,9 +11,11 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.helpers.inspector import choice_editor
+from tests.helpers.scripts import CONTROLLER
 
 from subflow_app.core import guide
 from subflow_app.core.errors import GuideError, InputError
+from subflow_app.core.scenarios.script_files import add_script
 from subflow_app.qt.guide_feature import GuideFeature, topic_of
 from subflow_app.qt.main_window import MainWindow
 
@@ -71,6 +73,15 @@ def test_the_field_of_an_algorithm_opens_its_page(window: MainWindow, desktop: D
     QTest.keyClick(controller, Qt.Key.Key_F1, Qt.KeyboardModifier.ShiftModifier)
 
     assert desktop.opened == [(folder / "algorithms/lia.html").as_uri()]
+
+
+def test_the_field_of_a_script_opens_what_is_said_of_scripts(window: MainWindow) -> None:
+    text = add_script(window.documents.doc.text, "controller", "mine", content=CONTROLLER).text
+    window.documents.open_text(text.replace('controller = "lia"', 'controller = "mine"'), "own")
+    window.bar.trigger("view.workspace_design")
+    controller = choice_editor(window.inspector, "flows.download.controller")
+    assert controller.currentText() == "mine"
+    assert topic_of(window, controller) == "section/script"
 
 
 def test_an_anchor_is_part_of_the_address(window: MainWindow, desktop: Desktop, folder: Path) -> None:

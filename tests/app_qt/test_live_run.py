@@ -9,8 +9,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QCheckBox, QComboBox, QLineEdit, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
+from tests.helpers.scripts import CONTROLLER
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
+from subflow_app.core.scenarios.script_files import add_script
 from subflow_app.qt.live_panel import LivePanel, beside_inspector
 from subflow_app.qt.main_window import MainWindow
 from subflow_sim.scenario import parse_scenario
@@ -34,8 +36,8 @@ def held_at(qtbot: QtBot, window: MainWindow, at_s: float) -> None:
     assert window.runs.progress.sim_time_s == pytest.approx(at_s, abs=1e-12)
 
 
-def start_and_hold(qtbot: QtBot, window: MainWindow, key: str) -> None:
-    window.documents.open_text(LONG, "long")
+def start_and_hold(qtbot: QtBot, window: MainWindow, key: str, text: str = LONG) -> None:
+    window.documents.open_text(text, "long")
     window.inspector.show_key(key)
     window.bar.trigger("run.step_sample")
     held_at(qtbot, window, 0.1)
@@ -133,6 +135,15 @@ def test_another_controller_takes_over(qtbot: QtBot, window: MainWindow) -> None
     store = window.database.store
     assert store is not None
     assert 'controller = "olia"' in (store.run(window.history.runs()[0].id).scenario_text or "")
+
+
+def test_a_script_of_the_scenario_takes_over(qtbot: QtBot, window: MainWindow) -> None:
+    text = add_script(LONG, "controller", "mine", content=CONTROLLER).text
+    start_and_hold(qtbot, window, "flows.download", text)
+    with qtbot.waitSignal(window.runs.live_changed):
+        part(window, QComboBox, "live_controller").setCurrentText("mine")
+    signature, replayed = finish(qtbot, window)
+    assert signature == replayed
 
 
 def test_where_an_agent_decides_no_other_controller_is_offered(qtbot: QtBot, window: MainWindow) -> None:

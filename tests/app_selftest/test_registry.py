@@ -12,7 +12,7 @@ from subflow_app.selftest import checks, registry, runner
 from subflow_app.selftest.check import CheckError, Place
 from subflow_app.selftest.outcome import Outcome, State
 
-QUICK = ("store", "policies")
+QUICK = ("store", "policies", "scripts")
 
 
 def test_every_file_of_the_folder_is_in_the_list() -> None:
@@ -35,8 +35,8 @@ def test_checks_pass_in_the_source_tree(monkeypatch: pytest.MonkeyPatch, tmp_pat
     answer = call_subflow("--selftest", "--out", out)
 
     assert answer.code == 0, answer.out + answer.err
-    assert [line.split()[0] for line in answer.out.splitlines()] == ["ok", "ok", "2"]
-    assert "2 checks, all is well" in answer.out
+    assert [line.split()[0] for line in answer.out.splitlines()] == ["ok", "ok", "ok", "3"]
+    assert "3 checks, all is well" in answer.out
     report = json.loads(out.read_text())
     assert report["passed"] is True
     assert [check["name"] for check in report["checks"]] == list(QUICK)
