@@ -172,4 +172,4 @@ def test_the_schema_allows_each_option_in_its_range_and_no_further(key: str, alg
             wrong_values.append(option.maximum * 2 + 1)
         for wrong in wrong_values:
             assert not validator.is_valid({"name": algorithm.name, **base, option.key: wrong}), (option.key, wrong)
-        assert json.dumps(option.help)[1:-1] in json.dumps(schema["$defs"][key])
+        assert json.dumps(option.help)[1:-1] in json.dumps(schema["$defs"][f"built_in_{key}"])

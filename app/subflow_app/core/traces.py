@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +15,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
 from subflow_app.core.number_text import ordinal
+from subflow_app.core.scenario_hash import scenario_hash
 from subflow_sim.errors import ScenarioError
 from subflow_store.values import EventTable, RunRow
 
@@ -316,7 +316,7 @@ class LiveTraces(_RunTraces):
         assert scenario is not None
         events = sorted([*scenario.events, event], key=lambda each: each.at_s)
         changed = replace(scenario, events=tuple(events))
-        self._made_by = self._made_by._replace(scenario=changed, condition=scenario_condition(changed))
+        self._made_by = self._made_by._replace(scenario=changed, condition=scenario_hash(changed))
 
     def close(self, row: RunRow) -> None:
         """Takes what came out of the run, which is over; called by the run."""
@@ -480,20 +480,13 @@ def _made_by(keys: Iterable[SeriesKey], scenario: Scenario | None, *, unreadable
         if not flow.sends_datagrams
         for instance in flow.instances
     }
-    return _MadeBy(labels, scenario_condition(scenario), controllers, scenario)
+    return _MadeBy(labels, scenario_hash(scenario), controllers, scenario)
 
 
 def stored_condition(scenario_text: str | None, run_id: int) -> str:
     """What `Traces.condition` says of a stored run, of its scenario text alone."""
     scenario = _stored_scenario(scenario_text) if scenario_text else None
-    return (scenario_text or f"run {run_id}") if scenario is None else scenario_condition(scenario)
-
-
-def scenario_condition(scenario: Scenario) -> str:
-    """The same for scenarios that differ in nothing but their seed and their name."""
-    # Dataclasses print all they hold: equal text, equal experiment, also where one run was stored and one is going on.
-    text = repr(replace(scenario, seed=0, name=""))
-    return hashlib.sha256(text.encode()).hexdigest()
+    return (scenario_text or f"run {run_id}") if scenario is None else scenario_hash(scenario)
 
 
 def _unknown(key: SeriesKey, title: str) -> InputError:

@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr, trn
-from subflow_app.core.traces import LiveTraces, StoredTraces, Traces, scenario_condition
+from subflow_app.core.scenario_hash import scenario_hash
+from subflow_app.core.traces import LiveTraces, StoredTraces, Traces
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
@@ -129,7 +130,7 @@ class ShownRuns(QObject):
         """
         if not self._runs:
             return
-        condition = None if scenario is None else scenario_condition(scenario)
+        condition = None if scenario is None else scenario_hash(scenario)
         if any(traces.condition == condition for traces, _ in self._runs):
             self._say_foreign(False)
         elif self._is_chosen or is_running:

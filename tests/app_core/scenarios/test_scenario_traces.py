@@ -6,6 +6,7 @@ from subflow_app.core.scenarios.form import form_for
 from subflow_app.core.scenarios.form_text import check_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_contents
+from subflow_app.core.traces import stored_condition
 from subflow_sim.catalog import catalog
 from subflow_sim.scenario import parse_scenario
 
@@ -48,6 +49,13 @@ def test_the_text_stored_with_a_run_holds_its_traces(tmp_path) -> None:
         file.unlink()
     assert parse_scenario(source.text) == source.scenario
     assert with_contents(source.text, source.scenario) == source.text
+
+
+def test_runs_of_another_recording_are_no_repetitions(tmp_path) -> None:
+    path = _files(tmp_path)
+    first = open_scenario(path).text
+    (tmp_path / "up.trace").write_text("1\n2\n4\n")
+    assert stored_condition(first, 1) != stored_condition(open_scenario(path).text, 2)
 
 
 def test_a_document_finds_traces_beside_its_file(tmp_path) -> None:

@@ -10,7 +10,7 @@ from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER, write_scenari
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
-from subflow_app.core.running.run_key import scenario_hash
+from subflow_app.core.scenario_hash import scenario_hash
 from subflow_app.core.scenarios.flow_draft import FlowDraft
 from subflow_app.core.scenarios.form import FormField, form_for
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
@@ -22,6 +22,7 @@ from subflow_app.core.scenarios.script_files import (
     script_table,
     write_script,
 )
+from subflow_app.core.traces import stored_condition
 from subflow_sim.catalog import catalog
 from subflow_sim.scenario import load_scenario, parse_scenario
 
@@ -161,3 +162,12 @@ def test_a_link_to_nothing_is_not_written_over(tmp_path: Path) -> None:
 def test_a_name_that_no_script_can_have_is_refused(name: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         check_script_name(name, "controller", catalog())
+
+
+def test_runs_of_another_text_are_no_repetitions(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path)
+    texts = [open_scenario(str(path), seed=seed).text for seed in (1, 2)]
+    (tmp_path / "mine.py").write_text(CONTROLLER.replace("/ 2", "/ 3"))
+    texts.append(open_scenario(str(path)).text)
+    first, second, other = (stored_condition(text, number) for number, text in enumerate(texts))
+    assert first == second != other

@@ -16,7 +16,8 @@ from subflow_app.core.jobs.executors import ExecutorMaker, executor_maker
 from subflow_app.core.jobs.job import Batch
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.jobs.tasks import OnStart
-from subflow_app.core.running.run_key import scenario_hash, simulator_version
+from subflow_app.core.running.run_key import simulator_version
+from subflow_app.core.scenario_hash import scenario_hash
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.utility import WORST, judged_and_timed
 from subflow_store.arena import ArenaOutcome

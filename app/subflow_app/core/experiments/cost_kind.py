@@ -30,7 +30,8 @@ from subflow_app.core.experiments.measure_kind import MeasureKind
 from subflow_app.core.jobs.executors import Threads
 from subflow_app.core.jobs.job import Batch
 from subflow_app.core.jobs.tasks import OnStart
-from subflow_app.core.running.run_key import scenario_hash, simulator_version
+from subflow_app.core.running.run_key import simulator_version
+from subflow_app.core.scenario_hash import scenario_hash
 from subflow_app.core.scenarios.scenario_source import with_contents, with_overrides
 from subflow_app.core.scenarios.toml_edit import render
 from subflow_sim.errors import SimError

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import SweepError
-from subflow_app.core.running.run_key import scenario_hash
+from subflow_app.core.scenario_hash import scenario_hash
 from subflow_app.core.scenarios.scenario_source import with_contents, with_overrides
 from subflow_app.core.sweeps.sweep_plan import SweepPlan, SweepPoint
 from subflow_sim.errors import Problem, ScenarioError, SimError

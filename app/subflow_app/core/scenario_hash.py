@@ -1,0 +1,59 @@
+"""What of a scenario a run takes notice of, as a hash: of equal ones, runs differ by their luck alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+
+from subflow_sim.scenario_model import DeliveryTrace, Node, PolicyFile, Scenario, ScriptFile
+
+# Titles and drawings say nothing about a run; the seed has a place of its own, and the scripts that run are with their
+# flows.
+_UNHEEDED = ("name", "seed", "notes", "training", "format", "scripts")
+
+
+def scenario_hash(scenario: Scenario) -> str:
+    """Hash of all that a run takes notice of, but for its seed; however the file is written and wherever it lies."""
+    digest = hashlib.sha256()
+    for field in fields(scenario):
+        if field.name not in _UNHEEDED:
+            digest.update(f"{field.name}:".encode())
+            for part in _canonical(getattr(scenario, field.name)):
+                digest.update(part.encode())
+    return digest.hexdigest()
+
+
+def _canonical(value: object) -> Iterator[str]:
+    """The value as text in pieces, each of which ends where the next begins."""
+    if isinstance(value, Node):
+        value = (value.name, value.kind)  # not where it is drawn
+    elif isinstance(value, DeliveryTrace):
+        value = value.times_ms  # not what its file is called
+    elif isinstance(value, PolicyFile):
+        value = value.content_hash
+    elif isinstance(value, ScriptFile):
+        value = value.text  # not what its file is called
+    if is_dataclass(value) and not isinstance(value, type):
+        yield type(value).__name__ + "{"
+        for field in fields(value):
+            entry = getattr(value, field.name)
+            if field.name == "script" and entry is None:
+                continue  # what is built in has the hash that it had before there were scripts
+            yield field.name + "="
+            yield from _canonical(entry)
+        yield "}"
+    elif isinstance(value, Mapping):
+        # In the order of the file: that of links and flows decides which of them comes first within an instant.
+        yield "{"
+        for key, entry in value.items():
+            yield f"{key!r}:"
+            yield from _canonical(entry)
+        yield "}"
+    elif isinstance(value, tuple | list):
+        yield "("
+        for entry in value:
+            yield from _canonical(entry)
+        yield ")"
+    else:
+        yield f"{value!r},"
