@@ -174,6 +174,15 @@ TEST(Agents, RewardOfTheHostIsTheSumOfLogGoodputs) {
     EXPECT_NEAR(controller.reward(samples), 5.8157540, 1e-6);
 }
 
+TEST(Agents, NoActionLeavesASinglePacket) {
+    const Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Outside, nullptr});
+    Network network(s, 1);
+    run_with(network, from_seconds(5), -1.0F);
+    const SubflowSender& sender = network.subflows()[0].sender;
+    ASSERT_NE(sender.state(), SenderState::Loss);
+    EXPECT_DOUBLE_EQ(sender.window().cwnd_pkts, 2.0);
+}
+
 TEST(Agents, NeutralAndRandomDecidersRunWithoutAnybodyAndAlike) {
     for (const char* controller : {"drl-cc", "dql-mptcp", "clean-slate"}) {
         for (const DeciderKind kind : {DeciderKind::Neutral, DeciderKind::Random}) {

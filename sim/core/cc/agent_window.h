@@ -120,15 +120,17 @@ private:
     bool has_acted_ = false;
 };
 
-// The action of drl-cc and dql-mptcp: w + a max(w/2, 2), a in [-1, 1], within [1, 10 BDP_ref].
+// The action of drl-cc and dql-mptcp: w + a max(w/2, 2), a in [-1, 1], within [2, 10 BDP_ref].
 // DEVIATION: the papers say "change of the window" without a scale; the one that moves small and large windows alike.
+// Of a single packet the receiver delays each ACK, which looks like a queue: who lowers the window for it stays there.
 class RelativeWindow : public AgentWindow {
 public:
     static constexpr double kMostBdps = 10;
+    static constexpr double kLeastPkts = 2;
     static constexpr RuleInfo kWindowChange{
         .name = "agent_window_change",
-        .formula = "w + action * max(w / 2, 2), within [1, 10 reference_bdp]",
-        .computed = "cwnd = min(max(cwnd + action * max(cwnd / 2, 2), 1), 10 * reference_bdp)",
+        .formula = "w + action * max(w / 2, 2), within [2, 10 reference_bdp]",
+        .computed = "cwnd = min(max(cwnd + action * max(cwnd / 2, 2), 2), 10 * reference_bdp)",
         .source = "Xu et al., JSAC 2019, section III; Pokhrel, Walid, IEEE TMC 2021, section III",
         .numbers = {number::kAction, number::kCwnd, number::kReferenceBdp},
     };
@@ -138,8 +140,8 @@ public:
     using AgentWindow::AgentWindow;
 
     static double changed_pkts(double cwnd_pkts, double action, double reference_bdp_pkts) {
-        const double most = std::max(kMostBdps * reference_bdp_pkts, 2.0);
-        return std::clamp(cwnd_pkts + action * std::max(cwnd_pkts / 2, 2.0), 1.0, most);
+        const double most = std::max(kMostBdps * reference_bdp_pkts, kLeastPkts);
+        return std::clamp(cwnd_pkts + action * std::max(cwnd_pkts / 2, 2.0), kLeastPkts, most);
     }
 
 protected:
