@@ -55,7 +55,8 @@ class CleanSlateConfig(WindowConfig):
 def _make_learner(config: CleanSlateConfig, setup: LearnerSetup) -> Learner:
     from subflow_agents.ddpg import DdpgLearner
 
-    return DdpgLearner(config, setup, head="slot" if config.head == "each" else "all")
+    head = "slot" if config.head == "each" else "all"
+    return DdpgLearner(config, setup, head, relative_to="flow" if config.relative else None)
 
 
 def _controller_options(config: CleanSlateConfig) -> Mapping[str, Any]:

@@ -36,7 +36,7 @@ from subflow_agents.noise import OrnsteinUhlenbeck
 from subflow_agents.replay import PrioritisedReplay, Replay, Sample
 from subflow_agents.reports import SATURATED
 from subflow_agents.torch_state import load_module, load_optimiser, module_tensors, optimiser_tensors
-from subflow_agents.transitions import FILLERS, Decisions, Stitcher, read_decisions
+from subflow_agents.transitions import FILLERS, Decisions, LogsOf, Stitcher, read_decisions
 
 # Haarnoja et al. 2018: bounds of the logarithm of a stochastic actor's standard deviation
 LOG_STD_BOUNDS = (-5.0, 2.0)
@@ -94,12 +94,13 @@ class DdpgLearner:
         config: its options.
         setup: what it learns for.
         head: of the networks: "slot", "target" or "all".
+        relative_to: rewards are learned from relative to what fair shares would give; see `read_decisions`.
 
     Raises:
         ConfigError: if the agents choose among choices, or act on more subflows than the networks have room for.
     """
 
-    def __init__(self, config: DdpgConfig, setup: LearnerSetup, head: str) -> None:
+    def __init__(self, config: DdpgConfig, setup: LearnerSetup, head: str, relative_to: LogsOf | None = None) -> None:
         if setup.spec.choices:
             raise ConfigError("agent", "its actions are choices, which a policy gradient of this kind cannot learn")
         self.config = config
@@ -112,6 +113,7 @@ class DdpgLearner:
             encoder=EncoderSpec(config.encoder, config.encoder_hidden),
         )
         self._setup = setup
+        self._relative_to = relative_to
         weights, noise, sampling, drawing = np.random.SeedSequence(setup.seed).generate_state(4).tolist()
         rng = torch.Generator().manual_seed(weights)
         self._drawing = torch.Generator().manual_seed(drawing)
@@ -153,7 +155,7 @@ class DdpgLearner:
 
     def observe(self, env: TrainingEnv) -> int:
         """Remember the transitions that ended."""
-        now = read_decisions(env)
+        now = read_decisions(env, self._relative_to)
         if len(now):
             require_room(self.spec, now.rows.shape[1], now.acting.shape[1])
         ended = env.terminated | env.truncated

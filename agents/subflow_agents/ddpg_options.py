@@ -120,6 +120,25 @@ class WindowConfig(DdpgConfig):
     delay_weight: float = number(
         0.0, "What RTT / lowest RTT - 1 costs in the reward; not in a paper.", RULING, minimum=0, maximum=100
     )
+    delay_price: str = choice(
+        "linear",
+        "How the price of delay grows: in proportion, or with ln(RTT / lowest RTT), as in the utility of the arena.",
+        RULING,
+        choices=("linear", "log"),
+    )
+    free_delay: float = number(
+        0.0,
+        "So much of RTT / lowest RTT - 1 has no price, so that agents look for the queue that tells a full link.",
+        RULING,
+        minimum=0,
+        maximum=10,
+    )
+    relative: bool = flag(
+        False,
+        "Learn from rewards relative to what fair shares would give: how fast a network is, which agents see nothing "
+        "of, then is no noise to the critic. What is best stays the same.",
+        RULING,
+    )
     memory: float = memory()
     head: str = choice(
         "each",
@@ -129,11 +148,13 @@ class WindowConfig(DdpgConfig):
         choices=("each", "joint"),
     )
 
-    def window_options(self) -> dict[str, float]:
+    def window_options(self) -> dict[str, float | str]:
         """The options of the controller that are trained for."""
         return {
             "reference_rate": self.reference_rate,
             "loss_weight": self.loss_weight,
             "delay_weight": self.delay_weight,
+            "delay_price": self.delay_price,
+            "free_delay": self.free_delay,
             "memory": self.memory,
         }

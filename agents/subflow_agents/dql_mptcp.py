@@ -64,7 +64,8 @@ def _make_learner(config: DqlMptcpConfig, setup: LearnerSetup) -> Learner:
 
     if config.paper_lr:
         config = replace(config, actor_lr=PAPER_ACTOR_LR, critic_lr=PAPER_CRITIC_LR)
-    return DdpgLearner(config, setup, head="slot" if config.head == "each" else "target")
+    head = "slot" if config.head == "each" else "target"
+    return DdpgLearner(config, setup, head, relative_to="subflow" if config.relative else None)
 
 
 def _controller_options(config: DqlMptcpConfig) -> Mapping[str, Any]:

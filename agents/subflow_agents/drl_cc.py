@@ -40,19 +40,43 @@ class DrlCcConfig(WindowConfig):
         minimum=1,
         maximum=64,
     )
+    history: int = integer(
+        1,
+        "Records of the past that the agent sees: with more than one it sees what became of its last actions.",
+        "Xu et al. 2019 (DRL-CC), section III-B: the latest alone",
+        minimum=1,
+        maximum=32,
+    )
+    epoch: str = choice(
+        "time",
+        "time: each flow is served once in so much time; rtt: the next flow is served a round trip of this one later.",
+        "a ruling: the paper's interval is not given, and one that suits a network is too long or too short for others",
+        choices=("time", "rtt"),
+    )
     epoch_time: float = number(
-        0.1, "Time in which each flow is served once.", RULING, minimum=0.001, maximum=60, unit="s"
+        0.1,
+        "Time in which each flow is served once; with rtt, the least from one flow to the next.",
+        RULING,
+        minimum=0.001,
+        maximum=60,
+        unit="s",
     )
 
 
 def _make_learner(config: DrlCcConfig, setup: LearnerSetup) -> Learner:
     from subflow_agents.ddpg import DdpgLearner
 
-    return DdpgLearner(config, setup, head="slot" if config.head == "each" else "target")
+    head = "slot" if config.head == "each" else "target"
+    return DdpgLearner(config, setup, head, relative_to="flow" if config.relative else None)
 
 
 def _controller_options(config: DrlCcConfig) -> Mapping[str, Any]:
-    return {"epoch": "time", "epoch_time": config.epoch_time, "history": 1, **config.window_options()}
+    return {
+        "epoch": config.epoch,
+        "epoch_time": config.epoch_time,
+        "history": config.history,
+        **config.window_options(),
+    }
 
 
 AGENT = AgentInfo(

@@ -43,6 +43,7 @@ class TrainingEnv(Protocol):
         truncated: bool [N], the time limit: what would have followed has a value.
         time_s: float64 [N], simulated time of the episode.
         episode: int64 [N], number of the current episode; of the next one from the `send` on that begins it.
+        fair_bps: float64 [N, S], fair share of the slot's flow; 0: not known.
     """
 
     @property
@@ -61,6 +62,7 @@ class TrainingEnv(Protocol):
     truncated: BoolArray
     time_s: NDArray[np.float64]
     episode: NDArray[np.int64]
+    fair_bps: NDArray[np.float64]
 
     def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> object:
         """Begin an episode in each environment: the first, or those numbers; each is random by (seed, env, episode)."""

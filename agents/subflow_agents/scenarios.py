@@ -72,6 +72,7 @@ def make_environment(config: TrainingConfig, info: AgentInfo, options: Any) -> T
             slots=max(distribution.slots(info.controller, given), families.slots()),
             episode_s=config.episode_s,
             stagger=config.num_envs > 1,
+            fair=getattr(options, "relative", False),
         )
     except SimulationError as error:
         raise ConfigError("scenario", str(error)) from error

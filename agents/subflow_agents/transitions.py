@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from subflow_agents.learner import FloatArray, TrainingEnv
+
+LogsOf: TypeAlias = Literal["flow", "subflow"]
+"""What a reward has a logarithm of the goodput of."""
+
+_LEAST_BPS = 1e4  # as in the rewards, whose logarithms go no lower
 
 
 @dataclass(slots=True)
@@ -43,8 +48,13 @@ class Decisions:
         return Decisions(*(getattr(self, field.name)[which] for field in fields(self)))
 
 
-def read_decisions(env: TrainingEnv) -> Decisions:
-    """The decisions that are open in the environments now, ordered by environment and agent; copies."""
+def read_decisions(env: TrainingEnv, relative_to: LogsOf | None = None) -> Decisions:
+    """The decisions that are open in the environments now, ordered by environment and agent; copies.
+
+    Args:
+        env: the environments.
+        relative_to: rewards are told relative to what fair shares would give, logarithms of what these have.
+    """
     agents = int(env.agent.max(initial=-1)) + 1
     keys_of_slots = np.arange(env.num_envs)[:, None] * max(agents, 1) + env.agent  # [N, S]
     acts = env.acting & env.mask
@@ -69,6 +79,9 @@ def read_decisions(env: TrainingEnv) -> Decisions:
     acting[acting_group, ordinal] = position[is_acting]
     acting_slots[acting_group, ordinal] = slots[is_acting]
 
+    reward = env.reward[acts][first]
+    if relative_to is not None:
+        reward = reward - _fair_reward(env.fair_bps[envs, slots], env.flow[envs, slots], group, relative_to)
     env_of = keys // max(agents, 1)
     return Decisions(
         env=env_of,
@@ -77,9 +90,21 @@ def read_decisions(env: TrainingEnv) -> Decisions:
         count=count.astype(np.int16),
         acting=acting,
         slots=acting_slots,
-        reward=env.reward[acts][first],
+        reward=reward,
         terminated=env.terminated[env_of],
     )
+
+
+def _fair_reward(
+    fair_bps: NDArray[np.float64], flow: NDArray[np.int32], group: NDArray[np.int64], logs_of: LogsOf
+) -> FloatArray:
+    """What the logarithms of fair shares add up to, for each group of rows; a flow's rows stand side by side."""
+    begins = np.ones(len(group), dtype=bool)
+    begins[1:] = (group[1:] != group[:-1]) | (flow[1:] != flow[:-1])
+    subflows = np.diff(np.append(np.flatnonzero(begins), len(group)))
+    share_bps = fair_bps[begins] / (subflows if logs_of == "subflow" else 1)
+    terms = np.log(np.maximum(share_bps, _LEAST_BPS) / 1e6) * (subflows if logs_of == "subflow" else 1)
+    return np.bincount(group[begins], terms).astype(np.float32)
 
 
 class Stitcher:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from subflow_sim import _core
 from subflow_sim.catalog import controllers
 from subflow_sim.errors import SimulationError
+from subflow_sim.fairness.ideal import max_min_shares
 from subflow_sim.lowering import core_options, lower, nanos
 from subflow_sim.params import Algorithm
 from subflow_sim.policy_library import NEUTRAL
@@ -210,6 +211,7 @@ class VecEnv:
         episode_s: the longest duration of an episode, s; None: the scenario's.
         first_env: number of the first environment: the N are numbered from there on for their scenarios and their luck.
         stagger: end the first episode of each environment at another time, so that not all end together.
+        fair: tell of fair shares, which takes some milliseconds for each episode.
 
     Attributes:
         info: what the agents are.
@@ -225,9 +227,12 @@ class VecEnv:
         truncated: bool [N], the time of the episode is over.
         time_s: float64 [N], simulated time, s.
         episode: int64 [N], number of the current episode.
+        fair_bps: float64 [N, S], max-min fair share of the slot's flow, bit/s of payload: the mean over the time that
+            it sends in the episode; 0 unless they were asked for.
 
     Raises:
-        SimulationError: if the controller has no agent, a scenario does not suit it, or an action is no number.
+        SimulationError: if the controller has no agent, a scenario does not suit it or has no fair shares, or an action
+            is no number.
     """
 
     def __init__(
@@ -242,10 +247,12 @@ class VecEnv:
         episode_s: float | None = None,
         first_env: int = 0,
         stagger: bool = False,
+        fair: bool = False,
     ) -> None:
         self._make_scenario = make_scenario
         self._episode_s = math.inf if episode_s is None else episode_s
         self._stagger = stagger
+        self._fair = fair
         self._first_env = first_env
         self.num_envs = num_envs
         self.seed = seed
@@ -269,6 +276,8 @@ class VecEnv:
         self.time_s: NDArray[np.float64] = self._core.time_s()
         self._action: NDArray[np.float32] = self._core.action()
         self.episode: NDArray[np.int64] = np.full(num_envs, -1, np.int64)
+        self.fair_bps: NDArray[np.float64] = np.zeros((num_envs, self.slots))
+        self._shares_bps: list[NDArray[np.float64]] = [np.zeros(1)] * num_envs
         self._all = list(range(num_envs))
         self._under_way = 0
 
@@ -328,6 +337,9 @@ class VecEnv:
         except (_core.CoreScenarioError, _core.CoreInternalError) as error:
             raise SimulationError(str(error)) from error
         self._under_way -= len(done)
+        if self._fair:
+            for env in done:
+                self.fair_bps[env] = self._shares_bps[env][self.flow[env]]
         return done
 
     def _drain(self) -> None:
@@ -346,6 +358,8 @@ class VecEnv:
             self._core.load(env, lower(scenario, drawn).core, drawn, nanos(longest_s))
         except _core.CoreScenarioError as error:
             raise SimulationError(str(error)) from error
+        if self._fair:
+            self._shares_bps[env] = _shares_bps(scenario, longest_s)
 
     def episode_metrics(self, env: int) -> dict[str, float]:
         """Of the episode that ended last in that environment, over all flows with a window.
@@ -364,6 +378,15 @@ class VecEnv:
             "duration_s": summary.duration_s,
             "decisions": float(summary.decisions),
         }
+
+
+def _shares_bps(scenario: Scenario, duration_s: float) -> NDArray[np.float64]:
+    """The max-min fair share of each flow by its number, and of no flow, which is -1, nothing."""
+    try:
+        shares = max_min_shares(scenario, 0.0, duration_s)
+    except ArithmeticError as error:
+        raise SimulationError(f"{scenario.name}: {error}") from error
+    return np.array([*(shares.get(name, 0.0) for flow in scenario.flows.values() for name in flow.instances), 0.0])
 
 
 def episode_seed(seed: int, env: int, episode: int) -> int:

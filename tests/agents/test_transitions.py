@@ -56,6 +56,24 @@ def test_rewards_are_the_agents_own() -> None:
     assert read_decisions(env).reward.tolist() == [2, 3]
 
 
+def test_rewards_may_be_told_relative_to_fair_shares() -> None:
+    env = LevelEnv(2, rows=4, agents=1)
+    env.reset(1)
+    env.reward[:] = 3
+    env.flow[:] = 0, 0, 1, 1
+    env.fair_bps[0] = 4e6, 4e6, 8e6, 8e6
+    env.fair_bps[1] = 2e6, 2e6, 0, 0  # a flow that cannot send counts with the least that rewards know
+    env.mask[1, 0] = env.acting[1, 0] = False
+
+    by_flow = read_decisions(env, "flow").reward
+    by_subflow = read_decisions(env, "subflow").reward
+
+    np.testing.assert_allclose(by_flow, [3 - np.log(4) - np.log(8), 3 - np.log(2) - np.log(0.01)], rtol=1e-6)
+    np.testing.assert_allclose(
+        by_subflow, [3 - 2 * np.log(2) - 2 * np.log(4), 3 - np.log(2) - 2 * np.log(0.01)], rtol=1e-6
+    )
+
+
 def stitched(env: LevelEnv, stitcher: Stitcher):
     now = read_decisions(env)
     ended = env.terminated | env.truncated

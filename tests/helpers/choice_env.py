@@ -46,6 +46,7 @@ class ChoiceEnv:
         self.truncated = np.zeros(num_envs, dtype=np.bool_)
         self.time_s = np.zeros(num_envs)
         self.episode = np.zeros(num_envs, dtype=np.int64)
+        self.fair_bps = np.zeros(shape)
         self._steps = np.zeros(num_envs, dtype=np.int64)
         self._right = np.zeros(shape, dtype=np.int64)
 

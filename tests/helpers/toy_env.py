@@ -66,6 +66,7 @@ class LevelEnv:
         self.truncated = np.zeros(num_envs, dtype=np.bool_)
         self.time_s = np.zeros(num_envs)
         self.episode = np.zeros(num_envs, dtype=np.int64)
+        self.fair_bps = np.zeros(shape)
         self._level = np.zeros(shape)
         self._sent: tuple[np.ndarray, list[int]] | None = None
 

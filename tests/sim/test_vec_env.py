@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from subflow_sim import Scenario, SimulationError, load_scenario, parse_scenario
+from subflow_sim.fairness.ideal import max_min_shares
 from subflow_sim.vec_env import VecEnv, agent_spec, episode_seed, with_learner
 
 SC1 = Path(__file__).parents[2] / "assets" / "scenarios" / "drlcc-sc1.toml"
@@ -246,6 +247,23 @@ def test_options_change_what_is_seen() -> None:
     env = VecEnv(lambda n, k: sc1(history=3), "drl-cc", 1)
     random_play(env, 100)
     assert env.obs.shape[2] == spec.width
+
+
+def test_tells_the_fair_shares_of_the_flows_that_are_seen() -> None:
+    scenario = parse_scenario(CHANGING)
+    env = VecEnv(lambda n, k: scenario, "drl-cc", 2, fair=True)
+    env.reset()
+    shares = max_min_shares(scenario, 0.0, scenario.duration_s)
+    by_flow = np.array([shares["early"], shares["late"], shares["reno"], 0.0])
+    seen = set()
+    for _ in range(60):
+        env.step(np.zeros((2, env.slots, 1), np.float32))
+        np.testing.assert_array_equal(env.fair_bps, by_flow[env.flow])
+        seen |= set(env.flow[env.mask].tolist())
+    assert seen == {0, 1, 2}
+    unasked = VecEnv(lambda n, k: scenario, "drl-cc", 1)
+    unasked.reset()
+    assert not unasked.fair_bps.any()
 
 
 def test_refuses_what_cannot_be() -> None:

@@ -174,6 +174,22 @@ TEST(Agents, RewardOfTheHostIsTheSumOfLogGoodputs) {
     EXPECT_NEAR(controller.reward(samples), 5.8157540, 1e-6);
 }
 
+TEST(Agents, QueuesUpToWhatIsFreeCostNothing) {
+    std::vector<OptionValue> given{{"delay_weight", 2.0}, {"free_delay", 0.25}};
+    const DrlCc linear{Options(DrlCc::kInfo, given)};
+    given.push_back({"delay_price", std::string("log")});
+    const DrlCc logarithmic{Options(DrlCc::kInfo, given)};
+    std::vector<EpochSample> samples(1);
+    samples[0].payload_bits = 1e6;
+    samples[0].delivered_pps = 1;
+    samples[0].min_rtt_s = 0.1;
+    for (const auto& [rtt_s, delay] : {std::pair{0.1, 0.0}, {0.124, 0.0}, {0.15, 0.25}, {0.625, 5.0}}) {
+        samples[0].least_rtt_s = rtt_s;
+        EXPECT_NEAR(linear.reward(samples), -2 * delay, 1e-9);
+        EXPECT_NEAR(logarithmic.reward(samples), -2 * std::log(1 + delay), 1e-9);
+    }
+}
+
 TEST(Agents, NoActionLeavesASinglePacket) {
     const Scenario s = lossy_pair(1, "drl-cc", {DeciderKind::Outside, nullptr});
     Network network(s, 1);

@@ -7,6 +7,7 @@
 #include "../agent/agent_options.h"
 #include "../agent/scaling.h"
 #include "controller.h"
+#include "power.h"
 
 namespace subflow {
 
@@ -39,6 +40,8 @@ public:
 
     static constexpr bool kGovernsRecovery = true;
 
+    static constexpr std::array<std::string_view, 2> kDelayPrices{"linear", "log"};
+
     // Terms that the papers' rewards do not have. With them alone, windows far beyond what the queues hold look nearly
     // as good as those that just fill the links, and agents learn to overload.
     static constexpr std::array kRewardOptions{
@@ -58,6 +61,23 @@ public:
             .minimum = 0,
             .maximum = 100,
         },
+        OptionInfo{
+            .key = "delay_price",
+            .kind = OptionKind::Choice,
+            .help = "How the price of delay grows: in proportion, or with ln(RTT / lowest RTT), so that a path whose "
+                    "queue nobody can shorten does not drown the others.",
+            .default_choice = kDelayPrices[0],
+            .choices = kDelayPrices,
+        },
+        OptionInfo{
+            .key = "free_delay",
+            .kind = OptionKind::Number,
+            .help = "So much of RTT / lowest RTT - 1 has no price. As long as no queue stands, a full link looks like "
+                    "one that is not: an agent that pays for the smallest queue is content with either.",
+            .default_number = 0,
+            .minimum = 0,
+            .maximum = 10,
+        },
     };
     static constexpr auto options_for(const EpochDefaults& defaults) {
         return joined(agent_options(defaults), kRewardOptions);
@@ -66,7 +86,9 @@ public:
     explicit AgentWindow(const Options& options)
         : plan_(read_epoch_plan(options)),
           loss_weight_(options.number("loss_weight")),
-          delay_weight_(options.number("delay_weight")) {}
+          delay_weight_(options.number("delay_weight")),
+          free_delay_(options.number("free_delay")),
+          delay_is_log_(options.choice("delay_price") == kDelayPrices[1]) {}
 
     EpochPlan epoch_plan() const { return plan_; }
 
@@ -103,7 +125,10 @@ protected:
         double price = 0;
         for (const EpochSample& sample : samples) {
             price += loss_weight_ * sample.loss_ratio;
-            if (delay_weight_ > 0) price += delay_weight_ * (sample.least_rtt_s / sample.min_rtt_s - 1);
+            if (delay_weight_ > 0) {
+                const double delay = std::max(sample.least_rtt_s / sample.min_rtt_s - 1 - free_delay_, 0.0);
+                price += delay_weight_ * (delay_is_log_ ? natural_log(1 + delay) : delay);
+            }
         }
         return price;
     }
@@ -117,6 +142,8 @@ private:
     EpochPlan plan_;
     double loss_weight_;
     double delay_weight_;
+    double free_delay_;
+    bool delay_is_log_;
     bool has_acted_ = false;
 };
 
