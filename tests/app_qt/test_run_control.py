@@ -85,6 +85,42 @@ def test_same_seed_gives_the_same_run(window: MainWindow, run_once: Callable[[],
     assert first.signature == second.signature != ""
 
 
+def test_a_run_after_a_change_has_the_one_before_as_a_ghost(
+    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
+) -> None:
+    before = run_once()
+    window.bar.trigger("run.speed_real_time")  # two seconds that nobody waits for
+    window.documents.doc.set_value("links.wifi.loss", "20%")
+    with qtbot.waitSignal(window.runs.ended, timeout=1900):
+        window.session.run_again()
+
+    after = window.history.runs()[0].id
+    assert [window.shown.id_of(run) for run in range(window.shown.count)] == [after, before]
+    shown = {curve_id(curve): curve for curve in window.plots.stack.time_plots[0].shown_curves()}
+    now, ghost = ([curve for key, curve in shown.items() if key.run == run] for run in range(2))
+    assert {curve.is_ghost for curve in now} == {False}
+    assert {curve.is_ghost for curve in ghost} == {True}
+    assert {curve.run_title for curve in ghost} == {"Before: Two paths"}
+    assert {len(curve.values) for curve in shown.values()} == {20}  # whole, as nothing of it is the same
+    assert window.plots.stack.forks.texts == []
+
+    # Another change: the first run goes, and the second is what was before.
+    window.documents.doc.set_value("links.wifi.loss", "5%")
+    with qtbot.waitSignal(window.runs.ended):
+        window.session.run_again()
+    assert [window.shown.id_of(run) for run in range(window.shown.count)] == [after + 1, after]
+
+
+def test_a_run_that_goes_on_ends_for_the_one_after_a_change(qtbot: QtBot, window: MainWindow) -> None:
+    start_endless(qtbot, window)
+    window.documents.doc.set_value("duration", "2s")
+    with qtbot.waitSignal(window.runs.ended), qtbot.waitSignal(window.runs.started):
+        window.session.run_again()
+    qtbot.waitUntil(lambda: not window.runs.is_running)
+
+    assert [row.status for row in window.history.runs()] == ["finished", "stopped"]
+
+
 def test_run_that_is_over_before_the_first_tick_shows_its_curves(
     qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
 ) -> None:

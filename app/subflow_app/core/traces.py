@@ -177,6 +177,7 @@ class _RunTraces:
     Attributes:
         fork: where it branched off another run; None: it has a beginning of its own.
         origin: the traces of that other run, where they are at hand.
+        before: the traces of the run before a change of the scenario, which stay in sight; None: there are none.
     """
 
     def __init__(self, title: str, duration_s: float, warmup_s: float, mss_bytes: int, made_by: _MadeBy) -> None:
@@ -187,6 +188,7 @@ class _RunTraces:
         self._made_by = made_by
         self.fork: RunFork | None = None
         self.origin: Traces | None = None
+        self.before: Traces | None = None
         self._row: RunRow | None = None
 
     @property

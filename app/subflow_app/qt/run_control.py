@@ -72,6 +72,7 @@ class RunControl(QObject):
         *,
         records_decisions: bool = False,
         until_s: float | None = None,
+        is_unlimited: bool = False,
     ) -> None:
         """Starts a run; does nothing while another goes on.
 
@@ -82,6 +83,7 @@ class RunControl(QObject):
             sample_interval_s: simulated time between two samples, s.
             records_decisions: whether to keep what controllers and schedulers decide, and why.
             until_s: simulated time at which it holds, s; None: it goes on to the end.
+            is_unlimited: whether it goes as fast as it can, whatever limit is set.
         """
         if self.job is not None:
             return
@@ -97,20 +99,21 @@ class RunControl(QObject):
         except SimError as error:
             self.refused.emit(str(error))
             return
-        self.start_job(job, until_s)
+        self.start_job(job, until_s, is_unlimited=is_unlimited)
 
-    def start_job(self, job: RunJob, until_s: float | None = None) -> None:
+    def start_job(self, job: RunJob, until_s: float | None = None, *, is_unlimited: bool = False) -> None:
         """Starts a run that is made already; does nothing while another goes on.
 
         Args:
             job: the run.
             until_s: simulated time at which it holds, s; None: it goes on to the end.
+            is_unlimited: whether it goes as fast as it can, whatever limit is set.
         """
         if self.job is not None:
             return
         self.job = job
         self.is_paused = False
-        job.set_speed_limit(self._speed_limit)
+        job.set_speed_limit(None if is_unlimited else self._speed_limit)
         if until_s is not None:
             job.run_to(until_s)
         self.started.emit(job)

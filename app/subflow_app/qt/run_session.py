@@ -50,6 +50,7 @@ class RunSession(QObject):
         self._starts_when_opened = False
         self._next: list[ScenarioSource] = []  # runs that follow the present one, in the same plots
         self._is_following = False
+        self._is_again = self._is_wanted_again = False  # with the run from before as a ghost
         self._live: LivePanel | None = None
         self._drawn_at = 0.0  # time.monotonic() of the latest pictures
         window.runs.started.connect(self._on_started)
@@ -76,6 +77,22 @@ class RunSession(QObject):
         """Runs the scenario up to that simulated time, s, and holds there; nothing while another run goes on."""
         if not self._runs.is_running:
             self._start(until_s)
+
+    def run_again(self) -> None:
+        """Runs the scenario, which was changed, as fast as it goes, with the run that is shown as a ghost behind it.
+
+        A run that goes on ends before.
+        """
+        if self._runs.is_running:
+            self._is_wanted_again = True
+            self._next.clear()
+            self._runs.stop()
+        elif self._database.is_opening:
+            self._starts_when_opened = True
+        else:
+            self._is_again = True
+            self._start()
+            self._is_again = False
 
     def join_live(self, live: LivePanel, inspector: Inspector) -> None:
         """Lets ``live`` change the run that goes on; it shows what the inspector shows."""
@@ -114,10 +131,14 @@ class RunSession(QObject):
             settings.sample_interval_s,
             records_decisions=settings.record_decisions,
             until_s=until_s,
+            is_unlimited=self._is_again,
         )
 
     def _run_next(self) -> None:
-        if self._next and not self._runs.is_running:
+        if self._is_wanted_again:
+            self._is_wanted_again = False
+            self.run_again()
+        elif self._next and not self._runs.is_running:
             self._is_following = True
             self._run(self._next.pop(0))
             self._is_following = False
@@ -133,6 +154,8 @@ class RunSession(QObject):
             self._shown.show_fork(job)
         elif self._is_following:
             self._shown.add_job(job)
+        elif self._is_again:
+            self._shown.show_after(job)
         else:
             self._shown.show_job(job)
         self._link_states.start(job, self._documents.doc.text)

@@ -68,6 +68,17 @@ class ShownRuns(QObject):
         self._show([(job.traces, None)])
         self.wanted.emit()
 
+    def show_after(self, job: RunJob) -> None:
+        """Shows a run that starts now, after a change of its scenario, with the run from before as a ghost."""
+        before = [] if self._is_foreign else self._runs[:1]
+        for traces, _ in before:
+            # Not the one before that as well, and so on: nothing would let go of them.
+            if isinstance(traces, LiveTraces):
+                traces.before = None
+            job.traces.before = traces
+        self._show([(job.traces, None), *before])
+        self.wanted.emit()
+
     def add_job(self, job: RunJob) -> None:
         """Lays a run that starts now over those that are shown."""
         self._show([*self._runs, (job.traces, None)])

@@ -1,4 +1,4 @@
-"""Which of the runs shown together is the original of which fork: it is drawn as a ghost behind that."""
+"""Which of the runs shown together is drawn as a ghost behind which: an original behind its fork, the run before."""
 
 from __future__ import annotations
 
@@ -13,19 +13,21 @@ from subflow_app.core.traces import LiveTraces, StoredTraces, Traces
 
 @dataclass(frozen=True, slots=True)
 class Ghost:
-    """An original with its fork.
+    """An original with its fork, or a run with the one that followed it after a change of the scenario.
 
     Attributes:
-        original: position of the run that was forked.
+        original: position of the run that was forked, or came before.
         fork: position of the run that branched off it; the latest, where several are shown.
         at_s: until when they are the same.
         changes: what was changed then, see `words`.
+        is_before: whether it came before, and was not forked: they have nothing in common but what the scenario says.
     """
 
     original: int
     fork: int
     at_s: float
     changes: Sequence[Mapping[str, Any]]
+    is_before: bool = False
 
     @property
     def text(self) -> str:
@@ -34,9 +36,12 @@ class Ghost:
 
 
 def find_ghosts(runs: Sequence[Traces]) -> dict[int, Ghost]:
-    """The originals among these runs, by position."""
+    """The originals among these runs, and those that came before another, by position."""
     found: dict[int, Ghost] = {}
     for position, run in enumerate(runs):
+        before = run.before if isinstance(run, LiveTraces) else None
+        if before is not None:
+            found |= {n: Ghost(n, position, 0.0, (), is_before=True) for n, each in enumerate(runs) if each is before}
         origin = run.fork if isinstance(run, LiveTraces | StoredTraces) else None
         if origin is None:
             continue
@@ -56,9 +61,9 @@ def forks_first(runs: Sequence[Traces]) -> list[int]:
     return order
 
 
-def ghost_title(title: str) -> str:
-    """What an original is called beside its fork: the word first, because names of runs are cut off at their end."""
-    return tr("Original: {run}", run=title)
+def ghost_title(ghost: Ghost, title: str) -> str:
+    """What a ghost is called: the word first, because names of runs are cut off at their end."""
+    return tr("Before: {run}", run=title) if ghost.is_before else tr("Original: {run}", run=title)
 
 
 def _is_origin(traces: Traces, fork: Traces) -> bool:

@@ -47,7 +47,7 @@ class CurveLooks:
 
     @property
     def ghosts(self) -> tuple[Ghost, ...]:
-        """The forks shown with their originals."""
+        """The forks shown with their originals, and runs with the ones before."""
         return tuple(self._ghosts.values())
 
     def set_runs(self, runs: Sequence[Traces]) -> None:
@@ -86,7 +86,7 @@ class CurveLooks:
     def columns(self) -> list[PlotColumn]:
         """The runs side by side; nothing where there is only one column."""
         names = run_names(self._runs)
-        forks = {ghost.fork: ghost for ghost in self._ghosts.values()}
+        forks = {ghost.fork: ghost for ghost in self.ghosts if not ghost.is_before}
         if len(forks) == 1:
             (ghost,) = forks.values()
             names[ghost.fork] = _fork_title(ghost)
@@ -185,7 +185,7 @@ class CurveLooks:
     def _with_ghosts(self, spec: PlotSpec, curves: list[Curve]) -> list[Curve]:
         if not self._ghosts:
             return curves
-        forks = {ghost.fork: ghost for ghost in self._ghosts.values()}
+        forks = {ghost.fork: ghost for ghost in self.ghosts if not ghost.is_before}
         by_place = {(curve.run, curve.owner, curve.kind): curve for curve in curves}
         drawn = []
         for curve in curves:
@@ -194,7 +194,7 @@ class CurveLooks:
                 continue
             if ghost is not None:
                 fork = by_place.get((ghost.fork, curve.owner, curve.kind))
-                title = ghost_title(self._runs[curve.run].title)
+                title = ghost_title(ghost, self._runs[curve.run].title)
                 curve = replace(curve, is_ghost=True, run_title=title)
                 if spec.kind == TIME and fork is not None:
                     curve = _from_fork_on(curve, fork, ghost.at_s)

@@ -152,7 +152,7 @@ class PlotStack(FedPlots):
         self.viewport().update()
         self.runs = tuple(runs)
         self._looks.set_runs(runs)
-        self.forks.show(self._looks.ghosts)
+        self.forks.show([ghost for ghost in self._looks.ghosts if not ghost.is_before])
         self._duration_s = max((run.duration_s for run in runs), default=1.0)
         if self._is_side_by_side and self._columns != self._looks.columns():
             self._make_plots(self._specs)
