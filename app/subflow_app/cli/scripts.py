@@ -156,13 +156,17 @@ def _document(path: Path, script: ScriptFile, problems: tuple[ScriptProblem, ...
 
 def _new(kind: ScriptKind, name: str) -> None:
     from subflow_app.core.catalog import app_catalog
-    from subflow_app.core.scenarios.script_files import check_script_name, script_table, write_script
-    from subflow_sim.script import SKELETONS
+    from subflow_app.core.scenarios.script_files import (
+        check_script_name,
+        new_script_text,
+        script_table,
+        write_script,
+    )
     from subflow_sim.script_reader import SUFFIX
 
     check_script_name(name, kind, app_catalog())
     path = Path(f"{name}{SUFFIX}")
-    write_script(path, SKELETONS[kind].replace("NAME", name), is_new=True)
+    write_script(path, new_script_text(kind, name), is_new=True)
     print_line(f"{path} is written. A scenario beside it brings it with")
     print_line()
     print_line(script_table(kind, name))

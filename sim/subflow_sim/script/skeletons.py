@@ -9,7 +9,7 @@ from subflow_sim.scenario_model import ScriptKind
 _CONTROLLER = '''"""NAME: what it does, in a line."""
 
 title = "What it does, in a line"
-source = ""  # an RFC or a paper, if there is one
+# source = "RFC 6356"
 
 # Values that a scenario may set: controller = { name = "NAME", gain = 0.5 }
 gain = option(1.0, min=0, max=10, help="Packets per round trip that the window grows by.")

@@ -88,6 +88,13 @@ def write_script(path: Path, text: str, *, is_new: bool = False) -> None:
         raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
 
 
+def new_script_text(kind: ScriptKind, name: str) -> str:
+    """What a new script of that name begins with."""
+    from subflow_sim.script import SKELETONS
+
+    return SKELETONS[kind].replace("NAME", name)
+
+
 def script_table(kind: ScriptKind, name: str) -> str:
     """What brings the script NAME.py in a scenario that lies beside it."""
     return f"[{SCRIPT_SECTIONS[kind]}.{name}]\nscript = {render(name + SUFFIX)}\n"
