@@ -1,0 +1,85 @@
+"""What scripts have to stand: the plainest ones do, broken ones fail where they are broken, and each run shows it."""
+
+from __future__ import annotations
+
+import pytest
+from tests.helpers.scripts import CONTROLLER, SCHEDULER
+
+from subflow_app.core.conformance import CHECKS, GATE, HALF, ConformanceJob, Finding, checks_of
+from subflow_app.core.jobs.progress import JobState
+from subflow_app.core.running.runs import RunJob
+from subflow_sim.errors import ScenarioError
+from subflow_sim.scenario_model import ScriptKind
+
+# Never gives way: a window that a loss leaves as it was.
+GREEDY = CONTROLLER.replace("max(w.cwnd / 2, 2)", "max(w.cwnd, 2)")
+# Goes to the least window at each loss, and grows by a hundredth of what it should.
+TIMID = CONTROLLER.replace("max(w.cwnd / 2, 2)", "2").replace("gain * left", "0.01 * gain * left")
+FAILS = CONTROLLER.replace("w.ssthresh = max(w.cwnd / 2, 2)", "w.ssthresh = 1 / (loss.inflight - loss.inflight)")
+
+
+def findings(kind: ScriptKind, text: str) -> dict[str, Finding]:
+    job = ConformanceJob(kind, "mine", text)
+    outcome = job.run()
+    assert outcome.state is JobState.FINISHED
+    assert [each.check for each in job.findings] == list(checks_of(kind))
+    return {each.check.id: each for each in job.findings}
+
+
+def test_newreno_as_a_script_stands_everything_as_newreno_does() -> None:
+    found = findings("controller", CONTROLLER)
+    assert {each.verdict for each in found.values()} == {"pass"}
+    for name in ("loss", "timeouts", "buffer", "outage", "newreno"):
+        # The script halves its window by cwnd, NewReno by what is in flight: nearly the same.
+        assert found[name].share == pytest.approx(1.0, abs=0.15), name
+    assert 0.1 < found["hundred"].share <= 1.0
+    assert "of what newreno gets" in found["loss"].text
+
+
+def test_a_scheduler_is_asked_what_schedulers_can_answer() -> None:
+    found = findings("scheduler", SCHEDULER)
+    assert set(found) == {"loss", "timeouts", "buffer", "outage", "hundred"}
+    assert {each.verdict for each in found.values()} == {"pass"}
+    assert len(found["loss"].source.scenario.links) == 2
+
+
+def test_one_that_never_gives_way_is_not_fair_to_newreno() -> None:
+    found = findings("controller", GREEDY)
+    assert found["newreno"].verdict == "fail"
+    assert found["newreno"].share < GATE
+
+
+def test_one_that_hardly_sends_does_not_survive_loss() -> None:
+    found = findings("controller", TIMID)
+    assert found["loss"].verdict == "fail"
+    assert found["loss"].share < HALF
+    assert found["newreno"].verdict == "pass"  # nobody is kinder
+
+
+def test_a_run_that_fails_says_where() -> None:
+    found = findings("controller", FAILS)
+    assert found["loss"].verdict == "error"
+    assert "mine" in found["loss"].text
+    assert "line 11" in found["loss"].text
+
+
+def test_the_run_that_shows_it_can_be_made_again_from_its_text() -> None:
+    finding = findings("controller", TIMID)["loss"]
+    assert CONTROLLER not in finding.source.text
+    result = RunJob(finding.source.scenario, finding.source.text).run()
+    assert result.status is JobState.FINISHED
+    (flow,) = result.summary["flows"]
+    assert flow["controller"] == "mine"
+    assert finding.source.scenario.name == "mine: does it survive loss?"
+
+
+def test_a_script_with_problems_ends_the_job_with_them() -> None:
+    outcome = ConformanceJob("controller", "mine", "def on_ack(w, ack):\n    w.cwnd = nonsense\n").run()
+    assert outcome.state is JobState.FAILED
+    assert isinstance(outcome.error, ScenarioError)
+    assert "nonsense" in str(outcome.error)
+
+
+def test_every_check_has_an_id_of_its_own_and_asks_a_question() -> None:
+    assert len({check.id for check in CHECKS}) == len(CHECKS)
+    assert all(check.question.endswith("?") for check in CHECKS)
