@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
-from subflow_app.core.conformance import CHECKS, GATE, HALF, ConformanceJob, Finding, checks_of
+from subflow_app.core.conformance import CHECKS, HALF, ConformanceJob, Finding, checks_of
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.runs import RunJob
+from subflow_sim.arena.utility import GATE
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario_model import ScriptKind
 

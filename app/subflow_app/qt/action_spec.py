@@ -45,6 +45,7 @@ class Scope(Enum):
     TOPOLOGY = "on the canvas"
     QUEUE = "in the queue"
     SWEEPS = "in the sweeps"
+    SCRIPT = "in the script"
 
 
 @dataclass(frozen=True, slots=True)

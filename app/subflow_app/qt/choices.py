@@ -31,6 +31,7 @@ PANELS = {
     "lab": ("Lab", "example", "Ctrl+Alt+9"),
     "gallery": ("Experiments", "gallery", "Ctrl+Alt+8"),
     "arena": ("Arena", "arena", "Ctrl+Alt+7"),
+    "script": ("Script", "script", "Ctrl+Alt+6"),
 }
 
 # Simulated seconds per second at most, None for no limit: (id, text, tip, icon, shortcut).
@@ -98,5 +99,11 @@ WORKSPACES = {
     ),
     "train": ("Agent training", "to train agents: the Train page beside topology and agent", "train", "Ctrl+Shift+5"),
     "lab": ("Guided lab", "to follow a lab: its steps and the topology beside the plots", "example", "Ctrl+Shift+6"),
+    "script": (
+        "Writing scripts",
+        "to write controllers and schedulers: the script beside the plots",
+        "script",
+        "Ctrl+Alt+5",
+    ),
 }
 DEFAULT_WORKSPACE = "run"

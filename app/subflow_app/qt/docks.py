@@ -23,7 +23,7 @@ from subflow_app.qt.theme import Tokens, set_style
 from subflow_app.qt.widgets.shorthand import named
 
 # Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
-LAYOUT_VERSION = 7
+LAYOUT_VERSION = 8
 
 
 class Side(Enum):

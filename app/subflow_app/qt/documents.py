@@ -41,6 +41,8 @@ class Documents(QObject):
         self.dialogs = window.dialogs
         self.keeps: Callable[[], bool] = lambda: False
         """Whether somebody else keeps the document, with its changes, when it is replaced."""
+        self.guards: list[Callable[[], bool]] = []
+        """Ask about what would be lost with the document; False: leave everything as it is."""
         self.doc = ScenarioDoc.new()  # the document
         self._name = _UNTITLED
         # A document that was never saved and never edited has nothing to lose, an edited one has.
@@ -158,6 +160,8 @@ class Documents(QObject):
     def may_discard(self) -> bool:
         """Asks what to do with unsaved changes, if there are any; False means: leave everything as it is."""
         self.settling.emit()
+        if not all(may_leave() for may_leave in self.guards):
+            return False
         if not self.is_modified or self.keeps():
             return True
         answer = self.dialogs.ask_save_changes(self.name)

@@ -21,6 +21,7 @@ from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.queue.session import QueueSession
 from subflow_app.qt.rescue_feature import RescueFeature
+from subflow_app.qt.script.feature import ScriptFeature
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.topology.drawing import Drawing
 from subflow_app.qt.training.session import TrainingSession
@@ -54,6 +55,7 @@ class Features:
             GuideFeature,
             LabFeature,
             ArenaFeature,
+            ScriptFeature,
         )
         self._by_kind = {kind: kind(window) for kind in kinds}
 

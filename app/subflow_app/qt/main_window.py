@@ -44,6 +44,7 @@ from subflow_app.qt.recovery import Recovery
 from subflow_app.qt.run_control import RunControl
 from subflow_app.qt.run_opening import RunOpening
 from subflow_app.qt.run_session import RunSession
+from subflow_app.qt.script.feature import ScriptFeature
 from subflow_app.qt.shown_runs import ShownRuns
 from subflow_app.qt.status_buttons import StatusButtons
 from subflow_app.qt.stepping import Stepping
@@ -177,6 +178,7 @@ class MainWindow(QMainWindow):
             Scope.TRAINING: self.training_session.panel,
             Scope.QUEUE: self.queue_session.panel,
             Scope.SWEEPS: self.features[SweepFeature].panel,
+            Scope.SCRIPT: self.features[ScriptFeature].panel,
             Scope.TOPOLOGY: self.topology.canvas,
         }
         self.toolbar = self.bar.place(scopes, self.file_menus.by_title())
@@ -314,6 +316,11 @@ class MainWindow(QMainWindow):
             tr("What was simulated so far is kept."),
             tr("End and close"),
         )
+
+    @property
+    def closes_unasked(self) -> bool:
+        """Whether nobody is asked what is to become of changes."""
+        return self._closes_unasked
 
     def close_at_once(self) -> None:
         """Closes without asking, as the program is ended from outside; the next start offers unsaved changes."""

@@ -16,6 +16,25 @@ ARENA_MENU = (
     "-",
     "arena.export",
 )
+SCRIPT_MENU = (
+    "script.show",
+    "-",
+    "script.new_controller",
+    "script.new_scheduler",
+    "script.open_copy",
+    "-",
+    "script.save",
+    "script.save_as",
+    "-",
+    "script.find",
+    "script.comment",
+    "script.complete",
+    "script.next_problem",
+    "-",
+    "script.check",
+    "script.compare",
+    "script.restore",
+)
 CURVES_MENU = (
     *(f"view.bins_{name}" for name in BINS),
     "-",
@@ -110,6 +129,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "gallery.report",
     ),
     "Arena": ARENA_MENU,
+    "Script": SCRIPT_MENU,
     "Workspace": (
         *(f"view.workspace_{name}" for name in WORKSPACES),
         "-",
@@ -134,6 +154,7 @@ SUBMENU_ICONS = {
     "Step of the lab": "example",
     "Experiments": "gallery",
     "Arena": "arena",
+    "Script": "script",
 }
 # Menus as lists of action ids; "-" is a separator, ">" opens a submenu with its title, one of those above or one that
 # the window fills.
@@ -286,6 +307,8 @@ MENUS: dict[str, tuple[str, ...]] = {
         "-",
         ">Experiments",
         ">Arena",
+        "-",
+        ">Script",
     ),
     "&Help": (
         "help.panel",
@@ -329,6 +352,8 @@ HISTORY_MENU = (
 SWEEP_BUTTONS = ("sweep.new", "sweep.toggle", "sweep.stop", "sweep.delete")
 SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data")
 SWEEP_MENU = SWEEP_BUTTONS[1:]
+SCRIPT_BUTTONS = ("script.save", "script.new_controller", "script.open_copy", "script.find", "script.check")
+SCRIPT_VERSION_BUTTONS = ("script.compare", "script.restore")
 ARENA_BUTTONS = ("arena.run_quick", "arena.run_full", "arena.stop", "arena.export")
 GALLERY_BUTTONS = ("gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop", "gallery.report")
 GALLERY_PAGE_BUTTONS = ("gallery.show_runs", "gallery.open_scenario", "gallery.export_figure")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +39,9 @@ class Recovery(QObject):
         self._banners = window.banners
         self._workers = window.workers
         self._window = window
-        self._folder = folder
+        self.folder = folder
+        self.takers: dict[str, Callable[[UnsavedText], bool]] = {}
+        """Take what is no scenario, by the suffix of its name; False: the person would rather go on as it is."""
         # Emitted by the thread that writes, heard on the GUI thread.
         self.file = RecoveryFile(self.failed.emit, folder)
         self._base = window.documents.doc.text
@@ -85,7 +88,7 @@ class Recovery(QObject):
     def offer(self) -> None:
         """Looks in the background for what processes that are gone have left behind, and offers it."""
         self._workers.start(
-            "recovery", lambda: find_orphans(self._folder), succeeded=self._offer_all, failed=lambda _error: None
+            "recovery", lambda: find_orphans(self.folder), succeeded=self._offer_all, failed=lambda _error: None
         )
 
     def _offer_all(self, orphans: tuple[Orphan, ...]) -> None:
@@ -109,7 +112,8 @@ class Recovery(QObject):
         self._banners.show_banner(f"recovery_{orphan.file.stem}", "warning", text, ways)
 
     def _recover(self, orphan: Orphan) -> None:
-        if not self._documents.recover(orphan.unsaved):
+        take = self.takers.get(Path(orphan.unsaved.name).suffix, self._documents.recover)
+        if not take(orphan.unsaved):
             self._offer(orphan)
             return
         # Not before this session keeps it: dying in between must not lose it after all.

@@ -106,22 +106,26 @@ class RunSession(QObject):
         """Leaves the picture of the links to whoever shows another time of a run, or takes it back."""
         self._link_states.hold(is_held)
 
-    def run_together(self, sources: Sequence[ScenarioSource]) -> None:
+    def run_together(self, sources: Sequence[ScenarioSource], *, is_unlimited: bool = False) -> None:
         """Runs these one after the other and shows them over each other; nothing while another run goes on.
 
         A run that is stopped or fails ends the row.
+
+        Args:
+            sources: what is run.
+            is_unlimited: whether the first of them goes as fast as it can, whatever limit is set.
         """
         if self._runs.is_running or not sources:
             return
         self._next = list(sources[1:])
-        self._run(sources[0])
+        self._run(sources[0], is_unlimited=is_unlimited)
 
     def _start(self, until_s: float | None = None) -> None:
         doc = self._documents.doc
         if doc.scenario is not None:
             self._run(ScenarioSource(doc.scenario, with_contents(doc.text, doc.scenario)), until_s)
 
-    def _run(self, source: ScenarioSource, until_s: float | None = None) -> None:
+    def _run(self, source: ScenarioSource, until_s: float | None = None, *, is_unlimited: bool = False) -> None:
         store = self._database.writable
         settings = self._preferences.settings
         self._runs.start(
@@ -131,7 +135,7 @@ class RunSession(QObject):
             settings.sample_interval_s,
             records_decisions=settings.record_decisions,
             until_s=until_s,
-            is_unlimited=self._is_again,
+            is_unlimited=is_unlimited or self._is_again,
         )
 
     def _run_next(self) -> None:

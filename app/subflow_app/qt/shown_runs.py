@@ -70,7 +70,8 @@ class ShownRuns(QObject):
 
     def show_after(self, job: RunJob) -> None:
         """Shows a run that starts now, after a change of its scenario, with the run from before as a ghost."""
-        before = [] if self._is_foreign else self._runs[:1]
+        # Of another scenario it would say nothing.
+        before = [run for run in self._runs[:1] if run[0].labels.keys() == job.traces.labels.keys()]
         for traces, _ in before:
             # Not the one before that as well, and so on: nothing would let go of them.
             if isinstance(traces, LiveTraces):

@@ -15,6 +15,7 @@ from subflow_app.qt.panel_fold import PanelFold
 # Where text and tables are comfortable, px: more room than this goes to pictures and curves.
 _WIDEST_FORM, _NARROWEST_FORM = 460, 304
 _ROOMY = "study"  # whose panels are as large as its plots
+_HOMES = {"script": "script"}  # workspaces that were made for a panel
 _LOW = 900  # px; in a window that is lower the history begins folded to a line
 
 
@@ -135,6 +136,20 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
         rows={"lab": (0.72, 0.28), "plots": (0.78, 0.22)},
         front=("lab",),
     ),
+    "script": Arrangement(
+        (
+            Place("script", Side.LEFT),
+            Place("topology", Side.TAB, "plots"),
+            Place("inspector", Side.TAB, "script"),
+            Place("history", Side.BOTTOM, "plots"),
+            Place("explain", Side.TAB, "history"),
+            Place("events", Side.TAB, "history"),
+            Place("compare", Side.TAB, "history"),
+        ),
+        columns=(0.4, 0.6),
+        rows={"plots": (0.7, 0.3)},
+        front=("script",),
+    ),
 }
 
 
@@ -183,13 +198,13 @@ class Workspaces(QObject):
         self.changed.emit(name)
 
     def go_to(self, panel: str) -> None:
-        """Shows a panel and puts the keyboard there, in the study workspace unless this one has a place for it.
+        """Shows a panel and puts the keyboard there, in a workspace with room unless this one has a place for it.
 
         Where it is open already, somebody has put it: there it stays.
         """
         has_place = any(place.name == panel for place in ARRANGEMENTS[self.current].places)
         if not has_place and not self._docks.is_open(panel):
-            self.show(_ROOMY)
+            self.show(_HOMES.get(panel, _ROOMY))
         self._docks.go_to(panel)
 
     def reset(self) -> None:

@@ -97,7 +97,7 @@ def test_forms_offer_the_scripts_of_the_scenario_with_their_options(tmp_path: Pa
 def test_a_script_that_is_being_changed_is_offered_as_it_last_was(tmp_path: Path) -> None:
     doc = ScenarioDoc.open(write_scenario(tmp_path))
     (tmp_path / "mine.py").write_text("nonsense nonsense\n")
-    doc.reread()
+    doc.set_script("controllers.mine", None)
     assert not doc.is_valid
     assert _field(doc, "flows.f.controller").options[-1].value == "mine"
     assert _field(doc, "flows.f.controller.gain").text == "2"

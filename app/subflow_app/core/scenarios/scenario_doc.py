@@ -29,7 +29,7 @@ from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.whole_file import write_whole
 
-ChangeKind: TypeAlias = Literal["value", "layout", "events", "parts", "text"]
+ChangeKind: TypeAlias = Literal["value", "layout", "script", "events", "parts", "text"]
 
 # A key that may be written as a plain value or as a table, and the name that the plain value has inside the table.
 _SHORT_FORMS: Mapping[str, str] = {"controller": "name", "scheduler": "name", "queue": "limit"}
@@ -87,8 +87,9 @@ class Change:
     """What an edit touched.
 
     Attributes:
-        kind: `layout` moves nodes only and leaves results valid; `events` adds or removes timed events, so that event
-            numbers shift; `parts` adds, removes or renames any part; `text` may be anything.
+        kind: `layout` moves nodes only and leaves results valid; `script` changes what a script says, on which nothing
+            depends that is drawn; `events` adds or removes timed events, so that event numbers shift; `parts` adds,
+            removes or renames any part; `text` may be anything.
         keys: dotted keys, e.g. `links.wifi.loss`; empty for `text`.
     """
 
@@ -319,9 +320,20 @@ class ScenarioDoc:
         """Replace the whole text."""
         return self._replace(text, Change("text"))
 
-    def reread(self) -> Change:
-        """Read the text again, as files that it names have changed."""
-        return self._replace(self._text, Change("text"))
+    def set_script(self, key: str, text: str | None) -> Change:
+        """Take another text of a script.
+
+        Args:
+            key: of the script, `controllers.my-lia`.
+            text: that the scenario holds from then on; None: the file that it names was written.
+
+        Raises:
+            TomlEditError: if the scenario cannot be edited there.
+        """
+        new = self._text
+        if text is not None:
+            new = toml_edit.set_value(new, (*split_key(key), "content"), toml_edit.Lines(text))
+        return self._replace(new, Change("script", (key,)))
 
     def restore(self, text: str, change: Change) -> Change:
         """Put an earlier or later text back and tell it as the change that led from one to the other."""

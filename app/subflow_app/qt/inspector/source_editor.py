@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.qt.theme import Tokens, follow_theme
+from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.code_editor import CodeEditor
 from subflow_app.qt.widgets.shorthand import timer
 
@@ -36,7 +36,7 @@ class SourceEditor(CodeEditor):
         self._highlighter = _TomlHighlighter(self.document())
         self._pause = timer(self, self.commit, _PAUSE_MS, is_single=True)
         self.textChanged.connect(self._pause.start)
-        follow_theme(self._highlighter.recolour)
+        self.colour_by(self._highlighter.recolour)
 
     def show_document(self, doc: ScenarioDoc) -> None:
         """Show the document's text and problems; the cursor stays in its line."""

@@ -179,7 +179,7 @@ class EventStrip(QAbstractScrollArea):
         return self._doc.is_toml and not self._is_read_only
 
     def _on_document_changed(self, change: Change) -> None:
-        if change.kind != "layout":
+        if change.kind not in ("layout", "script"):
             self._end_drag()
             self._show_document()
 

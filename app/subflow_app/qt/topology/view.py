@@ -233,6 +233,9 @@ class TopologyView(QWidget):
             self._show_notice()
             self.canvas.content_changed()
             return
+        if change.kind == "script":
+            self._show_notice()
+            return
         self._show_document()
         if change.kind in ("text", "parts"):
             # The change may have renamed what was selected.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import (
@@ -23,7 +23,13 @@ from subflow_app.qt.widgets.shorthand import named
 
 
 class CodeEditor(QPlainTextEdit):
-    """An editor of a text with a grammar; whoever derives from it colours it, and says what is wrong with it."""
+    """An editor of a text with a grammar; whoever derives from it colours it, and says what is wrong with it.
+
+    Attributes:
+        shades_problems: whether whole lines with problems are shaded.
+    """
+
+    shades_problems = True
 
     def __init__(self, name: str, spoken: str, parent: QWidget | None = None) -> None:
         """Without text.
@@ -43,7 +49,6 @@ class CodeEditor(QPlainTextEdit):
         self.blockCountChanged.connect(self._make_room)
         self.updateRequest.connect(self._on_update_request)
         self.cursorPositionChanged.connect(self.mark_lines)
-        follow_theme(self.recolour)
         self._make_room()
 
     def show_line(self, number: int, column: int = 1) -> None:
@@ -89,23 +94,23 @@ class CodeEditor(QPlainTextEdit):
     def _replace_all(self, text: str) -> None:
         self.setPlainText(text)
 
+    def colour_by(self, recolour: Callable[[Tokens], None]) -> None:
+        """Have the text coloured in each theme, the present one to begin with, and the marks with it."""
+        follow_theme(recolour)
+        follow_theme(self._on_theme)
+
     # --- for whoever derives from it --------------------------------------------------------------------------------
 
     def more_marks(self) -> Iterable[QTextEdit.ExtraSelection]:
         """What is marked besides lines; later ones lie over earlier ones."""
         return ()
 
-    def recolour(self, _tokens: Tokens) -> None:
-        """Take the colours of a theme."""
-        self.mark_lines()
-
     def mark_lines(self) -> None:
         """Shade the line of the cursor and the lines with problems."""
         selections = []
         current, tokens = self.textCursor().blockNumber(), current_tokens()
-        for line, colour in [(current, tokens.alternate_base)] + [
-            (number - 1, tokens.error_fill) for number in self._problem_lines
-        ]:
+        wrong = self._problem_lines if self.shades_problems else ()
+        for line, colour in [(current, tokens.alternate_base), *((number - 1, tokens.error_fill) for number in wrong)]:
             block = self.document().findBlockByNumber(line)
             if not block.isValid():
                 continue
@@ -152,6 +157,9 @@ class CodeEditor(QPlainTextEdit):
             top += height
 
     # --- inside -----------------------------------------------------------------------------------------------------
+
+    def _on_theme(self, _tokens: Tokens) -> None:
+        self.mark_lines()
 
     def _make_room(self) -> None:
         self.setViewportMargins(self.gutter_width(), 0, 0, 0)

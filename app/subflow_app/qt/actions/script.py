@@ -1,0 +1,145 @@
+"""Scripts: begun, edited, saved and run, tried and compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import ActionSpec, Scope, possible
+from subflow_app.qt.script.feature import ScriptFeature
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
+_NONE_OPEN = translatable("no script is open")
+
+
+def rows() -> Iterator[ActionSpec]:
+    """Their part of the Study menu."""
+    yield ActionSpec(
+        "script.show",
+        "Sho&w the script",
+        "Show the scripts of the scenario, to write controllers and schedulers",
+        "script",
+        ("Ctrl+Shift+C",),
+        lambda w, _: _script(w).show(),
+    )
+    yield ActionSpec(
+        "script.new_controller",
+        "New &controller…",
+        "Begin a congestion controller for a flow of the scenario",
+        "new",
+        ("Ctrl+Shift+T",),
+        lambda w, _: _script(w).new("controller"),
+    )
+    yield ActionSpec(
+        "script.new_scheduler",
+        "New sche&duler…",
+        "Begin a packet scheduler for a flow of the scenario",
+        "new",
+        ("Ctrl+Shift+L",),
+        lambda w, _: _script(w).new("scheduler"),
+    )
+    yield ActionSpec(
+        "script.open_copy",
+        "&Open a copy…",
+        "Make a copy of a script that ships part of the scenario",
+        "open",
+        ("Ctrl+Shift+H",),
+        lambda w, _: _script(w).open_copy(),
+    )
+    yield ActionSpec(
+        "script.save",
+        "&Save and run",
+        "Save the script and run the scenario with it at once; Ctrl+S does so while the keyboard is in the text",
+        "save",
+        ("Ctrl+Return",),
+        lambda w, _: _script(w).save(),
+        (possible("script.save", _NONE_OPEN),),
+        Scope.SCRIPT,
+    )
+    yield ActionSpec(
+        "script.save_as",
+        "Save script &as…",
+        "Save the text to another file, which is that of the script if it lies beside the scenario",
+        "save_as",
+        ("Ctrl+Shift+Return",),
+        lambda w, _: _script(w).desk.ask_save_as(),
+        (possible("script.save_as", _NONE_OPEN),),
+        Scope.SCRIPT,
+    )
+    yield ActionSpec(
+        "script.find",
+        "&Find and replace",
+        "Look for a text in the script; Ctrl+F does so while the keyboard is there",
+        "search",
+        ("Ctrl+H",),
+        lambda w, _: _script(w).content.find_bar.start(),
+        (possible("script.find", _NONE_OPEN),),
+        Scope.SCRIPT,
+    )
+    yield ActionSpec(
+        "script.comment",
+        "Co&mment lines",
+        "Make the selected lines comments, or code again; Ctrl+/ does so while the keyboard is in the text",
+        "comment",
+        ("Ctrl+M",),
+        lambda w, _: _script(w).content.editor.toggle_comment(),
+        (possible("script.comment", _NONE_OPEN),),
+        Scope.SCRIPT,
+    )
+    yield ActionSpec(
+        "script.complete",
+        "Names that fit &here",
+        "Offer the names that can stand at the cursor, with their units",
+        "complete",
+        ("Ctrl+Space",),
+        lambda w, _: _script(w).content.editor.offer(is_asked=True),
+        (possible("script.complete", _NONE_OPEN),),
+        Scope.SCRIPT,
+    )
+    yield ActionSpec(
+        "script.next_problem",
+        "Next &problem",
+        "Go to the next place where something is wrong with the script",
+        "error",
+        ("F8",),
+        lambda w, _: _script(w).content.next_problem(),
+        (possible("script.next_problem", translatable("nothing is wrong with the script")),),
+        Scope.SCRIPT,
+    )
+    yield ActionSpec(
+        "script.check",
+        "&Try what it stands",
+        "Try the script with loss, timeouts, little buffer, an outage, a hundred flows, and beside NewReno",
+        "conformance",
+        ("F9",),
+        lambda w, _: _script(w).check(),
+        (possible("script.check", _NONE_OPEN),),
+        Scope.SCRIPT,
+    )
+    yield ActionSpec(
+        "script.compare",
+        "Compare &versions",
+        "Compare the runs of the two selected versions, or of the two latest",
+        "compare",
+        ("Ctrl+J",),
+        lambda w, _: _script(w).compare(),
+        (possible("script.compare", translatable("select two versions of the script")),),
+        Scope.SCRIPT,
+    )
+    yield ActionSpec(
+        "script.restore",
+        "&Restore version",
+        "Bring the text of the selected version back into the editor",
+        "restore",
+        ("Ctrl+B",),
+        lambda w, _: _script(w).restore(),
+        (possible("script.restore", translatable("select another version than the one in the editor")),),
+        Scope.SCRIPT,
+    )
+
+
+def _script(window: MainWindow) -> ScriptFeature:
+    return window.features[ScriptFeature]

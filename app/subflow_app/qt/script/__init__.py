@@ -1,0 +1,1 @@
+"""Controllers and schedulers that are written in the window."""

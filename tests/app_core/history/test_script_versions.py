@@ -1,0 +1,64 @@
+"""Versions of a script are read from the runs that were made with it."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+from tests.helpers.scripts import CONTROLLER, SCHEDULER, write_scenario
+
+from subflow_app.core.history.script_versions import script_versions
+from subflow_app.core.running.runs import RunJob
+from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_store import Store, open_store
+
+OTHER = CONTROLLER.replace("w.cwnd / 2", "w.cwnd / 3")
+
+
+def run(store: Store, folder: Path, text: str, *, overrides: tuple[str, ...] = ()) -> int:
+    write_scenario(folder)
+    (folder / "mine.py").write_text(text)
+    source = open_scenario(str(folder / "scenario.toml"), overrides=("duration=1s", "events=[]", *overrides))
+    number = RunJob(source.scenario, source.text, store=store).run().run_id
+    assert number is not None
+    return number
+
+
+def test_each_text_is_a_version_with_its_latest_run(tmp_path: Path) -> None:
+    with open_store(tmp_path / "runs.db") as store:
+        first = run(store, tmp_path, CONTROLLER)
+        second = run(store, tmp_path, OTHER)
+        again = run(store, tmp_path, CONTROLLER, overrides=("seed=2",))
+        found = script_versions(store, "controller", "mine")
+        # The latest run comes first; numbers are by when a text was run for the first time.
+        assert [(each.number, each.run.id, each.count) for each in found] == [(1, again, 2), (2, second, 1)]
+        assert [each.text for each in found] == [CONTROLLER, OTHER]
+        assert found[0].run.id != first
+        summary = store.run(again).summary
+        assert summary is not None
+        (flow,) = summary["flows"]
+        assert found[0].goodput_bps == flow["goodput_bps"] > 0
+        assert found[0].rtt_s == flow["mean_rtt_s"]
+        assert found[0].loss == flow["loss_ratio"]
+
+        (scheduler,) = script_versions(store, "scheduler", "nearest")
+        assert (scheduler.text, scheduler.count) == (SCHEDULER, 3)
+        assert script_versions(store, "controller", "nearest") == ()
+        store.delete([second])
+        assert [each.run.id for each in script_versions(store, "controller", "mine")] == [again]
+
+
+def test_a_script_that_no_flow_has_has_no_numbers(tmp_path: Path) -> None:
+    with open_store(tmp_path / "runs.db") as store:
+        run(store, tmp_path, CONTROLLER, overrides=("flows.f.controller=lia",))
+        (version,) = script_versions(store, "controller", "mine")
+        assert math.isnan(version.goodput_bps)
+        assert math.isnan(version.rtt_s)
+
+
+def test_it_can_be_given_up(tmp_path: Path) -> None:
+    with open_store(tmp_path / "runs.db") as store:
+        run(store, tmp_path, CONTROLLER)
+        with pytest.raises(InterruptedError):
+            script_versions(store, "controller", "mine", lambda: True)

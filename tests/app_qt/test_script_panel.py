@@ -1,0 +1,352 @@
+"""Scripts in the window: begun, saved and run with a ghost, compared, tried, and never lost."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QPushButton, QToolButton
+from pytestqt.qtbot import QtBot
+from tests.helpers.scripts import CONTROLLER, SCHEDULER
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.scenarios.scripts import scripts_of
+from subflow_app.qt.comparison.feature import CompareFeature
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.script.desk import ScriptDesk
+from subflow_app.qt.script.feature import CHECK, COMPARE, NEXT_PROBLEM, RESTORE, SAVE, ScriptFeature
+from subflow_app.qt.script.new_dialog import NewScript, NewScriptDialog
+from subflow_store.liveness import this_process
+
+pytestmark = pytest.mark.one_window
+
+CONTROL = Qt.KeyboardModifier.ControlModifier
+FAILS = CONTROLLER.replace("w.ssthresh = max(w.cwnd / 2, 2)", "w.ssthresh = 1 / (loss.inflight - loss.inflight)")
+
+
+@pytest.fixture
+def feature(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot) -> Iterator[ScriptFeature]:
+    """The panel, shown, without a script."""
+    found = window.features[ScriptFeature]
+    found.show()
+    assert not found.desk.is_open
+    yield found
+    settle(qtbot, window, found)
+    dialogs.answer("ask_save_changes", *["discard"] * 4)
+    window.document_stack.clear()
+    window.documents.open_text(TWO_PATHS, "two-paths")
+
+
+def settle(qtbot: QtBot, window: MainWindow, feature: ScriptFeature) -> None:
+    qtbot.waitUntil(lambda: not window.runs.is_running and feature.is_settled, timeout=30_000)
+
+
+@pytest.fixture
+def begin(
+    window: MainWindow, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot
+) -> Callable[[str], ScriptDesk]:
+    """Begins a controller or scheduler with a text, and waits until it has run."""
+
+    def begun(text: str) -> ScriptDesk:
+        kind = "scheduler" if "def select" in text else "controller"
+        dialogs.answer("NewScriptDialog", NewScript("mine", ("download",)))
+        window.bar.trigger(f"script.new_{kind}")
+        settle(qtbot, window, feature)
+        feature.content.editor.put_text(text)
+        save(qtbot, window, feature)
+        return feature.desk
+
+    return begun
+
+
+def save(qtbot: QtBot, window: MainWindow, feature: ScriptFeature) -> None:
+    """By the key, in the text."""
+    QTest.keyClick(feature.content.editor, Qt.Key.Key_S, CONTROL)
+    settle(qtbot, window, feature)
+
+
+def test_a_new_controller_is_part_of_the_scenario_and_runs_at_once(
+    window: MainWindow, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot
+) -> None:
+    assert window.workspaces.current == "script"
+    dialogs.answer("NewScriptDialog", NewScript("mine", ("download",)))
+    window.bar.trigger("script.new_controller")
+    settle(qtbot, window, feature)
+
+    scenario = window.documents.doc.scenario
+    assert scenario is not None
+    assert scenario.flows["download"].controller.name == "mine"
+    assert feature.content.editor.text.startswith('"""mine: ')
+    assert feature.content.choice.currentText() == "mine"
+    assert not feature.desk.is_modified
+    (version,) = feature.content.versions.versions
+    assert (version.number, version.run.id) == (1, window.history.runs()[0].id)
+    assert version.text == feature.content.editor.text
+    window.document_stack.undo()
+    assert not feature.desk.is_open
+    assert "mine" not in window.documents.doc.text
+
+
+def test_saving_runs_again_at_full_speed_with_the_run_before_as_a_ghost(
+    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+) -> None:
+    begin(CONTROLLER)
+    before = window.history.runs()[0].id
+    feature.content.editor.put_text(CONTROLLER.replace("w.cwnd / 2", "w.cwnd / 4"))
+    assert feature.desk.is_modified
+    assert "●" in feature.content.state.text()
+    window.bar.trigger("run.speed_real_time")
+    with qtbot.waitSignal(window.runs.ended, timeout=1900):  # two seconds that nobody waits for
+        QTest.keyClick(feature.content.editor, Qt.Key.Key_S, CONTROL)
+    settle(qtbot, window, feature)
+
+    after = window.history.runs()[0].id
+    assert [window.shown.id_of(run) for run in range(window.shown.count)] == [after, before]
+    assert {curve.is_ghost for curve in window.plots.stack.time_plots[0].shown_curves()} == {False, True}
+    assert not feature.desk.is_modified
+    assert window.documents.doc.is_valid
+    store = window.database.store
+    assert store is not None
+    assert "w.cwnd / 4" in (store.run(after).scenario_text or "")
+
+
+def test_with_problems_it_is_saved_and_nothing_runs(
+    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+) -> None:
+    begin(CONTROLLER)
+    count = len(window.history.runs())
+    feature.content.editor.put_text(CONTROLLER.replace("gain * left", "gone * left"))
+    assert NEXT_PROBLEM in feature.possible()
+    save(qtbot, window, feature)
+    assert len(window.history.runs()) == count
+    assert "nothing runs" in window.statusBar().currentMessage()
+    assert "gone * left" in window.documents.doc.text
+    assert not window.documents.doc.is_valid
+    model = feature.content.problems.model
+    assert "gone" in model.index(0, 0).data()
+    feature.content.editor.place_cursor(0, 0)
+    feature.content.problems.view.clicked.emit(model.index(0, 0))
+    assert feature.content.editor.textCursor().blockNumber() == 6
+    feature.content.editor.place_cursor(0, 0)
+    window.bar.trigger("script.next_problem")
+    assert feature.content.editor.textCursor().blockNumber() == 6
+
+
+def test_a_run_that_fails_leads_to_its_line(
+    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]
+) -> None:
+    begin(FAILS)
+    model = feature.content.problems.model
+    told = model.index(0, 0).data()
+    assert told.startswith("line 11: the run failed at ")
+    assert "division by zero" in told
+    feature.content.editor.place_cursor(0, 0)
+    feature.content.problems.view.clicked.emit(model.index(0, 0))
+    assert feature.content.editor.textCursor().blockNumber() == 10
+
+
+def test_versions_are_compared_and_brought_back(
+    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+) -> None:
+    begin(CONTROLLER)
+    other = CONTROLLER.replace("w.cwnd / 2", "w.cwnd / 4")
+    feature.content.editor.put_text(other)
+    save(qtbot, window, feature)
+    versions = feature.content.versions
+    assert [each.text for each in versions.versions][:2] == [other, CONTROLLER]
+    assert {COMPARE} <= feature.possible()
+    assert RESTORE not in feature.possible()
+
+    versions.table.selectRow(1)
+    assert RESTORE in feature.possible()
+    window.bar.trigger("script.restore")
+    assert feature.content.editor.text == CONTROLLER
+    assert feature.desk.is_modified
+    feature.content.editor.undo()
+    assert feature.content.editor.text == other
+
+    versions.table.clearSelection()
+    window.bar.trigger("script.compare")
+    compare = window.features[CompareFeature]
+    qtbot.waitUntil(lambda: not window.workers.is_busy)
+    numbers = sorted(each.run.id for each in versions.versions[:2])
+    assert sorted(run.id for run in compare._runs) == numbers
+
+    versions.opened.emit(versions.versions[1])
+    qtbot.waitUntil(lambda: window.shown.ids == {versions.versions[1].run.id})
+
+
+def test_what_it_stands_is_tried_and_each_chip_opens_its_run(
+    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+) -> None:
+    begin(CONTROLLER.replace("max(w.cwnd / 2, 2)", "max(w.cwnd, 2)"))
+    strip = feature.content.conformance
+    assert strip.text_of("loss").startswith("Loss ")
+    assert strip.text_of("loss").endswith("%")
+    chip = strip.chip("newreno")
+    assert "no: a NewReno beside it keeps" in chip.toolTip()
+    assert chip.toolTip().startswith("Is it fair to NewReno?")
+    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+        QTest.mouseClick(chip, Qt.MouseButton.LeftButton)
+    settle(qtbot, window, feature)
+    assert window.history.runs()[0].name == "mine: is it fair to NewReno?"
+    assert window.shown.ids == {window.history.runs()[0].id}
+    # The strip still tells of the script, and a run after that has no ghost of another scenario.
+    assert strip.chip("newreno").isEnabled()
+    save(qtbot, window, feature)
+    assert window.shown.count == 1
+
+
+def test_what_was_not_saved_can_be_tried(
+    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+) -> None:
+    begin(CONTROLLER)
+    assert CHECK in feature.possible()
+    feature.content.editor.put_text(CONTROLLER.replace("max(w.cwnd / 2, 2)", "2").replace("gain *", "0.01 *"))
+    count = len(window.history.runs())
+    window.bar.trigger("script.check")
+    settle(qtbot, window, feature)
+    assert len(window.history.runs()) == count
+    assert "no: " in feature.content.conformance.chip("loss").toolTip()
+
+
+def test_a_scheduler_has_its_own_checks(
+    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]
+) -> None:
+    begin(SCHEDULER)
+    scenario = window.documents.doc.scenario
+    assert scenario is not None
+    assert scenario.flows["download"].scheduler.name == "mine"
+    assert feature.content.conformance.findChild(QToolButton, "conformance_newreno") is None
+    assert feature.content.conformance.text_of("outage").endswith("%")
+
+
+def test_a_scenario_that_is_a_file_has_its_scripts_beside_it(
+    window: MainWindow, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(TWO_PATHS)
+    window.documents.open(path)
+    dialogs.answer("NewScriptDialog", NewScript("mine", ("download",)))
+    window.bar.trigger("script.new_controller")
+    settle(qtbot, window, feature)
+    file = tmp_path / "mine.py"
+    assert file.read_text() == feature.content.editor.text
+    feature.content.editor.put_text(CONTROLLER)
+    save(qtbot, window, feature)
+    assert file.read_text() == CONTROLLER
+    assert "content" not in window.documents.doc.text
+    assert len(feature.content.versions.versions) == 2
+
+    # Somebody else writes it: taken over at once where nothing is lost for it.
+    file.write_text(CONTROLLER + "# theirs\n")
+    feature.content.editor.entered.emit()
+    assert feature.content.editor.text == CONTROLLER + "# theirs\n"
+    assert not feature.desk.is_modified
+    feature.content.editor.put_text(CONTROLLER + "# mine\n")
+    file.write_text(CONTROLLER + "# theirs again\n")
+    feature.content.editor.entered.emit()
+    assert feature.content.editor.text == CONTROLLER + "# mine\n"
+    assert "script_changed" in window.banners.topics()
+    dialogs.answer("confirm", False)
+    window.bar.trigger(SAVE)
+    assert file.read_text() == CONTROLLER + "# theirs again\n"
+    dialogs.answer("confirm", True)
+    window.bar.trigger(SAVE)
+    assert file.read_text() == CONTROLLER + "# mine\n"
+
+    # Another scenario is not opened before somebody has said what becomes of the changes.
+    feature.content.editor.put_text(CONTROLLER + "# more\n")
+    settle(qtbot, window, feature)
+    dialogs.answer("ask_save_changes", "cancel")
+    assert not window.documents.new()
+    assert feature.content.editor.text == CONTROLLER + "# more\n"
+    # The scenario names the script since, which is a change of its own.
+    dialogs.answer("ask_save_changes", "save", "save")
+    assert window.documents.new()
+    assert file.read_text() == CONTROLLER + "# more\n"
+    assert not feature.desk.is_open
+
+
+def test_what_the_scenario_holds_goes_with_it_when_that_is_saved(
+    window: MainWindow,
+    feature: ScriptFeature,
+    begin: Callable[[str], ScriptDesk],
+    dialogs: ScriptedDialogs,
+    tmp_path: Path,
+) -> None:
+    begin(CONTROLLER)
+    feature.content.editor.put_text(CONTROLLER + "# more\n")
+    dialogs.answer("save_path", tmp_path / "kept.toml")
+    window.bar.trigger("file.save")
+    assert "# more" in (tmp_path / "kept.toml").read_text()
+    assert not feature.desk.is_modified
+
+
+def test_saved_elsewhere_it_is_the_file_of_the_script_or_a_copy(
+    window: MainWindow,
+    feature: ScriptFeature,
+    begin: Callable[[str], ScriptDesk],
+    dialogs: ScriptedDialogs,
+    tmp_path: Path,
+) -> None:
+    desk = begin(CONTROLLER)
+    dialogs.answer("save_path", tmp_path / "copy.py")
+    window.bar.trigger("script.save_as")
+    assert (tmp_path / "copy.py").read_text() == CONTROLLER
+    assert desk.place is not None
+    assert desk.place.path is None
+
+    dialogs.answer("save_path", tmp_path / "kept.toml", tmp_path / "own.py")
+    window.bar.trigger("file.save")
+    window.bar.trigger("script.save_as")
+    assert desk.place.path == tmp_path / "own.py"
+    assert scripts_of(window.documents.doc.data, tmp_path)[0].content is None
+    assert window.documents.doc.is_valid
+
+
+def test_unsaved_changes_survive_the_death_of_the_program(
+    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+) -> None:
+    desk = begin(CONTROLLER)
+    feature.content.editor.put_text(CONTROLLER + "# typed\n")
+    desk._keep()
+    desk.recovery.settle()
+    dead = desk.recovery.file.with_name("dead.json")
+    entries = json.loads(desk.recovery.file.read_text())
+    entries["process"] = dataclasses.asdict(dataclasses.replace(this_process(), started="1"))
+    dead.write_text(json.dumps(entries))
+    feature.content.editor.put_text(CONTROLLER)
+
+    window.recovery.offer()
+    qtbot.waitUntil(lambda: any(topic.startswith("recovery_") for topic in window.banners.topics()))
+    (topic,) = (topic for topic in window.banners.topics() if topic.startswith("recovery_"))
+    buttons = window.banners._shown[topic].findChildren(QPushButton)
+    next(button for button in buttons if button.text() == "Recover").click()
+    assert feature.content.editor.text == CONTROLLER + "# typed\n"
+    assert desk.draft == "mine"  # it had no file: saving asks where it belongs
+    assert not dead.exists()
+
+
+def test_the_dialog_says_at_once_what_a_name_cannot_be(qtbot: QtBot) -> None:
+    def check(name: str) -> None:
+        if name == "taken":
+            raise InputError("<b>taken</b> already")
+
+    dialog = NewScriptDialog("controller", "free", ("a", "b"), check)
+    qtbot.addWidget(dialog)
+    assert dialog.add.isEnabled()
+    dialog.name.setText("taken")
+    assert not dialog.add.isEnabled()
+    assert dialog.problem.text() == "<b>taken</b> already"
+    assert dialog.problem.textFormat() == Qt.TextFormat.PlainText
+    dialog.name.setText(" mine ")
+    assert [dialog.flows.itemText(n) for n in range(dialog.flows.count())] == ["a", "b", "all flows", "none for now"]
+    dialog.flows.setCurrentIndex(2)
+    assert dialog.answer == NewScript("mine", ("a", "b"))
