@@ -16,7 +16,8 @@ namespace subflow {
 // scenario; a global sequence counter would have tied it to the history of insertions.
 //
 // A 4-ary heap of 16-byte entries: four children share a cache line. Timers are lazy: moving one later costs nothing
-// (it wakes early and is put off), moving one earlier adds an entry and the superseded one is skipped when it surfaces.
+// (it wakes early and is put off). To move one earlier its entry is looked for where there are few; where there are
+// many, an entry is added and the superseded one is skipped when it surfaces.
 class EventQueue {
 public:
     explicit EventQueue(std::size_t source_count = 0) : pending_(source_count, kNever) {
@@ -75,15 +76,25 @@ public:
     std::size_t heap_bytes() const { return heap_bytes_of(heap_, pending_); }
 
 private:
+    // Pacing has a timer be earlier with every other packet, and each superseded entry would stay for as long as a
+    // retransmission timeout.
+    static constexpr std::size_t kSearched = 512;
+
     struct Entry {
         Nanos time;
         std::uint64_t source = 0;  // as wide as the time: a copy of the entry then reads just what was written
     };
 
     void push(std::uint32_t source, Nanos time) {
+        const Entry live{pending_[source], source};
+        std::size_t place = heap_.size();
+        if (live.time < kNever && place <= kSearched)
+            for (place = 0; key(heap_[place]) != key(live); ++place) {
+            }
         pending_[source] = time;
-        heap_.push_back({time, source});
-        sift_up(heap_.size() - 1);
+        if (place == heap_.size()) heap_.emplace_back();
+        heap_[place] = {time, source};
+        sift_up(place);
     }
 
     // One comparison of numbers twice as wide is two instructions.

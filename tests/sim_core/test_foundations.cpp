@@ -150,26 +150,39 @@ TEST(EventQueue, AnEarlierDeadlineReplacesALaterOne) {
     EXPECT_EQ(times, (std::vector<std::int64_t>{20}));
 }
 
+TEST(EventQueue, EarlierDeadlinesTakeNoMemory) {
+    EventQueue queue(3);
+    const std::size_t bytes = queue.heap_bytes();
+    queue.schedule(0, 3000_ns);
+    queue.schedule(1, 10_ns);
+    for (std::int64_t at = 2000; at > 0; --at) queue.schedule(2, Nanos(at));
+    EXPECT_EQ(queue.heap_bytes(), bytes);
+    EXPECT_NO_THROW(queue.check_invariants());
+}
+
 // Random schedules from within handlers, against a sorted list.
-TEST(EventQueue, AgreesWithASortedList) {
-    constexpr std::uint32_t kSources = 37;
-    EventQueue queue(kSources);
-    std::vector<std::int64_t> due(kSources, -1);
-    for (std::uint32_t s = 0; s < kSources; ++s) {
+class EventQueues : public ::testing::TestWithParam<std::uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(FewAndMany, EventQueues, ::testing::Values(37, 700));
+
+TEST_P(EventQueues, AgreeWithASortedList) {
+    const std::uint32_t sources = GetParam();
+    EventQueue queue(sources);
+    std::vector<std::int64_t> due(sources, -1);
+    for (std::uint32_t s = 0; s < sources; ++s) {
         due[s] = static_cast<std::int64_t>(mix64(s) % 100);
         queue.schedule(s, Nanos(due[s]));
     }
     std::uint64_t step = 0;
     while (step < 5000) {
         std::tuple<std::int64_t, std::uint32_t> expected{-1, 0};
-        for (std::uint32_t s = 0; s < kSources; ++s)
+        for (std::uint32_t s = 0; s < sources; ++s)
             if (due[s] >= 0 && (std::get<0>(expected) < 0 || std::tuple{due[s], s} < expected)) expected = {due[s], s};
         bool handled = false;
         queue.dispatch([&](std::uint32_t source, Nanos now) {
             handled = true;
             EXPECT_EQ((std::tuple{now.value, source}), expected);
             const std::uint64_t draw = mix64(++step);
-            const auto other = static_cast<std::uint32_t>(draw % kSources);
+            const auto other = static_cast<std::uint32_t>(draw % sources);
             const std::int64_t at = now.value + static_cast<std::int64_t>((draw >> 8) % 50);
             if (other != source && (due[other] < 0 || at < due[other])) {
                 due[other] = at;
