@@ -6,8 +6,9 @@
 
 namespace subflow {
 
-TimerOutcome SubflowSender::on_expiry(Nanos now, const Siblings& siblings, const TransportOptions& options) {
+TimerOutcome SubflowSender::on_timer(Nanos now, const Siblings& siblings, const TransportOptions& options) {
     TimerOutcome outcome;
+    if (!has_expired(now)) return outcome;
     if (reordering_deadline_ <= now) {
         account_cwnd(now);
         reordering_deadline_ = kNever;

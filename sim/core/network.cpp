@@ -246,7 +246,9 @@ Nanos Network::on_subflow_timer(std::uint32_t index) {
         }
     }
     if (s.is_established) {
-        const TimerOutcome outcome = s.sender.on_timer(now_, gather_siblings(c, index), scenario_->transport);
+        TimerOutcome outcome;
+        if (s.sender.has_expired(now_))
+            outcome = s.sender.on_timer(now_, gather_siblings(c, index), scenario_->transport);
         if (outcome.timed_out) on_timed_out(index);
         if (outcome.began_recovery) marks_.add(now_, MarkKind::Loss, index, s.sender.window().ssthresh_pkts);
         if (outcome.wants_probe) send_probe(index);

@@ -167,11 +167,10 @@ public:
         const bool is_held_back = !pacer_.allows(now) && (has_window() || owes_first_retransmission_);
         return is_held_back ? std::min(pacer_.next(), deadline) : deadline;
     }
+    // Whether on_timer() has anything to do: it may have been the pacing alone that waited for the time.
+    bool has_expired(Nanos now) const { return next_expiry() <= now; }
     // Does what is due at `now`; early calls are harmless.
-    TimerOutcome on_timer(Nanos now, const Siblings& siblings, const TransportOptions& options) {
-        if (next_expiry() > now) return {};
-        return on_expiry(now, siblings, options);
-    }
+    TimerOutcome on_timer(Nanos now, const Siblings& siblings, const TransportOptions& options);
 
     // Calls visit(data_seq) for everything that was handed to it and is not known to have arrived.
     template <class Visit>
@@ -411,7 +410,6 @@ private:
     bool is_recovery_groundless(const AckOutcome& ack, Nanos echo, SeqRange duplicate);
     void undo_reduction();
     void tell_controller(CongestionEvent event, const Siblings& siblings);
-    TimerOutcome on_expiry(Nanos now, const Siblings& siblings, const TransportOptions& options);
     // Acknowledges everything below `cumulative` where something of it may have been SACKed before. Returns how many
     // packets were not.
     std::uint32_t advance_past_sacked(std::uint32_t cumulative, Nanos echo, const TransportOptions& options);
