@@ -40,9 +40,7 @@ public:
     // Returns the merged range that now holds `added`.
     template <class OnNew>
     SeqRange add(SeqRange added, OnNew&& on_new) {
-        // First range that touches or follows `added`.
-        auto it = std::lower_bound(ranges_.begin() + offset(), ranges_.end(), added.begin,
-                                   [](const SeqRange& r, std::uint32_t seq) { return r.end < seq; });
+        auto it = first_touching(added.begin);
         SeqRange merged = added;
         std::uint32_t uncovered = added.begin;
         auto last = it;
@@ -89,6 +87,16 @@ public:
 
 private:
     std::ptrdiff_t offset() const { return static_cast<std::ptrdiff_t>(first_); }
+    // The first range that touches or follows `seq`: mostly one of the last, which the processor then guesses.
+    std::vector<SeqRange>::iterator first_touching(std::uint32_t seq) {
+        const auto begin = ranges_.begin() + offset();
+        auto end = ranges_.end();
+        for (int tries = 3; tries > 0; --tries) {
+            if (end == begin || (end - 1)->end < seq) return end;
+            --end;
+        }
+        return std::lower_bound(begin, end, seq, [](const SeqRange& r, std::uint32_t s) { return r.end < s; });
+    }
     std::vector<SeqRange>::const_iterator first_ending_after(std::uint32_t seq) const {
         return std::upper_bound(ranges_.begin() + offset(), ranges_.end(), seq,
                                 [](std::uint32_t s, const SeqRange& r) { return s < r.end; });
