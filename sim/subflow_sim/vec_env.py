@@ -316,16 +316,18 @@ class VecEnv:
             envs: which; None: all.
         """
         chosen = self._all if envs is None else list(envs)
+        rows = slice(None) if envs is None else chosen
         given = np.asarray(action, np.float32)
         if given.shape != self._action.shape:
             raise SimulationError(f"actions have the shape {self._action.shape}, not {given.shape}")
-        if not np.isfinite(given[chosen][self.acting[chosen]]).all():
+        taken = given[rows]
+        if not np.isfinite(taken).all() and not np.isfinite(taken[self.acting[rows]]).all():
             raise SimulationError("an action is not a finite number")
-        self._action[chosen] = given[chosen]
-        for env in chosen:
-            if self.terminated[env] or self.truncated[env]:
-                self.episode[env] += 1
-                self._load(env)
+        self._action[rows] = taken
+        for position in np.flatnonzero(self.terminated[rows] | self.truncated[rows]):
+            env = chosen[position]
+            self.episode[env] += 1
+            self._load(env)
         self._core.send(chosen)
         self._under_way += len(chosen)
 
