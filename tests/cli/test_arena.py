@@ -44,7 +44,7 @@ def test_entrants_are_tried_shown_and_written(subflow: Subflow, tmp_path: Path, 
 def test_who_is_entered_stands_among_all_that_are_known(subflow: Subflow, database: Path) -> None:
     command = ("arena", "--family", "slow", "--split", "validation", "--numbers", 1, "--jobs", 1, "--db", database)
     assert subflow(*command, "--controllers", "lia,cubic", "--json").code == 0
-    found = subflow(*command, "--enter", "cubic:hystart=off", "--json").document
+    found = subflow(*command, "cubic:hystart=off", "--json").document
     assert {each["controller"] for each in found["standings"]} == {"lia", "cubic", "cubic:hystart=off"}
 
 
@@ -68,7 +68,7 @@ def test_what_ships_is_shown_where_nothing_was_run(subflow: Subflow) -> None:
         (("--contest", "nowhere"), "no such contest"),
         (("--family", "losy"), "did you mean lossy"),
         (("--controllers", "cubc"), "did you mean cubic"),
-        (("--enter", "cubic:speed=3"), "speed"),
+        (("cubic:speed=3",), "speed"),
         (("--metric", "speed"), "allowed are utility"),
         (("--split", "exam"), "allowed are train, validation, test"),
         (("--numbers", "0"), "at least 1"),

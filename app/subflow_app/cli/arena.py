@@ -25,18 +25,17 @@ if TYPE_CHECKING:
 
 
 def arena(
+    entries: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[ENTRY]...",
+            help="Enter this: NAME or NAME:KEY=VALUE,KEY=VALUE, where NAME may be a script's file, or a policy file. "
+            "All others are shown as far as they are known; left out: all are entered.",
+        ),
+    ] = None,
     is_quick: Annotated[
         bool, typer.Option("--quick", help="Ten networks of each family and not twenty; everybody in minutes.")
     ] = False,
-    enter: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--enter",
-            metavar="ENTRY",
-            help="Enter this: NAME or NAME:KEY=VALUE,KEY=VALUE, where NAME may be a script's file, or a policy file; "
-            "several times. All others are shown as far as they are known.",
-        ),
-    ] = None,
     controllers: Annotated[
         str | None, typer.Option(metavar="LIST", help="Only these, by comma; left out: all that there are.")
     ] = None,
@@ -104,7 +103,7 @@ def arena(
         raise InputError(f"--out {out}: this is a file, not a folder")
     n_jobs = job_count(jobs)
     names = [] if controllers is None else [name.strip() for name in controllers.split(",")]
-    named = [*names, *(enter or ())]
+    named = [*names, *(entries or ())]
     given = None if numbers is None else seeds_option(numbers)
 
     def asked(who: Sequence[str]) -> Entry:
@@ -115,7 +114,7 @@ def arena(
         _print_list(chosen, as_json=as_json)
         return
     # Who is entered alone is shown among all that are known.
-    shown = asked([*(each.name for each in asked(()).entrants), *enter]) if enter and not names else chosen
+    shown = asked([*(each.name for each in asked(()).entrants), *entries]) if entries and not names else chosen
     with ExitStack() as stack:
         if no_store:
             store = stack.enter_context(open_store(":memory:"))

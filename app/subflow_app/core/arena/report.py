@@ -152,7 +152,7 @@ def commands(board: Board) -> list[str]:
         command += f" --split {entry.split}"
     if len(entry.families) < len(family_titles()):
         command += "".join(f" --family {family}" for family in entry.families)
-    return [command, f"{command} --enter mplibra:policy=neutral --enter my-policy.safetensors"]
+    return [command, f"{command} mplibra:policy=neutral my-policy.safetensors"]
 
 
 def _scatter(rows: Sequence[Standing], title: str, along: str, up: str) -> Panel:
