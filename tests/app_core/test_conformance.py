@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 
-from subflow_app.core.conformance import CHECKS, HALF, ConformanceJob, Finding, checks_of
+from subflow_app.core.arena import results
+from subflow_app.core.conformance import ARENA, CHECKS, HALF, ArenaTrial, ConformanceJob, Finding, checks_of
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.runs import RunJob
 from subflow_sim.arena.utility import GATE
@@ -32,8 +33,8 @@ def test_newreno_as_a_script_stands_everything_as_newreno_does() -> None:
     assert {each.verdict for each in found.values()} == {"pass"}
     for name in ("loss", "timeouts", "buffer", "outage", "newreno"):
         # The script halves its window by cwnd, NewReno by what is in flight: nearly the same.
-        assert found[name].share == pytest.approx(1.0, abs=0.15), name
-    assert 0.1 < found["hundred"].share <= 1.0
+        assert found[name].value == pytest.approx(1.0, abs=0.15), name
+    assert 0.1 < found["hundred"].value <= 1.0
     assert "of what newreno gets" in found["loss"].text
 
 
@@ -47,13 +48,13 @@ def test_a_scheduler_is_asked_what_schedulers_can_answer() -> None:
 def test_one_that_never_gives_way_is_not_fair_to_newreno() -> None:
     found = findings("controller", GREEDY)
     assert found["newreno"].verdict == "fail"
-    assert found["newreno"].share < GATE
+    assert found["newreno"].value < GATE
 
 
 def test_one_that_hardly_sends_does_not_survive_loss() -> None:
     found = findings("controller", TIMID)
     assert found["loss"].verdict == "fail"
-    assert found["loss"].share < HALF
+    assert found["loss"].value < HALF
     assert found["newreno"].verdict == "pass"  # nobody is kinder
 
 
@@ -79,6 +80,30 @@ def test_a_script_with_problems_ends_the_job_with_them() -> None:
     assert outcome.state is JobState.FAILED
     assert isinstance(outcome.error, ScenarioError)
     assert "nonsense" in str(outcome.error)
+
+
+def test_the_arena_ranks_a_script_that_it_does_not_keep(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(results, "QUICK_NUMBERS", range(1, 2))
+    trial = ArenaTrial("mine", CONTROLLER)
+    assert trial.run().state is JobState.FINISHED
+    (finding,) = trial.findings
+    assert finding.check is ARENA
+    # As NewReno, which it is but for a detail.
+    assert finding.verdict == "pass"
+    assert -3 < finding.value < 0
+    assert finding.text.startswith(f"score {finding.number}, place ")
+    scenario = finding.source.scenario
+    assert scenario.name.startswith("mine: ")
+    assert "mine" in {flow.controller.name for flow in scenario.flows.values()}
+    result = RunJob(scenario, finding.source.text).run()
+    assert result.status is JobState.FINISHED
+
+
+def test_the_arena_of_a_script_can_be_stopped() -> None:
+    trial = ArenaTrial("mine", CONTROLLER)
+    trial.stop()
+    assert trial.run().state is JobState.STOPPED
+    assert trial.findings == ()
 
 
 def test_every_check_has_an_id_of_its_own_and_asks_a_question() -> None:

@@ -15,6 +15,7 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
+from subflow_app.core.arena import results
 from subflow_app.core.errors import InputError
 from subflow_app.core.scenarios.scripts import scripts_of
 from subflow_app.qt.comparison.feature import CompareFeature
@@ -203,9 +204,14 @@ def test_what_it_stands_is_tried_and_each_chip_opens_its_run(
     assert window.shown.count == 1
 
 
-def test_what_was_not_saved_can_be_tried(
-    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
+def test_what_was_not_saved_can_be_tried_in_the_arena_too(
+    window: MainWindow,
+    feature: ScriptFeature,
+    begin: Callable[[str], ScriptDesk],
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(results, "QUICK_NUMBERS", range(1, 2))
     begin(CONTROLLER)
     assert CHECK in feature.possible()
     feature.content.editor.put_text(CONTROLLER.replace("max(w.cwnd / 2, 2)", "2").replace("gain *", "0.01 *"))
@@ -213,7 +219,25 @@ def test_what_was_not_saved_can_be_tried(
     window.bar.trigger("script.check")
     settle(qtbot, window, feature)
     assert len(window.history.runs()) == count
-    assert "no: " in feature.content.conformance.chip("loss").toolTip()
+    strip = feature.content.conformance
+    assert "no: " in strip.chip("loss").toolTip()
+    assert "place " in strip.chip("arena").toolTip()
+    assert strip.text_of("arena").startswith("Arena -")
+    with qtbot.waitSignal(window.runs.ended, timeout=60_000):
+        strip.chip("arena").click()
+    assert window.history.runs()[0].name.startswith("mine: ")
+
+    # The same text stands the same; after another one it is asked again by a click alone.
+    save(qtbot, window, feature)
+    assert strip.text_of("arena").startswith("Arena -")
+    feature.content.editor.put_text(CONTROLLER)
+    save(qtbot, window, feature)
+    assert strip.text_of("loss").endswith("%")
+    assert strip.text_of("arena") == "Arena"
+    strip.chip("arena").click()
+    assert strip.text_of("arena") == "Arena …"
+    settle(qtbot, window, feature)
+    assert strip.text_of("arena").startswith("Arena -")
 
 
 def test_a_scheduler_has_its_own_checks(

@@ -8,6 +8,7 @@ import pytest
 from tests.cli.conftest import Subflow
 from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER, write_scenario
 
+from subflow_app.core.arena import results
 from subflow_sim.catalog import controllers
 
 
@@ -148,3 +149,24 @@ def test_a_script_is_evaluated_beside_the_classics(subflow: Subflow, folder: Pat
     answer = subflow("evaluate", "mine", *words)
     assert answer.code == 0, answer.err
     assert {each["controller"] for each in answer.document["controllers"]} == {"lia", "mine"}
+
+
+def test_what_a_script_stands_is_told_and_decides_on_the_exit_code(
+    subflow: Subflow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(results, "QUICK_NUMBERS", range(1, 2))
+    Path("newreno.py").write_text(CONTROLLER)  # called as something built in
+    stands = subflow("controllers", "check", "newreno.py", "--conformance")
+    assert (stands.code, stands.err) == (0, "")
+    lines = stands.out.splitlines()
+    assert lines[0].startswith("newreno.py: no problems")
+    assert [line[:4] for line in lines[1:]] == ["  ✓ "] * 7
+    assert lines[-1].startswith("  ✓ what does the arena say? score -")
+
+    Path("mine.py").write_text(SCHEDULER.replace("s.is_available", "s.is_available and s.cwnd < 0"))
+    Path("wrong.py").write_text("def on_ack(w, ack):\n    nonsense\n")
+    answer = subflow("schedulers", "check", "mine.py", "--conformance", "--json")
+    assert answer.code == 1
+    (document,) = answer.document
+    assert {each["check"]: each["verdict"] for each in document["conformance"]}["loss"] == "fail"
+    assert subflow("controllers", "check", "wrong.py", "mine.py", "--conformance").code == 2

@@ -16,6 +16,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 
 if TYPE_CHECKING:
+    from subflow_app.core.conformance import Finding
     from subflow_sim.scenario_model import ScriptFile, ScriptKind
     from subflow_sim.script import ScriptProblem
 
@@ -105,19 +106,28 @@ def new_scheduler(name: NewName) -> None:
 @schedulers_app.command()
 def check(
     files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="Scripts.")],
+    conformance: Annotated[
+        bool,
+        typer.Option(
+            "--conformance",
+            help="Also try what they stand: loss, timeouts, one packet of buffer, an outage, a hundred flows; of "
+            "controllers whether they are fair to NewReno, and what the arena says.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Tell all that is wrong with scripts, by line and column.
 
-    A script is a controller, or a scheduler if it defines select. It is read, never run: nothing in it can touch
-    this machine.
+    A script is a controller, or a scheduler if it defines select. It is read, never run by Python: nothing in it can
+    touch this machine.
 
-    Exit code: 0 when nothing is wrong with any of them, 2 otherwise.
+    Exit code: 0 when nothing is wrong with any of them, 2 otherwise, and 1 when one does not stand what --conformance
+    tries.
     """
     from subflow_app.core.scenarios.script_files import open_script
     from subflow_sim.script import check_script
 
-    is_fine = True
+    is_fine = stands = True
     documents: list[dict[str, Any]] = []
     for path in files:
         try:
@@ -133,9 +143,43 @@ def check(
         documents.append(_document(path, script, problems))
         if not as_json:
             _print_checked(path, script, problems)
+        if conformance and not problems:
+            findings = _try(script, is_quiet=as_json)
+            stands = stands and all(each.verdict == "pass" for each in findings)
+            documents[-1]["conformance"] = [each.document() for each in findings]
     if as_json:
         print_json(documents)
-    raise typer.Exit(exit_codes.OK if is_fine else exit_codes.BAD_INPUT)
+    if not is_fine:
+        raise typer.Exit(exit_codes.BAD_INPUT)
+    raise typer.Exit(exit_codes.OK if stands else exit_codes.FAILED)
+
+
+def _try(script: ScriptFile, *, is_quiet: bool) -> list[Finding]:
+    """What a script stands, told as it comes."""
+    from subflow_app.cli.progress import in_background
+    from subflow_app.core.catalog import app_catalog
+    from subflow_app.core.conformance import ArenaTrial, ConformanceJob
+    from subflow_app.core.scenarios.script_files import check_script_name
+
+    name = script.name
+    try:
+        check_script_name(name, script.kind, app_catalog())
+    except InputError:
+        name = "checked"  # a file may be called as somebody likes
+    jobs: list[ConformanceJob | ArenaTrial] = [ConformanceJob(script.kind, name, script.text)]
+    if script.kind == "controller":
+        jobs.append(ArenaTrial(name, script.text))
+    findings: list[Finding] = []
+    for job in jobs:
+        outcome, signal_number = in_background(job, job.name)
+        if signal_number:
+            raise typer.Exit(exit_codes.stopped_by(signal_number))
+        outcome.check()
+        findings += job.findings
+        for each in () if is_quiet else job.findings:
+            sign = {"pass": "✓", "fail": "✗", "error": "✗"}[each.verdict]
+            print_line(f"  {sign} {each.check.question} {each.text}")
+    return findings
 
 
 def _print_checked(path: Path, script: ScriptFile, problems: tuple[ScriptProblem, ...]) -> None:

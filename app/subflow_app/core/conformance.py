@@ -3,28 +3,42 @@
 Every check is a scenario of its own with the script in it, so that whoever wants to know why it fails can open the run.
 It is compared with the same network where NewReno, or the scheduler minrtt, stands in its place: what is hard there is
 hard for everybody, and half of what the plainest gets is a low bar that only what is broken misses.
+
+The arena is asked besides: the script sends in its networks, in the quick form, and is ranked among those whose
+outcomes ship. Nothing of it is kept: a draft is nobody's entry.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
+from subflow_app.core.arena.entrants import Entrant, entrant_of
+from subflow_app.core.arena.job import ArenaJob
+from subflow_app.core.arena.results import Board, entry, known_board
+from subflow_app.core.arena.standings import standings
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.jobs.executors import ExecutorMaker, executor_maker
-from subflow_app.core.jobs.job import Batch
+from subflow_app.core.jobs.job import Batch, Job
+from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.library.shipped import shipped_outcomes
 from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
-from subflow_app.core.scenarios.script_files import script_table
-from subflow_app.core.scenarios.toml_edit import Lines, render
+from subflow_app.core.scenarios.script_files import add_script, script_table
+from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, render, set_value, set_values
+from subflow_sim.arena.networks import Network
 from subflow_sim.arena.utility import GATE
 from subflow_sim.scenario import parse_scenario
-from subflow_sim.scenario_model import ScriptKind
+from subflow_sim.scenario_model import ScriptFile, ScriptKind
+from subflow_sim.script_reader import SUFFIX
+from subflow_sim.toml_map import Path
+from subflow_store import open_store
+from subflow_store.database import IN_MEMORY
 
 Verdict = Literal["pass", "fail", "error"]
 
@@ -33,6 +47,9 @@ HALF = 0.5
 
 STARVED = 0.1
 """Share of the mean of many flows that none may be below."""
+
+_NEAR = 0.05
+"""Of scores in the arena: what is not further below NewReno than this is as good."""
 
 _PLAINEST: Mapping[ScriptKind, str] = {"controller": "newreno", "scheduler": "minrtt"}
 _SAMPLE_INTERVAL_S = 0.1
@@ -77,13 +94,27 @@ paths = [["first"]]
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
-    """Something to stand.
+class Question:
+    """Something that is asked of a script.
 
     Attributes:
         id: names it in documents.
         title: in a word or two, in English.
         question: what it asks, in English.
+        tells: the answer, in English, with its numbers as `{share}`.
+    """
+
+    id: str
+    title: str
+    question: str
+    tells: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check(Question):
+    """Something to stand.
+
+    Attributes:
         kinds: of scripts that are asked it.
         rate: of each link.
         queue: of each link.
@@ -93,13 +124,8 @@ class Check:
         duration_s: of the run.
         warmup_s: what does not count.
         judges: tells from the flows with the script and with the plainest a share, and whether it is enough.
-        tells: what the share is, in English, with `{share}` where it stands.
     """
 
-    id: str
-    title: str
-    question: str
-    tells: str
     judges: Callable[[_Flows, _Flows], tuple[float, bool]]
     kinds: Sequence[ScriptKind] = ("controller", "scheduler")
     rate: str = "10Mbit/s"
@@ -228,27 +254,47 @@ CHECKS: tuple[Check, ...] = (
 """In order; a scheduler has the links twice."""
 
 
+ARENA = Question(
+    "arena",
+    translatable("Arena"),
+    translatable("what does the arena say?"),
+    translatable("score {score}, place {rank} of {count}, where NewReno has {reference}; it is worst in {network}"),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What came of a check.
+    """What came of a question.
 
     Attributes:
-        check: that was made.
-        verdict: of it; "error" if the run failed.
-        share: that was judged; 0 if the run failed.
+        check: that was asked.
+        verdict: of it; "error" if a run failed.
+        value: that was judged: a share, or the score in the arena; 0 if a run failed.
         text: what came of it, in the language of the window.
         source: the run that shows it.
     """
 
-    check: Check
+    check: Question
     verdict: Verdict
-    share: float
+    value: float
     text: str
     source: ScenarioSource
 
+    @property
+    def number(self) -> str:
+        """What was judged, in short; empty if a run failed."""
+        if self.verdict == "error":
+            return ""
+        return f"{self.value:.2f}" if self.check is ARENA else f"{self.value:.0%}"
+
     def document(self) -> dict[str, Any]:
         """It as JSON."""
-        return {"check": self.check.id, "verdict": self.verdict, "share": self.share, "text": self.text}
+        return {"check": self.check.id, "verdict": self.verdict, "value": self.value, "text": self.text}
+
+
+def questions_of(kind: ScriptKind) -> tuple[Question, ...]:
+    """All that can be asked of controllers, or of schedulers."""
+    return (*checks_of(kind), ARENA) if kind == "controller" else checks_of(kind)
 
 
 def checks_of(kind: ScriptKind) -> tuple[Check, ...]:
@@ -277,6 +323,7 @@ class ConformanceJob(Batch[Check]):
         self._kind, self._name, self._text = kind, name, text
         self._sources: dict[str, ScenarioSource] = {}
         self._findings: dict[str, Finding] = {}
+        self.asked: tuple[Question, ...] = self.checks
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -299,6 +346,80 @@ class ConformanceJob(Batch[Check]):
     def _give_up(self, item: Check, problem: str) -> None:
         super()._give_up(item, problem)
         self._findings[item.id] = Finding(item, "error", 0.0, problem, self._sources[item.id])
+
+
+class ArenaTrial(Job):
+    """Has a controller send in the networks of the arena, in its quick form; as `ConformanceJob`.
+
+    Args:
+        name: of the script.
+        text: of it.
+        jobs: how many at once.
+    """
+
+    def __init__(self, name: str, text: str, *, jobs: int = 1) -> None:
+        super().__init__(1, "arena")
+        self._script = ScriptFile(name, "controller", text, f"{name}{SUFFIX}")
+        self._jobs = jobs
+        self._job: ArenaJob | None = None
+        self.asked: tuple[Question, ...] = (ARENA,)
+        self.findings: tuple[Finding, ...] = ()
+
+    @property
+    def progress(self) -> JobProgress:
+        """How far its runs are."""
+        job = self._job
+        return self._progress if job is None or self._progress.finished else job.progress
+
+    def stop(self) -> None:
+        """End soon."""
+        super().stop()
+        if self._job is not None:
+            self._job.stop()
+
+    def _work(self) -> None:
+        everybody = entry(is_quick=True)
+        own = entrant_of(self._script)
+        with open_store(IN_MEMORY) as store:
+            self._job = ArenaJob(replace(everybody, entrants=(own,)), store, jobs=self._jobs)
+            if self.is_stopped:
+                return
+            self._job.run().check()
+            if self.is_stopped:
+                return
+            known = replace(everybody, entrants=(*everybody.entrants, own))
+            board = known_board(known, store, shipped_outcomes(), lambda: self.is_stopped)
+        self.findings = (self._found(own, board),)
+        self._tell(finished=1)
+
+    def _found(self, own: Entrant, board: Board) -> Finding:
+        ranked = [each for each in standings(board) if each.is_complete or each.name == own.name]
+        scores = {each.name: each.score.mean for each in ranked}
+        better = sum(score > scores[own.name] for score in scores.values())
+        results = {net.name: (board.results[own.name, net.name].utility, net) for net in board.entry.networks()}
+        _utility, worst = min(results.values(), key=lambda each: each[0])
+        reference = scores.get(_PLAINEST["controller"], math.nan)
+        text = tr(
+            ARENA.tells,
+            score=f"{scores[own.name]:.2f}",
+            rank=better + 1,
+            count=len(scores),
+            reference=f"{reference:.2f}",
+            network=worst.name,
+        )
+        is_enough = not scores[own.name] < reference - _NEAR
+        return Finding(ARENA, "pass" if is_enough else "fail", scores[own.name], text, self._source(own, worst))
+
+    def _source(self, own: Entrant, net: Network) -> ScenarioSource:
+        """A network with the script in it."""
+        text = add_script(net.text, "controller", self._script.name, content=self._script.text).text
+        chosen: dict[Path, TomlValue] = {}
+        for flow in net.competes:
+            chosen["flows", flow, "controller"] = own.controller
+            chosen["flows", flow, "scheduler"] = own.scheduler
+        text = set_values(text, chosen)
+        text = set_value(text, ("name",), f"{own.name}: {net.name}")
+        return ScenarioSource(parse_scenario(text, algorithms=app_catalog()), text)
 
 
 def _task_of(source: ScenarioSource) -> RunTask:

@@ -251,6 +251,15 @@ def _of_script(path: Path, catalog: AlgorithmCatalog) -> Algorithm:
         raise ArenaError("\n".join(script_problems(path, error.problems))) from error
 
 
+def entrant_of(script: ScriptFile) -> Entrant:
+    """A script that is no file.
+
+    Raises:
+        ScriptError: with all that is wrong with it.
+    """
+    return _entrant(algorithm_of(script), {}, app_catalog())
+
+
 def _of_policy(path: Path, catalog: AlgorithmCatalog) -> Entrant:
     from subflow_sim.policy import Policy
 

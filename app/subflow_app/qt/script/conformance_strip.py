@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from subflow_app.core.conformance import Check, Finding
+from subflow_app.core.conformance import ARENA, Finding, Question
 from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.plain_text import as_written
@@ -22,25 +22,34 @@ class ConformanceStrip(QWidget):
     """A button for each check, with its number once that is known."""
 
     opened = Signal(object)  # Finding, whose run is to be shown
+    asked = Signal()  # what is not asked but by a click
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        """No checks yet."""
+        """No questions yet."""
         super().__init__(parent)
         named(self, "conformance", tr("What the script stands"))
         self._layout = WrapLayout(self)
         self._chips: dict[str, QToolButton] = {}
         self._findings: Mapping[str, Finding] = {}
-        self._checks: Sequence[Check] = ()
         follow_theme(self._recolour)
 
-    def show_checks(self, checks: Sequence[Check], findings: Sequence[Finding], *, is_working: bool) -> None:
-        """Shows what is known of these checks; of the others, whether they are being made."""
-        if [check.id for check in checks] != list(self._chips):
-            self._make(checks)
-        self._checks = checks
-        self._findings = {finding.check.id: finding for finding in findings}
-        for check in checks:
-            self._tell(check, self._findings.get(check.id), is_working)
+    def show_findings(
+        self, questions: Sequence[Question], findings: Mapping[str, Finding], working: Sequence[Question]
+    ) -> None:
+        """Shows what is known.
+
+        Args:
+            questions: that can be asked.
+            findings: by what was asked.
+            working: on which somebody is at work.
+        """
+        if [question.id for question in questions] != list(self._chips):
+            self._make(questions)
+        self._findings = dict(findings)
+        at_work = {question.id for question in working}
+        for question in questions:
+            is_offered = question is ARENA and not at_work
+            self._tell(question, self._findings.get(question.id), question.id in at_work, is_offered=is_offered)
 
     def text_of(self, check_id: str) -> str:
         """What a chip says."""
@@ -50,39 +59,43 @@ class ConformanceStrip(QWidget):
         """One of them."""
         return self._chips[check_id]
 
-    def _make(self, checks: Sequence[Check]) -> None:
+    def _make(self, questions: Sequence[Question]) -> None:
         for chip in self._chips.values():
             self._layout.removeWidget(chip)
             chip.deleteLater()
         self._chips = {}
-        for check in checks:
-            chip = named(QToolButton(self, autoRaise=False), f"conformance_{check.id}")
+        for question in questions:
+            chip = named(QToolButton(self, autoRaise=False), f"conformance_{question.id}")
             chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-            chip.clicked.connect(lambda _on=False, check_id=check.id: self._open(check_id))
+            chip.clicked.connect(lambda _on=False, question_id=question.id: self._open(question_id))
             self._layout.addWidget(chip)
-            self._chips[check.id] = chip
+            self._chips[question.id] = chip
 
-    def _open(self, check_id: str) -> None:
-        if check_id in self._findings:
-            self.opened.emit(self._findings[check_id])
-
-    def _tell(self, check: Check, finding: Finding | None, is_working: bool) -> None:
-        chip = self._chips[check.id]
-        title, question = tr(check.title), tr(check.question)
-        chip.setEnabled(finding is not None)
-        if finding is None:
-            chip.setText(tr("{title} …", title=title) if is_working else title)
-            says = tr("being tried") if is_working else tr("not tried yet")
+    def _open(self, question_id: str) -> None:
+        if question_id in self._findings:
+            self.opened.emit(self._findings[question_id])
         else:
-            chip.setText(title if finding.verdict == "error" else f"{title} {finding.share:.0%}")
+            self.asked.emit()
+
+    def _tell(self, question: Question, finding: Finding | None, is_at_work: bool, *, is_offered: bool) -> None:
+        chip = self._chips[question.id]
+        title, asks = tr(question.title), tr(question.question)
+        asks = f"{asks[:1].upper()}{asks[1:]}"
+        chip.setEnabled(finding is not None or is_offered)
+        if finding is not None:
+            chip.setText(f"{title} {finding.number}".rstrip())
             verdict = {"pass": tr("yes"), "fail": tr("no"), "error": tr("the run failed")}[finding.verdict]
-            says = f"{verdict}: {finding.text}"
-        tip = f"{question[:1].upper()}{question[1:]}\n{says}"
-        chip.setToolTip(as_written(tip if finding is None else f"{tip}\n{tr('Click to see that run.')}"))
+            says = finding.text if question is ARENA else f"{verdict}: {finding.text}"
+            tip = (asks, says, tr("Click to see that run."))
+        else:
+            chip.setText(tr("{title} …", title=title) if is_at_work else title)
+            says = tr("being tried") if is_at_work else tr("not tried yet")
+            tip = (asks, says, *((tr("Click to ask: it takes half a minute at most."),) if is_offered else ()))
+        chip.setToolTip(as_written("\n".join(tip)))
         chip.setAccessibleName(f"{chip.text()}: {says}")
         chip.setIcon(icon(*_ICONS[finding.verdict if finding is not None else ""]))
 
     def _recolour(self, _tokens: Tokens) -> None:
-        for check in self._checks:
-            finding = self._findings.get(check.id)
-            self._chips[check.id].setIcon(icon(*_ICONS[finding.verdict if finding is not None else ""]))
+        for question_id, chip in self._chips.items():
+            finding = self._findings.get(question_id)
+            chip.setIcon(icon(*_ICONS[finding.verdict if finding is not None else ""]))

@@ -17,7 +17,7 @@ from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
-    from subflow_app.core.conformance import ConformanceJob, Finding
+    from subflow_app.core.conformance import ArenaTrial, ConformanceJob, Finding
     from subflow_app.core.history.script_versions import ScriptVersion
     from subflow_app.core.jobs.job import JobOutcome
     from subflow_app.core.running.runs import RunJob, RunResult
@@ -50,8 +50,9 @@ class ScriptFeature(Feature):
         self.panel: LazyPanel = LazyPanel("script_panel", tr("Script"), room=_ROOM)
         self._content: ScriptPanel | None = None
         self._desk: ScriptDesk | None = None
-        self._job: ConformanceJob | None = None
-        self._findings: Sequence[Finding] = ()
+        self._job: ConformanceJob | ArenaTrial | None = None
+        self._asks_arena = False  # once the checks are made
+        self._findings: dict[str, Finding] = {}  # by what was asked
         self._tried = ("", "")  # name and text of the script that the strip tells of
         self._possible: frozenset[str] = frozenset()
         self._follow = timer(self, self._show_conformance, _FOLLOW_MS)
@@ -78,6 +79,7 @@ class ScriptFeature(Feature):
             content.versions.selection_changed.connect(self._on_changed)
             content.versions.opened.connect(self._open_run)
             content.conformance.opened.connect(self._show_finding)
+            content.conformance.asked.connect(self._ask_arena)
             self._desk = ScriptDesk(self.window, content, self)
             self._desk.changed.connect(self._on_changed)
             self._desk.saved.connect(self._on_saved)
@@ -153,7 +155,7 @@ class ScriptFeature(Feature):
         """Tries what the text in the editor stands."""
         self.content.editor.check()
         if not self.content.editor.problems:
-            self._try(self.desk.kind, self.desk.name, self.content.editor.text)
+            self._try(asks_arena=True)
 
     def compare(self) -> None:
         """Compares the runs of the two versions that are selected, or else of the two latest."""
@@ -216,14 +218,16 @@ class ScriptFeature(Feature):
         """What was saved runs at once: nothing else tells so well what it does."""
         content, window = self.content, self.window
         content.editor.check()
-        self._stop_trying()
+        if self._tried != (self.desk.name, content.editor.text):
+            self._stop_trying()
+            self._tried = (self.desk.name, "")
+            self._show_conformance()
         if content.editor.problems:
             window.tell(tr("Saved; nothing runs, as the script has problems."))
             return
         if window.documents.doc.scenario is None:
             window.tell(tr("Saved; nothing runs, as the scenario has problems."))
             return
-        self._possible = frozenset()
         window.session.run_again()
 
     def _on_run_ended(self, job: RunJob, result: RunResult) -> None:
@@ -236,7 +240,7 @@ class ScriptFeature(Feature):
         if result.error is not None:
             self._show_failure(error_text(result.error), job)
         elif text == content.editor.text and result.status.value == "finished" and self._tried != (desk.name, text):
-            self._try(desk.kind, desk.name, text)
+            self._try(asks_arena=False)
 
     def _show_failure(self, text: str, job: RunJob) -> None:
         """Lists what ended the run as a problem of its line."""
@@ -251,14 +255,30 @@ class ScriptFeature(Feature):
         self.content.show_problems((*self.content.editor.problems, problem))
         self._on_changed()
 
-    def _try(self, kind: ScriptKind, name: str, text: str) -> None:
+    def _try(self, *, asks_arena: bool) -> None:
+        """Makes the checks of what is in the editor, and asks the arena after that."""
         from subflow_app.core.conformance import ConformanceJob
 
         self._stop_trying()
-        self._tried = (name, text)
-        job = self._job = ConformanceJob(kind, name, text)
+        desk = self.desk
+        self._tried = (desk.name, self.content.editor.text)
+        self._asks_arena = asks_arena and desk.kind == "controller"
+        self._start(ConformanceJob(desk.kind, *self._tried))
+
+    def _ask_arena(self) -> None:
+        """Has what was tried, or is in the editor, send in the networks of the arena."""
+        from subflow_app.core.conformance import ArenaTrial
+
+        if self._job is not None:
+            return
+        if not self._tried[1]:
+            self._tried = (self.desk.name, self.content.editor.text)
+        self._start(ArenaTrial(*self._tried))
+
+    def _start(self, job: ConformanceJob | ArenaTrial) -> None:
+        self._job = job
         self.window.workers.start(
-            "conformance",
+            job.name,
             job.run,
             succeeded=lambda outcome: self._on_tried(job, outcome),
             failed=lambda error: self._on_trial_failed(job, error),
@@ -271,33 +291,40 @@ class ScriptFeature(Feature):
         if self._job is not None:
             self._job.stop()
         self._job = None
+        self._asks_arena = False
         self._follow.stop()
-        self._findings = ()
+        self._findings = {}
 
-    def _on_tried(self, job: ConformanceJob, outcome: JobOutcome | None) -> None:
+    def _on_tried(self, job: ConformanceJob | ArenaTrial, outcome: JobOutcome | None) -> None:
         if job is not self._job:
             return
-        self._findings = job.findings
+        self._note_findings()
         self._job = None
         self._follow.stop()
-        self._show_conformance()
         if outcome is not None and outcome.error is not None:
             self.window.tell_failure(outcome.error)
+        elif self._asks_arena:
+            self._asks_arena = False
+            self._ask_arena()
+        self._show_conformance()
 
-    def _on_trial_failed(self, job: ConformanceJob, error: Exception) -> None:
+    def _on_trial_failed(self, job: ConformanceJob | ArenaTrial, error: Exception) -> None:
         self._on_tried(job, None)
         self.window.tell_failure(error)
 
+    def _note_findings(self) -> None:
+        if self._job is not None:
+            self._findings |= {each.check.id: each for each in self._job.findings}
+
     def _show_conformance(self) -> None:
-        from subflow_app.core.conformance import checks_of
+        from subflow_app.core.conformance import questions_of
 
         if self._content is None or self._desk is None:
             return
-        checks = checks_of(self._desk.kind) if self._desk.is_open else ()
-        if self._job is not None:
-            self._findings = self._job.findings
-        is_working = self._job is not None and len(self._findings) < len(checks)
-        self._content.conformance.show_checks(checks, self._findings, is_working=is_working)
+        self._note_findings()
+        questions = questions_of(self._desk.kind) if self._desk.is_open else ()
+        working = self._job.asked if self._job is not None else ()
+        self._content.conformance.show_findings(questions, self._findings, working)
 
     def _show_finding(self, finding: Finding) -> None:
         """Runs what shows it, and shows that run."""
