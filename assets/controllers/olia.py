@@ -22,19 +22,25 @@ def on_ack(w, ack, siblings):
         return
     if left == 0:
         return
-    best = max(rank(s) for s in siblings)
+    best = max(rank(s) for s in siblings) * (1 - tolerance)
     largest = max(floor(s.cwnd) for s in siblings)
 
-    # Those with the largest window, and the best paths that are not among them
-    n_largest = count(floor(s.cwnd) == largest for s in siblings)
-    n_collected = count(rank(s) >= best * (1 - tolerance) and floor(s.cwnd) != largest for s in siblings)
+    # The paths with the largest window, and the best ones that are not among them
+    n_largest = 0
+    n_collected = 0
+    for s in siblings:
+        if floor(s.cwnd) == largest:
+            n_largest += 1
+        elif rank(s) >= best:
+            n_collected += 1
+
     own = siblings.own
     alpha = 0
     if n_collected > 0:
-        if rank(own) >= best * (1 - tolerance) and floor(own.cwnd) != largest:
-            alpha = 1 / (len(siblings) * n_collected)
-        elif floor(own.cwnd) == largest:
+        if floor(own.cwnd) == largest:
             alpha = -1 / (len(siblings) * n_largest)
+        elif rank(own) >= best:
+            alpha = 1 / (len(siblings) * n_collected)
 
     total = sum(s.rate for s in siblings)
     coupled = own.cwnd / (own.srtt * own.srtt) / (total * total)

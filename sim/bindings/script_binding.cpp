@@ -22,10 +22,12 @@ namespace {
 
 using Instruction = std::tuple<std::uint8_t, std::uint8_t, std::uint8_t, std::uint8_t, std::int32_t>;
 using Option = std::pair<std::string, std::uint8_t>;
+using Note = std::tuple<std::string, std::string, std::string, std::uint32_t>;
 using Begin = std::tuple<std::size_t, std::uint32_t, std::uint8_t>;
 using Name = std::tuple<std::string, std::uint8_t, std::size_t>;
 
-std::shared_ptr<ScriptProgram> make_program(std::string name, bool is_coupled, const std::vector<Instruction>& code,
+std::shared_ptr<ScriptProgram> make_program(std::string name, std::string text, const std::vector<Note>& told,
+                                            bool is_coupled, const std::vector<Instruction>& code,
                                             std::vector<std::uint32_t> lines, std::vector<std::uint32_t> notes,
                                             std::vector<double> frame, const std::vector<Option>& options,
                                             const std::vector<Name>& names, std::vector<double> kept,
@@ -33,6 +35,8 @@ std::shared_ptr<ScriptProgram> make_program(std::string name, bool is_coupled, c
                                             bool is_work_conserving, bool retransmits_when_blocked, bool penalises) {
     auto program = std::make_shared<ScriptProgram>();
     program->name = std::move(name);
+    program->text = std::move(text);
+    for (const auto& [kind, what, source, line] : told) program->told.push_back({kind, what, source, line});
     program->is_coupled = is_coupled;
     for (const auto& [op, to, a, b, value] : code)
         program->code.push_back({static_cast<ScriptOp>(op), to, a, b, value});
@@ -65,12 +69,21 @@ std::vector<std::string_view> listed(const std::array<std::string_view, kSize>& 
 void bind_scripts(nb::module_& m) {
     nb::exception<ScriptProgramError>(m, "CoreScriptProgramError", PyExc_ValueError);
     nb::class_<ScriptProgram>(m, "ScriptProgram", "Compiled; immutable, and shared by all runs that have it.")
-        .def(nb::new_(&make_program), "name"_a, "is_coupled"_a, "code"_a, "lines"_a, "notes"_a, "frame"_a, "options"_a,
-             "names"_a, "kept"_a, "entry"_a, "begins"_a, "is_work_conserving"_a, "retransmits_when_blocked"_a,
-             "penalises"_a,
-             "`code` has (operation, to, a, b, value); `names` (name, cell, hook or their count), `entry` the first "
+        .def(nb::new_(&make_program), "name"_a, "text"_a, "told"_a, "is_coupled"_a, "code"_a, "lines"_a, "notes"_a,
+             "frame"_a, "options"_a, "names"_a, "kept"_a, "entry"_a, "begins"_a, "is_work_conserving"_a,
+             "retransmits_when_blocked"_a, "penalises"_a,
+             "`told` has (kind, text, source, line) of note 1 on, `code` has (operation, to, a, b, value); `names` "
+             "(name, cell, hook or their count), `entry` the first "
              "instruction of each hook or -1, `begins` (hook, note, cell).")
         .def_ro("name", &ScriptProgram::name)
+        .def_ro("text", &ScriptProgram::text)
+        .def_prop_ro("told",
+                     [](const ScriptProgram& p) {
+                         std::vector<Note> notes;
+                         for (const auto& each : p.told)
+                             notes.emplace_back(each.kind, each.text, each.source, each.line);
+                         return notes;
+                     })
         .def_prop_ro("cell_count", [](const ScriptProgram& p) { return p.frame.size(); })
         .def_prop_ro("instruction_count", [](const ScriptProgram& p) { return p.code.size(); });
     nb::enum_<ScriptField::Kind>(m, "ScriptFieldKind")

@@ -2,6 +2,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -12,6 +13,7 @@
 #include "bindings.h"
 #include "estimate.h"
 #include "instant.h"
+#include "script/program.h"
 #include "simulation.h"
 
 namespace nb = nanobind;
@@ -274,6 +276,13 @@ void bind_simulation(nb::module_& m) {
             },
             "capacity"_a, "window_ns"_a.none())
         .def("take_decisions", of_network([](Network& n) { return n.take_decisions(); }))
+        .def("scripts", of_network([](const Network& n) {
+                 std::vector<std::shared_ptr<ScriptProgram>> all;
+                 // Python has no constants; nothing of a program can be changed from there.
+                 for (const auto& each : n.scripts()) all.push_back(std::const_pointer_cast<ScriptProgram>(each));
+                 return all;
+             }),
+             "Those that run here or have run, in the order of script_rules().")
         .def("script_rules", of_network([](const Network& n) { return n.script_rules(); }), nb::rv_policy::copy,
              "What decisions name behind all_rules().")
         .def_prop_ro(

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <limits>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "check.h"
@@ -55,12 +56,75 @@ struct ScriptStep {
     double value = 0;
 };
 
+// Where the steps of one decision go: what does not fit is left out.
+class StepWriter {
+public:
+    StepWriter() = default;
+    StepWriter(ScriptStep* slots, std::uint32_t mask, std::uint32_t begin, std::uint32_t limit)
+        : slots_(slots), mask_(mask), next_(begin), limit_(limit) {}
+
+    void add(std::uint32_t note, double value) {
+        if (next_ == limit_) return;
+        slots_[next_++ & mask_] = {note, value};
+    }
+    std::uint32_t next() const { return next_; }
+
+private:
+    ScriptStep* slots_ = nullptr;
+    std::uint32_t mask_ = 0;
+    std::uint32_t next_ = 0;
+    std::uint32_t limit_ = 0;
+};
+
+// The steps of decisions, one decision's after the other's. Positions as in Ring; room for a whole decision is made
+// before it, so that a step is written where it stays without a look at what is left.
+class StepLog {
+public:
+    static constexpr std::uint32_t kMostSteps = 1024;  // of a decision
+
+    StepWriter begin_decision() {
+        while (slots_.size() - (end_ - begin_) < kMostSteps) grow();
+        return {slots_.data(), static_cast<std::uint32_t>(slots_.size() - 1), end_, end_ + kMostSteps};
+    }
+    // Those that were written are there to stay. Returns how many.
+    std::uint32_t end_decision(const StepWriter& writer) {
+        const std::uint32_t count = writer.next() - end_;
+        end_ = writer.next();
+        return count;
+    }
+    void pop_front(std::uint32_t count) { begin_ += count; }
+    void reset() { begin_ = end_ = 0; }
+    std::uint32_t begin_pos() const { return begin_; }
+    std::uint32_t size() const { return end_ - begin_; }
+    const ScriptStep& operator[](std::uint32_t pos) const { return slots_[pos & (slots_.size() - 1)]; }
+    std::size_t heap_bytes() const { return heap_bytes_of(slots_); }
+
+private:
+    void grow() {
+        std::vector<ScriptStep> larger(std::max<std::size_t>(slots_.size() * 2, 2 * kMostSteps));
+        for (std::uint32_t pos = begin_; pos != end_; ++pos) larger[pos & (larger.size() - 1)] = (*this)[pos];
+        slots_ = std::move(larger);
+    }
+
+    std::vector<ScriptStep> slots_;  // a power of two of them
+    std::uint32_t begin_ = 0;
+    std::uint32_t end_ = 0;
+};
+
 // Filled in by whoever decides, if asked: a sample or event then carries a pointer to it, else nullptr.
 struct Reason {
     const RuleInfo* rule = nullptr;
     std::array<double, kMaxDecisionNumbers> numbers{};
-    std::vector<ScriptStep>* steps = nullptr;  // for scripts, which have no numbers but lines; only while it is made
+    // For scripts, which have lines instead of numbers: asked for where one decides, and only while it does.
+    StepLog* steps = nullptr;
+    StepWriter written{};
 
+    // Where a script puts its steps; nullptr: nobody keeps them.
+    StepWriter* begin_steps() {
+        if (steps == nullptr) return nullptr;
+        written = steps->begin_decision();
+        return &written;
+    }
     // The numbers in the order of the rule's names; a later call replaces an earlier one.
     void set(const RuleInfo& by, std::initializer_list<double> values) {
         SF_VALIDATE(values.size() == by.number_count());
@@ -108,8 +172,8 @@ public:
         Decision& next = ring_.next_slot();
         next.at = at;
         next.reason.rule = nullptr;  // of the numbers, those that a rule names will be written
-        next.reason.steps = &drafted_;
-        drafted_.clear();
+        next.reason.steps = &steps_;
+        next.reason.written = {};
         next.cwnd_before_pkts = next.cwnd_after_pkts = Decision::kNone;
         next.rate_before_pps = next.rate_after_pps = 0;
         next.available = next.usable = next.data_seq = 0;
@@ -122,8 +186,9 @@ public:
     void keep_draft() {
         Decision& kept = ring_.push_slot();
         const Nanos at = kept.at;
-        kept.step_count = static_cast<std::uint16_t>(std::min<std::size_t>(drafted_.size(), kMostSteps));
-        for (std::uint16_t i = 0; i < kept.step_count; ++i) steps_.push_back(drafted_[i]);
+        kept.step_count = 0;
+        if (kept.reason.written.next() != 0) [[unlikely]]
+            kept.step_count = static_cast<std::uint16_t>(steps_.end_decision(kept.reason.written));
         while (ring_.size() > limits_.capacity) {
             forget_first();
             ++dropped_;
@@ -137,16 +202,14 @@ public:
     std::int64_t dropped() const { return dropped_; }
     const Decision& operator[](std::uint32_t i) const { return ring_[ring_.begin_pos() + i]; }
     // The steps of all of them, one decision's after the other's.
-    const Ring<ScriptStep>& steps() const { return steps_; }
+    const StepLog& steps() const { return steps_; }
     void clear() {
         ring_.reset();
         steps_.reset();
     }
-    std::size_t heap_bytes() const { return heap_bytes_of(ring_, steps_, drafted_); }
+    std::size_t heap_bytes() const { return heap_bytes_of(ring_, steps_); }
 
 private:
-    static constexpr std::size_t kMostSteps = 0xffff;
-
     void forget_first() {
         steps_.pop_front(ring_.front().step_count);
         ring_.pop_front();
@@ -154,8 +217,7 @@ private:
 
     Limits limits_;
     Ring<Decision> ring_;
-    Ring<ScriptStep> steps_;
-    std::vector<ScriptStep> drafted_;  // of the draft
+    StepLog steps_;
     std::int64_t dropped_ = 0;
 };
 

@@ -103,6 +103,7 @@ public:
     // The rules of the scripts that run here or have run, which decisions name besides those of all_rules(): a number
     // of kScriptHooks for each. What is there stays where it is.
     std::vector<const RuleInfo*> script_rules() const;
+    const std::vector<std::shared_ptr<const ScriptProgram>>& scripts() const { return programs_; }
     // Whose a controller or scheduler written as text is: a flow's, and one of its subflows' by position.
     struct Owner {
         std::uint32_t flow = 0;

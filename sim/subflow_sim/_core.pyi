@@ -163,13 +163,19 @@ class CoreScriptProgramError(ValueError):
 class ScriptProgram:
     """Compiled; immutable, and shared by all runs that have it."""
 
-    def __init__(self, name: str, is_coupled: bool, code: Sequence[tuple[int, int, int, int, int]], lines: Sequence[int], notes: Sequence[int], frame: Sequence[float], options: Sequence[tuple[str, int]], names: Sequence[tuple[str, int, int]], kept: Sequence[float], entry: Sequence[int], begins: Sequence[tuple[int, int, int]], is_work_conserving: bool, retransmits_when_blocked: bool, penalises: bool) -> None:
+    def __init__(self, name: str, text: str, told: Sequence[tuple[str, str, str, int]], is_coupled: bool, code: Sequence[tuple[int, int, int, int, int]], lines: Sequence[int], notes: Sequence[int], frame: Sequence[float], options: Sequence[tuple[str, int]], names: Sequence[tuple[str, int, int]], kept: Sequence[float], entry: Sequence[int], begins: Sequence[tuple[int, int, int]], is_work_conserving: bool, retransmits_when_blocked: bool, penalises: bool) -> None:
         """
-        `code` has (operation, to, a, b, value); `names` (name, cell, hook or their count), `entry` the first instruction of each hook or -1, `begins` (hook, note, cell).
+        `told` has (kind, text, source, line) of note 1 on, `code` has (operation, to, a, b, value); `names` (name, cell, hook or their count), `entry` the first instruction of each hook or -1, `begins` (hook, note, cell).
         """
 
     @property
     def name(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+    @property
+    def told(self) -> list[tuple[str, str, str, int]]: ...
 
     @property
     def cell_count(self) -> int: ...
@@ -1084,6 +1090,9 @@ class Simulation:
     def record_decisions(self, capacity: int, window_ns: int | None) -> None: ...
 
     def take_decisions(self) -> DecisionTable: ...
+
+    def scripts(self) -> list[ScriptProgram]:
+        """Those that run here or have run, in the order of script_rules()."""
 
     def script_rules(self) -> list[RuleInfo]:
         """What decisions name behind all_rules()."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from subflow_sim import _core
 from subflow_sim.errors import ParamError
 from subflow_sim.params import Rule
+from subflow_sim.script_steps import ExecutedLine, Program, Step, executed_lines
 from subflow_sim.trace import Scope
 
 if TYPE_CHECKING:
@@ -160,6 +161,8 @@ class Explanation:
         available: the subflows that had room for it, from 1 on; of schedulers.
         usable: the subflows that were established and not presumed dead, from 1 on; of schedulers.
         detection: of the cause "loss", one of `DETECTIONS`; empty where it is not known or there is none.
+        steps: of a script that decided, what it read and which lines it executed, in order.
+        script: that decided; None: none did.
     """
 
     time_s: float
@@ -175,6 +178,8 @@ class Explanation:
     available: tuple[int, ...]
     usable: tuple[int, ...]
     detection: str = ""
+    steps: tuple[Step, ...] = ()
+    script: Program | None = None
 
     @property
     def cause_text(self) -> str:
@@ -200,6 +205,11 @@ class Explanation:
         return ", ".join(parts)
 
     @property
+    def lines(self) -> tuple[ExecutedLine, ...]:
+        """The lines of the script that were executed, with their numbers."""
+        return executed_lines(self.steps)
+
+    @property
     def text(self) -> str:
         """The whole decision in a sentence."""
         numbers = ", ".join(number.text for number in self.numbers)
@@ -208,6 +218,50 @@ class Explanation:
             f"{self.owner} at {self.time_s:.6f} s, {self.cause_text}: {self.effect}, "
             f"by {self.rule.name}: {self.rule.formula}{source}{'; ' + numbers if numbers else ''}"
         )
+
+
+@dataclass(frozen=True)
+class Steps:
+    """What scripts did, decision by decision.
+
+    Attributes:
+        begin: int64 [n + 1], where the steps of a decision begin.
+        note: uint32 [m], what each of them is about, a number of its program.
+        value: float64 [m].
+        programs: scripts by the position of their rules.
+    """
+
+    begin: Ints
+    note: NDArray[np.uint32]
+    value: NDArray[np.float64]
+    programs: Mapping[int, Program]
+
+    def of(self, row: int, rule: int) -> tuple[Step, ...]:
+        """The steps of a decision by that rule."""
+        program = self.programs.get(rule)
+        if program is None:
+            return ()
+        span = slice(int(self.begin[row]), int(self.begin[row + 1]))
+        return tuple(
+            program.step(int(note), float(value)) for note, value in zip(self.note[span], self.value[span], strict=True)
+        )
+
+    @classmethod
+    def joined(cls, batches: Sequence[Decisions]) -> Steps | None:
+        """Those of batches one after the other; None if no script decided in any."""
+        if all(each.steps is None for each in batches):
+            return None
+        counts, notes, values = [np.zeros(1, np.int64)], [], []
+        programs: dict[int, Program] = {}
+        for each in batches:
+            if each.steps is None:
+                counts.append(np.zeros(len(each), np.int64))
+                continue
+            counts.append(np.diff(each.steps.begin))
+            notes.append(each.steps.note)
+            values.append(each.steps.value)
+            programs |= each.steps.programs
+        return cls(np.cumsum(np.concatenate(counts)), np.concatenate(notes), np.concatenate(values), programs)
 
 
 @dataclass(frozen=True)
@@ -234,6 +288,7 @@ class Decisions:
         available: uint32 [n], of flows: a bit per subflow that had room for the packet, the first is bit 0.
         usable: uint32 [n], of flows: a bit per subflow that was established and not presumed dead.
         data_seq: uint32 [n], of flows: number of the packet in the connection's data.
+        steps: what scripts did; None: none decided here, or nobody knows any more.
     """
 
     owners: tuple[str, ...]
@@ -252,6 +307,7 @@ class Decisions:
     available: NDArray[np.uint32]
     usable: NDArray[np.uint32]
     data_seq: NDArray[np.uint32]
+    steps: Steps | None = field(default=None, compare=False)
     _rows: dict[str, Ints] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __len__(self) -> int:
@@ -312,12 +368,14 @@ class Decisions:
             chosen=None if chosen == NOBODY else chosen + 1,
             available=_subflows(int(self.available[row])),
             usable=_subflows(int(self.usable[row])),
+            steps=() if self.steps is None else self.steps.of(row, int(self.rule[row])),
+            script=None if self.steps is None else self.steps.programs.get(int(self.rule[row])),
         )
 
     @classmethod
     def columns(cls) -> tuple[str, ...]:
         """The names of the arrays."""
-        return tuple(each.name for each in fields(cls) if each.init)[3:]
+        return tuple(each.name for each in fields(cls) if each.init)[3:-1]
 
     @classmethod
     def joined(cls, batches: Sequence[Decisions]) -> Decisions:
@@ -329,10 +387,12 @@ class Decisions:
         if not batches:
             raise ValueError("no batches to be joined")
         first = batches[0]
-        if any((each.owners, each.rules) != (first.owners, first.rules) for each in batches):
+        # A controller that was changed to during the run brings rules of its own, behind those that there are.
+        longest = max((each.rules for each in batches), key=len)
+        if any(each.owners != first.owners or each.rules != longest[: len(each.rules)] for each in batches):
             raise ValueError("batches of different simulations cannot be joined")
         arrays = {name: np.concatenate([getattr(each, name) for each in batches]) for name in cls.columns()}
-        return cls(first.owners, first.scopes, first.rules, **arrays)
+        return cls(first.owners, first.scopes, longest, **arrays, steps=Steps.joined(batches))
 
     def _position(self, rows: Ints, time_s: float, side: Literal["left", "right"]) -> int:
         """Where a time belongs among the rows; the rows of all owners are in order of time."""
@@ -366,13 +426,32 @@ def detected(told: Sequence[Explanation], loss_detection: str) -> tuple[Explanat
     return tuple(found)
 
 
-def from_core(table: _core.DecisionTable, subflow_names: tuple[str, ...], flow_names: tuple[str, ...]) -> Decisions:
-    """The decisions of a table, which the arrays keep alive."""
+def from_core(
+    table: _core.DecisionTable,
+    subflow_names: tuple[str, ...],
+    flow_names: tuple[str, ...],
+    scripts: Sequence[_core.ScriptProgram] = (),
+    script_rules: Sequence[_core.RuleInfo] = (),
+) -> Decisions:
+    """The decisions of a table, which the arrays keep alive; with the scripts of the run and their rules."""
     subflow: Scope = "subflow"
     flow: Scope = "flow"
     scopes = (subflow,) * len(subflow_names) + (flow,) * len(flow_names)
     arrays = {name: getattr(table, name) for name in Decisions.columns()}
-    return Decisions((*subflow_names, *flow_names), scopes, rules(), **arrays)
+    known = (*rules(), *(rule_of(each) for each in script_rules)) if script_rules else rules()
+    return Decisions((*subflow_names, *flow_names), scopes, known, **arrays, steps=_steps(table, scripts))
+
+
+def _steps(table: _core.DecisionTable, scripts: Sequence[_core.ScriptProgram]) -> Steps | None:
+    if not scripts:
+        return None
+    begin = np.concatenate([np.zeros(1, np.int64), np.cumsum(table.step_count, dtype=np.int64)])
+    first, hooks = len(rules()), len(_core.script_hooks())
+    programs: dict[int, Program] = {}
+    for position, each in enumerate(scripts):
+        program = Program(each.name, each.text, tuple(each.told))
+        programs |= dict.fromkeys(range(first + position * hooks, first + (position + 1) * hooks), program)
+    return Steps(begin, table.step_notes, table.step_values, programs)
 
 
 def _number(name: str, value: float) -> Number:

@@ -28,6 +28,20 @@ class SimulationError(SimError):
     """A simulation cannot be built, run or restored."""
 
 
+class ScriptRunError(SimulationError):
+    """A controller or scheduler that was written as text cannot go on; the text says why, where and when.
+
+    Attributes:
+        script: its name in the scenario.
+        line: of the script; 0: none in particular.
+    """
+
+    def __init__(self, text: str, script: str, line: int) -> None:
+        super().__init__(text)
+        self.script = script
+        self.line = line
+
+
 class BusyError(SimulationError):
     """A simulation is in use by another thread; nothing has changed."""
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from subflow_sim import _core
 from subflow_sim.agent_steps import AgentSteps, RunAgent
 from subflow_sim.decisions import DecisionLimits, Decisions, from_core
-from subflow_sim.errors import ParamError, SimulationError
+from subflow_sim.errors import ParamError, ScriptRunError, SimulationError
 from subflow_sim.instant import Instant
 from subflow_sim.instant import from_core as instant_from_core
 from subflow_sim.limits import Estimate, Limits, estimate_core
@@ -188,6 +188,9 @@ class Simulation:
                 end = _core.RunEnd.EXHAUSTED
                 while end == _core.RunEnd.EXHAUSTED:
                     end = self._core.run_until(until_ns, _EVENTS_PER_CALL)
+        except _core.CoreScriptRunError as error:
+            name, line = self._core.failed_script or ("", 0)
+            raise ScriptRunError(str(error), name, line) from error
         except _core.CoreInternalError as error:
             raise SimulationError(f"the simulator failed at t = {self.now_s:.9f} s: {error}") from error
         except MemoryError as error:
@@ -255,7 +258,10 @@ class Simulation:
 
     def take_decisions(self) -> Decisions:
         """Decisions since the last call, in order of time, and forget them here; none if they are not recorded."""
-        return from_core(self._core.take_decisions(), self._subflow_names, self._flow_names)
+        table = self._core.take_decisions()
+        scripts = self._core.scripts()
+        rules = self._core.script_rules() if scripts else ()
+        return from_core(table, self._subflow_names, self._flow_names, scripts, rules)
 
     @property
     def decisions_fill(self) -> float:

@@ -74,7 +74,7 @@ def decisions_of(table: EventTable) -> Decisions:
 
     owners = table.names["owner"]
     causes = np.array([CAUSES.index(name) for name in table.names["cause"]], np.uint8)
-    arrays = {name: table[name] for name in Decisions.columns() if name not in ("cause", "numbers")}
+    arrays: dict[str, Any] = {name: table[name] for name in Decisions.columns() if name not in ("cause", "numbers")}
     return Decisions(
         owners,
         tuple("subflow" if "/" in owner else "flow" for owner in owners),

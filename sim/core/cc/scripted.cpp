@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <optional>
 
 #include "../script/machine.h"
 
@@ -12,10 +14,15 @@ struct Scripted::Call {
     Scripted& script;
     Window& window;
     ScriptHook hook;
-    ScriptInput input;
-    Sibling alone;  // the own subflow, where siblings are not told of it
+    ScriptInput input{};
+    std::optional<Sibling> alone{};  // the own subflow, where siblings are not told of it
 
-    void offer(const Siblings& siblings, Nanos srtt) {
+    Call(Scripted& of, Window& of_window, ScriptHook called, const void* object)
+        : script(of), window(of_window), hook(called) {
+        input.objects[0] = object;
+    }
+
+    SF_INLINE void offer(const Siblings& siblings, Nanos srtt) {
         if (siblings.self < siblings.all.size()) [[likely]] {
             input.items = siblings.all.data();
             input.count = static_cast<std::uint32_t>(siblings.all.size());
@@ -23,17 +30,17 @@ struct Scripted::Call {
             input.rates = siblings.known_rates.empty() ? nullptr : siblings.known_rates.data();
         } else {
             // No formula shall meet an empty set.
-            alone = {.cwnd_pkts = window.cwnd_pkts,
-                     .srtt_s = std::max(to_seconds(srtt), 1e-9),
-                     .advertised = window.advertised,
-                     .window_pkts = window.cwnd_pkts};
-            input.items = &alone;
+            alone = Sibling{.cwnd_pkts = window.cwnd_pkts,
+                            .srtt_s = std::max(to_seconds(srtt), 1e-9),
+                            .advertised = window.advertised,
+                            .window_pkts = window.cwnd_pkts};
+            input.items = &*alone;
             input.count = 1;
         }
         input.stride = sizeof(Sibling);
     }
 
-    ScriptOutcome operator()(Reason* why) {
+    SF_INLINE ScriptOutcome operator()(Reason* why) {
         double* const frame = script.frame_.data();
         frame[ScriptCell::kCwnd] = window.cwnd_pkts;
         frame[ScriptCell::kSsthresh] = window.ssthresh_pkts;
@@ -42,33 +49,41 @@ struct Scripted::Call {
         input.draws = &script.draws_;
         if (why != nullptr) [[unlikely]] {
             why->rule = &script.program_->rule(hook);
-            input.steps = why->steps;
+            input.steps = why->begin_steps();
         }
         const ScriptOutcome outcome = run_script(*script.program_, hook, frame, input, &script);
-        take_window(frame, outcome.line);
+        take_window(frame, outcome.at);
         return outcome;
     }
 
-    void take_window(const double* frame, std::uint32_t line) const {
-        const double cwnd = frame[ScriptCell::kCwnd];
-        const double ssthresh = frame[ScriptCell::kSsthresh];
-        const double rate = frame[ScriptCell::kRate];
-        if (std::isnan(cwnd) || std::isnan(ssthresh) || !(rate >= 0) || std::isinf(rate) ||
-            !std::isfinite(frame[ScriptCell::kAdvertised])) [[unlikely]]
-            refuse_window(frame, line);
-        window.cwnd_pkts = std::clamp(cwnd, kLeastWindow, kLargestWindow);
-        window.ssthresh_pkts = std::max(ssthresh, kLeastWindow);
-        window.pacing_pps = rate;
+    SF_INLINE void take_window(const double* frame, const ScriptInstruction* at) const {
+        constexpr double kMost = std::numeric_limits<double>::max();
+        window.cwnd_pkts = frame[ScriptCell::kCwnd];
+        window.ssthresh_pkts = frame[ScriptCell::kSsthresh];
+        window.pacing_pps = frame[ScriptCell::kRate];
         window.advertised = frame[ScriptCell::kAdvertised];
+        const bool is_usual = window.cwnd_pkts >= kLeastWindow && window.cwnd_pkts <= kLargestWindow &&
+                              window.ssthresh_pkts >= kLeastWindow && window.pacing_pps >= 0 &&
+                              window.pacing_pps <= kMost && window.advertised >= -kMost && window.advertised <= kMost;
+        if (!is_usual) [[unlikely]]
+            bound_window(frame, at);
     }
 
-    [[noreturn]] void refuse_window(const double* frame, std::uint32_t line) const {
+    [[gnu::cold, gnu::noinline]] void bound_window(const double* frame, const ScriptInstruction* at) const {
+        if (std::isnan(window.cwnd_pkts) || std::isnan(window.ssthresh_pkts) || !(window.pacing_pps >= 0) ||
+            std::isinf(window.pacing_pps) || !std::isfinite(window.advertised))
+            refuse_window(frame, at);
+        window.cwnd_pkts = std::clamp(window.cwnd_pkts, kLeastWindow, kLargestWindow);
+        window.ssthresh_pkts = std::max(window.ssthresh_pkts, kLeastWindow);
+    }
+
+    [[noreturn]] void refuse_window(const double* frame, const ScriptInstruction* at) const {
         const char* what = std::isnan(frame[ScriptCell::kCwnd])       ? "w.cwnd is not a number"
                            : std::isnan(frame[ScriptCell::kSsthresh]) ? "w.ssthresh is not a number"
                            : !(frame[ScriptCell::kRate] >= 0)         ? "w.rate is negative or not a number"
                            : std::isinf(frame[ScriptCell::kRate])     ? "w.rate is infinite"
                                                                       : "w.advertised is not finite";
-        fail_script(*script.program_, hook, frame, &script, line, what);
+        fail_script(*script.program_, hook, frame, &script, at, what);
     }
 };
 
@@ -76,20 +91,18 @@ Scripted::Scripted(const AlgorithmChoice& choice) : program_(choice.program), fr
 
 void Scripted::on_start(Window& window, std::uint64_t seed) {
     draws_ = Draws(seed);
-    if (program_->has(ScriptHook::Start)) Call{*this, window, ScriptHook::Start, {}, {}}(nullptr);
+    if (program_->has(ScriptHook::Start)) Call(*this, window, ScriptHook::Start, nullptr)(nullptr);
 }
 
 void Scripted::follow_ack(ScriptHook hook, Window& window, const AckSample& ack, const Siblings& siblings) {
-    Call call{*this, window, hook, {}, {}};
-    call.input.objects[0] = &ack;
+    Call call(*this, window, hook, &ack);
     call.offer(siblings, ack.srtt);
     call(ack.why);
 }
 
 void Scripted::on_delivery(Window& window, const DeliverySample& sample, const Siblings& siblings) {
     if (!program_->has(ScriptHook::Delivery)) return;
-    Call call{*this, window, ScriptHook::Delivery, {}, {}};
-    call.input.objects[0] = &sample;
+    Call call(*this, window, ScriptHook::Delivery, &sample);
     call.offer(siblings, sample.srtt);
     call(sample.why);
 }
@@ -100,44 +113,43 @@ void Scripted::on_congestion_event(Window& window, const CongestionEvent& event,
         if (!governs_recovery()) window.ssthresh_pkts = std::max(window.cwnd_pkts / 2, 2.0);
         return;
     }
-    Call call{*this, window, ScriptHook::Loss, {}, {}};
-    call.input.objects[0] = &event;
+    Call call(*this, window, ScriptHook::Loss, &event);
     call.offer(siblings, event.srtt);
     const ScriptOutcome outcome = call(event.why);
     if (std::isinf(window.ssthresh_pkts) && !governs_recovery())
-        fail_script(*program_, ScriptHook::Loss, frame_.data(), this, outcome.line,
+        fail_script(*program_, ScriptHook::Loss, frame_.data(), this, outcome.at,
                     "w.ssthresh is still infinite after a loss: set it, as the window to go on with");
 }
 
 void Scripted::on_idle_restart(Window& window, Nanos now, Reason* why) {
     if (!program_->has(ScriptHook::Idle)) return;
-    Call call{*this, window, ScriptHook::Idle, {}, {}};
-    call.input.objects[0] = &now;
+    Call call(*this, window, ScriptHook::Idle, &now);
     call(why);
 }
 
 IntervalPlan Scripted::plan_interval(Window& window, const IntervalMoment& moment) {
     IntervalPlan plan;
     if (!program_->has(ScriptHook::Plan)) return plan;
-    Call call{*this, window, ScriptHook::Plan, {}, {}};
-    call.input.objects[0] = &moment;
+    Call call(*this, window, ScriptHook::Plan, &moment);
     const ScriptOutcome outcome = call(moment.why);
     constexpr double kLongest = 3600;  // s
-    if (!(outcome.value > 0 && outcome.value <= kLongest) ||
-        !(outcome.min_packets >= 1 && outcome.min_packets <= 1e6) || !(std::abs(outcome.tag) <= 1e9))
-        fail_script(*program_, ScriptHook::Plan, frame_.data(), this, outcome.line,
+    if (outcome.end != ScriptEnd::Plan) return plan;
+    const double length_s = frame_[outcome.at->a];
+    const double min_packets = frame_[outcome.at->b];
+    const double tag = frame_[outcome.at->to];
+    if (!(length_s > 0 && length_s <= kLongest) || !(min_packets >= 1 && min_packets <= 1e6) || !(std::abs(tag) <= 1e9))
+        fail_script(*program_, ScriptHook::Plan, frame_.data(), this, outcome.at,
                     "an interval lasts more than 0 and at most 3600 s, with 1 to 1e6 packets and a tag within 1e9");
-    plan.length = std::max(from_seconds(outcome.value), Nanos(1));
-    plan.min_packets = static_cast<std::uint32_t>(outcome.min_packets);
-    plan.tag = static_cast<std::int32_t>(outcome.tag);
+    plan.length = std::max(from_seconds(length_s), Nanos(1));
+    plan.min_packets = static_cast<std::uint32_t>(min_packets);
+    plan.tag = static_cast<std::int32_t>(tag);
     return plan;
 }
 
 NextInterval Scripted::on_interval(Window& window, IntervalRecord& record, const IntervalMoment& moment,
                                    const Siblings& siblings) {
     if (!program_->has(ScriptHook::Interval)) return NextInterval::InTurn;
-    Call call{*this, window, ScriptHook::Interval, {}, {}};
-    call.input.objects[0] = &record;
+    Call call(*this, window, ScriptHook::Interval, &record);
     call.input.objects[1] = &moment;
     call.input.record = &record;
     call.offer(siblings, moment.srtt);

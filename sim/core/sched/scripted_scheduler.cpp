@@ -38,15 +38,15 @@ std::optional<std::size_t> ScriptedScheduler::select(std::span<const Candidate> 
     input.draws = &state_->draws;
     if (moment.why != nullptr) {
         moment.why->rule = &program_->rule(ScriptHook::Select);
-        input.steps = moment.why->steps;
+        input.steps = moment.why->begin_steps();
     }
     double* const frame = state_->frame.data();
     const ScriptOutcome outcome = run_script(*program_, ScriptHook::Select, frame, input, this);
     if (outcome.end != ScriptEnd::Subflow) return std::nullopt;
-    const bool exists = outcome.value >= 0 && outcome.value < static_cast<double>(subflows.size());
+    const double number = frame[outcome.at->a];
     // A best of none is a wait, as `wait` is.
-    if (!exists) return std::nullopt;
-    const auto choice = static_cast<std::size_t>(outcome.value);
+    if (!(number >= 0 && number < static_cast<double>(subflows.size()))) return std::nullopt;
+    const auto choice = static_cast<std::size_t>(number);
     // A full window takes no packet, whatever the script thinks of it: the connection waits for it.
     if (!subflows[choice].is_available) return std::nullopt;
     return choice;

@@ -124,13 +124,52 @@ struct Run {
     const ScriptInput& in;
     const void* owner;
 
-    [[noreturn]] void fail(const ScriptInstruction* at, const std::string& what) const {
-        fail_script(program, hook, f, owner, program.lines[static_cast<std::size_t>(at - program.code.data())], what);
+    [[noreturn, gnu::cold, gnu::noinline]] void fail(const ScriptInstruction* at, const std::string& what) const {
+        fail_script(program, hook, f, owner, at, what);
     }
     const char* item(std::uint32_t index) const { return static_cast<const char*>(in.items) + index * in.stride; }
     const Sibling& sibling(std::uint32_t index) const { return *reinterpret_cast<const Sibling*>(item(index)); }
     PathRate rate(std::uint32_t index) const {
         return in.rates != nullptr ? in.rates[index] : PathRate(sibling(index));
+    }
+
+    double& kept(std::uint32_t index, std::int32_t number) const {
+        return in.kept[index * program.kept.size() + static_cast<std::size_t>(number)];
+    }
+    void note(const ScriptInstruction* at, double value) const {
+        if (const std::uint32_t about = program.notes[static_cast<std::size_t>(at - program.code.data())])
+            in.steps->add(about, value);
+    }
+    ScriptOutcome end(const ScriptInstruction* at, ScriptEnd how, bool records) const {
+        if (records) note(at, f[at->a]);
+        return {.end = how, .at = at};
+    }
+
+    double divisor(const ScriptInstruction* at, double b) const {
+        if (b == 0) [[unlikely]]
+            fail(at, "division by zero");
+        return b;
+    }
+    double power_of(const ScriptInstruction* at, double a, double b) const {
+        const double result = raised(a, b);
+        if (std::isnan(result) && !std::isnan(a) && !std::isnan(b)) [[unlikely]]
+            fail(at, number_text(a) + " cannot be raised to the power of " + number_text(b));
+        return result;
+    }
+    double square_root(const ScriptInstruction* at, double a) const {
+        if (a < 0) [[unlikely]]
+            fail(at, "there is no square root of " + number_text(a));
+        return std::sqrt(a);
+    }
+    double exponential_of(const ScriptInstruction* at, double a) const {
+        if (a > kLargestExponent) [[unlikely]]
+            fail(at, "e to the power of " + number_text(a) + " is too large");
+        return a < -kLargestExponent ? 0 : exponential(a);
+    }
+    double logarithm_of(const ScriptInstruction* at, double a) const {
+        if (!(a > 0)) [[unlikely]]
+            fail(at, "there is no logarithm of " + number_text(a));
+        return std::isinf(a) ? a : natural_log(a);
     }
 
     template <bool kRecords>
@@ -142,269 +181,203 @@ T at_byte(const void* object, std::int32_t byte) {
     return *reinterpret_cast<const T*>(static_cast<const char*>(object) + byte);
 }
 
+// Each operation goes on to the next one by itself where the compiler can do that: processors then foresee which one it
+// is by the one before.
+#if defined(__GNUC__)
+#define SUBFLOW_OPERATION(name) of_##name:
+#define SUBFLOW_GO_ON()                                    \
+    do {                                                   \
+        i = *p;                                            \
+        goto* kOperations[static_cast<std::size_t>(i.op)]; \
+    } while (false)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#else
+#define SUBFLOW_OPERATION(name) case ScriptOp::name:
+#define SUBFLOW_GO_ON() goto go_on
+#endif
+// What an operation ends with: a value, a condition, or neither.
+#define SUBFLOW_VALUE(expression)                \
+    do {                                         \
+        const double result = (expression);      \
+        f[i.to] = result;                        \
+        if constexpr (kRecords) note(p, result); \
+        ++p;                                     \
+        SUBFLOW_GO_ON();                         \
+    } while (false)
+#define SUBFLOW_CONDITION(condition, jumps)                          \
+    do {                                                             \
+        const bool holds = (condition);                              \
+        if constexpr (kRecords) note(p, static_cast<double>(holds)); \
+        p = holds == (jumps) ? code + i.value : p + 1;               \
+        SUBFLOW_GO_ON();                                             \
+    } while (false)
+
 template <bool kRecords>
 ScriptOutcome Run::operator()() const {
     const ScriptInstruction* const code = program.code.data();
     const ScriptInstruction* p = code + program.entry[static_cast<std::size_t>(hook)];
-    std::uint32_t loop[4]{0, 0, in.self, 0};
+    // Where the loops stand: the two that a script may have open, the own subflow, and one that is referred to.
+    struct {
+        const char* item;
+        std::uint32_t index;
+    } loop[4]{{nullptr, 0}, {nullptr, 0}, {item(in.self), in.self}, {nullptr, 0}};
     if constexpr (kRecords) {
         for (const ScriptProgram::Begin& each : program.begins[static_cast<std::size_t>(hook)])
-            in.steps->push_back({each.note, f[each.cell]});
+            in.steps->add(each.note, f[each.cell]);
     }
-    for (;;) {
-        const ScriptInstruction i = *p;
-        double& to = f[i.to];
-        const double a = f[i.a];
-        const double b = f[i.b];
-        bool holds = false;  // of a condition
-        const ScriptInstruction* next = p + 1;
-        const auto jump_if = [&](bool jumps) {
-            if (jumps) next = code + i.value;
-        };
-        switch (i.op) {
-            case ScriptOp::Move:
-                to = a;
-                break;
-            case ScriptOp::Add:
-                to = a + b;
-                break;
-            case ScriptOp::Subtract:
-                to = a - b;
-                break;
-            case ScriptOp::Multiply:
-                to = a * b;
-                break;
-            case ScriptOp::Divide:
-                if (b == 0) [[unlikely]]
-                    fail(p, "division by zero");
-                to = a / b;
-                break;
-            case ScriptOp::FloorDivide:
-                if (b == 0) [[unlikely]]
-                    fail(p, "division by zero");
-                to = std::floor(a / b);
-                break;
-            case ScriptOp::Remainder:
-                if (b == 0) [[unlikely]]
-                    fail(p, "division by zero");
-                to = a - std::floor(a / b) * b;
-                break;
-            case ScriptOp::Power:
-                to = raised(a, b);
-                if (std::isnan(to) && !std::isnan(a) && !std::isnan(b)) [[unlikely]]
-                    fail(p, number_text(a) + " cannot be raised to the power of " + number_text(b));
-                break;
-            case ScriptOp::Negate:
-                to = -a;
-                break;
-            case ScriptOp::Difference:
-                to = time_difference(a, b);
-                break;
-            case ScriptOp::Minimum:
-                to = std::min(a, b);
-                break;
-            case ScriptOp::Maximum:
-                to = std::max(a, b);
-                break;
-            case ScriptOp::Absolute:
-                to = std::abs(a);
-                break;
-            case ScriptOp::SquareRoot:
-                if (a < 0) [[unlikely]]
-                    fail(p, "there is no square root of " + number_text(a));
-                to = std::sqrt(a);
-                break;
-            case ScriptOp::CubeRoot:
-                to = a < 0 ? -cube_root(-a) : cube_root(a);
-                break;
-            case ScriptOp::Exponential:
-                if (a > kLargestExponent) [[unlikely]]
-                    fail(p, "e to the power of " + number_text(a) + " is too large");
-                to = a < -kLargestExponent ? 0 : exponential(a);
-                break;
-            case ScriptOp::Logarithm:
-                if (!(a > 0)) [[unlikely]]
-                    fail(p, "there is no logarithm of " + number_text(a));
-                to = std::isinf(a) ? a : natural_log(a);
-                break;
-            case ScriptOp::Floor:
-                to = std::floor(a);
-                break;
-            case ScriptOp::Ceiling:
-                to = std::ceil(a);
-                break;
-            case ScriptOp::Known:
-                to = std::isnan(a) ? 0 : 1;
-                break;
-            case ScriptOp::Random:
-                to = in.draws->uniform();
-                break;
-            case ScriptOp::Less:
-                to = a < b;
-                break;
-            case ScriptOp::LessEqual:
-                to = a <= b;
-                break;
-            case ScriptOp::Equal:
-                to = a == b;
-                break;
-            case ScriptOp::NotEqual:
-                to = a != b;
-                break;
-            case ScriptOp::Not:
-                to = a == 0;
-                break;
-            case ScriptOp::Jump:
-                next = code + i.value;
-                break;
-            case ScriptOp::JumpUnless:
-                holds = a != 0;
-                jump_if(!holds);
-                break;
-            case ScriptOp::JumpIf:
-                holds = a != 0;
-                jump_if(holds);
-                break;
-            case ScriptOp::JumpUnlessLess:
-                holds = a < b;
-                jump_if(!holds);
-                break;
-            case ScriptOp::JumpUnlessLessEqual:
-                holds = a <= b;
-                jump_if(!holds);
-                break;
-            case ScriptOp::JumpUnlessEqual:
-                holds = a == b;
-                jump_if(!holds);
-                break;
-            case ScriptOp::JumpIfEqual:
-                holds = a != b;
-                jump_if(!holds);
-                break;
-            case ScriptOp::ReadReal:
-                to = at_byte<double>(in.objects[i.a], i.value);
-                break;
-            case ScriptOp::ReadTime:
-                to = to_seconds(at_byte<Nanos>(in.objects[i.a], i.value));
-                break;
-            case ScriptOp::ReadFlag:
-                to = at_byte<bool>(in.objects[i.a], i.value);
-                break;
-            case ScriptOp::ReadField:
-                to = kGetters[i.value].get(in.objects[i.a]);
-                break;
-            case ScriptOp::WriteUtility:
-                in.record->utility = a;
-                break;
-            case ScriptOp::ForEach:
-                loop[i.to] = 0;
-                jump_if(in.count == 0);
-                break;
-            case ScriptOp::Next:
-                jump_if(++loop[i.to] < in.count);
-                break;
-            case ScriptOp::Refer:
-                if (!(a >= 0 && a < static_cast<double>(in.count))) [[unlikely]]
-                    fail(p, "there is no such subflow");
-                loop[3] = static_cast<std::uint32_t>(a);
-                break;
-            case ScriptOp::ItemReal:
-                to = at_byte<double>(item(loop[i.a]), i.value);
-                break;
-            case ScriptOp::ItemTime:
-                to = to_seconds(at_byte<Nanos>(item(loop[i.a]), i.value));
-                break;
-            case ScriptOp::ItemFlag:
-                to = at_byte<bool>(item(loop[i.a]), i.value);
-                break;
-            case ScriptOp::ItemRate:
-                to = rate(loop[i.a]).pps;
-                break;
-            case ScriptOp::ItemRatePerRtt:
-                to = rate(loop[i.a]).per_rtt;
-                break;
-            case ScriptOp::ItemIsOwn:
-                to = loop[i.a] == in.self;
-                break;
-            case ScriptOp::ItemNumber:
-                to = loop[i.a];
-                break;
-            case ScriptOp::ItemLoad:
-                to = in.kept[loop[i.a] * program.kept.size() + static_cast<std::size_t>(i.value)];
-                break;
-            case ScriptOp::ItemStore:
-                in.kept[loop[i.a] * program.kept.size() + static_cast<std::size_t>(i.value)] = b;
-                break;
-            case ScriptOp::Count:
-                to = in.count;
-                break;
-            case ScriptOp::TotalRate: {
-                double sum = 0;
-                for (std::uint32_t k = 0; k < in.count; ++k) sum += rate(k).pps;
-                to = sum;
-                break;
-            }
-            case ScriptOp::LargestRate: {
-                double largest = 0;
-                for (std::uint32_t k = 0; k < in.count; ++k) largest = std::max(largest, rate(k).pps);
-                to = largest;
-                break;
-            }
-            case ScriptOp::LargestRatePerRtt: {
-                double largest = 0;
-                for (std::uint32_t k = 0; k < in.count; ++k) largest = std::max(largest, rate(k).per_rtt);
-                to = largest;
-                break;
-            }
-            case ScriptOp::SlowStart: {
-                double& cwnd = f[ScriptCell::kCwnd];
-                const double grown = std::min(a, std::max(0.0, f[ScriptCell::kSsthresh] - cwnd));
-                cwnd += grown;
-                to = a - grown;
-                break;
-            }
-            case ScriptOp::RecentMaximum:
-                add_to_window<std::greater_equal<>>(&to, a, b, f[i.value], 0);
-                break;
-            case ScriptOp::RecentMinimum:
-                add_to_window<std::less_equal<>>(&to, a, b, f[i.value], std::numeric_limits<double>::infinity());
-                break;
-            case ScriptOp::Average: {
-                double& has_begun = f[i.to + 1];
-                to = has_begun != 0 ? to + b * (a - to) : a;
-                has_begun = 1;
-                break;
-            }
-            case ScriptOp::Return:
-            case ScriptOp::ReturnNow:
-            case ScriptOp::ReturnPlan:
-            case ScriptOp::ReturnSubflow:
-            case ScriptOp::ReturnWait: {
-                if constexpr (kRecords) {
-                    if (const std::uint32_t note = program.notes[static_cast<std::size_t>(p - code)])
-                        in.steps->push_back({note, a});
-                }
-                constexpr ScriptEnd kEnds[]{ScriptEnd::Done, ScriptEnd::Now, ScriptEnd::Plan, ScriptEnd::Subflow,
-                                            ScriptEnd::Wait};
-                return {.end = kEnds[static_cast<std::size_t>(i.op) - static_cast<std::size_t>(ScriptOp::Return)],
-                        .value = a,
-                        .min_packets = b,
-                        .tag = to,
-                        .line = program.lines[static_cast<std::size_t>(p - code)]};
-            }
-        }
+    ScriptInstruction i;
+#if defined(__GNUC__)
+    static constexpr const void* kOperations[]{
+#define OP(name) &&of_##name,
+        SUBFLOW_SCRIPT_OPS(OP)
+#undef OP
+    };
+    SUBFLOW_GO_ON();
+#else
+go_on:
+    i = *p;
+    switch (i.op) {
+#endif
+    SUBFLOW_OPERATION(Move) SUBFLOW_VALUE(f[i.a]);
+    SUBFLOW_OPERATION(Add) SUBFLOW_VALUE(f[i.a] + f[i.b]);
+    SUBFLOW_OPERATION(Subtract) SUBFLOW_VALUE(f[i.a] - f[i.b]);
+    SUBFLOW_OPERATION(Multiply) SUBFLOW_VALUE(f[i.a] * f[i.b]);
+    SUBFLOW_OPERATION(Divide) SUBFLOW_VALUE(f[i.a] / divisor(p, f[i.b]));
+    SUBFLOW_OPERATION(FloorDivide) SUBFLOW_VALUE(std::floor(f[i.a] / divisor(p, f[i.b])));
+    SUBFLOW_OPERATION(Remainder) SUBFLOW_VALUE(f[i.a] - std::floor(f[i.a] / divisor(p, f[i.b])) * f[i.b]);
+    SUBFLOW_OPERATION(Power) SUBFLOW_VALUE(power_of(p, f[i.a], f[i.b]));
+    SUBFLOW_OPERATION(Negate) SUBFLOW_VALUE(-f[i.a]);
+    SUBFLOW_OPERATION(Difference) SUBFLOW_VALUE(time_difference(f[i.a], f[i.b]));
+    SUBFLOW_OPERATION(Minimum) SUBFLOW_VALUE(std::min(f[i.a], f[i.b]));
+    SUBFLOW_OPERATION(Maximum) SUBFLOW_VALUE(std::max(f[i.a], f[i.b]));
+    SUBFLOW_OPERATION(Absolute) SUBFLOW_VALUE(std::abs(f[i.a]));
+    SUBFLOW_OPERATION(SquareRoot) SUBFLOW_VALUE(square_root(p, f[i.a]));
+    SUBFLOW_OPERATION(CubeRoot) SUBFLOW_VALUE(f[i.a] < 0 ? -cube_root(-f[i.a]) : cube_root(f[i.a]));
+    SUBFLOW_OPERATION(Exponential) SUBFLOW_VALUE(exponential_of(p, f[i.a]));
+    SUBFLOW_OPERATION(Logarithm) SUBFLOW_VALUE(logarithm_of(p, f[i.a]));
+    SUBFLOW_OPERATION(Floor) SUBFLOW_VALUE(std::floor(f[i.a]));
+    SUBFLOW_OPERATION(Ceiling) SUBFLOW_VALUE(std::ceil(f[i.a]));
+    SUBFLOW_OPERATION(Known) SUBFLOW_VALUE(std::isnan(f[i.a]) ? 0.0 : 1.0);
+    SUBFLOW_OPERATION(Random) SUBFLOW_VALUE(in.draws->uniform());
+    SUBFLOW_OPERATION(Less) SUBFLOW_VALUE(f[i.a] < f[i.b] ? 1.0 : 0.0);
+    SUBFLOW_OPERATION(LessEqual) SUBFLOW_VALUE(f[i.a] <= f[i.b] ? 1.0 : 0.0);
+    SUBFLOW_OPERATION(Equal) SUBFLOW_VALUE(f[i.a] == f[i.b] ? 1.0 : 0.0);
+    SUBFLOW_OPERATION(NotEqual) SUBFLOW_VALUE(f[i.a] != f[i.b] ? 1.0 : 0.0);
+    SUBFLOW_OPERATION(Not) SUBFLOW_VALUE(f[i.a] == 0 ? 1.0 : 0.0);
+    SUBFLOW_OPERATION(Jump) {
+        p = code + i.value;
+        SUBFLOW_GO_ON();
+    }
+    SUBFLOW_OPERATION(JumpUnless) SUBFLOW_CONDITION(f[i.a] != 0, false);
+    SUBFLOW_OPERATION(JumpIf) SUBFLOW_CONDITION(f[i.a] != 0, true);
+    SUBFLOW_OPERATION(JumpUnlessLess) SUBFLOW_CONDITION(f[i.a] < f[i.b], false);
+    SUBFLOW_OPERATION(JumpUnlessLessEqual) SUBFLOW_CONDITION(f[i.a] <= f[i.b], false);
+    SUBFLOW_OPERATION(JumpUnlessEqual) SUBFLOW_CONDITION(f[i.a] == f[i.b], false);
+    SUBFLOW_OPERATION(JumpIfEqual) SUBFLOW_CONDITION(f[i.a] != f[i.b], false);
+    SUBFLOW_OPERATION(ReadReal) SUBFLOW_VALUE(at_byte<double>(in.objects[i.a], i.value));
+    SUBFLOW_OPERATION(ReadTime) SUBFLOW_VALUE(to_seconds(at_byte<Nanos>(in.objects[i.a], i.value)));
+    SUBFLOW_OPERATION(ReadFlag) SUBFLOW_VALUE(at_byte<bool>(in.objects[i.a], i.value) ? 1.0 : 0.0);
+    SUBFLOW_OPERATION(ReadField) SUBFLOW_VALUE(kGetters[i.value].get(in.objects[i.a]));
+    SUBFLOW_OPERATION(WriteUtility) {
+        in.record->utility = f[i.a];
+        if constexpr (kRecords) note(p, f[i.a]);
+        ++p;
+        SUBFLOW_GO_ON();
+    }
+    SUBFLOW_OPERATION(ForEach) {
+        loop[i.to] = {item(0), 0};
+        p = in.count == 0 ? code + i.value : p + 1;
+        SUBFLOW_GO_ON();
+    }
+    SUBFLOW_OPERATION(Next) {
+        auto& here = loop[i.to];
+        here.item += in.stride;
+        p = ++here.index < in.count ? code + i.value : p + 1;
+        SUBFLOW_GO_ON();
+    }
+    SUBFLOW_OPERATION(Refer) {
+        if (!(f[i.a] >= 0 && f[i.a] < static_cast<double>(in.count))) [[unlikely]]
+            fail(p, "there is no such subflow");
+        loop[3].index = static_cast<std::uint32_t>(f[i.a]);
+        loop[3].item = item(loop[3].index);
+        ++p;
+        SUBFLOW_GO_ON();
+    }
+    SUBFLOW_OPERATION(ItemReal) SUBFLOW_VALUE(at_byte<double>(loop[i.a].item, i.value));
+    SUBFLOW_OPERATION(ItemTime) SUBFLOW_VALUE(to_seconds(at_byte<Nanos>(loop[i.a].item, i.value)));
+    SUBFLOW_OPERATION(ItemFlag) SUBFLOW_VALUE(at_byte<bool>(loop[i.a].item, i.value) ? 1.0 : 0.0);
+    SUBFLOW_OPERATION(ItemRate) SUBFLOW_VALUE(rate(loop[i.a].index).pps);
+    SUBFLOW_OPERATION(ItemRatePerRtt) SUBFLOW_VALUE(rate(loop[i.a].index).per_rtt);
+    SUBFLOW_OPERATION(ItemIsOwn) SUBFLOW_VALUE(loop[i.a].index == in.self ? 1.0 : 0.0);
+    SUBFLOW_OPERATION(ItemNumber) SUBFLOW_VALUE(static_cast<double>(loop[i.a].index));
+    SUBFLOW_OPERATION(ItemLoad) SUBFLOW_VALUE(kept(loop[i.a].index, i.value));
+    SUBFLOW_OPERATION(ItemStore) {
+        kept(loop[i.a].index, i.value) = f[i.b];
+        if constexpr (kRecords) note(p, f[i.b]);
+        ++p;
+        SUBFLOW_GO_ON();
+    }
+    SUBFLOW_OPERATION(Count) SUBFLOW_VALUE(static_cast<double>(in.count));
+    SUBFLOW_OPERATION(TotalRate) {
+        double sum = 0;
+        for (std::uint32_t k = 0; k < in.count; ++k) sum += rate(k).pps;
+        SUBFLOW_VALUE(sum);
+    }
+    SUBFLOW_OPERATION(LargestRate) {
+        double largest = 0;
+        for (std::uint32_t k = 0; k < in.count; ++k) largest = std::max(largest, rate(k).pps);
+        SUBFLOW_VALUE(largest);
+    }
+    SUBFLOW_OPERATION(LargestRatePerRtt) {
+        double largest = 0;
+        for (std::uint32_t k = 0; k < in.count; ++k) largest = std::max(largest, rate(k).per_rtt);
+        SUBFLOW_VALUE(largest);
+    }
+    SUBFLOW_OPERATION(SlowStart) {
+        const double acked = f[i.a];
+        const double grown = std::min(acked, std::max(0.0, f[ScriptCell::kSsthresh] - f[ScriptCell::kCwnd]));
+        f[ScriptCell::kCwnd] += grown;
+        f[i.to] = acked - grown;
         if constexpr (kRecords) {
-            if (const std::uint32_t note = program.notes[static_cast<std::size_t>(p - code)]) {
-                const bool is_condition = i.op >= ScriptOp::JumpUnless && i.op <= ScriptOp::JumpIfEqual;
-                const bool is_store = i.op == ScriptOp::ItemStore;
-                in.steps->push_back({note, is_condition ? static_cast<double>(holds) : is_store ? b : f[i.to]});
-                // Slow start changes the window as well.
-                if (i.op == ScriptOp::SlowStart) in.steps->push_back({note + 1, f[ScriptCell::kCwnd]});
-            }
+            note(p, acked - grown);
+            // The next note is what became of the window.
+            in.steps->add(program.notes[static_cast<std::size_t>(p - code)] + 1, f[ScriptCell::kCwnd]);
         }
-        p = next;
+        ++p;
+        SUBFLOW_GO_ON();
     }
+    SUBFLOW_OPERATION(RecentMaximum) {
+        add_to_window<std::greater_equal<>>(&f[i.to], f[i.a], f[i.b], f[i.value], 0);
+        SUBFLOW_VALUE(f[i.to]);
+    }
+    SUBFLOW_OPERATION(RecentMinimum) {
+        add_to_window<std::less_equal<>>(&f[i.to], f[i.a], f[i.b], f[i.value], std::numeric_limits<double>::infinity());
+        SUBFLOW_VALUE(f[i.to]);
+    }
+    SUBFLOW_OPERATION(Average) {
+        double& has_begun = f[i.to + 1];
+        const double next = has_begun != 0 ? f[i.to] + f[i.b] * (f[i.a] - f[i.to]) : f[i.a];
+        has_begun = 1;
+        SUBFLOW_VALUE(next);
+    }
+    SUBFLOW_OPERATION(Return) return end(p, ScriptEnd::Done, kRecords);
+    SUBFLOW_OPERATION(ReturnNow) return end(p, ScriptEnd::Now, kRecords);
+    SUBFLOW_OPERATION(ReturnPlan) return end(p, ScriptEnd::Plan, kRecords);
+    SUBFLOW_OPERATION(ReturnSubflow) return end(p, ScriptEnd::Subflow, kRecords);
+    SUBFLOW_OPERATION(ReturnWait) return end(p, ScriptEnd::Wait, kRecords);
+#if !defined(__GNUC__)
 }
+SF_UNREACHABLE();
+#endif
+}
+#if defined(__GNUC__)
+#pragma GCC diagnostic pop
+#endif
+#undef SUBFLOW_OPERATION
+#undef SUBFLOW_GO_ON
+#undef SUBFLOW_VALUE
+#undef SUBFLOW_CONDITION
 
 // ---- the table of fields ----
 
@@ -459,6 +432,11 @@ void fail_script(const ScriptProgram& program, ScriptHook hook, const double* fr
     }
     if (!values.empty()) text += " (" + values + ")";
     throw ScriptFailure(owner, program.name, line, text);
+}
+
+void fail_script(const ScriptProgram& program, ScriptHook hook, const double* frame, const void* owner,
+                 const ScriptInstruction* at, const std::string& what) {
+    fail_script(program, hook, frame, owner, program.lines[static_cast<std::size_t>(at - program.code.data())], what);
 }
 
 std::vector<ScriptField> script_fields() {

@@ -37,17 +37,16 @@ struct ScriptInput {
     const PathRate* rates = nullptr;  // theirs, where somebody keeps them
     double* kept = nullptr;           // what the script keeps of subflows
     Draws* draws = nullptr;
-    std::vector<ScriptStep>* steps = nullptr;  // to be filled in, if anybody asks
+    StepWriter* steps = nullptr;  // to be filled in, if anybody asks
 };
 
 enum class ScriptEnd : std::uint8_t { Done, Now, Plan, Subflow, Wait };
 
 struct ScriptOutcome {
     ScriptEnd end = ScriptEnd::Done;
-    double value = 0;        // the interval's length in seconds, or the number of the subflow
-    double min_packets = 1;  // of the interval
-    double tag = 0;
-    std::uint32_t line = 0;  // of the last instruction
+    // The last instruction: its cell a is the length of an interval in seconds, or the number of a subflow; b the
+    // interval's least packets, and `to` its tag.
+    const ScriptInstruction* at = nullptr;
 };
 
 // The frame that a script begins with, by the options given. Throws ScenarioError for one that it does not have.
@@ -60,5 +59,8 @@ ScriptOutcome run_script(const ScriptProgram& program, ScriptHook hook, double* 
 // A failure with what the script's names stand for. `line` 0: none in particular.
 [[noreturn]] void fail_script(const ScriptProgram& program, ScriptHook hook, const double* frame, const void* owner,
                               std::uint32_t line, const std::string& what);
+// The same at an instruction of it.
+[[noreturn]] void fail_script(const ScriptProgram& program, ScriptHook hook, const double* frame, const void* owner,
+                              const ScriptInstruction* at, const std::string& what);
 
 }  // namespace subflow

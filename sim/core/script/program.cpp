@@ -111,7 +111,8 @@ void ScriptProgram::check() {
         if (each.cell >= frame.size()) refuse(*this, "a cell beyond its frame");
     for (std::size_t hook = 0; hook < kScriptHooks; ++hook) {
         rule_names_[hook] = std::string(kScriptHookNames[hook]);
-        rules_[hook] = RuleInfo{.name = rule_names_[hook], .formula = {}, .source = name, .numbers = {}};
+        rules_[hook] = RuleInfo{
+            .name = rule_names_[hook], .formula = "as the lines of the script say", .source = name, .numbers = {}};
     }
 }
 

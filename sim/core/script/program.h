@@ -110,7 +110,17 @@ struct ScriptProgram {
         std::size_t hook = kScriptHooks;
     };
 
+    // What a step is about, for people. Numbered from 1.
+    struct Note {
+        std::string kind;    // "begin", "read", "set", "if", "call" or "return"
+        std::string text;    // "w.cwnd"
+        std::string source;  // what the text of the script has there
+        std::uint32_t line = 0;
+    };
+
     std::string name;  // as in the scenario
+    std::string text;  // that it was made of
+    std::vector<Note> told;
     bool is_coupled = false;
     std::vector<ScriptInstruction> code;
     std::vector<std::uint32_t> lines;  // of the text, per instruction

@@ -160,19 +160,19 @@ class Calls(Expressions):
         things: dict[str, Value] = {
             name: value for name, value in zip(parameters, values, strict=True) if not isinstance(value, Number | Item)
         }
-        # Fields that the function has read are known inside; what is read inside may be read in a branch only.
-        self.scope = Scope(outer.hook, things, locals_, set(locals_), outer.loops, dict(outer.read), outer.inlined + 1)
+        self.scope = Scope(outer.hook, things, locals_, set(locals_), outer.loops, outer.read, outer.inlined + 1)
         returned = next(each for each in helper.body if isinstance(each, ast.Return))
         assert returned.value is not None
         try:
             return self.value(returned.value, target)
         finally:
+            outer.read = self.scope.read
             self.scope = outer
 
     # ---- over subflows ----
 
     def _reduce(self, node: ast.Call, name: str, loop: ast.GeneratorExp, target: Target) -> Value:
-        fused = self._fused(name, loop, target)
+        fused = self._fused(node, name, loop, target)
         if fused is not None:
             return fused
         defaults = [each for each in node.keywords if each.arg == "default"]
@@ -232,7 +232,7 @@ class Calls(Expressions):
             self.emitter.emit(op, result, result, found.cell)
         return found
 
-    def _fused(self, name: str, loop: ast.GeneratorExp, target: Target) -> Value | None:
+    def _fused(self, node: ast.Call, name: str, loop: ast.GeneratorExp, target: Target) -> Value | None:
         """The sums and maxima that coupled controllers are made of, in one instruction."""
         generator = loop.generators[0]
         if len(loop.generators) != 1 or generator.ifs or not isinstance(generator.target, ast.Name):
@@ -251,7 +251,7 @@ class Calls(Expressions):
             return None
         self.uses_siblings = True
         cell = target.cell or self.emitter.temporary()
-        self.emitter.emit(op[0], cell, note=target.note)
+        self.emitter.emit(op[0], cell, note=target.note or self.emitter.note("read", self.segment(node), node.lineno))
         return Number(cell, op[1])
 
     @contextmanager

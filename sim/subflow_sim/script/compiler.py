@@ -14,7 +14,7 @@ from functools import lru_cache
 from subflow_sim import _core
 from subflow_sim.params import Algorithm, Rule
 from subflow_sim.scenario_model import ScriptKind
-from subflow_sim.script.emitter import Emitter, Note
+from subflow_sim.script.emitter import Emitter
 from subflow_sim.script.functions import Functions
 from subflow_sim.script.header import Header, hooks_of, read_header
 from subflow_sim.script.problem import Problems, ScriptError, ScriptProblem
@@ -42,7 +42,6 @@ class Script:
         text: that it was made of.
         algorithm: what catalogues and forms need to know: summary, options.
         program: for the core.
-        notes: what the steps of a recorded decision are about, from number 1 on.
     """
 
     name: str
@@ -50,7 +49,6 @@ class Script:
     text: str
     algorithm: Algorithm
     program: _core.ScriptProgram
-    notes: tuple[Note, ...]
 
 
 @lru_cache(maxsize=256)  # more than a scenario may bring
@@ -108,6 +106,9 @@ def _parsed(text: str, problems: Problems) -> ast.Module | None:
     if len(text.encode(errors="replace")) > MAX_SCRIPT_BYTES:
         problems.add_at(1, 1, 2, "the script is too long", f"at most {MAX_SCRIPT_BYTES // 1000} kB")
         return None
+    if "\0" in text:
+        problems.add_at(1, 1, 2, "this is no text of a script", "text without null characters")
+        return None
     try:
         # Python warns on the terminal of what it finds odd.
         with _warnings_off, warnings.catch_warnings():
@@ -119,8 +120,7 @@ def _parsed(text: str, problems: Problems) -> ast.Module | None:
         problems.add_at(line, max(column, 1), max(column, 1) + 1, message)
         return None
     except (ValueError, MemoryError, RecursionError, UnicodeError):
-        message = "this is no text of a script" if "\0" in text else "it is nested too deep"
-        problems.add_at(1, 1, 2, message, "text without null characters, with shorter expressions")
+        problems.add_at(1, 1, 2, "it is nested too deep", "shorter expressions, by way of names")
         return None
     if sum(1 for _ in ast.walk(tree)) > _MOST_NODES:
         problems.add_at(1, 1, 2, "the script is too long", "shorter functions")
@@ -176,9 +176,7 @@ def _script(text: str, name: str, kind: ScriptKind, built: _Built, functions: Fu
     emitter, header = built.emitter, built.header
     states = [each.cell for each in header.states.values()]
     options = list(header.options.values())
-    notes = [
-        (hook, emitter.note("begin", what, hook, header.hooks[hook].lineno), cell) for hook, what, cell in built.begun
-    ]
+    notes = [(hook, emitter.note("begin", what, header.hooks[hook].lineno), cell) for hook, what, cell in built.begun]
     frame = emitter.lay_out(len(built.window), [*states, *(each.cell for each in options)])
     for state in header.states.values():
         _begin_filter(frame, state.cell, state.filter)
@@ -195,6 +193,8 @@ def _script(text: str, name: str, kind: ScriptKind, built: _Built, functions: Fu
     is_coupled = built.is_coupled and kind == "controller"
     program = _core.ScriptProgram(
         name=name,
+        text=text,
+        told=[(each.kind, each.text, each.source, each.line) for each in emitter.notes],
         is_coupled=is_coupled,
         code=emitter.code(),
         lines=emitter.lines,
@@ -217,7 +217,7 @@ def _script(text: str, name: str, kind: ScriptKind, built: _Built, functions: Fu
         is_coupled=is_coupled,
         rules=tuple(Rule(hook, "", name, ()) for hook in built.entry),
     )
-    return Script(name, kind, text, algorithm, program, tuple(emitter.notes))
+    return Script(name, kind, text, algorithm, program)
 
 
 def _begin_filter(frame: list[float], cell: Cell, kind: str) -> None:

@@ -25,13 +25,13 @@ class Note:
         kind: "begin" (a number as the function finds it), "read", "set", "if" (1: it held) or "return".
         line: of the script, from 1.
         text: of it: "ack.acked", "w.cwnd", "w.cwnd < w.ssthresh".
-        hook: the function.
+        source: of what is set, the whole statement; else the text again.
     """
 
     kind: str
     line: int
     text: str
-    hook: str
+    source: str
 
 
 @dataclass(slots=True)
@@ -80,9 +80,9 @@ class Emitter:
         """The label is here."""
         label.at = self.position
 
-    def note(self, kind: str, text: str, hook: str, line: int | None = None) -> int:
+    def note(self, kind: str, text: str, line: int, source: str = "") -> int:
         """A note for an instruction, from 1."""
-        self.notes.append(Note(kind, self.line if line is None else line, text, hook))
+        self.notes.append(Note(kind, line, text, source or text))
         return len(self.notes)
 
     def constant(self, value: float) -> Cell:

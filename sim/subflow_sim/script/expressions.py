@@ -326,7 +326,7 @@ class Expressions(Names):
         return None
 
     def _condition_note(self, node: ast.expr) -> int:
-        return self.emitter.note("if", self.segment(node), self.scope.hook.name, node.lineno)
+        return self.emitter.note("if", self.segment(node), node.lineno)
 
     def _call(self, node: ast.Call, target: Target) -> Value:
         """The value of a call: `Calls`."""

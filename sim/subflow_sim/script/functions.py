@@ -28,6 +28,8 @@ _STATEMENTS = "assignments, if, for s in siblings, return, and slow_start(w, ack
 class Functions(Calls):
     """Compiles the functions of a script one after the other."""
 
+    _source = ""  # of the statement that is compiled
+
     def compile(self, node: ast.FunctionDef, hook: Hook) -> int:
         """Compile a function that the simulator calls; the number of its first instruction."""
         self.emitter.begin_function()
@@ -47,7 +49,7 @@ class Functions(Calls):
     def _parameters(self, node: ast.FunctionDef, hook: Hook) -> dict[str, Value]:
         given = [each.arg for each in node.args.args]
         wanted = list(hook.parameters)
-        least = len(wanted) - (wanted[-1][0] in ("siblings", "packet"))
+        least = 1 if hook.kind == "scheduler" else min(2, len(wanted))
         if not least <= len(given) <= len(wanted):
             names = ", ".join(name for name, _ in wanted)
             self.problems.add(node, f"{hook.name} is given {len(given)} parameters", f"def {hook.name}({names}):")
@@ -74,6 +76,7 @@ class Functions(Calls):
         for position, each in enumerate(body):
             mark = self.emitter.mark()
             self.emitter.line = each.lineno
+            self._source = self.segment(each) if not isinstance(each, ast.If | ast.For) else ""
             self._statement(each)
             self.emitter.release(mark)
             if isinstance(each, ast.Return) and position < len(body) - 1:
@@ -110,8 +113,15 @@ class Functions(Calls):
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "slow_start":
-            left = self._slow_start(value)
-            if left is not None:
+            is_new = isinstance(target, ast.Name) and self._is_free(target.id) and target.id not in self.scope.names
+            cell = self.emitter.local() if is_new else self.emitter.temporary()
+            left = self._slow_start(value, cell, target.id if isinstance(target, ast.Name) and is_new else "")
+            if left is None:
+                return
+            if isinstance(target, ast.Name) and is_new:
+                self.scope.names[target.id] = Local(left, target.lineno)
+                self.scope.certain.add(target.id)
+            else:
                 self._store(target, value, left)
             return
         match target:
@@ -130,15 +140,14 @@ class Functions(Calls):
         del self.scope.names[""]
 
     def _assign_name(self, target: ast.Name, name: str, value: ast.expr) -> None:
-        taken = {**self.scope.things, **self.header.groups, **self.header.options, **self.header.constants}
-        if name in taken or name in self.header.helpers or name in ("wait", "now", "inf"):
+        if not self._is_free(name):
             what = "an option" if name in self.header.options else "a name of its own"
             self.problems.add(target, f"{name} is {what} and cannot be assigned", "another name, or my.x of a state")
             self.value(value)
             return
         known = self.scope.names.get(name)
         cell = known.value.cell if known is not None and isinstance(known.value, Number) else self.emitter.local()
-        note = self.emitter.note("set", name, self.scope.hook.name, target.lineno)
+        note = self.emitter.note("set", name, target.lineno, self._source)
         found = self.value(value, Target(cell, note))
         if isinstance(found, Wrong):
             self.scope.names[name] = Local(Number(cell), target.lineno, is_used=True)
@@ -159,6 +168,11 @@ class Functions(Calls):
             self.problems.add(value, "this cannot be kept under a name", "a number, True or False, or a subflow")
             return
         self.scope.certain.add(name)
+
+    def _is_free(self, name: str) -> bool:
+        header = self.header
+        taken = (self.scope.things, header.groups, header.options, header.constants, header.helpers)
+        return not any(name in each for each in taken) and name not in ("wait", "now", "inf")
 
     def _kept_item(self, item: Item) -> Item:
         """A subflow that stays the same when its loop goes on."""
@@ -192,7 +206,7 @@ class Functions(Calls):
             self.problems.add(target, message, either(names) if names else "w.cwnd, w.ssthresh or w.rate")
             return
         name = f"{owner.kind}.{found.name}"
-        note = self.emitter.note("set", name, self.scope.hook.name, target.lineno)
+        note = self.emitter.note("set", name, target.lineno, self._source)
         if owner.kind == "record":
             utility = self.number(value)
             if isinstance(utility, Number):
@@ -211,7 +225,7 @@ class Functions(Calls):
         if isinstance(begin, bool) != number.is_flag:
             wanted = "True or False" if isinstance(begin, bool) else "a number"
             self.problems.add(value, f"{self.segment(target)} is {wanted}", "")
-        note = self.emitter.note("set", self.segment(target), self.scope.hook.name, target.lineno)
+        note = self.emitter.note("set", self.segment(target), target.lineno, self._source)
         self.emitter.emit("ItemStore", 0, self.loop_of(item), number.cell, position, note)
 
     def _assign_state(self, target: ast.Attribute, group: str, value: ast.expr) -> None:
@@ -224,7 +238,7 @@ class Functions(Calls):
             example = f"{name}.update(value)" if state.filter == "average" else f"{name}.update(value, at=ack.now)"
             self.problems.add(target, f"{name} is fed, not assigned", example)
             return
-        note = self.emitter.note("set", name, self.scope.hook.name, target.lineno)
+        note = self.emitter.note("set", name, target.lineno, self._source)
         found = self.number(value, Target(state.cell, note))
         if isinstance(found, Wrong):
             return
@@ -277,7 +291,7 @@ class Functions(Calls):
 
     def _call_alone(self, node: ast.Call) -> None:
         if isinstance(node.func, ast.Name) and node.func.id == "slow_start":
-            self._slow_start(node)
+            self._slow_start(node, self.emitter.temporary())
             return
         function = node.func
         if isinstance(function, ast.Attribute) and function.attr == "update":
@@ -285,7 +299,8 @@ class Functions(Calls):
             return
         self.problems.add(node, "this line changes nothing", _STATEMENTS)
 
-    def _slow_start(self, node: ast.Call) -> Number | None:
+    def _slow_start(self, node: ast.Call, cell: Cell, name: str = "") -> Number | None:
+        """Compile slow start; what it leaves is in the cell, which is that of a name if there is one."""
         things = [self.value(each) for each in node.args]
         kinds = [each.kind if isinstance(each, Thing) else "" for each in things]
         if node.keywords or kinds != ["w", "ack"]:
@@ -296,10 +311,12 @@ class Functions(Calls):
             return None
         self.begun["w.ssthresh"] = self.window["ssthresh"]
         self.begun["w.cwnd"] = self.window["cwnd"]
-        cell = self.emitter.temporary()
-        note = self.emitter.note("call", self.segment(node), self.scope.hook.name, node.lineno)
+        if name:
+            note = self.emitter.note("set", name, node.lineno, self._source)
+        else:
+            note = self.emitter.note("call", self.segment(node), node.lineno)
         # The next note is what became of the window.
-        self.emitter.note("set", "w.cwnd", self.scope.hook.name, node.lineno)
+        self.emitter.note("read", "w.cwnd", node.lineno)
         self.emitter.emit("SlowStart", cell, acked.cell, note=note)
         return Number(cell, acked.unit)
 
@@ -324,7 +341,7 @@ class Functions(Calls):
         if isinstance(value, Wrong) or isinstance(at, Wrong) or state.over is None:
             return
         self.begun[name] = state.cell
-        note = self.emitter.note("set", name, self.scope.hook.name, node.lineno)
+        note = self.emitter.note("set", name, node.lineno, self._source)
         if state.filter == "average":
             self.emitter.emit("Average", state.cell, value.cell, state.over, note=note)
         else:
@@ -345,7 +362,7 @@ class Functions(Calls):
         found = self.value(node.value)
         if isinstance(found, Wrong):
             return
-        note = self.emitter.note("return", self.segment(node.value), hook.name, node.lineno)
+        note = self.emitter.note("return", self.segment(node.value), node.lineno)
         match hook.returns, found:
             case "next", Answer(kind="now"):
                 self.emitter.emit("ReturnNow", note=note)

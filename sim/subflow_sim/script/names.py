@@ -14,7 +14,7 @@ from subflow_sim.script.emitter import Emitter
 from subflow_sim.script.header import Header
 from subflow_sim.script.problem import Problems
 from subflow_sim.script.values import WRONG, Answer, Cell, Collection, Item, Learned, Local, Number, Thing, Value, Wrong
-from subflow_sim.script.vocabulary import FUNCTIONS, OBJECTS, PER_SECOND, RATIO, UNITS, Field, Hook
+from subflow_sim.script.vocabulary import FUNCTIONS, OBJECTS, RATIO, UNITS, Field, Hook
 
 FUNCTION_NAMES = {each.name: each for each in FUNCTIONS}
 _REFERRED = 3  # the loop that stands for a subflow by its number
@@ -53,7 +53,7 @@ class Scope:
     names: dict[str, Local] = field(default_factory=dict)
     certain: set[str] = field(default_factory=set)
     loops: int = 0
-    read: dict[tuple[int, str], Cell] = field(default_factory=dict)
+    read: dict[tuple[int | str | Cell, str], Cell] = field(default_factory=dict)
     inlined: int = 0
 
 
@@ -156,7 +156,12 @@ class Names:
         found = self.field_of(node, owner.kind)
         if found is None:
             return WRONG
-        return self._thing_field(node, owner, found) if isinstance(owner, Thing) else self._item_field(owner, found)
+        if isinstance(owner, Thing):
+            return self._thing_field(node, owner, found)
+        # Of a subflow of a loop there are many: only one that stays the same is put on record.
+        is_one = isinstance(owner.place, Cell) or owner.place == 2
+        note = self.emitter.note("read", self.segment(node), node.lineno) if is_one else 0
+        return self._item_field(owner, found, note)
 
     def field_of(self, node: ast.Attribute, kind: str) -> Field | None:
         """The field that is named; None after noting that there is none."""
@@ -172,29 +177,36 @@ class Names:
             name = f"w.{found.name}"
             self.begun[name] = self.window[found.name]
             return Number(self.window[found.name], found.unit)
-        key = (thing.index, found.name)
+        key = (f"object {thing.index}", found.name)
         kind, place = _PLACES[thing.kind, found.name]
         is_clock = kind == "TIME"
         if key not in self.scope.read or found.is_settable:
             cell = self.emitter.local()
-            note = self.emitter.note("read", f"{thing.kind}.{found.name}", self.scope.hook.name, node.lineno)
+            note = self.emitter.note("read", f"{thing.kind}.{found.name}", node.lineno)
             op = "ReadField" if kind == "COMPUTED" else f"Read{_READ[kind]}"
             self.emitter.emit(op, cell, thing.index, value=place, note=note)
             self.scope.read[key] = cell
         return Number(self.scope.read[key], found.unit, found.is_flag, is_clock)
 
-    def _item_field(self, item: Item, found: Field) -> Number:
-        cell = self.emitter.temporary()
+    def _item_field(self, item: Item, found: Field, note: int) -> Number:
+        key = (item.place, found.name)
+        is_clock = _PLACES.get((item.kind, found.name), ("", 0))[0] == "TIME"
+        if key not in self.scope.read:
+            self.scope.read[key] = self._read_item(item, found, note)
+        return Number(self.scope.read[key], found.unit, found.is_flag, is_clock)
+
+    def _read_item(self, item: Item, found: Field, note: int) -> Cell:
+        cell = self.emitter.local()
         loop = self.loop_of(item)
         if item.kind == "sibling" and found.name == "rate":
-            self.emitter.emit("ItemRate", cell, loop)
-            return Number(cell, PER_SECOND)
+            self.emitter.emit("ItemRate", cell, loop, note=note)
+            return cell
         if item.kind == "sibling" and found.name == "own":
-            self.emitter.emit("ItemIsOwn", cell, loop)
-            return Number(cell, RATIO, is_flag=True)
+            self.emitter.emit("ItemIsOwn", cell, loop, note=note)
+            return cell
         kind, place = _PLACES[item.kind, found.name]
-        self.emitter.emit(f"Item{_READ[kind]}", cell, loop, value=place)
-        return Number(cell, found.unit, found.is_flag, is_clock=kind == "TIME")
+        self.emitter.emit(f"Item{_READ[kind]}", cell, loop, value=place, note=note)
+        return cell
 
     def loop_of(self, item: Item) -> int:
         """The number of the loop that stands for a subflow, now."""

@@ -184,7 +184,7 @@ class Hook:
         name: as written.
         kind: of the scripts that may have it.
         parameters: their names are free, their order is not; each with the object or collection that it stands for.
-            The last may be left out.
+            Those after the first two may be left out, of a scheduler after the first.
         returns: "nothing", "next" (nothing, or `now`), "plan" (a time or `interval(...)`) or "subflow".
         help: a sentence.
     """

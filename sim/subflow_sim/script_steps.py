@@ -1,0 +1,126 @@
+"""What a script did in a decision: the lines that were executed, with the numbers that stood in them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+_NAME = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*(?![\w.]*\()")
+_STATEMENT = re.compile(r"(.+?)\s*(//|\*\*|[-+*/%])?=(?!=)\s*(.+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """Something of a script that has a value: a number that was read, a line that was executed.
+
+    Attributes:
+        kind: "begin" (as the function finds it), "read", "set", "if" (1: it held), "call" or "return".
+        line: of the script, from 1.
+        name: what has the value: "w.cwnd", "ack.acked", "w.cwnd < w.ssthresh".
+        source: what the script has there: of something that is set, the statement.
+        value: the number; of `return` it may mean nothing.
+    """
+
+    kind: str
+    line: int
+    name: str
+    source: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutedLine:
+    """A line of a script that was executed, for people.
+
+    Attributes:
+        line: from 1.
+        source: as the script has it.
+        filled: what was computed, with the values that the names had; the source where there is nothing to fill in.
+        result: what came of it: "= 12.5", "yes", "no"; empty of a return.
+    """
+
+    line: int
+    source: str
+    filled: str
+    result: str
+
+    @property
+    def text(self) -> str:
+        """In one line: "w.cwnd += left / w.cwnd: 12.5 + (1 / 12.5) = 12.58"."""
+        says_more = self.filled not in (self.source, self.result.removeprefix("= "))
+        parts = [self.source, self.filled] if says_more else [self.source]
+        return f"{': '.join(parts)}{' ' if self.result else ''}{self.result}"
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A script as the run has it that decided by it.
+
+    Attributes:
+        name: by which the scenario calls it.
+        text: of it.
+        notes: what its steps are about, from number 1 on: kind, name, source and line.
+    """
+
+    name: str
+    text: str
+    notes: tuple[tuple[str, str, str, int], ...]
+
+    def step(self, note: int, value: float) -> Step:
+        """A recorded step."""
+        kind, name, source, line = self.notes[note - 1]
+        return Step(kind, line, name, source, value)
+
+
+def executed_lines(steps: Iterable[Step]) -> tuple[ExecutedLine, ...]:
+    """The lines of a decision in the order in which they were executed, with their numbers."""
+    known: dict[str, float] = {}
+    lines: list[ExecutedLine] = []
+    for step in steps:
+        match step.kind:
+            case "set":
+                right = _right_side(step.source)
+                filled = _filled(right, known)
+                filled = step.source if filled == right else filled
+                lines.append(ExecutedLine(step.line, step.source, filled, f"= {number_text(step.value)}"))
+            case "if":
+                answer = "yes" if step.value else "no"
+                lines.append(ExecutedLine(step.line, step.source, _filled(step.source, known), answer))
+            case "return":
+                filled = f"return {_filled(step.source, known)}"
+                lines.append(ExecutedLine(step.line, f"return {step.source}", filled, ""))
+        if step.kind in ("begin", "read", "set", "call"):
+            known[step.name] = step.value
+    return tuple(lines)
+
+
+def last_values(steps: Iterable[Step]) -> dict[str, float]:
+    """What the names of a decision stood for in the end."""
+    return {step.name: step.value for step in steps if step.kind != "return"}
+
+
+def number_text(value: float) -> str:
+    """A number in a few digits."""
+    if math.isnan(value):
+        return "not known"
+    if math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return f"{value:.6g}"
+
+
+def _right_side(statement: str) -> str:
+    """What a statement assigns; of `x += y` the sum."""
+    match = _STATEMENT.match(statement)
+    if match is None:
+        return statement
+    target, operator, value = match.groups()
+    return f"{target} {operator} ({value})" if operator else str(value)
+
+
+def _filled(source: str, known: dict[str, float]) -> str:
+    """A part of a script with what is known of its names; whole calls that are known come first."""
+    for name in sorted((each for each in known if "(" in each), key=len, reverse=True):
+        source = source.replace(name, number_text(known[name]))
+    return _NAME.sub(lambda found: number_text(known[found[0]]) if found[0] in known else found[0], source)
