@@ -32,6 +32,22 @@ def test_a_shipped_policy_has_the_recipe_that_makes_it_and_says_how_it_did(name:
     assert min(policy.card["evaluation"]["seeds"]) >= FIRST_EVALUATION_SEED
 
 
+def test_drl_cc_fills_paths_of_any_kind_and_shares_them() -> None:
+    told = run("drl-cc", "drlcc-sc1", baselines=("lia", "olia", "balia", "wvegas"))
+    assert told.ratio(told.results[0]) > 2.6  # 2.9
+    assert told.results[0].figure("jain").mean > 0.95
+    long = [
+        f"links.{path}.{value}" for path in ("path1", "path2") for value in ("loss=0.5%", "delay=200ms", "queue=267pkt")
+    ]
+    told = run("drl-cc", "drlcc-sc1", "duration=300s", *long, baselines=("lia", "olia", "balia", "wvegas"))
+    assert told.ratio(told.results[0]) > 3.5  # 3.7
+    short = ["links.path1.rate=100Mbit/s", "links.path1.delay=2.5ms", "links.path1.queue=42pkt", "links.path1.loss=1%"]
+    short += ["links.path2.rate=10Mbit/s", "links.path2.delay=1ms", "links.path2.queue=2pkt", "links.path2.loss=1%"]
+    short += ["duration=40s", "warmup=20s", "flows.download.size=1000MB"]
+    told = run("drl-cc", "drlcc-sc1", *short, baselines=("lia", "olia", "balia", "wvegas"))
+    assert told.ratio(told.results[0]) > 0.9  # 18 Mbit/s; OLIA has more in real numbers, 15.7 as the kernel computes
+
+
 def test_dql_mptcp_beats_the_kernels_controllers_under_loss() -> None:
     for overrides in (
         (),
