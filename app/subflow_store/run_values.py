@@ -11,6 +11,7 @@ of it needs a migration that fills the table anew.
 
 from __future__ import annotations
 
+import hashlib
 import math
 import re
 import tomllib
@@ -43,6 +44,10 @@ UNITS: Mapping[str, float] = {
 the two."""
 
 _QUANTITY = re.compile(r"\s*([+-]?\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d{1,4})?)\s*([^\d\s]\S*)?\s*\Z", re.ASCII)
+
+# Of scripts a digest tells which text it was: nobody looks for one by its first characters, which most have in common.
+_SCRIPT = re.compile(r"(?:controllers|schedulers)\.[^.]+\.content\Z")
+_DIGITS = 8
 
 # Where things are drawn says nothing about a run, and the rest of these the list of runs has columns for.
 _NOT_PARAMETERS = ("format", "name", "description", "nodes", "notes")
@@ -116,6 +121,8 @@ def _flattened(key: str, entry: Any) -> Iterator[RunValue]:
         yield RunValue(key, None, "true" if entry else "false")
     elif isinstance(entry, int | float):
         yield RunValue(key, _finite(entry), None)
+    elif isinstance(entry, str) and _SCRIPT.match(key):
+        yield RunValue(key, None, hashlib.sha256(entry.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS])
     elif isinstance(entry, str):
         yield RunValue(key, quantity(entry), entry[:LONGEST_TEXT])
 

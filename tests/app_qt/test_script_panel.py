@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QPushButton, QToolButton
+from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
@@ -23,6 +23,7 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.script.desk import ScriptDesk
 from subflow_app.qt.script.feature import CHECK, COMPARE, NEXT_PROBLEM, RESTORE, SAVE, ScriptFeature
 from subflow_app.qt.script.new_dialog import NewScript, NewScriptDialog
+from subflow_app.qt.widgets.results_strip import ResultsStrip
 from subflow_store.liveness import this_process
 
 pytestmark = pytest.mark.one_window
@@ -107,6 +108,12 @@ def test_saving_runs_again_at_full_speed_with_the_run_before_as_a_ghost(
         QTest.keyClick(feature.content.editor, Qt.Key.Key_S, CONTROL)
     settle(qtbot, window, feature)
 
+    # Coming back to the text finds it as it was left.
+    feature.content.editor.entered.emit()
+    assert window.banners.topics() == ()
+    strip = window.findChild(ResultsStrip)
+    assert strip is not None
+    assert "\n" not in strip.text
     after = window.history.runs()[0].id
     assert [window.shown.id_of(run) for run in range(window.shown.count)] == [after, before]
     assert {curve.is_ghost for curve in window.plots.stack.time_plots[0].shown_curves()} == {False, True}
@@ -351,8 +358,7 @@ def test_unsaved_changes_survive_the_death_of_the_program(
     window.recovery.offer()
     qtbot.waitUntil(lambda: any(topic.startswith("recovery_") for topic in window.banners.topics()))
     (topic,) = (topic for topic in window.banners.topics() if topic.startswith("recovery_"))
-    buttons = window.banners._shown[topic].findChildren(QPushButton)
-    next(button for button in buttons if button.text() == "Recover").click()
+    window.banners.press(topic, "Recover")
     assert feature.content.editor.text == CONTROLLER + "# typed\n"
     assert desk.draft == "mine"  # it had no file: saving asks where it belongs
     assert not dead.exists()

@@ -220,3 +220,14 @@ def test_a_scenario_replaced_during_the_run_is_what_is_recorded(store: Store) ->
     assert store.values("links.wifi.loss") == {run.run_id: 0.02}
     assert store.values("links.old.loss") == {}
     assert store.values("fairness.jain") == {run.run_id: 0.9}
+
+
+def test_texts_of_scripts_are_told_apart_by_a_digest_on_one_line() -> None:
+    beginning = "# the same\n" * LONGEST_TEXT
+    texts = [beginning + end for end in ("a", "b", "a")]
+    written = [f"[controllers.mine]\nscript = 'mine.py'\ncontent = '''\n{text}'''\n" for text in texts]
+    found = [{each.key: each.text for each in parameter_values(text)} for text in written]
+    first, second, third = (each["controllers.mine.content"] for each in found)
+    assert first is not None
+    assert (len(first), first.isalnum()) == (8, True)
+    assert first == third != second

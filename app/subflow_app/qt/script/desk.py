@@ -306,6 +306,8 @@ class ScriptDesk(QObject):
                 self._edit(tr("Edit {name}", name=place.name), lambda: self._doc.set_script(place.key, text))
         finally:
             self._is_saving = False
+        # What it holds is another text now.
+        self.place = next((each for each in self.places if each.key == place.key), place)
         self._list()
         self.recovery.drop()
         self.saved.emit()
