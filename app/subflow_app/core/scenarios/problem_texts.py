@@ -18,6 +18,10 @@ ERRORS = (
     # Of files.
     translatable("{file} cannot be opened: {reason}"),
     translatable("{file} cannot be saved: {reason}. The scenario is still open; save it elsewhere."),
+    translatable(
+        "{file} is there already, and is another file than the one that this scenario names. The scenario is still "
+        "open; save it elsewhere."
+    ),
     translatable("{file} cannot be written: {reason}; choose another folder"),
     translatable("{file} cannot be written: {reason}"),
     translatable("{file} cannot be read: {reason}"),

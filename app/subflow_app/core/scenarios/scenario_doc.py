@@ -17,6 +17,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError
 from subflow_app.core.number_text import ordinal
 from subflow_app.core.scenarios import toml_edit
+from subflow_app.core.scenarios.named_files import OtherFileError, bring_along
 from subflow_app.core.scenarios.scenario_edits import Edited
 from subflow_app.core.scenarios.scenario_parts import ROWS
 from subflow_app.core.scenarios.sketch import sketch_of
@@ -342,7 +343,8 @@ class ScenarioDoc:
     def save(self, path: str | Path | None = None) -> None:
         """Write the text to its file, or to another that is its file from then on.
 
-        The file is replaced in one step: whatever goes wrong, there is either the old file or the new one.
+        The file is replaced in one step: whatever goes wrong, there is either the old file or the new one. In another
+        folder, the files that it names come along.
 
         Raises:
             ScenarioFileError: if it cannot be written, or if it has no file and none is given.
@@ -352,8 +354,15 @@ class ScenarioDoc:
             raise ScenarioFileError("this scenario has no file yet: choose where to save it")
         mark = b"\xef\xbb\xbf" if self._has_byte_order_mark else b""
         try:
+            if self._scenario is not None and self._folder is not None and target.parent.is_dir():
+                bring_along(self._scenario, self._folder, target.parent)
             # A link stays a link: what it points at is replaced.
             write_whole(target.resolve(), mark + self._text.encode("utf-8", "surrogateescape"))
+        except OtherFileError as error:
+            raise ScenarioFileError(
+                f"{error.path} is there already, and is another file than the one that this scenario names. The "
+                "scenario is still open; save it elsewhere."
+            ) from error
         except OSError as error:
             raise ScenarioFileError(
                 f"{target} cannot be saved: {error.strerror or error}. The scenario is still open; save it elsewhere."
