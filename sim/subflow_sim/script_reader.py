@@ -20,7 +20,7 @@ from subflow_sim.shipped import shipped_folder
 from subflow_sim.toml_map import Path
 
 if TYPE_CHECKING:
-    from subflow_sim.script import Script
+    from subflow_sim.script import Script, ScriptError
 
 SUFFIX = ".py"
 MAX_SCRIPTS = 100
@@ -28,8 +28,6 @@ MAX_SCRIPTS = 100
 
 _FOLDER = "controllers"
 _TEXT = "a text in UTF-8"
-# What a table has beside the options, and what decides whether a controller learns.
-_TAKEN = ("name", "policy")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +143,7 @@ def read_scripts(
     """Read and compile the scripts of a scenario file; problems go to the report."""
     if not any(section in tree for section in SCRIPT_SECTIONS.values()):
         return Scripts((), (), {})
-    from subflow_sim.script import kind_of
+    from subflow_sim.script import ScriptError
 
     files: list[ScriptFile] = []
     found: list[Algorithm] = []
@@ -167,13 +165,12 @@ def read_scripts(
                 continue
             try:
                 file = _read_script(report, path, table, name, kind, folder)
-                meant = kind_of(file.text)
-                if meant != kind:
-                    broken[meant].add(name)  # it is for flows, too, where it belongs
-                    _note_other_kind(report, path, file, meant)
-                    continue
-                algorithm = _compile(report, path, file, table)
             except Noted:
+                continue
+            try:
+                algorithm = algorithm_of(file)
+            except ScriptError as error:
+                broken[_note(report, path, file, error, has_content="content" in table)].add(name)
                 continue
             broken[kind].discard(name)
             files.append(file)
@@ -215,27 +212,18 @@ def _read_content(report: Report, path: Path, value: object) -> str:
     return value.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _note_other_kind(report: Report, path: Path, file: ScriptFile, meant: ScriptKind) -> None:
-    message = f"{shown(file.file)} defines a {meant}, not a {file.kind}"
-    report.add((*path, "script"), message, f"[{SCRIPT_SECTIONS[meant]}.{file.name}]")
+def _note(report: Report, path: Path, file: ScriptFile, error: ScriptError, *, has_content: bool) -> ScriptKind:
+    """Note all that is wrong with a script, by its lines and columns; returns what it looks like."""
+    from subflow_sim.script import kind_of
 
-
-def _compile(report: Report, path: Path, file: ScriptFile, table: Mapping[str, Any]) -> Algorithm:
-    """The algorithm, or all that is wrong with it in the report, by line and column of the script."""
-    from subflow_sim.script import ScriptError
-
-    place = (*path, "content" if "content" in table else "script")
-    begin = "" if "content" in table else f"{shown(file.file)} "
-    try:
-        algorithm = algorithm_of(file)
-    except ScriptError as error:
-        for problem in error.problems:
-            where = f"{begin}line {problem.line}, column {problem.column}"
-            report.add(place, f"{where}: {problem.message}", problem.allowed)
-        raise Noted from error
-    taken = [option.key for option in algorithm.options if option.key in _TAKEN]
-    for key in taken:
-        report.add(place, f'{begin}has an option "{key}", which means something else in a scenario', "another name")
-    if taken:
-        raise Noted
-    return algorithm
+    meant = kind_of(file.text)
+    if meant != file.kind:
+        message = f"{shown(file.file)} defines a {meant}, not a {file.kind}"
+        report.add((*path, "script"), message, f"[{SCRIPT_SECTIONS[meant]}.{file.name}]")
+        return meant
+    place = (*path, "content" if has_content else "script")
+    begin = "" if has_content else f"{shown(file.file)} "
+    for problem in error.problems:
+        where = f"{begin}line {problem.line}, column {problem.column}"
+        report.add(place, f"{where}: {problem.message}", problem.allowed)
+    return meant

@@ -16,6 +16,8 @@ from subflow_sim.script.vocabulary import DECLARATIONS, FUNCTIONS, HOOKS, NAMED_
 from subflow_sim.units import Dimension
 
 _MOST_OPTIONS = 32
+# What a scenario says in the table of an algorithm besides its options, and what makes a controller one that learns.
+_TAKEN = ("name", "policy")
 _MOST_STATE_CELLS = 96
 _FILTER_CELLS = {"maximum": 6, "minimum": 6, "average": 2}
 _FILTERS = {"windowed_max": "maximum", "windowed_min": "minimum", "ewma": "average"}
@@ -216,6 +218,9 @@ class _Reader:
             return
         if len(self._header.options) >= _MOST_OPTIONS:
             self._problems.add(call, f"more than {_MOST_OPTIONS} options", "")
+            return
+        if name in _TAKEN:
+            self._problems.add(call, f"an option cannot be called {name}: that means something else", "another name")
             return
         cell = Cell("option", float(default))
         text = str(given.get("help", "")) or f"The option {name} of the script."
