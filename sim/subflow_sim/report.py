@@ -130,9 +130,11 @@ def _toml_text(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        shortened = value[: _VALUE_CHARACTERS + 1].replace("\\", "\\\\").replace('"', '\\"')
-        shown = on_one_line(shortened)
-        return f'"{shown}"' if len(value) <= _VALUE_CHARACTERS else f'"{shown}'
+        is_long = len(value) > _VALUE_CHARACTERS
+        # Of a script or the like, the first line tells which it is.
+        begun = value[: _VALUE_CHARACTERS + 1].partition("\n")[0] + "…" if is_long and "\n" in value else value
+        shown = on_one_line(begun[: _VALUE_CHARACTERS + 1].replace("\\", "\\\\").replace('"', '\\"'))
+        return f'"{shown}' if is_long else f'"{shown}"'
     if isinstance(value, list):
         return f"[{', '.join(_toml_text(item) for item in value[:_ITEMS_SHOWN])}{_more(value)}]"
     if isinstance(value, dict):

@@ -188,6 +188,8 @@ def test_the_content_counts_and_needs_no_file(tmp_path: Path) -> None:
     assert scenario.events[0].controller.options == {"gain": 3.0}
     problems = _problems(path, '"mine.py"', '"mine.py"\ncontent = "x = nobody"')
     assert [problem.message.partition(": ")[0] for problem in problems] == ["line 1, column 5"]
+    (long,) = _problems(path, '"mine.py"', _embedded(tripled.replace("max(", "nobody + max(")))
+    assert long.value == '"\\"\\"\\"So many packets more per round trip, half the window…'
     assert "too large" in _problems(path, '"mine.py"', _embedded("#" * (MAX_SCRIPT_BYTES + 1)))[0].message
 
 
