@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QToolButton
+from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 from tests.helpers.scripts import CONTROLLER, SCHEDULER
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
@@ -124,6 +124,31 @@ def test_saving_runs_again_at_full_speed_with_the_run_before_as_a_ghost(
     assert "w.cwnd / 4" in (store.run(after).scenario_text or "")
 
 
+def test_the_keyboard_alone_gets_everywhere(
+    window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk]
+) -> None:
+    begin(CONTROLLER)
+    window.activateWindow()
+    editor = feature.content.editor
+    editor.setFocus()
+    QTest.keyClick(editor, Qt.Key.Key_Escape)
+    seen = []
+    for _ in range(20):
+        focused = QApplication.focusWidget()
+        seen.append(focused)
+        if focused is feature.content.versions.table:
+            break
+        QTest.keyClick(focused, Qt.Key.Key_Tab)
+    assert seen[0] is not editor
+    assert feature.content.conformance.chip("loss") in seen
+    assert seen[-1] is feature.content.versions.table
+    assert editor.text == CONTROLLER
+    QTest.keyClick(editor, Qt.Key.Key_F, CONTROL)
+    assert QApplication.focusWidget() is feature.content.find_bar.line
+    QTest.keyClick(feature.content.find_bar.line, Qt.Key.Key_Escape)
+    assert QApplication.focusWidget() is editor
+
+
 def test_with_problems_it_is_saved_and_nothing_runs(
     window: MainWindow, feature: ScriptFeature, begin: Callable[[str], ScriptDesk], qtbot: QtBot
 ) -> None:
@@ -205,6 +230,8 @@ def test_what_it_stands_is_tried_and_each_chip_opens_its_run(
     settle(qtbot, window, feature)
     assert window.history.runs()[0].name == "mine: is it fair to NewReno?"
     assert window.shown.ids == {window.history.runs()[0].id}
+    # Which is of another scenario: no version of this one.
+    assert window.history.runs()[0].id not in {each.run.id for each in feature.content.versions.versions}
     # The strip still tells of the script, and a run after that has no ghost of another scenario.
     assert strip.chip("newreno").isEnabled()
     save(qtbot, window, feature)

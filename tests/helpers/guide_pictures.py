@@ -31,6 +31,8 @@ from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.docks import Side
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.queue.enqueue_dialog import Enqueueing
+from subflow_app.qt.script.feature import ScriptFeature
+from subflow_app.qt.script.new_dialog import NewScript
 from subflow_app.qt.sweeps.feature import SweepFeature
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "images"
@@ -159,6 +161,20 @@ def _arena(studio: Studio) -> None:
     wait_for(lambda: arena.is_settled and bool(arena.content.rows))
 
 
+def _script(studio: Studio) -> None:
+    window = studio.window
+    window.documents.open_example("demo")
+    studio.dialogs.answer("NewScriptDialog", NewScript("my-controller", ("download",)))
+    window.bar.trigger("script.new_controller")
+    scripts = window.features[ScriptFeature]
+    wait_for(lambda: not window.runs.is_running and scripts.is_settled)
+    editor = scripts.content.editor
+    editor.put_text(editor.text.replace("w.cwnd / 2", "0.8 * w.cwnd"))
+    window.bar.trigger("script.save")
+    wait_for(lambda: not window.runs.is_running and scripts.is_settled)
+    editor.show_line(1)
+
+
 def _train(studio: Studio) -> None:
     window = studio.window
     studio.panel("train")
@@ -195,6 +211,7 @@ PICTURES: tuple[Picture, ...] = (
     Picture("lab", _lab, "lab"),
     Picture("gallery", lambda studio: show_experiment(studio.window, "drl-cc-sc1"), "gallery"),
     Picture("arena", _arena, "arena"),
+    Picture("script", _script),
     Picture("train", _train, "train"),
 )
 """In this order, in one window."""

@@ -30,7 +30,8 @@ def test_each_text_is_a_version_with_its_latest_run(tmp_path: Path) -> None:
         first = run(store, tmp_path, CONTROLLER)
         second = run(store, tmp_path, OTHER)
         again = run(store, tmp_path, CONTROLLER, overrides=("seed=2",))
-        found = script_versions(store, "controller", "mine")
+        run(store, tmp_path, CONTROLLER, overrides=("name=another",))
+        found = script_versions(store, "controller", "mine", "scenario")
         # The latest run comes first; numbers are by when a text was run for the first time.
         assert [(each.number, each.run.id, each.count) for each in found] == [(1, again, 2), (2, second, 1)]
         assert [each.text for each in found] == [CONTROLLER, OTHER]
@@ -42,17 +43,17 @@ def test_each_text_is_a_version_with_its_latest_run(tmp_path: Path) -> None:
         assert found[0].rtt_s == flow["mean_rtt_s"]
         assert found[0].loss == flow["loss_ratio"]
 
-        (scheduler,) = script_versions(store, "scheduler", "nearest")
+        (scheduler,) = script_versions(store, "scheduler", "nearest", "scenario")
         assert (scheduler.text, scheduler.count) == (SCHEDULER, 3)
-        assert script_versions(store, "controller", "nearest") == ()
+        assert script_versions(store, "controller", "nearest", "scenario") == ()
         store.delete([second])
-        assert [each.run.id for each in script_versions(store, "controller", "mine")] == [again]
+        assert [each.run.id for each in script_versions(store, "controller", "mine", "scenario")] == [again]
 
 
 def test_a_script_that_no_flow_has_has_no_numbers(tmp_path: Path) -> None:
     with open_store(tmp_path / "runs.db") as store:
         run(store, tmp_path, CONTROLLER, overrides=("flows.f.controller=lia",))
-        (version,) = script_versions(store, "controller", "mine")
+        (version,) = script_versions(store, "controller", "mine", "scenario")
         assert math.isnan(version.goodput_bps)
         assert math.isnan(version.rtt_s)
 
@@ -61,4 +62,4 @@ def test_it_can_be_given_up(tmp_path: Path) -> None:
     with open_store(tmp_path / "runs.db") as store:
         run(store, tmp_path, CONTROLLER)
         with pytest.raises(InterruptedError):
-            script_versions(store, "controller", "mine", lambda: True)
+            script_versions(store, "controller", "mine", "scenario", lambda: True)

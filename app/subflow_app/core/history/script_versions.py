@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
     from subflow_store.values import RunRow
 
-MOST_RUNS = 200
+MOST_RUNS = 100
 """The latest runs with a script that are looked through."""
 
 
@@ -43,7 +43,7 @@ class ScriptVersion:
 
 
 def script_versions(
-    store: Store, kind: ScriptKind, name: str, is_given_up: Callable[[], bool] = lambda: False
+    store: Store, kind: ScriptKind, name: str, scenario: str, is_given_up: Callable[[], bool] = lambda: False
 ) -> tuple[ScriptVersion, ...]:
     """The versions of a script that there are runs of, the latest first.
 
@@ -51,6 +51,7 @@ def script_versions(
         store: with the runs.
         kind: of the script.
         name: of it; another script of that name counts as a version, too.
+        scenario: name of the one that the runs are of: results of others cannot be compared.
         is_given_up: whether all this is in vain.
 
     Raises:
@@ -65,7 +66,7 @@ def script_versions(
             raise InterruptedError
         run = store.run(number)
         text = _text_of(run, kind, name)
-        if text is not None and not run.deleted:
+        if text is not None and run.scenario_name == scenario and not run.deleted:
             found.setdefault(text, []).append(run)
     # The first run of each, which is the last in its list, decides on the number.
     order = sorted(found, key=lambda text: found[text][-1].id)

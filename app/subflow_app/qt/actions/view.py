@@ -202,8 +202,8 @@ def rows() -> Iterator[ActionSpec]:
     )
     yield ActionSpec(
         "view.ghost",
-        "&Originals of forks",
-        "Draw the original of a fork as a ghost behind it, from the time on at which they differ",
+        "&Originals and runs before",
+        "Draw the original of a fork, or the run before a change of a script, as a ghost behind it, where they differ",
         "ghost",
         ("O",),
         lambda w, on: w.plots.set_choices(replace(w.plots.choices, ghosts_shown=on)),

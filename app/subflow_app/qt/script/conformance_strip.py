@@ -24,9 +24,10 @@ class ConformanceStrip(QWidget):
     opened = Signal(object)  # Finding, whose run is to be shown
     asked = Signal()  # what is not asked but by a click
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        """No questions yet."""
+    def __init__(self, after: QWidget, parent: QWidget | None = None) -> None:
+        """No questions yet; the keyboard comes from ``after``."""
         super().__init__(parent)
+        self._after = after
         named(self, "conformance", tr("What the script stands"))
         self._layout = WrapLayout(self)
         self._chips: dict[str, QToolButton] = {}
@@ -64,12 +65,16 @@ class ConformanceStrip(QWidget):
             self._layout.removeWidget(chip)
             chip.deleteLater()
         self._chips = {}
+        before = self._after
         for question in questions:
             chip = named(QToolButton(self, autoRaise=False), f"conformance_{question.id}")
             chip.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
             chip.clicked.connect(lambda _on=False, question_id=question.id: self._open(question_id))
             self._layout.addWidget(chip)
             self._chips[question.id] = chip
+            # Made later than what is below, they would come behind it.
+            QWidget.setTabOrder(before, chip)
+            before = chip
 
     def _open(self, question_id: str) -> None:
         if question_id in self._findings:

@@ -204,8 +204,10 @@ class ScriptEditor(CodeEditor):
         if command:
             self.commanded.emit(command)
         elif key == Qt.Key.Key_Escape and not event.modifiers():
-            # The way on by keyboard: Tab belongs to the text.
+            # The way on by keyboard: Tab belongs to the text, and with it what Qt calls the next child.
+            self.setTabChangesFocus(True)
             self.focusNextChild()
+            self.setTabChangesFocus(False)
         elif key == Qt.Key.Key_Tab and not event.modifiers() & ~_Keys.ShiftModifier:
             self._indent()
         elif key == Qt.Key.Key_Backtab:

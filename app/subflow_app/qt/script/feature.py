@@ -180,10 +180,11 @@ class ScriptFeature(Feature):
             return
         from subflow_app.core.history.script_versions import script_versions
 
-        kind, name = self._desk.kind, self._desk.name
+        kind, name, shown = self._desk.kind, self._desk.name, self.window.documents.doc.last_valid
+        scenario = "" if shown is None else shown.name
 
         def work(is_given_up: Callable[[], bool]) -> tuple[Store, str, Sequence[ScriptVersion]]:
-            return store, name, script_versions(store, kind, name, is_given_up)
+            return store, name, script_versions(store, kind, name, scenario, is_given_up)
 
         self._reader.ask(work, is_other=True)
 

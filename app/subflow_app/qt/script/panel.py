@@ -50,7 +50,7 @@ class ScriptPanel(QWidget):
         self.editor = ScriptEditor(self)
         self.find_bar = FindBar(self.editor, self)
         self.problems = ProblemList(self)
-        self.conformance = ConformanceStrip(self)
+        self.conformance = ConformanceStrip(self.problems.view, self)
         self.versions = VersionList(version_actions, self)
         text = QWidget(self)
         v_box(text, (self.editor, 1), self.find_bar, self.problems, self.conformance, margins=0, spacing=2)
