@@ -135,6 +135,7 @@ def test_the_keyboard_alone_gets_everywhere(
     seen = []
     for _ in range(20):
         focused = QApplication.focusWidget()
+        assert focused is not None
         seen.append(focused)
         if focused is feature.content.versions.table:
             break
