@@ -100,6 +100,7 @@ COMMANDS: dict[str, list[str | Line]] = {
     "controllers NAME": ["controllers lia"],
     "controllers new": ["controllers new my-controller"],
     "controllers check": ["controllers check my-controller.py"],
+    "controllers convert": ["controllers convert my-controller.py --to cpp"],
     "schedulers": ["schedulers"],
     "schedulers NAME": ["schedulers minrtt"],
     "schedulers new": ["schedulers new my-scheduler"],

@@ -170,3 +170,20 @@ def test_what_a_script_stands_is_told_and_decides_on_the_exit_code(
     (document,) = answer.document
     assert {each["check"]: each["verdict"] for each in document["conformance"]}["loss"] == "fail"
     assert subflow("controllers", "check", "wrong.py", "mine.py", "--conformance").code == 2
+
+
+def test_a_script_is_converted_to_cpp(subflow: Subflow) -> None:
+    subflow("controllers", "new", "my-own")
+    converted = subflow("controllers", "convert", "my-own.py", "--to", "cpp")
+    assert converted.code == 0
+    assert "class MyOwn {" in converted.out
+    assert "OptionInfo{" in converted.out
+    Path("wrong.py").write_text("def on_ack(w, ack):\n    w.cwnd += ack.nothing\n", encoding="utf-8")
+    refused = subflow("controllers", "convert", "wrong.py", "--to", "cpp")
+    assert refused.code == 2
+    assert "wrong.py:2:15: ack has no nothing" in refused.err
+    subflow("schedulers", "new", "my-turn")
+    refused = subflow("controllers", "convert", "my-turn.py", "--to", "cpp")
+    assert refused.code == 2
+    assert '"my-turn" is a scheduler' in refused.err
+    assert subflow("controllers", "convert", "my-own.py", "--to", "rust").code == 2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -152,6 +152,31 @@ def check(
     if not is_fine:
         raise typer.Exit(exit_codes.BAD_INPUT)
     raise typer.Exit(exit_codes.OK if stands else exit_codes.FAILED)
+
+
+@controllers_app.command()
+def convert(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A controller.")],
+    to: Annotated[Literal["cpp"], typer.Option("--to", help="What to make of it: a controller in C++ for the core.")],
+) -> None:
+    """Print a controller that is a script as C++: a header ready for sim/core/cc.
+
+    It computes the same to the bit. docs/extending.md says where it belongs.
+    """
+    from subflow_app.core.scenarios.script_files import open_script, script_problems
+    from subflow_sim.errors import ParamError
+    from subflow_sim.script import ScriptError, compile_script, to_cpp
+
+    script = open_script(file)
+    try:
+        text = to_cpp(compile_script(script.text, script.name, script.kind))
+    except ScriptError as error:
+        for line in script_problems(file, error.problems):
+            print_note(line)
+        raise typer.Exit(exit_codes.BAD_INPUT) from error
+    except ParamError as error:
+        raise InputError(str(error)) from error
+    print_line(text.rstrip())
 
 
 def _try(script: ScriptFile, *, is_quiet: bool) -> list[Finding]:

@@ -3,9 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
+#include <span>
 
 #include "../script/machine.h"
+#include "siblings_or_own.h"
 
 namespace subflow {
 
@@ -15,28 +16,18 @@ struct Scripted::Call {
     Window& window;
     ScriptHook hook;
     ScriptInput input{};
-    std::optional<Sibling> alone{};  // the own subflow, where siblings are not told of it
 
     Call(Scripted& of, Window& of_window, ScriptHook called, const void* object)
         : script(of), window(of_window), hook(called) {
         input.objects[0] = object;
     }
 
-    SF_INLINE void offer(const Siblings& siblings, Nanos srtt) {
-        if (siblings.self < siblings.all.size()) [[likely]] {
-            input.items = siblings.all.data();
-            input.count = static_cast<std::uint32_t>(siblings.all.size());
-            input.self = static_cast<std::uint32_t>(siblings.self);
-            input.rates = siblings.known_rates.empty() ? nullptr : siblings.known_rates.data();
-        } else {
-            // No formula shall meet an empty set.
-            alone = Sibling{.cwnd_pkts = window.cwnd_pkts,
-                            .srtt_s = std::max(to_seconds(srtt), 1e-9),
-                            .advertised = window.advertised,
-                            .window_pkts = window.cwnd_pkts};
-            input.items = &*alone;
-            input.count = 1;
-        }
+    SF_INLINE void offer(const SiblingsOrOwn& siblings) {
+        const std::span all = siblings.siblings();
+        input.items = all.data();
+        input.count = static_cast<std::uint32_t>(all.size());
+        input.self = static_cast<std::uint32_t>(siblings.self());
+        input.rates = siblings.known_rates();
         input.stride = sizeof(Sibling);
     }
 
@@ -96,14 +87,16 @@ void Scripted::on_start(Window& window, std::uint64_t seed) {
 
 void Scripted::follow_ack(ScriptHook hook, Window& window, const AckSample& ack, const Siblings& siblings) {
     Call call(*this, window, hook, &ack);
-    call.offer(siblings, ack.srtt);
+    const SiblingsOrOwn all(siblings, window, ack.srtt);
+    call.offer(all);
     call(ack.why);
 }
 
 void Scripted::on_delivery(Window& window, const DeliverySample& sample, const Siblings& siblings) {
     if (!program_->has(ScriptHook::Delivery)) return;
     Call call(*this, window, ScriptHook::Delivery, &sample);
-    call.offer(siblings, sample.srtt);
+    const SiblingsOrOwn all(siblings, window, sample.srtt);
+    call.offer(all);
     call(sample.why);
 }
 
@@ -114,7 +107,8 @@ void Scripted::on_congestion_event(Window& window, const CongestionEvent& event,
         return;
     }
     Call call(*this, window, ScriptHook::Loss, &event);
-    call.offer(siblings, event.srtt);
+    const SiblingsOrOwn all(siblings, window, event.srtt);
+    call.offer(all);
     const ScriptOutcome outcome = call(event.why);
     if (std::isinf(window.ssthresh_pkts) && !governs_recovery())
         fail_script(*program_, ScriptHook::Loss, frame_.data(), this, outcome.at,
@@ -152,7 +146,8 @@ NextInterval Scripted::on_interval(Window& window, IntervalRecord& record, const
     Call call(*this, window, ScriptHook::Interval, &record);
     call.input.objects[1] = &moment;
     call.input.record = &record;
-    call.offer(siblings, moment.srtt);
+    const SiblingsOrOwn all(siblings, window, moment.srtt);
+    call.offer(all);
     return call(moment.why).end == ScriptEnd::Now ? NextInterval::BeginsNow : NextInterval::InTurn;
 }
 

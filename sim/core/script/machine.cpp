@@ -9,6 +9,7 @@
 #include "../cc/cube_root.h"
 #include "../cc/power.h"
 #include "../sched/scheduler.h"
+#include "filters.h"
 
 namespace subflow {
 
@@ -53,57 +54,7 @@ std::string number_text(double value) {
     return {text, end};
 }
 
-// ---- filters ----
-
-// Three candidates, as WindowedExtreme has them, in cells: value, time, value, time, value, time.
-template <class Beats>
-void add_to_window(double* cells, double value, double time, double window, double none) {
-    constexpr Beats beats;
-    struct Candidate {
-        double value, time;
-    };
-    Candidate c[3]{{cells[0], cells[1]}, {cells[2], cells[3]}, {cells[4], cells[5]}};
-    const Candidate now{value, time};
-    const auto store = [&] {
-        for (int i = 0; i < 3; ++i) {
-            cells[2 * i] = c[i].value;
-            cells[2 * i + 1] = c[i].time;
-        }
-    };
-    if (c[0].value == none || beats(value, c[0].value) || time - c[2].time > window) {
-        c[0] = c[1] = c[2] = now;
-        return store();
-    }
-    if (beats(value, c[1].value)) {
-        c[1] = c[2] = now;
-    } else if (beats(value, c[2].value)) {
-        c[2] = now;
-    }
-    const auto promote = [&] {
-        c[0] = c[1];
-        c[1] = c[2];
-        c[2] = now;
-    };
-    const double age = time - c[0].time;
-    if (age > window) {
-        promote();
-        if (time - c[0].time > window) promote();
-    } else if (c[1].time == c[0].time && age > window / 4) {
-        c[1] = c[2] = now;
-    } else if (c[2].time == c[1].time && age > window / 2) {
-        c[2] = now;
-    }
-    store();
-}
-
 // ---- arithmetic ----
-
-// Times are whole nanoseconds: the difference of two in seconds is that of the nanoseconds.
-double time_difference(double a, double b) {
-    constexpr double kExact = 9e6;  // s, within which a nanosecond can be told from a double
-    if (!(std::abs(a) < kExact) || !(std::abs(b) < kExact)) return a - b;
-    return to_seconds(from_seconds(a) - from_seconds(b));
-}
 
 double raised(double x, double exponent) {
     if (exponent == 0) return 1;
@@ -348,18 +299,16 @@ go_on:
         SUBFLOW_GO_ON();
     }
     SUBFLOW_OPERATION(RecentMaximum) {
-        add_to_window<std::greater_equal<>>(&f[i.to], f[i.a], f[i.b], f[i.value], 0);
+        RecentMaximum::add_to(&f[i.to], f[i.a], f[i.b], f[i.value]);
         SUBFLOW_VALUE(f[i.to]);
     }
     SUBFLOW_OPERATION(RecentMinimum) {
-        add_to_window<std::less_equal<>>(&f[i.to], f[i.a], f[i.b], f[i.value], std::numeric_limits<double>::infinity());
+        RecentMinimum::add_to(&f[i.to], f[i.a], f[i.b], f[i.value]);
         SUBFLOW_VALUE(f[i.to]);
     }
     SUBFLOW_OPERATION(Average) {
-        double& has_begun = f[i.to + 1];
-        const double next = has_begun != 0 ? f[i.to] + f[i.b] * (f[i.a] - f[i.to]) : f[i.a];
-        has_begun = 1;
-        SUBFLOW_VALUE(next);
+        MovingAverage::add_to(&f[i.to], f[i.a], f[i.b]);
+        SUBFLOW_VALUE(f[i.to]);
     }
     SUBFLOW_OPERATION(Return) return end(p, ScriptEnd::Done, kRecords);
     SUBFLOW_OPERATION(ReturnNow) return end(p, ScriptEnd::Now, kRecords);

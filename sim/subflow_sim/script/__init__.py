@@ -8,6 +8,7 @@ from subflow_sim.script.compiler import MAX_SCRIPT_BYTES, Script, ScriptKind, ch
 from subflow_sim.script.completion import Completion, completions
 from subflow_sim.script.problem import ScriptError, ScriptProblem
 from subflow_sim.script.skeletons import SKELETONS
+from subflow_sim.script.to_cpp import to_cpp
 
 __all__ = [
     "MAX_SCRIPT_BYTES",
@@ -21,4 +22,5 @@ __all__ = [
     "compile_script",
     "completions",
     "kind_of",
+    "to_cpp",
 ]

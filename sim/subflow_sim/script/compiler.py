@@ -63,23 +63,32 @@ def compile_script(text: str, name: str, kind: ScriptKind) -> Script:
     Raises:
         ScriptError: with everything that is wrong.
     """
+    return _script(text, name, kind, read_script(text, kind))
+
+
+def read_script(text: str, kind: ScriptKind) -> Reading:
+    """A script as the compiler understands it.
+
+    Raises:
+        ScriptError: with everything that is wrong.
+    """
     problems = Problems(text)
     tree = _parsed(text, problems)
     problems.raise_if_any()
     assert tree is not None
     try:
-        built, functions = _compiled(text, tree, kind, problems, Learned())
+        reading = _compiled(text, tree, kind, problems, Learned())
         for _ in range(_MOST_READINGS - 1):
-            if functions.learning == functions.learned:
+            if reading.functions.learning == reading.functions.learned:
                 break
             problems = Problems(text)
-            built, functions = _compiled(text, tree, kind, problems, functions.learning)
+            reading = _compiled(text, tree, kind, problems, reading.functions.learning)
     except RecursionError:
         problems.add_at(1, 1, 2, "an expression is nested too deep", "shorter expressions, by way of names")
         problems.raise_if_any()
         raise
     problems.raise_if_any()
-    return _script(text, name, kind, built, functions, problems)
+    return reading
 
 
 def check_script(text: str, kind: ScriptKind | None = None) -> tuple[ScriptProblem, ...]:
@@ -129,19 +138,32 @@ def _parsed(text: str, problems: Problems) -> ast.Module | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Built:
+class Reading:
+    """A script as the compiler understands it.
+
+    Attributes:
+        emitter: its instructions.
+        header: its module level.
+        entry: the first instruction of each function.
+        begun: function, name and cell of what a record of the function begins with.
+        locals: what each function has named.
+        functions: that were compiled, with what they tell of the state.
+    """
+
     emitter: Emitter
     header: Header
     entry: dict[str, int]
     begun: list[tuple[str, str, Cell]]
-    names: list[tuple[str, Cell, str]]
-    window: list[Cell]
-    is_coupled: bool
+    locals: dict[str, dict[str, Local]]
+    functions: Functions
+
+    @property
+    def learning(self) -> Learned:
+        """What it tells of the state: units, and which are whole nanoseconds."""
+        return self.functions.learning
 
 
-def _compiled(
-    text: str, tree: ast.Module, kind: ScriptKind, problems: Problems, learned: Learned
-) -> tuple[_Built, Functions]:
+def _compiled(text: str, tree: ast.Module, kind: ScriptKind, problems: Problems, learned: Learned) -> Reading:
     emitter = Emitter()
     header = read_header(tree, kind, problems, emitter)
     functions = Functions(text, header, problems, emitter, learned)
@@ -149,16 +171,15 @@ def _compiled(
     functions.window = {field.name: cell for field, cell in zip(OBJECTS["w"], window, strict=True)}
     entry: dict[str, int] = {}
     begun: list[tuple[str, str, Cell]] = []
-    names: list[tuple[str, Cell, str]] = []
+    locals_: dict[str, dict[str, Local]] = {}
     hooks = hooks_of(kind)
     for name, node in header.hooks.items():
         entry[name] = functions.compile(node, hooks[name])
         begun += [(name, what, cell) for what, cell in functions.begun.items()]
-        names += [(each, cell, name) for each, cell in _named(functions.scope.names)]
+        locals_[name] = functions.scope.names
     for helper in header.helpers.values():
         _check_helper(helper, problems)
-    built = _Built(emitter, header, entry, begun, names, window, functions.uses_siblings)
-    return built, functions
+    return Reading(emitter, header, entry, begun, locals_, functions)
 
 
 def _named(names: dict[str, Local]) -> list[tuple[str, Cell]]:
@@ -172,25 +193,25 @@ def _check_helper(helper: ast.FunctionDef, problems: Problems) -> None:
             problems.add(helper, f"{helper.name} has two parameters {name}", "each name once")
 
 
-def _script(text: str, name: str, kind: ScriptKind, built: _Built, functions: Functions, problems: Problems) -> Script:
-    emitter, header = built.emitter, built.header
+def _script(text: str, name: str, kind: ScriptKind, reading: Reading) -> Script:
+    emitter, header, functions = reading.emitter, reading.header, reading.functions
     states = [each.cell for each in header.states.values()]
     options = list(header.options.values())
-    notes = [(hook, emitter.note("begin", what, header.hooks[hook].lineno), cell) for hook, what, cell in built.begun]
-    frame = emitter.lay_out(len(built.window), [*states, *(each.cell for each in options)])
+    notes = [(hook, emitter.note("begin", what, header.hooks[hook].lineno), cell) for hook, what, cell in reading.begun]
+    frame = emitter.lay_out(len(OBJECTS["w"]), [*states, *(each.cell for each in options)])
     for state in header.states.values():
         _begin_filter(frame, state.cell, state.filter)
     if len(frame) > _core.SCRIPT_MOST_CELLS or emitter.position > _core.SCRIPT_MOST_INSTRUCTIONS:
-        problems.add_at(1, 1, 2, "the script is too long for the machine", "fewer names and shorter functions")
-        problems.raise_if_any()
+        message = "the script is too long for the machine"
+        raise ScriptError([ScriptProblem(1, 1, 2, message, "fewer names and shorter functions")])
     every_hook = len(_HOOK_NUMBERS)
     cells = [
         *((f"w.{field}", cell, every_hook) for field, cell in functions.window.items() if kind == "controller"),
         *((f"{group}.{each}", state.cell, every_hook) for (group, each), state in header.states.items()),
         *((option.param.key, option.cell, every_hook) for option in options),
-        *((each, cell, _HOOK_NUMBERS[hook]) for each, cell, hook in built.names),
+        *((each, cell, _HOOK_NUMBERS[hook]) for hook, names in reading.locals.items() for each, cell in _named(names)),
     ]
-    is_coupled = built.is_coupled and kind == "controller"
+    is_coupled = functions.uses_siblings and kind == "controller"
     program = _core.ScriptProgram(
         name=name,
         text=text,
@@ -203,7 +224,7 @@ def _script(text: str, name: str, kind: ScriptKind, built: _Built, functions: Fu
         options=[(each.param.key, each.cell.slot) for each in options],
         names=[(each, cell.slot, hook) for each, cell, hook in cells],
         kept=[float(begin) for _, begin in header.kept.values()],
-        entry=[built.entry.get(hook, -1) for hook in _HOOK_NUMBERS],
+        entry=[reading.entry.get(hook, -1) for hook in _HOOK_NUMBERS],
         begins=[(_HOOK_NUMBERS[hook], note, cell.slot) for hook, note, cell in notes],
         is_work_conserving=header.settings.get("work_conserving", False),
         retransmits_when_blocked=header.settings.get("opportunistic_retransmission", False),
@@ -215,7 +236,7 @@ def _script(text: str, name: str, kind: ScriptKind, built: _Built, functions: Fu
         source=header.source,
         options=tuple(each.param for each in options),
         is_coupled=is_coupled,
-        rules=tuple(Rule(hook, "", name, ()) for hook in built.entry),
+        rules=tuple(Rule(hook, "", name, ()) for hook in reading.entry),
     )
     return Script(name, kind, text, algorithm, program)
 

@@ -1,0 +1,39 @@
+// The subflows of a connection for those who want to find their own among them whatever is known of the others.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "controller.h"
+
+namespace subflow {
+
+// No formula shall meet an empty set: where a subflow has no siblings yet, it is its only one.
+class SiblingsOrOwn {
+public:
+    SiblingsOrOwn(const Siblings& siblings, const Window& window, Nanos srtt) : told_(siblings) {
+        if (siblings.self < siblings.all.size()) [[likely]]
+            return;
+        alone_ = Sibling{.cwnd_pkts = window.cwnd_pkts,
+                         .srtt_s = std::max(to_seconds(srtt), 1e-9),
+                         .advertised = window.advertised,
+                         .window_pkts = window.cwnd_pkts};
+    }
+    SiblingsOrOwn(const SiblingsOrOwn&) = delete;
+    SiblingsOrOwn& operator=(const SiblingsOrOwn&) = delete;
+
+    std::span<const Sibling> siblings() const { return alone_ ? std::span(&*alone_, 1) : told_.all; }
+    std::size_t self() const { return alone_ ? 0 : told_.self; }
+    const Sibling& own() const { return siblings()[self()]; }
+    // Their rates, where somebody keeps them; else nullptr.
+    const PathRate* known_rates() const {
+        return alone_ || told_.known_rates.empty() ? nullptr : told_.known_rates.data();
+    }
+
+private:
+    const Siblings& told_;
+    std::optional<Sibling> alone_;
+};
+
+}  // namespace subflow

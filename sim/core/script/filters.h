@@ -1,0 +1,78 @@
+// What scripts may keep of a series of numbers: the largest or the least of late, a moving average; and times.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "../units.h"
+
+namespace subflow {
+
+// Times are whole nanoseconds: the difference of two in seconds is that of the nanoseconds.
+inline double time_difference(double a, double b) {
+    constexpr double kExact = 9e6;  // s, within which a nanosecond can be told from a double
+    if (!(std::abs(a) < kExact) || !(std::abs(b) < kExact)) return a - b;
+    return to_seconds(from_seconds(a) - from_seconds(b));
+}
+
+// As WindowedExtreme, with times and a window that are real numbers, and in cells of a frame: value and time of three
+// candidates.
+template <class Beats>
+struct RecentExtreme {
+    static constexpr double kNone = Beats{}(1.0, 0.0) ? 0 : std::numeric_limits<double>::infinity();
+
+    double cells[6]{kNone, 0, kNone, 0, kNone, 0};
+
+    double value() const { return cells[0]; }
+    void add(double value, double time, double window) { add_to(cells, value, time, window); }
+
+    static void add_to(double* cells, double value, double time, double window) {
+        constexpr Beats beats;
+        struct Candidate {
+            double value, time;
+        };
+        std::array<Candidate, 3> c{{{cells[0], cells[1]}, {cells[2], cells[3]}, {cells[4], cells[5]}}};
+        const Candidate now{value, time};
+        const double age = time - c[0].time;
+        if (c[0].value == kNone || beats(value, c[0].value) || time - c[2].time > window) {
+            c.fill(now);
+        } else {
+            if (beats(value, c[1].value)) {
+                c[1] = c[2] = now;
+            } else if (beats(value, c[2].value)) {
+                c[2] = now;
+            }
+            if (age > window) {
+                c = {c[1], c[2], now};
+                if (time - c[0].time > window) c = {c[1], c[2], now};
+            } else if (c[1].time == c[0].time && age > window / 4) {
+                c[1] = c[2] = now;
+            } else if (c[2].time == c[1].time && age > window / 2) {
+                c[2] = now;
+            }
+        }
+        for (int i = 0; i < 3; ++i) {
+            cells[2 * i] = c[static_cast<std::size_t>(i)].value;
+            cells[2 * i + 1] = c[static_cast<std::size_t>(i)].time;
+        }
+    }
+};
+using RecentMaximum = RecentExtreme<std::greater_equal<>>;
+using RecentMinimum = RecentExtreme<std::less_equal<>>;
+
+// An exponentially weighted mean, which begins at the first value.
+struct MovingAverage {
+    double cells[2]{};  // the mean, and whether it has begun
+
+    double value() const { return cells[0]; }
+    void add(double value, double weight) { add_to(cells, value, weight); }
+
+    static void add_to(double* cells, double value, double weight) {
+        cells[0] = cells[1] != 0 ? cells[0] + weight * (value - cells[0]) : value;
+        cells[1] = 1;
+    }
+};
+
+}  // namespace subflow
