@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,9 +16,11 @@ from subflow_sim.script import Script, compile_script, kind_of
 
 _ASSETS = Path(__file__).parents[3] / "assets"
 _SCENARIOS = sorted((_ASSETS / "scenarios").glob("*.toml"))
-_SINGLE_PATH, _COUPLED = ("newreno", "vegas"), ("lia", "olia", "balia")
+_SINGLE_PATH, _COUPLED = ("newreno", "vegas", "cubic"), ("lia", "olia", "balia")
 _SCHEDULERS = ("minrtt", "roundrobin")
 _LONGEST_S = 3.0
+# CUBIC as text is that of the specification; Linux's works in whole packets and ticks of its clock.
+_OPTIONS: Mapping[str, Mapping[str, str]] = {"cubic": {"arithmetic": "rfc9438", "hystart": "off"}}
 
 
 def _shipped(name: str) -> Script:
@@ -27,7 +30,7 @@ def _shipped(name: str) -> Script:
 
 def _signature(scenario: Scenario, key: str, name: str, *, as_script: bool) -> int | None:
     """Of a run in which every flow that can have it has it; None: none can."""
-    chosen = Choice(f"{name}-text" if as_script else name)
+    chosen = Choice(f"{name}-text") if as_script else Choice(name, dict(_OPTIONS.get(name, {})))
     flows = {}
     chosen_by: list[str] = []
     for flow_name, flow in scenario.flows.items():
