@@ -12,6 +12,8 @@ from subflow_app.core.running.runs import RunJob
 from subflow_sim.arena.utility import GATE
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario_model import ScriptKind
+from subflow_sim.script import kind_of
+from subflow_sim.script_reader import read_script, shipped_scripts
 
 # Never gives way: a window that a loss leaves as it was.
 GREEDY = CONTROLLER.replace("max(w.cwnd / 2, 2)", "max(w.cwnd, 2)")
@@ -36,6 +38,12 @@ def test_newreno_as_a_script_stands_everything_as_newreno_does() -> None:
         assert found[name].value == pytest.approx(1.0, abs=0.15), name
     assert 0.1 < found["hundred"].value <= 1.0
     assert "of what newreno gets" in found["loss"].text
+
+
+@pytest.mark.parametrize("name", shipped_scripts())
+def test_scripts_that_ship_stand_everything(name: str) -> None:
+    text = read_script(name, None)
+    assert {each.verdict for each in findings(kind_of(text), text).values()} == {"pass"}
 
 
 def test_a_scheduler_is_asked_what_schedulers_can_answer() -> None:
