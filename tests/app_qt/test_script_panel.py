@@ -178,7 +178,9 @@ def test_a_run_that_fails_leads_to_its_line(
     begin(FAILS)
     model = feature.content.problems.model
     told = model.index(0, 0).data()
-    assert told.startswith("line 11: the run failed at ")
+    assert told.startswith("line 11: the run failed: download/")
+    assert " s: " in told
+    assert "w.cwnd = " in told
     assert "division by zero" in told
     feature.content.editor.place_cursor(0, 0)
     feature.content.problems.view.clicked.emit(model.index(0, 0))
@@ -408,3 +410,60 @@ def test_the_dialog_says_at_once_what_a_name_cannot_be(qtbot: QtBot) -> None:
     assert [dialog.flows.itemText(n) for n in range(dialog.flows.count())] == ["a", "b", "all flows", "none for now"]
     dialog.flows.setCurrentIndex(2)
     assert dialog.answer == NewScript("mine", ("a", "b"))
+
+
+SCALABLE = (
+    "gain = option(0.01, min=0, max=1)",
+    "",
+    "def on_ack(w, ack):",
+    "left = slow_start(w, ack)",  # the editor indents
+    "w.cwnd += gain * left",
+    "<",
+    "def on_loss(w, loss):",
+    "w.ssthresh = max(0.875 * w.cwnd, 2)",
+)
+LEAST_LOADED = (
+    "def select(subflows, packet):",
+    "return best(subflows, by=lambda s: s.inflight / s.cwnd, where=lambda s: s.is_available)",
+)
+
+
+@pytest.mark.parametrize(
+    ("kind", "lines"), [("controller", SCALABLE), ("scheduler", LEAST_LOADED)], ids=["Scalable TCP", "least loaded"]
+)
+def test_whoever_has_only_the_keyboard_writes_one_and_sees_it_run(
+    window: MainWindow,
+    feature: ScriptFeature,
+    dialogs: ScriptedDialogs,
+    qtbot: QtBot,
+    kind: str,
+    lines: tuple[str, ...],
+) -> None:
+    dialogs.answer("NewScriptDialog", NewScript("mine", ("download",)))
+    window.bar.trigger(f"script.new_{kind}")
+    settle(qtbot, window, feature)
+    editor = feature.content.editor
+    QTest.keyClick(editor, Qt.Key.Key_A, CONTROL)
+    for number, line in enumerate(lines):
+        if number:
+            QTest.keyClick(editor, Qt.Key.Key_Escape if editor._popup.isVisible() else Qt.Key.Key_Return)
+            if editor.textCursor().atBlockEnd() and editor.textCursor().block().text():
+                QTest.keyClick(editor, Qt.Key.Key_Return)
+        if line == "<":
+            QTest.keyClick(editor, Qt.Key.Key_Backspace)
+        else:
+            QTest.keyClicks(editor, line)
+    if editor._popup.isVisible():
+        QTest.keyClick(editor, Qt.Key.Key_Escape)
+    save(qtbot, window, feature)
+
+    assert not editor.problems
+    assert feature.content.problems.isHidden()
+    latest, first = feature.content.versions.versions
+    assert latest.text == editor.text
+    assert latest.goodput_bps > 1e6
+    if kind == "controller":  # a scheduler has little to choose while every window is full
+        assert latest.run.signature != first.run.signature
+    shown = [window.shown.id_of(run) for run in range(window.shown.count)]
+    assert shown == [latest.run.id, first.run.id]
+    assert feature.content.conformance.text_of("loss").endswith("%")

@@ -146,7 +146,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("events", Side.TAB, "history"),
             Place("compare", Side.TAB, "history"),
         ),
-        columns=(0.4, 0.6),
+        columns=(0.38, 0.62),
         rows={"plots": (0.7, 0.3)},
         front=("script",),
     ),

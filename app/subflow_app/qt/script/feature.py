@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.menus import SCRIPT_BUTTONS, SCRIPT_VERSION_BUTTONS
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_sim.errors import ScriptRunError
 
 if TYPE_CHECKING:
     from subflow_app.core.conformance import ArenaTrial, ConformanceJob, Finding
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from subflow_sim.scenario_model import ScriptKind
     from subflow_store import Store
 
-_ROOM = (430, 340)  # px
+_ROOM = (430, 240)  # px
 _FOLLOW_MS = 100
 _SUFFIX = ".py"
 
@@ -36,7 +36,6 @@ SAVE, SAVE_AS, FIND, COMMENT, COMPLETE, NEXT_PROBLEM, CHECK, COMPARE, RESTORE = 
     f"script.{name}"
     for name in ("save", "save_as", "find", "comment", "complete", "next_problem", "check", "compare", "restore")
 )
-_FAILED_AT = re.compile(r"script '(?P<name>[^']*)', line (?P<line>\d+)")
 
 
 class ScriptFeature(Feature):
@@ -73,7 +72,7 @@ class ScriptFeature(Feature):
                 [bar[name] for name in SCRIPT_VERSION_BUTTONS],
                 bar["script.new_controller"],
             )
-            self.panel.put_in(content)
+            self.panel.put_in(content, scrolls=True)
             content.editor.commanded.connect(lambda command: self.window.bar.trigger(f"script.{command}"))
             content.editor.cursorPositionChanged.connect(self._on_changed)
             content.versions.selection_changed.connect(self._on_changed)
@@ -239,20 +238,18 @@ class ScriptFeature(Feature):
         if text is None:
             return
         if result.error is not None:
-            self._show_failure(error_text(result.error), job)
+            if isinstance(result.error, ScriptRunError) and result.error.script == desk.name:
+                self._show_failure(result.error)
         elif text == content.editor.text and result.status.value == "finished" and self._tried != (desk.name, text):
             self._try(asks_arena=False)
 
-    def _show_failure(self, text: str, job: RunJob) -> None:
+    def _show_failure(self, error: ScriptRunError) -> None:
         """Lists what ended the run as a problem of its line."""
         from subflow_sim.script import ScriptProblem
 
-        found = _FAILED_AT.search(text)
-        if found is None or found["name"] != self.desk.name:
-            return
-        time = f"{job.progress.sim_time_s:.6g}"
-        message = tr("the run failed at {time} s: {error}", time=time, error=text)
-        problem = ScriptProblem(int(found["line"]), 1, 1, message, "")
+        # The list says the line itself.
+        told = str(error).removeprefix(f"script '{error.script}', line {error.line}, ")
+        problem = ScriptProblem(max(error.line, 1), 1, 1, tr("the run failed: {error}", error=told), "")
         self.content.show_problems((*self.content.editor.problems, problem))
         self._on_changed()
 
