@@ -39,12 +39,14 @@ class ExecutedLine:
         source: as the script has it.
         filled: what was computed, with the values that the names had; the source where there is nothing to fill in.
         result: what came of it: "= 12.5", "yes", "no"; empty of a return.
+        position: of the step that it ends with, from 0.
     """
 
     line: int
     source: str
     filled: str
     result: str
+    position: int
 
     @property
     def text(self) -> str:
@@ -78,27 +80,27 @@ def executed_lines(steps: Iterable[Step]) -> tuple[ExecutedLine, ...]:
     """The lines of a decision in the order in which they were executed, with their numbers."""
     known: dict[str, float] = {}
     lines: list[ExecutedLine] = []
-    for step in steps:
+    for position, step in enumerate(steps):
         match step.kind:
             case "set":
                 right = _right_side(step.source)
                 filled = _filled(right, known)
                 filled = step.source if filled == right else filled
-                lines.append(ExecutedLine(step.line, step.source, filled, f"= {number_text(step.value)}"))
+                lines.append(ExecutedLine(step.line, step.source, filled, f"= {number_text(step.value)}", position))
             case "if":
                 answer = "yes" if step.value else "no"
-                lines.append(ExecutedLine(step.line, step.source, _filled(step.source, known), answer))
+                lines.append(ExecutedLine(step.line, step.source, _filled(step.source, known), answer, position))
             case "return":
                 filled = f"return {_filled(step.source, known)}"
-                lines.append(ExecutedLine(step.line, f"return {step.source}", filled, ""))
+                lines.append(ExecutedLine(step.line, f"return {step.source}", filled, "", position))
         if step.kind in ("begin", "read", "set", "call"):
             known[step.name] = step.value
     return tuple(lines)
 
 
 def last_values(steps: Iterable[Step]) -> dict[str, float]:
-    """What the names of a decision stood for in the end."""
-    return {step.name: step.value for step in steps if step.kind != "return"}
+    """What the names of a decision stood for after its steps, or the first of them."""
+    return {step.name: step.value for step in steps if step.kind not in ("if", "return")}
 
 
 def number_text(value: float) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 from tests.helpers.fake_runs import LEARNING, RICH
 from tests.helpers.fake_simulation import RULES, FakeSimulation
+from tests.helpers.scripts import write_scenario
 
 from subflow_app.core.events import (
     AGENT,
@@ -20,8 +22,12 @@ from subflow_app.core.events import (
     decisions_of,
     interval_table,
 )
+from subflow_app.core.running.runs import RunJob
 from subflow_sim.agent_steps import AgentSteps
-from subflow_sim.decisions import Decisions
+from subflow_sim.decisions import DecisionLimits, Decisions
+from subflow_sim.scenario import load_scenario
+from subflow_sim.simulation import Simulation
+from subflow_store import open_store
 from subflow_store.values import EventTable
 
 
@@ -44,6 +50,25 @@ def test_decisions_explain_the_same_after_their_way_through_a_table() -> None:
         assert told.text == expected.text
         # NaN, of windows that schedulers do not have, differs from itself.
         assert repr(told) == repr(expected)
+
+
+def test_decisions_of_scripts_keep_all_but_their_lines_on_their_way_through_the_store(tmp_path: Path) -> None:
+    simulation = Simulation(load_scenario(write_scenario(tmp_path)))
+    batches = []
+    with open_store(":memory:") as store:
+        source = RunJob(simulation.scenario, "", store=store, decisions=DecisionLimits())
+        assert source.run().run_id == 1
+        after = decisions_of(store.decisions(1))
+    simulation.record_decisions(DecisionLimits())
+    for until_s in (0.5, 1.5, 3.0):  # the controller changes at 1 s
+        simulation.run_until(until_s)
+        batches.append(simulation.take_decisions())
+    before = Decisions.joined(batches)
+
+    assert len(after) == len(before) > 100
+    assert {after.rules[number].name for number in after.rule} >= {"on_ack", "select"}
+    for row in range(len(before)):
+        assert repr(after.explain(row)) == repr(replace(before.explain(row), steps=(), script=None))
 
 
 def agent_steps(until_s: float = 4.0) -> AgentSteps:

@@ -80,6 +80,9 @@ def test_a_decision_is_told_with_rule_source_and_numbers(store: Store) -> None:
         "rate_before_bps": None,
         "rate_after_bps": None,
         "computed": [],
+        "script": None,
+        "lines": [],
+        "steps": [],
     }
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Subflow
+from tests.helpers.scripts import write_scenario
 
 
 @pytest.fixture
@@ -170,6 +171,21 @@ def test_a_run_that_kept_no_decisions_is_simulated_again(
     assert again.err == "run 1 kept no decisions of that time: it was simulated again.\n"
     assert recorded.document | {"is_resimulated": True, "notice": again.err.strip()} == again.document
     assert subflow("explain", 1, *words, "--db", plain).out == subflow("explain", 1, *words, "--db", decided).out
+
+
+def test_the_lines_of_a_script_are_told_with_their_numbers(subflow: Subflow, database: Path, tmp_path: Path) -> None:
+    assert subflow("run", write_scenario(tmp_path), "--db", database, "--decisions").code == 0
+    words = ("explain", 1, "f/1", "--at", "0.2s", "--db", database)
+    answer = subflow(*words)
+    decision = subflow(*words, "--json").document["decision"]
+
+    assert answer.err == "run 1 kept no record of the lines that scripts execute: it was simulated again.\n"
+    assert f"  line 6    left = slow_start(w, ack) = {decision['lines'][0]['result'][2:]}\n" in answer.out
+    assert "  line 7    w.cwnd += gain * left / w.cwnd: " in answer.out
+    assert decision["script"] == "mine"
+    assert [line["line"] for line in decision["lines"]] == [6, 7]
+    assert {step["name"] for step in decision["steps"]} >= {"w.cwnd", "left", "gain", "ack.acked"}
+    assert decision["steps"][-1]["value"] == pytest.approx(decision["cwnd_after_pkts"])
 
 
 def test_decisions_that_nothing_would_keep_are_refused(subflow: Subflow, scenario: Path) -> None:

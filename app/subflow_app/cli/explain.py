@@ -35,11 +35,12 @@ def explain(
 ) -> None:
     """Explain what a controller or scheduler decided.
 
-    Tells the rule, its formula and source, and the numbers that went in.
+    Tells the rule, its formula and source, and the numbers that went in; of a script the lines that were executed, with
+    their numbers filled in.
 
-    Of a run that did not keep its decisions (`subflow run --decisions`) they are found by simulating it again, which is
-    said on stderr, and as `is_resimulated` and `notice` in the JSON document. With --agent it tells what a learning
-    agent saw, did and earned; every run keeps that.
+    Of a run that did not keep its decisions (`subflow run --decisions`), and wherever a script decides, they are found
+    by simulating it again, which is said on stderr, and as `is_resimulated` and `notice` in the JSON document. With
+    --agent it tells what a learning agent saw, did and earned; every run keeps that.
     """
     from subflow_app.core.explanations import explanation_document, explanation_lines
     from subflow_app.core.learning.agent_explanations import (

@@ -28,6 +28,7 @@ def explanation_lines(told: Explanation, worked: Sequence[WorkedRule] = ()) -> l
         lines.append(f"  source   {told.rule.source}")
     if told.numbers:
         lines.append(f"  numbers  {', '.join(number.text for number in told.numbers)}")
+    lines += [f"  line {each.line:<4} {each.text}" for each in told.lines]
     lines += [f"  computed {rule.result} = {rule.filled} = {amount_text(rule.result, rule.value)}" for rule in worked]
     return lines
 
@@ -47,6 +48,11 @@ def explanation_document(told: Explanation, worked: Sequence[WorkedRule] = ()) -
         "computed": [
             {"result": rule.result, "expression": rule.filled, "value": rule.value, "recorded": finite(rule.recorded)}
             for rule in worked
+        ],
+        "script": told.script.name if told.script is not None else None,
+        "lines": [fields(each, "line", "source", "filled", "result") for each in told.lines],
+        "steps": [
+            fields(each, "line", "kind", "name", "source") | {"value": finite(each.value)} for each in told.steps
         ],
         "text": told.text,
     }

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from tests.app_core.test_explanations import stored as stored_fake
 from tests.helpers.scenario_texts import TWO_PATHS
+from tests.helpers.scripts import write_scenario
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.replay.decisions import ToldDecisions
 from subflow_app.core.replay.explained import explained
 from subflow_app.core.replay.replay import Replay
+from subflow_app.core.replay.worked_rules import reduction_behind
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_sim.decisions import DecisionLimits
@@ -61,6 +64,40 @@ def test_simulated_again_they_are_the_same_to_the_last_bit(
     # Records are off again, and where it goes on from is sound.
     assert plain.prepare()
     assert plain.is_same
+
+
+@pytest.mark.parametrize("owner", ["f/1", "f"])
+def test_where_a_script_decides_its_lines_are_found_by_simulating_again(
+    store: Store, tmp_path: Path, owner: str
+) -> None:
+    source = open_scenario(write_scenario(tmp_path))
+    job = RunJob(source.scenario, source.text, store=store, decisions=DecisionLimits())
+    assert job.run().run_id == 1
+    for replay in (Replay.stored(store, 1), Replay.live(job)):
+        told = replay.explain(owner, 2.5, before=20)
+
+        assert told.is_resimulated
+        assert {each.script.name for each in told.before if each.script is not None} == {
+            "mine" if owner == "f/1" else "nearest"
+        }
+        assert any(each.lines for each in told.before)
+    found, notice = explained(store, 1, owner, 2.5, before=20)
+    assert in_words(found)[0] == in_words(told)[0]
+    assert notice == "run 1 kept no record of the lines that scripts execute: it was simulated again."
+
+
+def test_the_halving_that_a_script_decides_is_told_with_the_sender_that_carries_it_out(
+    store: Store, tmp_path: Path
+) -> None:
+    source = open_scenario(write_scenario(tmp_path))
+    RunJob(source.scenario, source.text, store=store).run()
+    found = explained(store, 1, "f/1", 2.5, before=5000)[0].before
+    position = next(at for at, each in enumerate(found) if each.rule.name == "proportional_rate_reduction")
+    behind = reduction_behind(found[position], found[:position])
+
+    assert behind is not None
+    assert behind.rule.name == "on_loss"
+    assert behind.lines[-1].source == "w.ssthresh = max(w.cwnd / 2, 2)"
 
 
 def test_what_a_window_left_out_is_simulated_again(store: Store) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from subflow_app.core.replay.worked_rules import WorkedRule
     from subflow_sim.decisions import Decisions, Explanation
-    from subflow_sim.scenario_model import Event, Scenario
+    from subflow_sim.scenario_model import Choice, Event, Scenario
 
 _MOST_NAMES = 12
 # Of papers and programs, by what their part of a source begins with. A paper that is not here is told without a link.
@@ -137,17 +137,35 @@ def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Expla
         changes: that were made while the run went on.
         told: the decision.
     """
-    copy = told.owner.partition("/")[0]
+    choice = [choice for at_s, choice in _choices(scenario, changes, told.owner) if at_s <= told.time_s][-1]
+    decides = str(choice.options.get("base", "newreno")) if choice.name == "uncoupled" else choice.name
+    return f"{'controller' if told.scope == 'subflow' else 'scheduler'}/{decides}"
+
+
+def is_scripted(scenario: Scenario, changes: Sequence[Event], owner: str) -> bool:
+    """Whether a script decides for a subflow or flow, at some time of the run: its lines are in no record.
+
+    Args:
+        scenario: of the run.
+        changes: that were made while the run went on.
+        owner: whose decisions are wanted.
+    """
+    return any(choice.script is not None for _at_s, choice in _choices(scenario, changes, owner))
+
+
+def _choices(scenario: Scenario, changes: Sequence[Event], owner: str) -> list[tuple[float, Choice]]:
+    """What decides for a subflow or flow, and from when on, s."""
+    copy, _, subflow = owner.partition("/")
     name = copy if copy in scenario.flows else copy.rpartition(".")[0]
     flow = scenario.flows[name]
-    if told.scope == "flow":
-        return f"scheduler/{flow.scheduler.name}"
-    choice = flow.controller
-    for event in sorted((*scenario.events, *changes), key=lambda event: event.at_s):
-        if event.at_s <= told.time_s and event.controller is not None and event.flow in (name, copy):
-            choice = event.controller
-    decides = str(choice.options.get("base", "newreno")) if choice.name == "uncoupled" else choice.name
-    return f"controller/{decides}"
+    if not subflow:
+        return [(0.0, flow.scheduler)]
+    changed = [
+        (event.at_s, event.controller)
+        for event in sorted((*scenario.events, *changes), key=lambda event: event.at_s)
+        if event.controller is not None and event.flow in (name, copy)
+    ]
+    return [(0.0, flow.controller), *changed]
 
 
 @dataclass(frozen=True, slots=True)

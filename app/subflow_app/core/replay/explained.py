@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import DECISION
-from subflow_app.core.replay.decisions import ToldDecisions, recorded_decisions
+from subflow_app.core.replay.decisions import ToldDecisions, is_scripted, recorded_decisions
 from subflow_app.core.replay.origin import readable_scenario, recorded_by
 from subflow_app.core.replay.replay import DEFAULT_BUDGET_BYTES, Replay
 from subflow_app.core.replay.worked_rules import all_worked
@@ -62,9 +62,10 @@ def explained(
         counts = (before + 1, before)  # of a run that kept the end of its decisions there may be no more than asked for
         found = (recorded_decisions(recorded, owner, at_s, count, after) for count in counts)
         told = next((each for each in found if each is not None), None)
+    scenario = readable_scenario(row)
+    has_lines = recorded is not None and scenario is not None and is_scripted(scenario, (), owner)
     # Of a time beyond the run, its last decision is not the answer.
-    if told is not None and at_s <= max(row.simulated_s, told.current.time_s):
-        scenario = readable_scenario(row)
+    if told is not None and not has_lines and at_s <= max(row.simulated_s, told.current.time_s):
         return with_worked(told if scenario is None else told.of_run(scenario)), ""
     try:
         replay = Replay.stored(store, run_id, budget_bytes=budget_bytes)
@@ -88,5 +89,6 @@ def explained(
     # Whether it is the same run is known at its end alone.
     if replay.notice:
         replay.prepare()
-    notice = f"{replay.title} kept no decisions of that time: it was simulated again."
+    missing = "no record of the lines that scripts execute" if has_lines else "no decisions of that time"
+    notice = f"{replay.title} kept {missing}: it was simulated again."
     return told, f"{notice} {replay.notice}".rstrip()

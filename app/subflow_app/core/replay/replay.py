@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import subflow_app
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.language import tr
-from subflow_app.core.replay.decisions import ToldDecisions, check_owner, recorded_decisions
+from subflow_app.core.replay.decisions import ToldDecisions, check_owner, is_scripted, recorded_decisions
 from subflow_app.core.replay.origin import LiveOrigin, Origin, StoredOrigin
 from subflow_app.core.replay.snapshots import Snapshots, TimedSnapshot
 from subflow_app.core.traces import NANOSECONDS
@@ -245,6 +245,8 @@ class Replay:
     ) -> ToldDecisions:
         """Why something was decided: from records of the run, else by simulating it again with records on.
 
+        No run keeps which lines of a script were executed: where a script decides, it is always simulated again.
+
         Args:
             owner: a subflow ("download.1/2") or, for its scheduler, a flow of several ("download.1").
             t_s: the time, taken as by `seek`.
@@ -261,7 +263,9 @@ class Replay:
         """
         check_owner(self._deciding_subflows, owner, self.title)
         time_ns = self._clamped_ns(t_s)
-        recorded = self._origin.recorded(owner, time_ns / NANOSECONDS, before, after)
+        recorded = None
+        if not is_scripted(self.scenario, self.changes, owner):
+            recorded = self._origin.recorded(owner, time_ns / NANOSECONDS, before, after)
         if recorded is not None:
             told = recorded_decisions(recorded, owner, time_ns / NANOSECONDS, before, after)
             if told is not None:

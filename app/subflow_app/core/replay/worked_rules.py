@@ -70,7 +70,7 @@ def reduction_behind(told: Explanation, earlier: Sequence[Explanation]) -> Expla
         candidates = [each for each in earlier[-1:] if each.time_s == told.time_s]
     else:
         candidates = list(reversed(earlier)) if _computed(told) == _CARRIED_OUT else []
-    return next((each for each in candidates if _computed(each).startswith("ssthresh = ")), None)
+    return next((each for each in candidates if _decides_ssthresh(each)), None)
 
 
 def worked(told: Explanation, mss_bytes: int, reduction: WorkedRule | None = None) -> WorkedRule | None:
@@ -125,6 +125,12 @@ def all_worked(told: Explanation, earlier: Sequence[Explanation], mss_bytes: int
     own = worked(told, mss_bytes, reduction)
     is_in_own = own is not None and reduction is not None and reduction.filled in own.filled
     return tuple(each for each in (None if is_in_own else reduction, own) if each is not None)
+
+
+def _decides_ssthresh(told: Explanation) -> bool:
+    return _computed(told).startswith("ssthresh = ") or any(
+        step.kind == "set" and step.name == "w.ssthresh" for step in told.steps
+    )
 
 
 def _computed(told: Explanation) -> str:
