@@ -70,26 +70,25 @@ def test_simulated_again_they_are_the_same_to_the_last_bit(
 def test_where_a_script_decides_its_lines_are_found_by_simulating_again(
     store: Store, tmp_path: Path, owner: str
 ) -> None:
-    source = open_scenario(write_scenario(tmp_path))
+    source = open_scenario(str(write_scenario(tmp_path)))
     job = RunJob(source.scenario, source.text, store=store, decisions=DecisionLimits())
     assert job.run().run_id == 1
-    for replay in (Replay.stored(store, 1), Replay.live(job)):
-        told = replay.explain(owner, 2.5, before=20)
-
+    stored, live = (replay.explain(owner, 2.5, before=20) for replay in (Replay.stored(store, 1), Replay.live(job)))
+    for told in (stored, live):
         assert told.is_resimulated
         assert {each.script.name for each in told.before if each.script is not None} == {
             "mine" if owner == "f/1" else "nearest"
         }
         assert any(each.lines for each in told.before)
     found, notice = explained(store, 1, owner, 2.5, before=20)
-    assert in_words(found)[0] == in_words(told)[0]
+    assert in_words(found) == in_words(stored) == in_words(live)
     assert notice == "run 1 kept no record of the lines that scripts execute: it was simulated again."
 
 
 def test_the_halving_that_a_script_decides_is_told_with_the_sender_that_carries_it_out(
     store: Store, tmp_path: Path
 ) -> None:
-    source = open_scenario(write_scenario(tmp_path))
+    source = open_scenario(str(write_scenario(tmp_path)))
     RunJob(source.scenario, source.text, store=store).run()
     found = explained(store, 1, "f/1", 2.5, before=5000)[0].before
     position = next(at for at, each in enumerate(found) if each.rule.name == "proportional_rate_reduction")

@@ -44,6 +44,11 @@ class ExplainedDecision:
     topic: str
     reduced_by: Explanation | None
 
+    @property
+    def scripted(self) -> Explanation | None:
+        """What a script decided: this, or what the sender carries out here; None: no script did."""
+        return next((each for each in (self.told, self.reduced_by) if each is not None and each.steps), None)
+
 
 class DecisionSteps:
     """Goes from decision to decision of one run, for one thread at a time."""

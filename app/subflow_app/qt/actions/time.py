@@ -164,6 +164,41 @@ def rows() -> Iterator[ActionSpec]:
             (possible(f"explain.{step}", otherwise),),
         )
 
+    for step, by, text, key, otherwise in (
+        (
+            "previous",
+            -1,
+            "Line &before",
+            "Alt+PgUp",
+            translatable("the Explain panel shows no line of a script with one before it"),
+        ),
+        (
+            "next",
+            1,
+            "Line &after",
+            "Alt+PgDown",
+            translatable("the Explain panel shows no line of a script with one after it"),
+        ),
+    ):
+        yield ActionSpec(
+            f"explain.{step}_line",
+            text,
+            f"Go to the {step} line that the script executed in the decision that the explain panel shows",
+            "up" if by < 0 else "down",
+            (key,),
+            lambda w, _, by=by: _explain(w).step_line(by),  # type: ignore[misc]
+            (possible(f"explain.{step}_line", otherwise),),
+        )
+    yield ActionSpec(
+        "explain.open_script",
+        "Open the s&cript there",
+        "Open the script that decided at the line that the Explain panel marks; so does a double click on a line",
+        "script",
+        ("Alt+Return",),
+        lambda w, _: _explain(w).open_script(),
+        (possible("explain.open_script", translatable("the Explain panel shows no line of a script")),),
+    )
+
 
 def _explain(window: MainWindow) -> ExplainFeature:
 

@@ -14,6 +14,7 @@ from subflow_app.core.traces import SUBFLOW, Traces
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.playhead.feature import PlayheadFeature
+from subflow_app.qt.script.feature import ScriptFeature, ScriptMoment
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.widgets.shorthand import timer
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.explain.panel import ExplainPanel
     from subflow_app.qt.main_window import MainWindow
     from subflow_app.qt.plotting.curve_id import CurveId
+    from subflow_sim.scenario_model import ScriptKind
 
 # What is quick is shown in one go; what is not never holds up the window.
 _PATIENCE_MS = 40
@@ -68,8 +70,11 @@ class ExplainFeature(Feature):
             from subflow_app.qt.explain.panel import ExplainPanel
 
             content = self._content = ExplainPanel(
-                [self.window.bar[f"explain.{step}"] for step in ("previous", "next")]
+                [self.window.bar[f"explain.{step}"] for step in ("previous", "next")],
+                [self.window.bar[f"explain.{name}"] for name in ("previous_line", "next_line", "open_script")],
             )
+            content.lines.moved.connect(self._on_line)
+            content.lines.opened.connect(self.open_script)
             self.panel.put_in(content)
             content.agent_wanted.connect(self._show_agent)
             content.guide_wanted.connect(self.guide_wanted)
@@ -93,7 +98,14 @@ class ExplainFeature(Feature):
         point = self._content.point if self._content is not None else None
         if point is None or self.is_busy:
             return here
+        lines = self._content.lines if self._content is not None else None
         steps = {"explain.previous": point.has_previous, "explain.next": point.has_next}
+        if lines is not None and lines.line is not None:
+            steps |= {
+                "explain.previous_line": lines.position > 0,
+                "explain.next_line": lines.position < len(lines.lines) - 1,
+                "explain.open_script": True,
+            }
         return here | {step for step, is_there in steps.items() if is_there}
 
     def close(self) -> None:
@@ -135,6 +147,31 @@ class ExplainFeature(Feature):
             return self._walk(run).step(by, is_cancelled)
 
         self._ask(run, owner, work)
+
+    def step_line(self, by: int) -> None:
+        """Goes to the line before (-1) or after (1) that of the moment, within the decision of a script."""
+        self.content.lines.step(by)
+
+    def open_script(self) -> None:
+        """Opens the script that decided, at the line of the moment.
+
+        Raises:
+            InputError: if it is no script of the open scenario, or cannot be read.
+        """
+        moment = self._moment()
+        if moment is not None:
+            self.window.features[ScriptFeature].show_moment(moment)
+
+    def _moment(self) -> ScriptMoment | None:
+        lines = self._content.lines if self._content is not None else None
+        if lines is None or lines.told is None or lines.told.script is None or lines.line is None:
+            return None
+        kind: ScriptKind = "controller" if lines.told.scope == "subflow" else "scheduler"
+        return ScriptMoment(kind, lines.told.script.name, lines.told.script.text, lines.line.line)
+
+    def _on_line(self) -> None:
+        self.window.features[ScriptFeature].mark_moment(self._moment())
+        self.changed.emit()
 
     # ---- clicks ----
 
@@ -234,6 +271,7 @@ class ExplainFeature(Feature):
         self._show_progress()
         self._shown = None
         self.content.show_nothing(tr("No decision to explain"), str(error))
+        self._on_line()
         self.changed.emit()
 
     def _take_progress(self, share: float) -> None:
@@ -246,6 +284,7 @@ class ExplainFeature(Feature):
         self._shown = (run, owner)
         self._show_progress()
         self.content.show_point(point, f"{label} ({runs[run].title})" if len(runs) > 1 else label)
+        self._on_line()
         self.window.plots.set_pin(point.told.time_s)
         playhead = self.window.features[PlayheadFeature].playhead
         if playhead.time_s is not None:
@@ -265,6 +304,7 @@ class ExplainFeature(Feature):
         self._shown = self._curve = self._here = None
         if self._content is not None:
             self._content.show_nothing()
+            self._on_line()
         self.changed.emit()
 
     def _forget_walks(self) -> None:

@@ -1,30 +1,45 @@
-"""The numbers that went into a decision, as a table."""
+"""The numbers that went into a decision, as a table; of a script those that its names stand for."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
+from functools import cache
 
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.tables import Column, NumberColumn
 from subflow_sim.decisions import Number, meanings
+from subflow_sim.script.vocabulary import OBJECTS
+from subflow_sim.script_steps import Step, last_values
 
 _CLAIM = "is_"
 
 
 def meaning_of(number: Number) -> str:
     """Empty: an older version's number, whose name has to do."""
-    return tr(meanings().get(number.name, ""))
+    return tr(meanings().get(number.name, "")) or _fields().get(number.name, ("", ""))[1]
 
 
 def value_text(number: Number) -> str:
     """The value of a number without its name and unit."""
     if number.subflows is not None:
         return "{" + ", ".join(map(str, number.subflows)) + "}"
-    if number.name.startswith(_CLAIM):
+    if number.name.rpartition(".")[2].startswith(_CLAIM):
         return tr("yes") if number.value else tr("no")
     if math.isnan(number.value):
         return "–"
     return f"{number.value:.6g}".replace("inf", "∞")
+
+
+@cache
+def _fields() -> Mapping[str, tuple[str, str]]:
+    """Unit and help by what scripts read: "w.cwnd"."""
+    return {f"{kind}.{field.name}": (field.symbol, field.help) for kind, own in OBJECTS.items() for field in own}
+
+
+def script_numbers(steps: Sequence[Step]) -> list[Number]:
+    """What the names of a script stand for after these steps, in the order in which they came."""
+    return [Number(name, _fields().get(name, ("", ""))[0], value) for name, value in last_values(steps).items()]
 
 
 COLUMNS: tuple[Column[Number], ...] = (

@@ -22,7 +22,8 @@ from subflow_app.core.language import tr, translatable
 from subflow_app.core.replay.decision_steps import ExplainedDecision
 from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.core.replay.worked_rules import WorkedRule
-from subflow_app.qt.explain.number_table import COLUMNS, meaning_of
+from subflow_app.qt.explain.number_table import COLUMNS, meaning_of, script_numbers
+from subflow_app.qt.explain.script_lines import ScriptLines
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted
@@ -64,8 +65,16 @@ class ExplainPanel(QWidget):
     guide_wanted = Signal(str)  # topic of the user guide: the algorithm that decided
     given_up = Signal()  # nobody waits for the decision any more
 
-    def __init__(self, steps: Sequence[QAction], parent: QWidget | None = None) -> None:
-        """A panel without a decision; ``steps`` are the actions that go from decision to decision."""
+    def __init__(
+        self, steps: Sequence[QAction], line_actions: Sequence[QAction] = (), parent: QWidget | None = None
+    ) -> None:
+        """A panel without a decision.
+
+        Args:
+            steps: the actions that go from decision to decision.
+            line_actions: those for the lines of a script.
+            parent: Qt parent.
+        """
         super().__init__(parent)
         self.setObjectName("explain_content")
         self.point: ExplainedDecision | None = None  # the decision that is shown
@@ -81,6 +90,8 @@ class ExplainPanel(QWidget):
         self.source.linkActivated.connect(lambda url: QDesktopServices.openUrl(QUrl(url)))
         words = tr("Numbers that went into the decision")
         self.numbers = set_up_table(QTableView(), "explain_numbers", words, self._numbers, is_single=True)
+        self.lines = ScriptLines(line_actions, self)
+        self.lines.moved.connect(self._show_moment)
         self.agent = named(QPushButton(tr("What the agent saw and did"), self), "explain_agent")
         self.agent.clicked.connect(self.agent_wanted)
         self.guide = named(QPushButton(tr("Help on this algorithm"), self), "explain_guide")
@@ -120,8 +131,9 @@ class ExplainPanel(QWidget):
         scroll.setWidget(text)
         text.setAutoFillBackground(False)  # on the ground of the panel
         scroll.viewport().setAutoFillBackground(False)
-        self._body.addWidget(scroll, 1)
-        self._body.addWidget(self.numbers, 1)
+        self._body.addWidget(scroll, 2)
+        self._body.addWidget(self.lines, 3)
+        self._body.addWidget(self.numbers, 2)
         v_box(content, head, (self._body, 1), margins=(8, 6, 8, 6), spacing=6)
         return content
 
@@ -136,19 +148,21 @@ class ExplainPanel(QWidget):
     def show_point(self, point: ExplainedDecision, label: str) -> None:
         """Shows a decision of the curve of that name."""
         self.point, self._label = point, label
-        # A sender that only carries out what the controller decided has no numbers of its own.
-        has_own = bool(point.told.numbers) or point.reduced_by is None
-        told = point.told if has_own else point.reduced_by
-        self._numbers.show_rows(() if told is None else told.numbers)
-        self.numbers.resizeColumnsToContents()
-        self.numbers.setVisible(self._numbers.rowCount() > 0)
+        self.lines.show_lines(point.scripted)
+        if point.scripted is None:
+            # A sender that only carries out what the controller decided has no numbers of its own.
+            has_own = bool(point.told.numbers) or point.reduced_by is None
+            told = point.told if has_own else point.reduced_by
+            self._show_numbers(() if told is None else told.numbers)
         self.agent.setVisible(point.agent is not None)
+        self.guide.setVisible(point.told.script is None)
         self._pages.setCurrentIndex(1)
         self._write()
 
     def show_nothing(self, title: str = "", text: str = "") -> None:
         """Says how to get a decision, or why there is none."""
         self.point = None
+        self.lines.show_lines(None)
         self._empty.set_text(title or tr(_EMPTY_TITLE), text or ("" if title else tr(_EMPTY_TEXT)))
         self._pages.setCurrentIndex(0)
 
@@ -164,6 +178,17 @@ class ExplainPanel(QWidget):
         self._waiting.setVisible(is_waiting)
 
     # ---- inside ----
+
+    def _show_moment(self) -> None:
+        """Tells what the names of a script stand for once the line of the moment is executed."""
+        told, line = self.lines.told, self.lines.line
+        if told is not None and line is not None:
+            self._show_numbers(script_numbers(told.steps[: line.position + 1]))
+
+    def _show_numbers(self, numbers: Sequence[Number]) -> None:
+        self._numbers.show_rows(numbers)
+        self.numbers.resizeColumnsToContents()
+        self.numbers.setVisible(bool(numbers))
 
     def _recolour(self, _tokens: Tokens) -> None:
         if self.point is not None:
@@ -184,7 +209,8 @@ class ExplainPanel(QWidget):
         self.change.setText(
             f"<b>{html.escape(change_text(told))}</b>" + (f"<br>{html.escape(what_follows)}" if what_follows else "")
         )
-        deciding = [told.rule] if point.reduced_by is None else [point.reduced_by.rule, told.rule]
+        decided = [told] if point.reduced_by is None else [point.reduced_by, told]
+        deciding = [each.rule for each in decided if each.script is None]  # a script tells its lines in place of a rule
         self.rule.set_lines(
             [
                 line
@@ -205,7 +231,10 @@ class ExplainPanel(QWidget):
             for part in rule_sources(rule.source)
         ]
         self.source.setText(f"{tr('Source:')} {'; '.join(sources)}" if sources else "")
-        notes = [tr("Found by simulating the run again; it kept no such records.")] if point.is_resimulated else []
+        again = tr("Found by simulating the run again; it kept no such records.")
+        if point.scripted is not None:
+            again = tr("Found by simulating the run again: no run keeps which lines of a script were executed.")
+        notes = [again] if point.is_resimulated else []
         notes += [point.notice] if point.notice else []
         self.notice.setText(html.escape(" ".join(notes)))
         self.notice.setVisible(bool(notes))

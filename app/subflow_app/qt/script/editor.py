@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
-from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QTextCharFormat, QTextCursor
+from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QCompleter, QListView, QTextEdit, QToolTip, QWidget
 
 from subflow_app.core.language import tr
@@ -59,6 +59,7 @@ class ScriptEditor(CodeEditor):
         self.kind: ScriptKind = "controller"
         self.problems: tuple[ScriptProblem, ...] = ()
         self.sought = ""  # is marked wherever it stands
+        self.moment: int | None = None  # the line, from 1, that a decision which is explained is at
         self.setTabStopDistance(INDENT * self.fontMetrics().horizontalAdvance(" "))
         self._highlighter = ScriptHighlighter(self.document())
         self._names: ListModel[Completion] = ListModel(_offer, self, tip=lambda each: each.help)
@@ -112,11 +113,22 @@ class ScriptEditor(CodeEditor):
         self.sought = sought
         self.mark_lines()
 
+    def mark_moment(self, line: int | None) -> None:
+        """Marks the line, from 1, that a decision is at; None: none is explained."""
+        if line != self.moment:
+            self.moment = line
+            self.mark_lines()
+
     # ---- marks ----
 
     def more_marks(self) -> Iterable[QTextEdit.ExtraSelection]:
-        """What is sought, brackets that belong together, and the places of problems."""
+        """The line that a decision is at, what is sought, brackets that belong together, and places of problems."""
         tokens = current_tokens()
+        if self.moment is not None and (block := self.document().findBlockByNumber(self.moment - 1)).isValid():
+            whole = QTextCharFormat()
+            whole.setBackground(QColor(mixed(tokens.base, tokens.accent, 0.25)))
+            whole.setProperty(QTextFormat.Property.FullWidthSelection, True)
+            yield _selection(QTextCursor(block), whole)
         if self.sought:
             found = QTextCursor(self.document())
             ground = QTextCharFormat()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import InputError
@@ -38,6 +39,23 @@ SAVE, SAVE_AS, FIND, COMMENT, COMPLETE, NEXT_PROBLEM, CHECK, COMPARE, RESTORE = 
 )
 
 
+@dataclass(frozen=True, slots=True)
+class ScriptMoment:
+    """Where a decision of a script stands.
+
+    Attributes:
+        kind: of the script.
+        name: of it.
+        text: that the run has of it.
+        line: that is executed, from 1.
+    """
+
+    kind: ScriptKind
+    name: str
+    text: str
+    line: int
+
+
 class ScriptFeature(Feature):
     """The panel of scripts and what its actions do."""
 
@@ -53,6 +71,7 @@ class ScriptFeature(Feature):
         self._asks_arena = False  # once the checks are made
         self._findings: dict[str, Finding] = {}  # by what was asked
         self._tried = ("", "")  # name and text of the script that the strip tells of
+        self._moment: ScriptMoment | None = None  # of the decision that is explained
         self._possible: frozenset[str] = frozenset()
         self._follow = timer(self, self._show_conformance, _FOLLOW_MS)
         self._reader = LatestReader(window.workers, self, "read versions")
@@ -134,6 +153,30 @@ class ScriptFeature(Feature):
         """Brings the panel to the front, with the keyboard in the text."""
         self.window.workspaces.go_to(self.panel_name)
 
+    def show_moment(self, moment: ScriptMoment) -> None:
+        """Opens the script that decided something, at the line that was executed.
+
+        Raises:
+            InputError: if the open scenario has no such script, or it cannot be read.
+        """
+        wanted = (moment.kind, moment.name)
+        place = next((each for each in self.desk.places if (each.kind, each.name) == wanted), None)
+        if place is None:
+            raise InputError(
+                tr("The open scenario has no script {name}: open that of the run first.", name=moment.name)
+            )
+        self.show()
+        if not self.desk.open(place):
+            return
+        self.content.editor.show_line(moment.line)
+        if self.content.editor.text != moment.text:
+            self.window.tell(tr("{name} was changed since that run: the line may be another one.", name=moment.name))
+
+    def mark_moment(self, moment: ScriptMoment | None) -> None:
+        """Marks the line that a decision is at, where the editor has that script as the run has it; None: none."""
+        self._moment = moment
+        self._on_changed()
+
     def new(self, kind: ScriptKind) -> None:
         """Begins a controller or scheduler."""
         self.show()
@@ -203,6 +246,7 @@ class ScriptFeature(Feature):
             text = tr("saved") if desk.place is None or desk.place.path is None else str(desk.place.path.name)
         content.state.setText(text)
         content.versions.show_current(content.editor.text)
+        content.editor.mark_moment(self._line_of_moment())
         name = desk.name if desk.is_open else ""
         if name != self._tried[0]:
             self._stop_trying()
@@ -213,6 +257,13 @@ class ScriptFeature(Feature):
         if possible != self._possible:
             self._possible = possible
             self.changed.emit()
+
+    def _line_of_moment(self) -> int | None:
+        moment, desk, content = self._moment, self._desk, self._content
+        if moment is None or desk is None or content is None or not desk.is_open:
+            return None
+        is_it = (desk.kind, desk.name, content.editor.text) == (moment.kind, moment.name, moment.text)
+        return moment.line if is_it else None
 
     def _on_saved(self) -> None:
         """What was saved runs at once: nothing else tells so well what it does."""

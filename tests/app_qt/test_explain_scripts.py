@@ -1,0 +1,159 @@
+"""Explaining what a script decided: its lines with their numbers, one after the other, and where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+from tests.app_qt.test_explain import click, explained
+from tests.helpers.scripts import CONTROLLER, write_scenario
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.running.runs import RunJob
+from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.qt.explain.feature import ExplainFeature
+from subflow_app.qt.explain.panel import ExplainPanel
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.script.feature import ScriptFeature
+from subflow_sim.decisions import DecisionLimits
+
+pytestmark = pytest.mark.one_window
+
+GROWS_S = 0.2  # before the first loss
+
+
+@pytest.fixture
+def panel(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path) -> Iterator[ExplainPanel]:
+    """A decision of a script, of a run that kept its decisions; the scenario is open."""
+    store = window.database.store
+    assert store is not None
+    path = write_scenario(tmp_path)
+    source = open_scenario(str(path))
+    run_id = RunJob(source.scenario, source.text, store=store, decisions=DecisionLimits()).run().run_id
+    assert run_id is not None
+    window.documents.open(path)
+    window.shown.show_stored(store, [run_id])
+    qtbot.waitUntil(lambda: len(window.plots.runs) == 1)
+    click(window, "f/1", "subflow", GROWS_S)
+    yield explained(window, qtbot).content
+    dialogs.answer("ask_save_changes", *["discard"] * 4)
+    window.features[ScriptFeature].content.editor.put_text(CONTROLLER)
+    window.documents.open_text(TWO_PATHS, "two-paths")
+
+
+def cells(panel: ExplainPanel) -> list[list[str]]:
+    model = panel.lines.table.model()
+    return [
+        [str(model.index(row, column).data()) for column in range(model.columnCount())]
+        for row in range(model.rowCount())
+    ]
+
+
+def names(panel: ExplainPanel) -> dict[str, str]:
+    """What the names stand for at the moment."""
+    model = panel.numbers.model()
+    return {str(model.index(row, 0).data()): str(model.index(row, 1).data()) for row in range(model.rowCount())}
+
+
+def test_the_lines_that_were_executed_stand_there_with_their_numbers(panel: ExplainPanel) -> None:
+    first, second = cells(panel)
+    told = panel.lines.told
+
+    assert told is not None
+    assert first == ["6", "left = slow_start(w, ack)", "", told.lines[0].result]
+    assert second[:2] == ["7", "w.cwnd += gain * left / w.cwnd"]
+    assert "2 * 0 / " in second[2]
+    assert second[3] == f"= {told.cwnd_pkts[1]:.6g}"
+    assert panel.lines.title.text() == "mine, on_ack"
+    assert "no run keeps which lines of a script were executed" in panel.notice.text()
+    assert panel.rule.text() == ""
+    assert not panel.guide.isVisibleTo(panel)
+
+
+def test_lines_are_gone_through_with_what_the_names_stand_for(
+    window: MainWindow, panel: ExplainPanel, qtbot: QtBot
+) -> None:
+    assert panel.lines.position == 0
+    assert not window.bar["explain.previous_line"].isEnabled()
+    before = names(panel)
+    window.bar["explain.next_line"].trigger()
+    after = names(panel)
+
+    assert panel.lines.position == 1
+    assert not window.bar["explain.next_line"].isEnabled()
+    assert set(before) == {"w.cwnd", "w.ssthresh", "gain", "ack.acked", "left"}
+    assert after["w.cwnd"] == panel.lines.lines[1].result[2:]
+    assert before["gain"] == "2"
+    window.bar["explain.previous_line"].trigger()
+    assert names(panel) == before
+
+    # A decision that no script made has neither lines nor a way through them.
+    click(window, "f/1", "subflow", 0.06)
+    explained(window, qtbot)
+    assert panel.point is not None
+    assert panel.point.told.rule.name == "initial_window"
+    assert not panel.lines.isVisibleTo(panel)
+    assert not window.bar["explain.previous_line"].isEnabled()
+    assert not window.bar["explain.open_script"].isEnabled()
+
+
+def test_a_double_click_opens_the_script_where_the_line_is_marked(window: MainWindow, panel: ExplainPanel) -> None:
+    script = window.features[ScriptFeature]
+    window.docks.set_open("explain", True)
+    window.docks.raise_panel("explain")
+    table = panel.lines.table
+    place = table.visualRect(table.model().index(1, 1)).center()
+    QTest.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    QTest.mouseDClick(table.viewport(), Qt.MouseButton.LeftButton, pos=place)
+
+    editor = script.content.editor
+    assert script.desk.name == "mine"
+    assert editor.textCursor().blockNumber() + 1 == 7
+    assert editor.moment == 7
+    window.bar["explain.previous_line"].trigger()
+    assert editor.moment == 6
+    # What is typed is not what the run had.
+    editor.put_text(CONTROLLER + "# mine\n")
+    assert editor.moment is None
+    window.bar["explain.open_script"].trigger()
+    assert "changed since that run" in window.statusBar().currentMessage()
+
+
+def test_a_script_that_is_not_in_the_open_scenario_is_said_to_be_missing(
+    window: MainWindow, panel: ExplainPanel
+) -> None:
+    window.documents.open_text(TWO_PATHS, "two-paths")
+    assert panel.lines.line is not None
+    with pytest.raises(InputError, match="has no script mine"):
+        window.features[ExplainFeature].open_script()
+    assert window.features[ScriptFeature].content.editor.moment is None
+
+
+def test_the_halving_of_a_script_is_told_where_the_sender_carries_it_out(
+    window: MainWindow, panel: ExplainPanel, qtbot: QtBot
+) -> None:
+    traces = window.plots.runs[0]
+    loss_s = next(mark.time_s for mark in traces.marks() if (mark.kind, mark.owner) == ("loss", "f/1"))
+    click(window, "f/1", "subflow", loss_s)
+    explained(window, qtbot)
+
+    assert panel.point is not None
+    assert panel.point.told.rule.name == "proportional_rate_reduction"
+    assert [row[1] for row in cells(panel)] == ["w.ssthresh = max(w.cwnd / 2, 2)"]
+    assert "proportional" in panel.rule.text()
+
+
+def test_a_schedulers_script_tells_whom_it_chose(window: MainWindow, panel: ExplainPanel, qtbot: QtBot) -> None:
+    click(window, "f", "flow", 0.15)
+    feature = explained(window, qtbot)
+    while panel.point is not None and panel.point.scripted is None:
+        window.bar["explain.previous"].trigger()
+        feature = explained(window, qtbot)
+
+    assert feature.content.lines.title.text() == "nearest, select"
+    assert cells(panel)[-1][1].startswith("return best(")
