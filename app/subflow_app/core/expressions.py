@@ -112,7 +112,7 @@ _TOKEN = re.compile(
     rf"(?:[ \t]*(?P<unit>{'|'.join(sorted(map(re.escape, UNIT_WORTH), key=len, reverse=True))})(?![A-Za-z0-9_]))?"
     r"""|'(?P<single>[^']*)'|"(?P<double>[^"]*)\""""
     r"|(?P<truth>(?:true|false)\b)|(?P<word>(?:and|or|not|in|if|else)\b)"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?P<call>\s*\()?"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)(?P<call>\s*\()?"
     r"|(?P<symbol>\.\.|<=|>=|==|\*\*|[-+*/()<>,])"
 )
 
@@ -237,6 +237,12 @@ class Expression:
             yield Call(name, tuple(texts), tuple(token.column for token in tokens))
         for part in ast.iter_child_nodes(root):
             yield from self.calls(part)
+
+    def named(self) -> dict[str, int]:
+        """The numbers that a formula names, each with the column, from 1, where it stands first."""
+        tokens = [self.at(part) for part in ast.walk(self.root) if isinstance(part, ast.Name)]
+        names = sorted((token.column, token.text) for token in tokens if token.kind == "name")
+        return {name: column for column, name in reversed(names)}
 
     def value(self, resolver: Resolver) -> Numbers | Missing:
         """What it comes to, in SI units."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from subflow_app.core.running.runs import RunJob
     from subflow_sim.agent_steps import AgentDecision
-    from subflow_sim.decisions import Explanation
+    from subflow_sim.decisions import Decisions, Explanation
     from subflow_sim.instant import Instant
     from subflow_sim.scenario import Event, Scenario
     from subflow_sim.simulation import Simulation
@@ -281,6 +281,36 @@ class Replay:
             self._go_to(time_ns, gives_up)
             progress(1.0)
         return self._explain_again(owner, time_ns, before, after, is_cancelled).of_run(self.scenario)
+
+    def decide_again(
+        self,
+        take: Callable[[Decisions], None],
+        is_cancelled: Callable[[], bool] = never,
+        progress: Callable[[float], None] = lambda _fraction: None,
+    ) -> None:
+        """Simulate the whole run again, as far as it is known, and tell all of its decisions, batch by batch.
+
+        Args:
+            take: is told them, in order of time.
+            is_cancelled: whether to give up.
+            progress: is told the share that is done, 0 to 1.
+
+        Raises:
+            ReplayCancelledError: if it was given up.
+            SimulationError: if the run fails, as it did when it was made.
+        """
+        from subflow_sim.decisions import DecisionLimits
+
+        end_ns = self._nanos(self.known_until_s)
+
+        def gives_up() -> bool:
+            progress(self._now_ns / end_ns if end_ns else 1.0)
+            return is_cancelled()
+
+        self._restore(self._states.before(0))
+        self._is_spoilt = True
+        self._simulation.record_decisions(DecisionLimits(_DECISIONS_PER_SLICE))
+        self._simulate(end_ns, gives_up, lambda: take(self._simulation.take_decisions()))
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
         """The decision of a learning agent that a subflow's decision carried out; None: it was none, or is not known.
