@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from subflow_sim import _core
@@ -145,6 +146,13 @@ def test_windows_are_bounded() -> None:
     decisions = _decisions(simulation)
     assert max(decisions.cwnd_after_pkts[decisions.rows("f/1")]) <= 1e6
     assert min(decisions.cwnd_after_pkts[decisions.rows("f/1")]) >= 1
+
+
+def test_a_threshold_that_a_loss_makes_a_window_of_is_bounded() -> None:
+    simulation = _run("def on_ack(w, ack):\n    w.cwnd += 1\ndef on_loss(w, loss):\n    w.ssthresh = w.cwnd * 1e9\n")
+    decisions = _decisions(simulation)
+    assert np.nanmax(decisions.cwnd_after_pkts) <= 1e6
+    assert simulation.memory_bytes < 1 << 30
 
 
 def test_a_loss_without_a_threshold_is_told() -> None:
