@@ -15,6 +15,7 @@ from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.link_params import LOSS_TABLE, QUEUE_TABLE, TRACE_TABLE
 from subflow_sim.params import ARRIVALS_TABLE, SCRIPT_TABLE, SECTIONS
 from subflow_sim.scenario import load_scenario
+from subflow_sim.script.vocabulary import DECLARATIONS, FUNCTIONS, HOOKS, OBJECTS, SETTINGS
 from subflow_sim.training_params import TRAINING, TRAINING_EVENT
 from subflow_sim.units import UNITS
 
@@ -178,6 +179,46 @@ def checks() -> str:
     return _table(("Function", "What it gives"), rows)
 
 
+def hooks(kind: str) -> str:
+    """The functions that a script of a kind may define."""
+    rows = [
+        (_code(f"{each.name}({', '.join(name for name, _ in each.parameters)})"), _prose(each.help))
+        for each in HOOKS
+        if each.kind == kind
+    ]
+    return _table(("Function", "When it is called, and what it is for"), rows)
+
+
+def fields(*objects: str) -> str:
+    """What scripts may read of objects, and what they may set."""
+    parts = []
+    for name in objects:
+        rows = [
+            (
+                _code(each.name),
+                "true or false" if each.is_flag else each.symbol or "a number",
+                "yes" if each.is_settable else "",
+                _prose(each.help),
+            )
+            for each in OBJECTS[name]
+        ]
+        has_settable = any(settable for _, _, settable, _ in rows)
+        titles = ("Name", "Unit", "Can be set", "What it is")
+        chosen = [place for place in range(4) if place != 2 or has_settable]
+        told = [[row[place] for place in chosen] for row in rows]
+        parts.append(f"**`{name}`**\n\n" + _table([titles[place] for place in chosen], told))
+    return "\n\n".join(parts)
+
+
+def words(of: str) -> str:
+    """What scripts may call (functions), declare outside of functions (declarations) and set there (settings)."""
+    if of == "settings":
+        rows = [(_code(name), _prose(text)) for name, (_, _, text) in SETTINGS.items()]
+        return _table(("Name", "What it is"), rows)
+    listed = {"functions": FUNCTIONS, "declarations": DECLARATIONS}[of]
+    return _table(("As it is written", "What it is"), [(_code(each.call), _prose(each.help)) for each in listed])
+
+
 def experiments(paper: str) -> str:
     """The recipes of a paper."""
     from subflow_app.core.experiments.recipe_files import recipes_of
@@ -220,6 +261,9 @@ PARTS: Mapping[str, Callable[..., str]] = {
         pages,
         labs,
         checks,
+        hooks,
+        fields,
+        words,
         experiments,
         measures,
         rulings,

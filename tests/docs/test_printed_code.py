@@ -21,6 +21,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.learning.recipes import load_recipe
 from subflow_app.core.resources import find_scenario
 from subflow_sim.scenario import parse_scenario
+from subflow_sim.script import check_script, kind_of
 
 LANGUAGES = {"sh", "console", "python", "toml", "markdown", "text"}
 # What a slow command has to look at its words without doing what they say.
@@ -112,7 +113,9 @@ def test_what_a_page_prints_works_in_its_order(
             Path(block.saved_as).write_text(block.text, encoding="utf-8")
         place = f"{_name(page)}:{block.line}"
         if block.language == "toml":
-            parse_scenario(block.text, file=place, algorithms=app_catalog())
+            parse_scenario(block.text, file=place, algorithms=app_catalog(), folder=folder)
+        elif block.language == "python" and block.saved_as:
+            assert check_script(block.text, kind_of(block.text)) == (), place
         elif block.language == "python":
             # In a process of its own: what other tests have imported or registered would help it.
             ran = subprocess.run(

@@ -1,0 +1,123 @@
+"""Somebody who has only the guide's page on writing controllers does what it says, in the window."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from tests.helpers.printed_code import ROOT, blocks
+from tests.helpers.window import TWO_PATHS, ScriptedDialogs
+
+from subflow_app.core.traces import StoredTraces
+from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.script.feature import ScriptFeature
+from subflow_app.qt.script.new_dialog import NewScript
+
+pytestmark = pytest.mark.one_window
+
+WRITTEN = {block.saved_as: block.text for block in blocks(ROOT / "docs" / "write-a-controller.md") if block.saved_as}
+
+
+@pytest.fixture
+def feature(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot) -> Iterator[ScriptFeature]:
+    yield window.features[ScriptFeature]
+    settle(qtbot, window)
+    window.document_stack.setClean()
+    window.documents.open_text(TWO_PATHS, "two-paths")
+
+
+def settle(qtbot: QtBot, window: MainWindow) -> None:
+    feature = window.features[ScriptFeature]
+    qtbot.waitUntil(lambda: not window.runs.is_running and feature.is_settled, timeout=60_000)
+
+
+def write(qtbot: QtBot, window: MainWindow, text: str) -> None:
+    """In place of what is there, and saved by the key."""
+    editor = window.features[ScriptFeature].content.editor
+    QApplication.clipboard().setText(text)
+    QTest.keyClick(editor, Qt.Key.Key_A, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(editor, Qt.Key.Key_V, Qt.KeyboardModifier.ControlModifier)
+    assert editor.text == text
+    QTest.keyClick(editor, Qt.Key.Key_S, Qt.KeyboardModifier.ControlModifier)
+    settle(qtbot, window)
+    assert editor.problems == ()
+
+
+def curve(window: MainWindow, run: int, column: str, owner: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    store = window.database.store
+    assert store is not None
+    traces = StoredTraces(store, run)
+    times, values = traces.read(next(key for key in traces.keys() if (key.name, key.owner) == (column, owner)))  # noqa: SIM118
+    return np.asarray(times, np.float64), np.asarray(values, np.float64)
+
+
+def least_kept(values: NDArray[np.float64]) -> float:
+    """What the largest loss leaves of the window, once slow start is over."""
+    late = values[len(values) // 2 :]
+    return float(np.min(late[3:] / late[:-3]))
+
+
+def test_scalable_tcp(window: MainWindow, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot) -> None:
+    window.documents.open_example("reno-sawtooth")
+    dialogs.answer("NewScriptDialog", NewScript("scalable", ("reno",)))
+    window.bar.trigger("script.new_controller")
+    settle(qtbot, window)
+    reno = window.history.runs()[0].id
+    write(qtbot, window, WRITTEN["scalable.py"])
+    scalable = window.history.runs()[0]
+    assert scalable.id != reno
+    assert [window.shown.id_of(run) for run in range(window.shown.count)] == [scalable.id, reno]
+
+    # A loss leaves seven eighths, where the script that it began with left the half.
+    assert least_kept(curve(window, reno, "cwnd_pkts", "reno/1")[1]) < 0.6
+    times, windows = curve(window, scalable.id, "cwnd_pkts", "reno/1")
+    assert least_kept(windows) == pytest.approx(0.875, abs=0.02)
+    # Between losses it grows by 1 % in a round trip. ACKs that count two packets are told as such.
+    _, rtts = curve(window, scalable.id, "srtt_s", "reno/1")
+    half = len(windows) // 2
+    growing = [
+        math.log(windows[at + 1] / windows[at]) * rtts[at] / (times[at + 1] - times[at])
+        for at in range(half, len(windows) - 1)
+        if windows[at + 1] > windows[at]
+    ]
+    assert float(np.median(growing)) == pytest.approx(0.01, rel=0.15)
+
+    # What the page goes on with: another value, and two versions beside each other.
+    write(qtbot, window, WRITTEN["scalable.py"].replace("0.875", "0.5"))
+    assert least_kept(curve(window, window.history.runs()[0].id, "cwnd_pkts", "reno/1")[1]) < 0.6
+    assert len(feature.content.versions.versions) == 3
+    assert feature.content.conformance.text_of("loss").endswith("%")
+
+
+def test_the_least_loaded_path(
+    window: MainWindow, feature: ScriptFeature, dialogs: ScriptedDialogs, qtbot: QtBot
+) -> None:
+    window.documents.open_example("demo")
+    dialogs.answer("NewScriptDialog", NewScript("least-loaded", ("download",)))
+    window.bar.trigger("script.new_scheduler")
+    settle(qtbot, window)
+    write(qtbot, window, WRITTEN["least-loaded.py"])
+    run = window.history.runs()[0]
+    store = window.database.store
+    assert store is not None
+    summary = store.run(run.id).summary
+    assert summary is not None
+    flow = next(each for each in summary["flows"] if each["name"] == "download")
+    assert flow["scheduler"] == "least-loaded"
+    # Both windows are in use to nearly the same part, however long their paths are.
+    loads = []
+    for owner in ("download/1", "download/2"):
+        _, inflight = curve(window, run.id, "inflight_pkts", owner)
+        _, windows = curve(window, run.id, "cwnd_pkts", owner)
+        late = slice(len(windows) // 2, None)
+        loads.append(float(np.nanmean(inflight[late] / windows[late])))
+    assert min(loads) > 0.8
+    assert max(loads) - min(loads) < 0.15
+    assert feature.content.conformance.text_of("outage").endswith("%")
