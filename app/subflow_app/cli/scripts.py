@@ -159,9 +159,10 @@ def convert(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A controller.")],
     to: Annotated[Literal["cpp"], typer.Option("--to", help="What to make of it: a controller in C++ for the core.")],
 ) -> None:
-    """Print a controller that is a script as C++: a header ready for sim/core/cc.
+    """Print a controller that is a script as C++.
 
-    It computes the same to the bit. docs/extending.md says where it belongs.
+    It is a header ready for sim/core/cc, which computes the same to the bit. docs/extending.md says where it
+    belongs.
     """
     from subflow_app.core.scenarios.script_files import open_script, script_problems
     from subflow_sim.errors import ParamError
