@@ -330,8 +330,11 @@ def test_a_scenario_that_is_a_file_has_its_scripts_beside_it(
     assert feature.content.editor.text == CONTROLLER + "# more\n"
     # The scenario names the script since, which is a change of its own.
     dialogs.answer("ask_save_changes", "save", "save")
+    count = len(window.history.runs())
     assert window.documents.new()
     assert file.read_text() == CONTROLLER + "# more\n"
+    assert not window.runs.is_running
+    assert len(window.history.runs()) == count
     assert not feature.desk.is_open
 
 

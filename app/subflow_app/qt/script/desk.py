@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
     from subflow_app.qt.main_window import MainWindow
     from subflow_app.qt.script.panel import ScriptPanel
+
+T = TypeVar("T")
 
 _KEEP_MS = 500
 _BANNER = "script_changed"
@@ -209,7 +211,7 @@ class ScriptDesk(QObject):
             return True
         answer = self._window.dialogs.ask_save_changes(f"{self.name}{SUFFIX}")
         if answer == "save":
-            return self.save()
+            return self._without_a_word(self.save)
         if answer == "discard":
             if self.place is not None:
                 self._editor.put_text(self._saved)
@@ -359,15 +361,16 @@ class ScriptDesk(QObject):
         """What the scenario holds itself goes into it before it is saved or asked about."""
         place = self.place
         if place is not None and place.content is not None and self.is_modified and not self._is_saving:
-            self._write_quietly(place)
+            self._without_a_word(partial(self._write, place, self._editor.text))
 
-    def _write_quietly(self, place: ScriptPlace) -> None:
+    def _without_a_word(self, save: Callable[[], T]) -> T:
+        """Saves without anything that follows: nobody who leaves wants to see it run."""
         blocked = self.blockSignals(True)
         try:
-            self._write(place, self._editor.text)
+            return save()
         finally:
             self.blockSignals(blocked)
-        self.changed.emit()
+            self.changed.emit()
 
     def _on_text_changed(self) -> None:
         self._keep_timer.start()

@@ -152,6 +152,8 @@ class ScriptFeature(Feature):
     def show(self) -> None:
         """Brings the panel to the front, with the keyboard in the text."""
         self.window.workspaces.go_to(self.panel_name)
+        if self.desk.is_open:
+            self.content.editor.setFocus()
 
     def show_moment(self, moment: ScriptMoment) -> None:
         """Opens the script that decided something, at the line that was executed.
