@@ -1,7 +1,9 @@
 // The pending events, ordered by (time, source).
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "check.h"
@@ -32,6 +34,17 @@ public:
 
     bool empty() const { return heap_.empty(); }
     Nanos next_time() const { return heap_.empty() ? kNever : heap_.front().time; }
+
+    // Whether there are so many sources that what the next one needs has hardly stayed in the processor's caches.
+    bool has_many() const { return pending_.size() > kSearched && heap_.size() > 4; }
+    // Only while it has: the sources of four events of which one comes after the first, unless that makes another one
+    // earlier; the likeliest comes first.
+    std::array<std::uint32_t, 4> next_four() const {
+        std::array<std::uint32_t, 4> sources;
+        for (std::size_t i = 0; i < 4; ++i) sources[i] = static_cast<std::uint32_t>(heap_[1 + i].source);
+        std::swap(sources[0], sources[least_of_four(&heap_[1])]);
+        return sources;
+    }
 
     // Takes the next event and lets `handle(source, time)` process it; the handler returns when the source wants to
     // fire again (kNever: not until scheduled anew). The entry is replaced in place, which saves a pop and a push per

@@ -254,8 +254,17 @@ public:
         in_flight_.fetch_from(in_flight_.begin_pos());
         in_flight_.fetch_from(in_flight_.end_pos());
     }
-    // The packet that arrives first; nullptr: none is held.
-    const Packet* first_held() const { return in_flight_.empty() ? nullptr : &in_flight_.front().packet; }
+    // Has the processor fetch what each packet touches of the link; and the packet that arrives first as well.
+    void fetch() const { fetch_some(this, 1, 3 * kCacheLine); }
+    void fetch_arrival() const {
+        fetch();
+        if (!in_flight_.empty()) fetch_some(&in_flight_.front(), 1);
+    }
+    // The packet that arrives after so many others; nullptr: there is none.
+    const Packet* held_after(std::uint32_t count) const {
+        return in_flight_.size() > count ? &in_flight_[in_flight_.begin_pos() + count].packet : nullptr;
+    }
+    const Packet* first_held() const { return held_after(0); }
 
 private:
     struct Queued {
