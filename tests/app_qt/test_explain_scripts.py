@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -14,6 +15,7 @@ from tests.helpers.scripts import CONTROLLER, write_scenario
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.plots import PlotSpec
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_app.qt.explain.feature import ExplainFeature
@@ -41,6 +43,9 @@ def panel(window: MainWindow, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: 
     qtbot.waitUntil(lambda: len(window.plots.runs) == 1)
     click(window, "f/1", "subflow", GROWS_S)
     yield explained(window, qtbot).content
+    watching = window.features[ExplainFeature].watching
+    for watch in [*watching.watches]:
+        watching.remove(watch)
     dialogs.answer("ask_save_changes", *["discard"] * 4)
     window.features[ScriptFeature].content.editor.put_text(CONTROLLER)
     window.documents.open_text(TWO_PATHS, "two-paths")
@@ -157,3 +162,80 @@ def test_a_schedulers_script_tells_whom_it_chose(window: MainWindow, panel: Expl
 
     assert feature.content.lines.title.text() == "nearest, select"
     assert cells(panel)[-1][1].startswith("return best(")
+
+
+def watched(window: MainWindow, qtbot: QtBot) -> list[PlotSpec]:
+    """The plots of what is watched, once all of it is computed."""
+    watching = window.features[ExplainFeature].watching
+    qtbot.waitUntil(lambda: not watching.is_busy)
+    return [spec for spec in window.plots.specs if spec.id.startswith("watch_")]
+
+
+def write(panel: ExplainPanel, text: str) -> None:
+    panel.watches.line.setText(text)
+    QTest.keyClick(panel.watches.line, Qt.Key.Key_Return)
+
+
+def test_what_is_watched_is_a_curve_of_its_own_until_it_is_removed(
+    window: MainWindow, panel: ExplainPanel, qtbot: QtBot
+) -> None:
+    window.bar["explain.watch"].trigger()
+    write(panel, "w.cwnd * 2")
+    write(panel, "left / gain")
+    first, second = watched(window, qtbot)
+    assert panel.lines.told is not None
+
+    assert (first.title, second.title) == ("w.cwnd * 2", "left / gain")
+    curves = {curve.owner: curve for curve in first.curves(window.plots.runs[0])}
+    assert set(curves) == {"f/1", "f/2"}
+    at = np.searchsorted(curves["f/1"].time_s, panel.lines.told.time_s)
+    assert curves["f/1"].values[at] == pytest.approx(2 * panel.lines.told.cwnd_pkts[1])
+    assert [plot.spec.title for plot in window.plots.stack.time_plots][-2:] == ["w.cwnd * 2", "left / gain"]
+    assert len(window.plots.stack.time_plots[-1].shown_curves()) == 2
+    assert panel.watches.line.text() == ""
+
+    # Another run of the script is watched as well.
+    store = window.database.store
+    assert store is not None
+    source = open_scenario(str(window.documents.doc.path))
+    other = RunJob(source.scenario, source.text, store=store, seed=5).run().run_id
+    assert other is not None
+    window.shown.show_stored(store, [1, other])
+    qtbot.waitUntil(lambda: len(window.plots.runs) == 2)
+    first, second = watched(window, qtbot)
+    assert len(first.overlay(window.plots.runs)) == 4
+
+    click(window, "f/1", "subflow", GROWS_S)
+    explained(window, qtbot)
+    button, other_button = panel.watches.buttons
+    assert button.text() == "w.cwnd * 2"
+    button.click()
+    assert [spec.title for spec in watched(window, qtbot)] == ["left / gain"]
+    other_button.click()
+    assert watched(window, qtbot) == []
+    assert panel.watches.buttons == []
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("nobody + 1", 'mine has no "nobody"; allowed: "ack.acked", "gain"'),
+        ("", "nothing to watch"),
+        ("left +", "column 7"),
+    ],
+)
+def test_what_cannot_be_watched_is_said_beside_the_line(
+    window: MainWindow, panel: ExplainPanel, qtbot: QtBot, text: str, problem: str
+) -> None:
+    write(panel, text)
+    assert problem in panel.watches.problem.text()
+    assert panel.watches.line.text() == text
+    assert watched(window, qtbot) == []
+
+
+def test_the_same_is_watched_once(window: MainWindow, panel: ExplainPanel, qtbot: QtBot) -> None:
+    write(panel, "left")
+    write(panel, " left ")
+    assert "is watched already" in panel.watches.problem.text()
+    (spec,) = watched(window, qtbot)
+    assert spec.title == "left"

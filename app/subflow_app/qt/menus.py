@@ -74,7 +74,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
     ),
     "Theme": tuple(f"view.theme_{mode}" for mode in THEMES),
     "Speed": tuple(f"run.speed_{speed}" for speed in SPEEDS),
-    "Lines of a script": ("explain.previous_line", "explain.next_line", "explain.open_script"),
+    "Lines of a script": ("explain.previous_line", "explain.next_line", "explain.open_script", "-", "explain.watch"),
     "Decisions of agents": ("agent.first", "agent.previous", "agent.next", "agent.last"),
     "Curves": CURVES_MENU,
     "Reading plots": (

@@ -74,6 +74,7 @@ class PlotView(QWidget):
         )
         # The plots that are switched on.
         self.wanted: tuple[PlotSpec, ...] = tuple(spec for spec in PLOTS if spec.id in DEFAULT_PLOTS)
+        self._more: tuple[PlotSpec, ...] = ()  # that stand below those
         self.specs = self.wanted  # the plots shown, from top to bottom: those wanted that some run has
         self._popped: dict[str, PoppedPlot] = {}  # by plot id: in windows of their own
         self._clicked: CurveId | None = None
@@ -250,6 +251,12 @@ class PlotView(QWidget):
         self._of_numbers[plot_id] = PLOTS_BY_ID[plot_id].of_number(name)
         self._choose_specs()
 
+    def set_more(self, specs: Sequence[PlotSpec]) -> None:
+        """Shows these below the plots that are switched on, whatever the runs have."""
+        if specs or self._more:
+            self._more = tuple(specs)
+            self._choose_specs()
+
     def set_pin(self, time_s: float | None) -> None:
         """Draws a line at this time through all plots; None takes it away."""
         for stack in self._stacks:
@@ -385,7 +392,7 @@ class PlotView(QWidget):
         """Shows the plots that are wanted and have something to show; the first of all if that is none."""
         had = tuple(spec for spec in self.wanted if spec.id not in self.without_data) or PLOTS[:1]
         self._say_left_out()
-        specs = tuple(self._of_numbers.get(spec.id, spec) for spec in had)
+        specs = (*(self._of_numbers.get(spec.id, spec) for spec in had), *self._more)
         if specs != self.specs:
             self.specs = specs
             self._share_out()

@@ -147,7 +147,7 @@ class PlotSpec:
         needs: what a run must have for this plot, as a person would say it: ``"a flow with several subflows"``.
         group: one of `GROUPS`, or empty.
         numbers: whose numbers it shows, of plots of what agents saw or did.
-        number: which of these; empty: the first that an agent has.
+        number: which of these; empty: the first that an agent has. Of a script's decisions, what is shown of them.
     """
 
     id: str

@@ -198,6 +198,15 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, _: _explain(w).open_script(),
         (possible("explain.open_script", translatable("the Explain panel shows no line of a script")),),
     )
+    yield ActionSpec(
+        "explain.watch",
+        "&Watch an expression",
+        "Make a curve of an expression over the names of the script, with a value for each decision",
+        "plots",
+        ("Alt+Shift+Down",),
+        lambda w, _: _explain(w).ask_watch(),
+        (possible("explain.watch", translatable("the Explain panel shows no line of a script")),),
+    )
 
 
 def _explain(window: MainWindow) -> ExplainFeature:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, QTimer, Signal
+from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr
+from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.traces import SUBFLOW, Traces
+from subflow_app.qt.explain.watching import Watching
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.playhead.feature import PlayheadFeature
@@ -57,6 +59,7 @@ class ExplainFeature(Feature):
         self._progress = 0.0  # of simulating again, 0 to 1
         self._progress_timer = timer(self, self._show_progress, _PROGRESS_MS)
         self._shown: tuple[int, str] | None = None  # run and owner of the decision that is shown
+        self.watching = Watching(window, self._replay, self)
         # The next one begins when the one before has ended: a replay is for one thread at a time.
         self._reader = LatestReader(window.workers, self, "explain")
         self._reader.patience_ms = _PATIENCE_MS
@@ -75,6 +78,8 @@ class ExplainFeature(Feature):
             )
             content.lines.moved.connect(self._on_line)
             content.lines.opened.connect(self.open_script)
+            content.watches.asked.connect(self.watch)
+            content.watches.removed.connect(self.watching.remove)
             self.panel.put_in(content)
             content.agent_wanted.connect(self._show_agent)
             content.guide_wanted.connect(self.guide_wanted)
@@ -90,7 +95,8 @@ class ExplainFeature(Feature):
         plots.curve_clicked.connect(self._remember_curve)
         plots.time_clicked.connect(self._on_time_clicked)
         plots.menu_requested.connect(self._on_menu_requested)
-        self.window.runs.ended.connect(lambda _job, _result: self._forget_walks())
+        self.window.runs.ended.connect(lambda _job, _result: self._on_run_ended())
+        self.watching.changed.connect(self._show_watches)
 
     def possible(self) -> frozenset[str]:
         """Explaining points of runs that are shown, and going to the decision before and after the one that is told."""
@@ -105,12 +111,14 @@ class ExplainFeature(Feature):
                 "explain.previous_line": lines.position > 0,
                 "explain.next_line": lines.position < len(lines.lines) - 1,
                 "explain.open_script": True,
+                "explain.watch": True,
             }
         return here | {step for step, is_there in steps.items() if is_there}
 
     def close(self) -> None:
         """Gives up what is being looked for."""
         self._reader.forget()
+        self.watching.close()
 
     @property
     def is_busy(self) -> bool:
@@ -161,6 +169,30 @@ class ExplainFeature(Feature):
         moment = self._moment()
         if moment is not None:
             self.window.features[ScriptFeature].show_moment(moment)
+
+    def ask_watch(self) -> None:
+        """Goes to where an expression to watch is written."""
+        self.window.docks.set_open("explain", True)
+        self.window.docks.raise_panel("explain")
+        self.content.watches.line.setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def watch(self, text: str) -> None:
+        """Makes a curve of an expression over the names of the script that decided; says what is wrong with it."""
+        from subflow_app.core.replay.watches import ScriptId, Watch
+
+        told, row = self.content.lines.told, self.content.watches
+        if told is None or told.script is None:
+            return
+        try:
+            self.watching.add(Watch(text, ScriptId(told.scope, told.script.name), told.script))
+        except InputError as error:
+            row.problem.say(error_text(error))
+        else:
+            row.line.clear()
+
+    def _show_watches(self) -> None:
+        if self._content is not None:
+            self._content.watches.show_watches(self.watching.watches, self.watching.progress)
 
     def _moment(self) -> ScriptMoment | None:
         lines = self._content.lines if self._content is not None else None
@@ -302,10 +334,15 @@ class ExplainFeature(Feature):
     def _forget_runs(self) -> None:
         self._forget_walks()
         self._shown = self._curve = self._here = None
+        self.watching.compute()
         if self._content is not None:
             self._content.show_nothing()
             self._on_line()
         self.changed.emit()
+
+    def _on_run_ended(self) -> None:
+        self._forget_walks()
+        self.watching.compute()
 
     def _forget_walks(self) -> None:
         """What was live is stored now, or other runs are shown."""

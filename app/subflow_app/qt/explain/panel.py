@@ -21,9 +21,11 @@ from subflow_app.core.explanations import amount_text
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.replay.decision_steps import ExplainedDecision
 from subflow_app.core.replay.decisions import rule_sources
+from subflow_app.core.replay.watches import known_names
 from subflow_app.core.replay.worked_rules import WorkedRule
 from subflow_app.qt.explain.number_table import COLUMNS, meaning_of, script_numbers
 from subflow_app.qt.explain.script_lines import ScriptLines
+from subflow_app.qt.explain.watch_row import WatchRow
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, muted
@@ -92,6 +94,7 @@ class ExplainPanel(QWidget):
         self.numbers = set_up_table(QTableView(), "explain_numbers", words, self._numbers, is_single=True)
         self.lines = ScriptLines(line_actions, self)
         self.lines.moved.connect(self._show_moment)
+        self.watches = WatchRow(self)
         self.agent = named(QPushButton(tr("What the agent saw and did"), self), "explain_agent")
         self.agent.clicked.connect(self.agent_wanted)
         self.guide = named(QPushButton(tr("Help on this algorithm"), self), "explain_guide")
@@ -134,7 +137,7 @@ class ExplainPanel(QWidget):
         self._body.addWidget(scroll, 2)
         self._body.addWidget(self.lines, 3)
         self._body.addWidget(self.numbers, 2)
-        v_box(content, head, (self._body, 1), margins=(8, 6, 8, 6), spacing=6)
+        v_box(content, head, (self._body, 1), self.watches, margins=(8, 6, 8, 6), spacing=6)
         return content
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -149,6 +152,10 @@ class ExplainPanel(QWidget):
         """Shows a decision of the curve of that name."""
         self.point, self._label = point, label
         self.lines.show_lines(point.scripted)
+        program = point.scripted.script if point.scripted is not None else None
+        self.watches.setVisible(program is not None)
+        if program is not None:
+            self.watches.set_names(known_names(program))
         if point.scripted is None:
             # A sender that only carries out what the controller decided has no numbers of its own.
             has_own = bool(point.told.numbers) or point.reduced_by is None

@@ -177,8 +177,8 @@ class CurveLooks:
         return Colouring(self._runs, self.choices.colour_by, [places[head] for head in heads])
 
     def _bin_s(self, spec: PlotSpec, intervals_s: Sequence[float], span_s: float) -> float:
-        # Numbers of agents stand at decisions, not at equal intervals.
-        if spec.numbers is not None:
+        # Numbers of agents and of scripts stand at decisions, not at equal intervals.
+        if spec.numbers is not None or spec.number:
             return RAW_S
         return bin_width_s(intervals_s, span_s, chosen_s=self.choices.bin_s, is_rate=spec.is_rate)
 
