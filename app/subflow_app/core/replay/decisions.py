@@ -129,8 +129,8 @@ def check_owner(subflows: Sequence[str], owner: str, title: str) -> None:
 def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Explanation) -> str:
     """The topic of the guide on the algorithm that decided: ``"controller/lia"``, ``"scheduler/blest"``.
 
-    Of ``uncoupled`` it is the controller that each subflow has. A controller that took over during the run counts from
-    then on.
+    Of a script it is ``"section/script"``, of ``uncoupled`` the controller that each subflow has. A controller that
+    took over during the run counts from then on.
 
     Args:
         scenario: of the run.
@@ -138,6 +138,8 @@ def deciding_algorithm(scenario: Scenario, changes: Sequence[Event], told: Expla
         told: the decision.
     """
     choice = [choice for at_s, choice in _choices(scenario, changes, told.owner) if at_s <= told.time_s][-1]
+    if choice.script is not None:
+        return "section/script"
     decides = str(choice.options.get("base", "newreno")) if choice.name == "uncoupled" else choice.name
     return f"{'controller' if told.scope == 'subflow' else 'scheduler'}/{decides}"
 

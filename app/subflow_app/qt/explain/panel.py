@@ -128,14 +128,14 @@ class ExplainPanel(QWidget):
         v_box(text, self.change, self.rule, self.worked, None, foot, self.notice, margins=0, spacing=6)
         self._body = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._body.setSpacing(8)
-        scroll = named(QScrollArea(content, widgetResizable=True), "explain_words")
+        scroll = self._words = named(QScrollArea(content, widgetResizable=True), "explain_words")
         scroll.setFrameShape(QScrollArea.Shape.NoFrame)
         scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         scroll.setWidget(text)
         text.setAutoFillBackground(False)  # on the ground of the panel
         scroll.viewport().setAutoFillBackground(False)
         self._body.addWidget(scroll, 2)
-        self._body.addWidget(self.lines, 3)
+        self._body.addWidget(self.lines, 5)
         self._body.addWidget(self.numbers, 2)
         v_box(content, head, (self._body, 1), self.watches, margins=(8, 6, 8, 6), spacing=6)
         return content
@@ -162,7 +162,6 @@ class ExplainPanel(QWidget):
             told = point.told if has_own else point.reduced_by
             self._show_numbers(() if told is None else told.numbers)
         self.agent.setVisible(point.agent is not None)
-        self.guide.setVisible(point.told.script is None)
         self._pages.setCurrentIndex(1)
         self._write()
 
@@ -211,7 +210,10 @@ class ExplainPanel(QWidget):
         told, tokens = point.told, current_tokens()
         time = tr("{line} at {time} s", line=html.escape(self._label), time=f"{told.time_s:.6f}")
         cause = html.escape(tr(_CAUSES[told.detection or told.cause]))
-        self.where.setText(f"<b>{time}</b><br>{cause}")
+        # Of a script the lines say why, and need the room.
+        is_all_script = point.scripted is told and point.agent is None
+        self._words.setVisible(not is_all_script)
+        self.where.setText(f"<b>{time}</b><br>{cause}{' · ' + html.escape(change_text(told)) if is_all_script else ''}")
         what_follows = prr_text(point)
         self.change.setText(
             f"<b>{html.escape(change_text(told))}</b>" + (f"<br>{html.escape(what_follows)}" if what_follows else "")
@@ -243,6 +245,10 @@ class ExplainPanel(QWidget):
             again = tr("Found by simulating the run again: no run keeps which lines of a script were executed.")
         notes = [again] if point.is_resimulated else []
         notes += [point.notice] if point.notice else []
+        if point.scripted is not None and point.scripted.script is not None:
+            name, function = point.scripted.script.name, point.scripted.rule.name
+            said = [tr("{script}, {function}", script=name, function=function), *(notes if is_all_script else [])]
+            self.lines.title.setText(" · ".join(said))
         self.notice.setText(html.escape(" ".join(notes)))
         self.notice.setVisible(bool(notes))
 

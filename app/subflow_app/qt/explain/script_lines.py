@@ -19,22 +19,19 @@ from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.decisions import Explanation
 from subflow_sim.script_steps import ExecutedLine
 
-_MOST_WIDTH = 320  # px; of the columns that tell what was executed
+_MOST_WIDTH = 380  # px; of the column that tells what was executed
 
 
-def _filled(line: ExecutedLine) -> str:
-    return "" if line.filled in (line.source, line.result.removeprefix("= ")) else line.filled
-
-
-def _result(line: ExecutedLine) -> str:
-    return {"yes": tr("yes"), "no": tr("no")}.get(line.result, line.result)
+def _with_numbers(line: ExecutedLine) -> str:
+    result = {"yes": tr("yes"), "no": tr("no")}.get(line.result, line.result)
+    says_more = line.filled not in (line.source, line.result.removeprefix("= "))
+    return f"{line.filled} {result}".rstrip() if says_more else result
 
 
 _COLUMNS: tuple[Column[ExecutedLine], ...] = (
     NumberColumn(translatable("Line"), lambda line: line.line),
     Column(translatable("Executed"), lambda line: line.source),
-    Column(translatable("With its numbers"), _filled),
-    Column(translatable("Result"), _result),
+    Column(translatable("With its numbers"), _with_numbers),
 )
 
 
@@ -64,12 +61,9 @@ class ScriptLines(QWidget):
         """Shows those of a decision from the first on; None: no script decided."""
         self.told = told
         self.lines = told.lines if told is not None else ()
-        if told is not None and told.script is not None:
-            self.title.setText(tr("{script}, {function}", script=told.script.name, function=told.rule.name))
         self._model.show_rows(self.lines)
         self.table.resizeColumnsToContents()
-        for column in (1, 2):
-            self.table.setColumnWidth(column, min(self.table.columnWidth(column), _MOST_WIDTH))
+        self.table.setColumnWidth(1, min(self.table.columnWidth(1), _MOST_WIDTH))
         self.setVisible(bool(self.lines))
         if self.lines:
             self.table.selectRow(0)

@@ -29,6 +29,7 @@ class WatchRow(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Nothing is watched."""
         super().__init__(parent)
+        self.problem = ProblemLabel("explain_watch_problem", 200, self)
         self.line = named(
             QLineEdit(self),
             "explain_watch",
@@ -40,7 +41,6 @@ class WatchRow(QWidget):
         self.line.textEdited.connect(lambda _text: self.problem.say(""))
         self.button = named(QPushButton(tr("Watch"), self), "explain_watch_add")
         self.button.clicked.connect(self._ask)
-        self.problem = ProblemLabel("explain_watch_problem", 200, self)
         self._shown = h_box(None, spacing=4)
         v_box(self, h_box(None, (self.line, 1), self.button, self._shown), self.problem, margins=0, spacing=2)
 

@@ -123,7 +123,7 @@ class Watching(QObject):
         def work(is_given_up: Callable[[], bool]) -> list[tuple[Watch, int, Mapping[str, Series]]]:
             from subflow_app.core.replay.watches import watched
 
-            read = []
+            read: list[tuple[Watch, int, Mapping[str, Series]]] = []
             for number, (position, run, watches) in enumerate(wanted):
 
                 def progress(share: float, number: int = number) -> None:
