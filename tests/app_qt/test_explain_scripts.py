@@ -21,6 +21,7 @@ from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.explain.panel import ExplainPanel
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.plotting.plot_texts import title_of
 from subflow_app.qt.script.feature import ScriptFeature
 from subflow_sim.decisions import DecisionLimits
 
@@ -95,6 +96,13 @@ def test_lines_are_gone_through_with_what_the_names_stand_for(
     assert set(before) == {"w.cwnd", "w.ssthresh", "gain", "ack.acked", "left"}
     assert after["w.cwnd"] == panel.lines.lines[1].result[2:]
     assert before["gain"] == "2"
+    # Rules of the sender have a number of the same name.
+    meanings = panel.numbers.model()
+    assert {
+        str(meanings.index(row, 3).data())
+        for row in range(meanings.rowCount())
+        if meanings.index(row, 0).data() == "left"
+    } == {""}
     window.bar["explain.previous_line"].trigger()
     assert names(panel) == before
 
@@ -186,12 +194,12 @@ def test_what_is_watched_is_a_curve_of_its_own_until_it_is_removed(
     first, second = watched(window, qtbot)
     assert panel.lines.told is not None
 
-    assert (first.title, second.title) == ("w.cwnd * 2", "left / gain")
+    assert (first.number, second.number) == ("w.cwnd * 2", "left / gain")
     curves = {curve.owner: curve for curve in first.curves(window.plots.runs[0])}
     assert set(curves) == {"f/1", "f/2"}
     at = np.searchsorted(curves["f/1"].time_s, panel.lines.told.time_s)
     assert curves["f/1"].values[at] == pytest.approx(2 * panel.lines.told.cwnd_pkts[1])
-    assert [plot.spec.title for plot in window.plots.stack.time_plots][-2:] == ["w.cwnd * 2", "left / gain"]
+    assert [title_of(spec) for spec in window.plots.stack.specs[-2:]] == ["Watched: w.cwnd * 2", "Watched: left / gain"]
     assert len(window.plots.stack.time_plots[-1].shown_curves()) == 2
     assert panel.watches.line.text() == ""
 
@@ -211,7 +219,7 @@ def test_what_is_watched_is_a_curve_of_its_own_until_it_is_removed(
     button, other_button = panel.watches.buttons
     assert button.text() == "w.cwnd * 2"
     button.click()
-    assert [spec.title for spec in watched(window, qtbot)] == ["left / gain"]
+    assert [spec.number for spec in watched(window, qtbot)] == ["left / gain"]
     other_button.click()
     assert watched(window, qtbot) == []
     assert panel.watches.buttons == []
@@ -239,4 +247,4 @@ def test_the_same_is_watched_once(window: MainWindow, panel: ExplainPanel, qtbot
     write(panel, " left ")
     assert "is watched already" in panel.watches.problem.text()
     (spec,) = watched(window, qtbot)
-    assert spec.title == "left"
+    assert spec.number == "left"

@@ -42,6 +42,7 @@ def program(decisions: Decisions) -> Program:
     ("text", "names"),
     [
         ("w.ssthresh", ["w.ssthresh"]),
+        ("left if w.cwnd > 20 else 2 ** gain", ["left", "w.cwnd", "gain"]),
         ("left * 2 - gain", ["left", "gain"]),
         ("w.cwnd / (1 + ack.acked)", ["w.cwnd", "ack.acked"]),
     ],

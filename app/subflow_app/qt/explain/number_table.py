@@ -17,7 +17,7 @@ _CLAIM = "is_"
 
 def meaning_of(number: Number) -> str:
     """Empty: an older version's number, whose name has to do."""
-    return tr(meanings().get(number.name, "")) or _fields().get(number.name, ("", ""))[1]
+    return tr(meanings().get(number.name, ""))
 
 
 def value_text(number: Number) -> str:
@@ -47,4 +47,10 @@ COLUMNS: tuple[Column[Number], ...] = (
     NumberColumn(translatable("Value"), value_text),
     Column(translatable("Unit"), lambda number: number.unit),
     Column(translatable("Meaning"), meaning_of),
+)
+
+SCRIPT_COLUMNS: tuple[Column[Number], ...] = (
+    Column(translatable("Name"), lambda number: number.name),
+    *COLUMNS[1:3],
+    Column(translatable("Meaning"), lambda number: _fields().get(number.name, ("", ""))[1]),
 )

@@ -23,7 +23,8 @@ from subflow_app.core.replay.decision_steps import ExplainedDecision
 from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.core.replay.watches import known_names
 from subflow_app.core.replay.worked_rules import WorkedRule
-from subflow_app.qt.explain.number_table import COLUMNS, meaning_of, script_numbers
+from subflow_app.core.tables import Column
+from subflow_app.qt.explain.number_table import COLUMNS, SCRIPT_COLUMNS, script_numbers
 from subflow_app.qt.explain.script_lines import ScriptLines
 from subflow_app.qt.explain.watch_row import WatchRow
 from subflow_app.qt.models.table_model import TableModel
@@ -82,7 +83,9 @@ class ExplainPanel(QWidget):
         self.point: ExplainedDecision | None = None  # the decision that is shown
         self._label = ""
         self._empty = EmptyState("explain", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))
-        self._numbers: TableModel[Number] = TableModel(COLUMNS, self, tip=lambda number: meaning_of(number) or None)
+        self._numbers: TableModel[Number] = TableModel(
+            COLUMNS, self, tip=lambda number: self._numbers.columns[-1].text(number) or None
+        )
         self._numbers.aligns_headings = False
         self.where, self.change, self.source, self.notice = (
             self._text(name) for name in ("explain_where", "explain_change", "explain_source", "notice")
@@ -189,10 +192,10 @@ class ExplainPanel(QWidget):
         """Tells what the names of a script stand for once the line of the moment is executed."""
         told, line = self.lines.told, self.lines.line
         if told is not None and line is not None:
-            self._show_numbers(script_numbers(told.steps[: line.position + 1]))
+            self._show_numbers(script_numbers(told.steps[: line.position + 1]), SCRIPT_COLUMNS)
 
-    def _show_numbers(self, numbers: Sequence[Number]) -> None:
-        self._numbers.show_rows(numbers)
+    def _show_numbers(self, numbers: Sequence[Number], columns: Sequence[Column[Number]] = COLUMNS) -> None:
+        self._numbers.show_rows(numbers, columns)
         self.numbers.resizeColumnsToContents()
         self.numbers.setVisible(bool(numbers))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.language import tr
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.plots.spec import Curve, PlotSpec, transport_colours
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.traces import FLOW, SUBFLOW, Traces
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 MOST_WATCHES = 8
 _PROGRESS_MS = 200
+_WATCHED = translatable("Watched")
 
 _Found = Mapping[int, Mapping[str, "Series"]]
 """By run, as `id` tells its traces, and by subflow or flow."""
@@ -146,7 +147,11 @@ class Watching(QObject):
         for watch, run, values in read:
             if watch in self._found:
                 self._found[watch][run] = values
+        is_new = {watch for watch, _run, _values in read if watch in self._found and len(self._found[watch]) == 1}
         self._show()
+        for watch in self.watches:
+            if watch in is_new:
+                self._window.plots.scroll_to(_plot_id(self._numbers[watch]))
         for watch in {watch for watch, _run, _values in read if watch in self._found}:
             if not any(self._found[watch].values()):
                 told = tr(
@@ -169,11 +174,15 @@ class Watching(QObject):
         self.changed.emit()
 
 
+def _plot_id(number: int) -> str:
+    return f"watch_{number}"
+
+
 def _plot(number: int, watch: Watch, found: _Found) -> PlotSpec:
     return PlotSpec(
-        id=f"watch_{number}",
-        title=watch.text,
-        y_label=watch.text,
+        id=_plot_id(number),
+        title=f"{_WATCHED}: {watch.text}",
+        y_label=f"{_WATCHED}: {watch.text}",
         unit="",
         scale=1.0,
         columns=(),
