@@ -88,9 +88,14 @@ def _says(run: LabRun, key: str, wanted: Value) -> bool:
 
 def pairs_text(pairs: Sequence[Value]) -> str:
     """Keys and values for people."""
-    return ", ".join(
-        f"{key} = {value:g}" if isinstance(value, float) else f"{key} = {value}" for key, value in _paired(pairs)
-    )
+    return ", ".join(f"{key} = {_shown(value)}" for key, value in _paired(pairs))
+
+
+def _shown(value: Value) -> str:
+    if isinstance(value, float):
+        return f"{value:g}"
+    lines = str(value).splitlines()
+    return f"{lines[0]} …" if len(lines) > 1 else str(value)  # of a script its first line
 
 
 def known(value: Any, what: str) -> Value:

@@ -13,6 +13,9 @@ A lab is a Markdown file, `assets/labs/NN-name.md` or any other, with a front ma
     scenario = "reno-sawtooth"        # the student begins with a copy: a shipped one, or a file beside this
     set = { duration = "60s" }        # changed in it beforehand, by dotted key
 
+    [scripts]                         # what the student goes on writing, in the scenario by that name
+    my-lia = "my-lia.py"              # the text to begin with: a file beside this, or one that ships
+
     [[steps]]
     id = "run"                        # its text is the section "## Run it {#run}" below
     shows = ["action:run.toggle"]     # what is highlighted: panel:NAME, action:ID, plot:NAME, node:NAME, link:NAME,
@@ -52,11 +55,17 @@ step that has none of these when the student goes on. What was run before the la
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.core.catalog import app_catalog
+from subflow_app.core.resources import resource_path
+from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
+from subflow_app.core.scenarios.script_files import add_script
+from subflow_sim.scenario import parse_scenario
+from subflow_sim.scenario_model import ScriptFile
+from subflow_sim.script_reader import read_script
 
 LEVELS = ("beginner", "intermediate", "advanced")
 NEEDS = ("train",)
@@ -193,6 +202,7 @@ class Lab:
         needs: what must be installed beyond the ordinary, of `NEEDS`.
         scenario: path of the scenario file that the student starts from.
         changes: "KEY=VALUE" made in it beforehand.
+        scripts: that the student goes on writing, with the texts to begin with.
         introduction: Markdown.
         steps: in their order.
     """
@@ -208,6 +218,7 @@ class Lab:
     needs: tuple[str, ...]
     scenario: Path
     changes: tuple[str, ...]
+    scripts: tuple[ScriptFile, ...]
     introduction: str
     steps: tuple[Step, ...]
 
@@ -230,4 +241,30 @@ class Lab:
         Raises:
             ScenarioError: if its scenario is not usable.
         """
-        return open_scenario(str(self.scenario), overrides=self.changes).text
+        return first_text(self.scenario, self.scripts, self.changes)
+
+
+def first_text(scenario: Path, scripts: Sequence[ScriptFile], changes: Sequence[str]) -> str:
+    """The text of a scenario with scripts in it and changes made.
+
+    Raises:
+        InputError: if there is no such scenario.
+        ScenarioError: if it is not usable with them.
+    """
+    text = open_scenario(str(scenario)).text
+    for script in scripts:
+        text = add_script(text, script.kind, script.name, script.file, script.text).text
+    parse_scenario(text, file=str(scenario), overrides=changes, algorithms=app_catalog())
+    return with_overrides(text, changes)
+
+
+def script_beside(lab: Path, file: str) -> str:
+    """The text of a script that a lab names: one that ships, or a file beside the lab.
+
+    A translation of a lab has what it does not translate beside the lab itself.
+
+    Raises:
+        ParamError: if there is none, or it is no text.
+    """
+    is_there = (lab.parent / file).is_file()
+    return read_script(file, lab.parent if is_there else resource_path("labs"))

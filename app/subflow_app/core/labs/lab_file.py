@@ -9,20 +9,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from subflow_app.core.catalog import app_catalog
 from subflow_app.core.claims import Claim
 from subflow_app.core.errors import InputError, LabError
 from subflow_app.core.expressions import ClaimError, Expression
 from subflow_app.core.labs.functions import functions
-from subflow_app.core.labs.lab import LEVELS, NEEDS, SHOWS, Lab, Prediction, Question, Step, Target
+from subflow_app.core.labs.lab import (
+    LEVELS,
+    NEEDS,
+    SHOWS,
+    Lab,
+    Prediction,
+    Question,
+    Step,
+    Target,
+    first_text,
+    script_beside,
+)
 from subflow_app.core.labs.lab_language import KeyProblem, check_calls
 from subflow_app.core.labs.solution import SolutionError, parse_order
 from subflow_app.core.language import ENGLISH, current_language
 from subflow_app.core.resources import find_scenario, is_to_read, resource_path, way_on
-from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.core.scenarios.script_files import check_script_name
+from subflow_app.core.scenarios.toml_edit import TomlEditError
 from subflow_app.core.toml_files import checked, read_text
-from subflow_sim.errors import Problem, SimError
+from subflow_sim.errors import ParamError, Problem, SimError
 from subflow_sim.parameter import Param, either
 from subflow_sim.report import Report, toml_text
+from subflow_sim.scenario_model import ScriptFile
+from subflow_sim.script import kind_of
 from subflow_sim.section_reader import read_section
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.units import UNITS, Dimension
@@ -167,14 +182,15 @@ class _Reader:
         self._functions = functions()
 
     def read(self, tree: Mapping[str, Any], body: Sequence[str], body_line: int, file_hash: str) -> Lab:
-        values = read_section(self._report, (), tree, _LAB, also_known=("set", "steps"))
+        values = read_section(self._report, (), tree, _LAB, also_known=("set", "scripts", "steps"))
         introduction, sections = _sections(body, body_line)
         needs = values.get("needs") or ()
         for number, need in enumerate(needs):
             if need not in NEEDS:
                 self._report.add(("needs", number), f'nothing is called "{need}"', either(NEEDS))
         changes = tuple(self._changes(tree.get("set", {})))
-        scenario = self._scenario(values.get("scenario"), changes)
+        scripts = tuple(self._scripts(tree.get("scripts", {})))
+        scenario = self._scenario(values.get("scenario"), changes, scripts)
         return Lab(
             name=self._path.stem,
             path=self._path,
@@ -187,6 +203,7 @@ class _Reader:
             needs=tuple(needs),
             scenario=scenario,
             changes=changes,
+            scripts=scripts,
             introduction=introduction,
             steps=tuple(self._steps(tree.get("steps"), sections)),
         )
@@ -199,15 +216,34 @@ class _Reader:
             else:
                 self._report.add(("set", key), "this is no single value", "text, a number, true or false")
 
-    def _scenario(self, name: str | None, changes: Sequence[str]) -> Path:
+    def _scripts(self, table: object) -> Iterator[ScriptFile]:
+        allowed = 'a table [scripts] of names and files, e.g. my-lia = "my-lia.py"'
+        checked = self._report.expect_table(("scripts",), table, allowed)
+        for name, file in (checked or {}).items():
+            if not isinstance(file, str):
+                self._report.add(("scripts", name), "this is no name of a file", allowed)
+                continue
+            try:
+                text = script_beside(self._path, file)
+                kind = kind_of(text)
+                check_script_name(name, kind, app_catalog())
+            except ParamError as error:
+                self._report.add(("scripts", name), error.message, error.allowed)
+            except InputError as error:
+                self._report.add(("scripts", name), str(error))
+            else:
+                yield ScriptFile(name, kind, text, file)
+
+    def _scenario(self, name: str | None, changes: Sequence[str], scripts: Sequence[ScriptFile]) -> Path:
         if name is None:
             return Path()
         beside = self._path.parent / name
         try:
-            path = beside if beside.is_file() else find_scenario(name)
+            shipped = resource_path("labs") / name  # of a translation
+            path = beside if beside.is_file() else shipped if shipped.is_file() else find_scenario(name)
 
-            open_scenario(str(path), overrides=changes)
-        except (InputError, SimError) as error:
+            first_text(path, scripts, changes)
+        except (InputError, SimError, TomlEditError) as error:
             self._report.add(("set",) if changes and not isinstance(error, InputError) else ("scenario",), str(error))
             return Path()
         return path

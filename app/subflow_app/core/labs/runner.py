@@ -18,7 +18,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError, LabError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.labs.evidence import EvidenceReader
-from subflow_app.core.labs.lab import Lab, Step
+from subflow_app.core.labs.lab import Lab, Step, script_beside
 from subflow_app.core.labs.progress import Progress
 from subflow_app.core.labs.session import Judgement, LabSession, quantity, read_prediction
 from subflow_app.core.labs.solution import Order, SolutionError, parse_order
@@ -26,9 +26,11 @@ from subflow_app.core.number_text import ordinal
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
-from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
+from subflow_app.core.scenarios.toml_edit import Lines, TomlEditError, TomlValue
 from subflow_sim.errors import SimError
+from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.scenario import parse_scenario
+from subflow_sim.script import compile_script, kind_of
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -153,6 +155,8 @@ class LabRunner:
                 self._doc.add_event(_typed(order.values))
             case "open":
                 self._doc.set_text(open_scenario(order.words[0]).text)
+            case "script":
+                self._write(*order.words)
             case "run":
                 for seed in _seeds(order.values):
                     self._simulate(seed)
@@ -176,6 +180,11 @@ class LabRunner:
 
             parse_scenario(self._doc.text, overrides=changes, algorithms=app_catalog())
             self._doc.set_text(with_overrides(self._doc.text, changes))
+
+    def _write(self, name: str, file: str) -> None:
+        text = script_beside(self.session.lab.path, file)
+        compile_script(text, name, kind_of(text))
+        self._doc.set_value(f"{SCRIPT_SECTIONS[kind_of(text)]}.{name}.content", Lines(text))
 
     def _simulate(self, seed: int | None) -> None:
         if self._doc.scenario is None:

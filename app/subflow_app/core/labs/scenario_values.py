@@ -9,11 +9,18 @@ from typing import Any
 from subflow_app.core.expressions import Missing
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import ParamError
-from subflow_sim.params import SECTIONS, Param
+from subflow_sim.params import SCRIPT_SECTIONS, SCRIPT_TABLE, SECTIONS, Param
 from subflow_sim.scenario_model import QueueSpec
 from subflow_sim.units import UNITS, split_quantity
 
-SECTION_KINDS = {"nodes": "node", "links": "link", "flows": "flow", "events": "event", "transport": "transport"}
+SECTION_KINDS = {
+    "nodes": "node",
+    "links": "link",
+    "flows": "flow",
+    "events": "event",
+    "transport": "transport",
+    **dict.fromkeys(SCRIPT_SECTIONS.values(), "script"),
+}
 # What a value that may be a table is by itself: the limit of a queue, the name of a controller.
 _SHORT = {"queue": "limit", "controller": "name", "scheduler": "name"}
 # Neither changes what is simulated, or it says which repetition it is.
@@ -71,7 +78,8 @@ def _section_and_rest(key: str) -> tuple[str, list[str]]:
 
 
 def _declared(section: str, key: str) -> Param | None:
-    return next((param for param in SECTIONS[section] if param.key == key), None)
+    params = SCRIPT_TABLE if section == "script" else SECTIONS[section]
+    return next((param for param in params if param.key == key), None)
 
 
 def subflow_count(doc: ScenarioDoc, flow: str) -> int | None:

@@ -5,6 +5,7 @@ unset KEY                 back to its default
 event at=20s link=wifi loss=5%
 another timed event
 open SCENARIO             another shipped scenario in place of the document
+script NAME FILE          a script of the document, as it is in a file beside the lab
 run                       the document; run seed=3, run seeds=1..5
 predict TEXT              the text of an option, a number, or points of a curve: predict 0s:1, 20s:80, 21s:40
 answer QUESTION VALUE     the text of an option, or a number
@@ -63,6 +64,7 @@ _FORMS: Mapping[str, str] = {
     "unset": "unset KEY",
     "event": "event at=20s link=wifi loss=5%",
     "open": "open SCENARIO",
+    "script": "script NAME FILE",
     "run": "run, run seed=3 or run seeds=1..5",
     "predict": "predict TEXT, predict NUMBER or predict 0s:1, 20s:80",
     "answer": "answer QUESTION VALUE",
@@ -148,6 +150,8 @@ def _is_whole(order: Order) -> bool:
             return not words and "at" in values and ("link" in values or "flow" in values)
         case "predict":
             return words == 1
+        case "script":
+            return words == 2 and not values
         case "answer":
             return words == 2
         case "sweep":
