@@ -207,7 +207,7 @@ class Explanation:
     @property
     def lines(self) -> tuple[ExecutedLine, ...]:
         """The lines of the script that were executed, with their numbers."""
-        return executed_lines(self.steps)
+        return () if self.script is None else executed_lines(self.steps, self.script.parameters(self.rule.name))
 
     @property
     def text(self) -> str:

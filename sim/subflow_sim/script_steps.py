@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 _NAME = re.compile(r"(?<![\w.])[A-Za-z_][\w.]*(?![\w.]*\()")
 _STATEMENT = re.compile(r"(.+?)\s*(//|\*\*|[-+*/%])?=(?!=)\s*(.+)")
@@ -75,9 +77,27 @@ class Program:
         kind, name, source, line = self.notes[note - 1]
         return Step(kind, line, name, source, value)
 
+    def parameters(self, hook: str) -> Mapping[str, str]:
+        """What a function of the script calls the things that it is given, by their names in steps: "w", "ack"."""
+        return _parameters(self.text, hook)
 
-def executed_lines(steps: Iterable[Step]) -> tuple[ExecutedLine, ...]:
-    """The lines of a decision in the order in which they were executed, with their numbers."""
+
+@cache
+def _parameters(text: str, hook: str) -> Mapping[str, str]:
+    from subflow_sim.script.vocabulary import HOOKS  # late: with the compiler, which other runs need not load
+
+    kinds = [kind for each in HOOKS if each.name == hook for _name, kind in each.parameters]
+    functions = (node for node in ast.parse(text).body if isinstance(node, ast.FunctionDef) and node.name == hook)
+    return {kind: given.arg for node in functions for kind, given in zip(kinds, node.args.args, strict=False)}
+
+
+def executed_lines(steps: Iterable[Step], parameters: Mapping[str, str]) -> tuple[ExecutedLine, ...]:
+    """The lines of a decision in the order in which they were executed, with their numbers.
+
+    Args:
+        steps: of the decision.
+        parameters: of the function, as `Program.parameters` tells them.
+    """
     known: dict[str, float] = {}
     lines: list[ExecutedLine] = []
     for position, step in enumerate(steps):
@@ -95,6 +115,9 @@ def executed_lines(steps: Iterable[Step]) -> tuple[ExecutedLine, ...]:
                 lines.append(ExecutedLine(step.line, f"return {step.source}", filled, "", position))
         if step.kind in ("begin", "read", "set", "call"):
             known[step.name] = step.value
+            thing, dot, field = step.name.partition(".")
+            if dot and thing in parameters:
+                known[f"{parameters[thing]}.{field}"] = step.value
     return tuple(lines)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from tests.helpers.scripts import write_scenario
+from tests.helpers.scripts import CONTROLLER, write_scenario
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.replay.replay import Replay, ReplayCancelledError
@@ -12,6 +14,7 @@ from subflow_app.core.replay.watches import ScriptId, Watch, known_names, watche
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_sim.decisions import Decisions
+from subflow_sim.errors import ScriptRunError
 from subflow_sim.script_steps import Program
 
 MINE = ScriptId("subflow", "mine")
@@ -105,3 +108,18 @@ def test_it_can_be_given_up(replay: Replay, program: Program) -> None:
         watched(replay, [Watch("left", MINE, program)], lambda: bool(shares), shares.append)
     assert 0.0 < shares[-1] < 1.0
     assert replay.prepare()
+
+
+def test_of_a_run_that_failed_everything_before_is_watched(tmp_path: Path) -> None:
+    path = write_scenario(tmp_path)
+    halves = "w.ssthresh = max(w.cwnd / 2, 2)"
+    (tmp_path / "mine.py").write_text(CONTROLLER.replace(halves, f"{halves} / (w.cwnd - w.cwnd)"), encoding="utf-8")
+    source = open_scenario(str(path))
+    job = RunJob(source.scenario, source.text)
+    assert isinstance(job.run().error, ScriptRunError)
+    replay = Replay.live(job)
+    told = replay.explain("f/1", 0.2).current
+    assert told.script is not None
+    (found,) = watched(replay, [Watch("w.cwnd", MINE, told.script)])
+
+    assert found["f/1"][0][-1] > 0.9 * job.progress.sim_time_s

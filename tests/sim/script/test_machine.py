@@ -227,6 +227,14 @@ def test_the_lines_that_were_executed_are_told_with_their_numbers() -> None:
     assert lines[1].endswith(f"= {told.cwnd_pkts[1]:.6g}")
 
 
+def test_numbers_are_filled_in_whatever_a_function_calls_what_it_is_given() -> None:
+    text = "def on_ack(me, a):\n    left = slow_start(me, a)\n    me.cwnd += (left + 0 * a.acked) / me.cwnd\n"
+    decisions = _decisions(_run(text, duration=3.0))
+    told = next(each for each in map(decisions.explain, map(int, decisions.rows("f/1"))) if each.rule.name == "on_ack")
+    assert "me" not in told.lines[1].filled
+    assert "a.acked" not in told.lines[1].filled
+
+
 def test_a_program_of_somebody_else_is_refused() -> None:
     given = {
         "name": "x",

@@ -19,6 +19,7 @@ from subflow_app.core.replay.decisions import ToldDecisions, check_owner, is_scr
 from subflow_app.core.replay.origin import LiveOrigin, Origin, StoredOrigin
 from subflow_app.core.replay.snapshots import Snapshots, TimedSnapshot
 from subflow_app.core.traces import NANOSECONDS
+from subflow_sim.errors import SimulationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -290,6 +291,8 @@ class Replay:
     ) -> None:
         """Simulate the whole run again, as far as it is known, and tell all of its decisions, batch by batch.
 
+        Of a run that failed, those until then.
+
         Args:
             take: is told them, in order of time.
             is_cancelled: whether to give up.
@@ -297,7 +300,6 @@ class Replay:
 
         Raises:
             ReplayCancelledError: if it was given up.
-            SimulationError: if the run fails, as it did when it was made.
         """
         from subflow_sim.decisions import DecisionLimits
 
@@ -310,7 +312,10 @@ class Replay:
         self._restore(self._states.before(0))
         self._is_spoilt = True
         self._simulation.record_decisions(DecisionLimits(_DECISIONS_PER_SLICE))
-        self._simulate(end_ns, gives_up, lambda: take(self._simulation.take_decisions()))
+        try:
+            self._simulate(end_ns, gives_up, lambda: take(self._simulation.take_decisions()))
+        except SimulationError:
+            take(self._simulation.take_decisions())
 
     def agent_behind(self, told: Explanation) -> AgentDecision | None:
         """The decision of a learning agent that a subflow's decision carried out; None: it was none, or is not known.

@@ -145,7 +145,6 @@ def watched(
 
     Raises:
         ReplayCancelledError: if it was given up.
-        SimulationError: if the run fails, as it did when it was made.
     """
     parts: list[dict[str, list[Series]]] = [{} for _watch in watches]
 
