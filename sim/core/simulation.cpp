@@ -13,6 +13,16 @@ Simulation::Turn::Turn(std::atomic<bool>& is_busy) : is_busy_(is_busy) {
             "and to read the samples so far");
 }
 
+Simulation::Simulation(Scenario scenario, std::uint64_t seed, Nanos sample_interval) try
+    : scenario_(std::make_shared<const Scenario>(std::move(scenario))),
+      network_(*scenario_, seed),
+      recorder_(network_, sample_interval) {
+    network_.record_agent_steps();
+} catch (const ScriptFailure& failure) {
+    throw ScriptRunError("script '" + failure.program + "', line " + std::to_string(failure.line) +
+                         ", at the start: " + failure.what());
+}
+
 RunEnd Simulation::run_until(Nanos until, std::int64_t max_events) {
     const Turn turn = claim();
     require_sound();

@@ -60,13 +60,8 @@ public:
     // Events between two looks at the request to stop: milliseconds, even where an event takes a microsecond.
     static constexpr std::int64_t kEventsPerLook = std::int64_t{1} << 14;
 
-    // Throws ScenarioError if the scenario is not usable.
-    Simulation(Scenario scenario, std::uint64_t seed, Nanos sample_interval)
-        : scenario_(std::make_shared<const Scenario>(std::move(scenario))),
-          network_(*scenario_, seed),
-          recorder_(network_, sample_interval) {
-        network_.record_agent_steps();
-    }
+    // Throws ScenarioError if the scenario is not usable, and ScriptRunError if a script cannot even begin.
+    Simulation(Scenario scenario, std::uint64_t seed, Nanos sample_interval);
 
     // Runs to `until` or the end of the scenario, whichever comes first, sampling on the way. Ended early, it can be
     // read, and the next call goes on from there as if nothing had happened. Throws InternalError if an invariant is

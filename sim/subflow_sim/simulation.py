@@ -112,7 +112,7 @@ class Simulation:
         self.live_changes: tuple[Event, ...] = ()
         try:
             self._core = _core.Simulation(self._lowered.core, self.seed, nanos(sample_interval_s))
-        except _core.CoreScenarioError as error:
+        except (_core.CoreScenarioError, _core.CoreScriptRunError) as error:
             raise SimulationError(str(error)) from error
         except MemoryError as error:
             raise SimulationError("there is not enough memory for this scenario and its traces") from error

@@ -30,11 +30,11 @@ struct RecentExtreme {
 
     static void add_to(double* cells, double value, double time, double window) {
         constexpr Beats beats;
-        struct Candidate {
+        struct Kept {
             double value, time;
         };
-        std::array<Candidate, 3> c{{{cells[0], cells[1]}, {cells[2], cells[3]}, {cells[4], cells[5]}}};
-        const Candidate now{value, time};
+        std::array<Kept, 3> c{{{cells[0], cells[1]}, {cells[2], cells[3]}, {cells[4], cells[5]}}};
+        const Kept now{value, time};
         const double age = time - c[0].time;
         if (c[0].value == kNone || beats(value, c[0].value) || time - c[2].time > window) {
             c.fill(now);

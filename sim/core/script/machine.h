@@ -18,8 +18,8 @@ struct IntervalRecord;
 
 // What a script did that cannot go on: divided by zero, left a window that is no number.
 struct ScriptFailure : std::runtime_error {
-    ScriptFailure(const void* script, std::string program, std::uint32_t line, const std::string& what)
-        : std::runtime_error(what), script(script), program(std::move(program)), line(line) {}
+    ScriptFailure(const void* owner, std::string name, std::uint32_t in_line, const std::string& what)
+        : std::runtime_error(what), script(owner), program(std::move(name)), line(in_line) {}
 
     const void* script;  // the controller or scheduler whose it is
     std::string program;

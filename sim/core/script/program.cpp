@@ -37,16 +37,13 @@ bool is_of_subflow(ScriptOp op) {
 
 }  // namespace
 
-std::size_t ScriptProgram::hook_of(std::size_t instruction) const {
-    std::size_t found = 0;
-    std::int32_t begins = kNone;
-    for (std::size_t hook = 0; hook < kScriptHooks; ++hook) {
-        if (entry[hook] > begins && static_cast<std::size_t>(entry[hook]) <= instruction) {
-            begins = entry[hook];
-            found = hook;
-        }
+// Nothing leads into a loop but its beginning: its subflow would be none.
+void ScriptProgram::check_body(std::int32_t first, std::int32_t last) const {
+    const auto is_inside = [&](std::int32_t at) { return at >= first && at <= last; };
+    for (std::int32_t at = 0; at < static_cast<std::int32_t>(code.size()); ++at) {
+        const ScriptInstruction& each = code[static_cast<std::size_t>(at)];
+        if (is_jump(each.op) && is_inside(each.value) && !is_inside(at)) refuse(*this, "a jump into a loop");
     }
-    return found;
 }
 
 void ScriptProgram::check() {
@@ -72,6 +69,7 @@ void ScriptProgram::check() {
                                  code[static_cast<std::size_t>(i.value - 1)].op == ScriptOp::ForEach &&
                                  code[static_cast<std::size_t>(i.value - 1)].to == i.to;
             if (!is_loop) refuse(*this, "a loop without its beginning");
+            check_body(i.value, at);
         }
         if (is_of_subflow(i.op) && i.a > kLoops + 1) refuse(*this, "a subflow of no loop");
         if ((i.op == ScriptOp::ReadReal || i.op == ScriptOp::ItemReal) && !known(i.value, ScriptField::Kind::Real))
@@ -97,9 +95,9 @@ void ScriptProgram::check() {
         if (i.op == ScriptOp::Average && i.to + std::size_t{2} > frame.size())
             refuse(*this, "a filter beyond its frame");
     }
-    for (const std::int32_t begins : entry) {
-        if (begins == kNone) continue;
-        if (begins < 0 || begins >= size) refuse(*this, "a function without code");
+    for (const std::int32_t first : entry) {
+        if (first == kNone) continue;
+        if (first < 0 || first >= size) refuse(*this, "a function without code");
     }
     if (size == 0 || !ends(code.back().op)) refuse(*this, "it does not end");
     for (const Option& option : options)

@@ -146,9 +146,10 @@ struct ScriptProgram {
     // is checked ends after a bounded number of steps and stays within its frame.
     void check();
     const RuleInfo& rule(ScriptHook hook) const { return rules_[static_cast<std::size_t>(hook)]; }
-    std::size_t hook_of(std::size_t instruction) const;
 
 private:
+    void check_body(std::int32_t first, std::int32_t last) const;
+
     std::array<std::string, kScriptHooks> rule_names_;
     std::array<RuleInfo, kScriptHooks> rules_;
 };

@@ -141,6 +141,12 @@ def test_a_run_that_cannot_go_on_names_script_line_subflow_time_and_values(body:
     assert "w.cwnd = " in text
 
 
+def test_a_script_that_cannot_even_begin_is_told() -> None:
+    text = "def on_start(w):\n    w.rate = 0 - 1\ndef on_ack(w, ack):\n    w.cwnd += 1\n"
+    with pytest.raises(_core.CoreScriptRunError, match=r"script 'mine', line 2, at the start: w\.rate is negative"):
+        _run(text)
+
+
 def test_windows_are_bounded() -> None:
     simulation = _run("def on_ack(w, ack):\n    w.cwnd = w.cwnd * 1000\ndef on_loss(w, loss):\n    w.ssthresh = 0\n")
     decisions = _decisions(simulation)
