@@ -186,7 +186,7 @@ def write(panel: ExplainPanel, text: str) -> None:
 
 
 def test_what_is_watched_is_a_curve_of_its_own_until_it_is_removed(
-    window: MainWindow, panel: ExplainPanel, qtbot: QtBot
+    window: MainWindow, panel: ExplainPanel, qtbot: QtBot, tmp_path: Path
 ) -> None:
     window.bar["explain.watch"].trigger()
     write(panel, "w.cwnd * 2")
@@ -202,6 +202,10 @@ def test_what_is_watched_is_a_curve_of_its_own_until_it_is_removed(
     assert [title_of(spec) for spec in window.plots.stack.specs[-2:]] == ["Watched: w.cwnd * 2", "Watched: left / gain"]
     assert len(window.plots.stack.time_plots[-1].shown_curves()) == 2
     assert panel.watches.line.text() == ""
+    window.exports.export_data(tmp_path / "shown.csv")
+    rows = (tmp_path / "shown.csv").read_text(encoding="utf-8").splitlines()
+    assert any("w.cwnd * 2" in row for row in rows)
+    assert len(rows) > len(curves["f/1"].values)
 
     # Another run of the script is watched as well.
     store = window.database.store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, Signal
-from PySide6.QtGui import QAction, QFontDatabase
+from PySide6.QtGui import QAction, QFontDatabase, QResizeEvent
 from PySide6.QtWidgets import QTableView, QWidget
 
 from subflow_app.core.language import tr, translatable
@@ -19,7 +19,8 @@ from subflow_app.qt.widgets.tables import set_up_table
 from subflow_sim.decisions import Explanation
 from subflow_sim.script_steps import ExecutedLine
 
-_MOST_WIDTH = 380  # px; of the column that tells what was executed
+_MARGIN = 8  # px
+_LEAST_WIDTH = 120  # px; of the column that tells what was executed
 
 
 def _with_numbers(line: ExecutedLine) -> str:
@@ -63,8 +64,8 @@ class ScriptLines(QWidget):
         self.lines = told.lines if told is not None else ()
         self._model.show_rows(self.lines)
         self.table.resizeColumnsToContents()
-        self.table.setColumnWidth(1, min(self.table.columnWidth(1), _MOST_WIDTH))
         self.setVisible(bool(self.lines))
+        self._share_width()
         if self.lines:
             self.table.selectRow(0)
 
@@ -84,6 +85,16 @@ class ScriptLines(QWidget):
         if 0 <= wanted < len(self.lines):
             self.table.selectRow(wanted)
             self.table.scrollTo(self._model.index(wanted, 0))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Leaves half of the width to the numbers."""
+        super().resizeEvent(event)
+        self._share_width()
+
+    def _share_width(self) -> None:
+        self.table.setColumnWidth(
+            1, min(self.table.sizeHintForColumn(1) + _MARGIN, max(_LEAST_WIDTH, self.width() // 2))
+        )
 
     def _on_row(self, _row: QModelIndex, _before: QModelIndex) -> None:
         self.moved.emit()
