@@ -3,9 +3,10 @@
     python -m tests.helpers.screenshots [--without-trainings] [FOLDER]
 
 Writes `window-light.png`, `window-dark.png`, `window-problems.png`, `window-design.png`, `window-fairness.png`,
-`window-time.png`, `window-fork.png`, `window-sweep.png`, `train.png`, `train-policy.png` and `train-race.png` to
-`assets/screenshots`, or to another folder. Nothing is compared: look at them. It needs no screen, and works on
-settings, a database and a data folder of its own. The trainings are real and take a few minutes.
+`window-time.png`, `window-fork.png`, `window-sweep.png`, `window-gallery.png`, `window-lab.png`, `window-script.png`,
+`train.png`, `train-policy.png` and `train-race.png` to `assets/screenshots`, or to another folder. Nothing is compared:
+look at them. It needs no screen, and works on settings, a database and a data folder of its own. The trainings are real
+and take a few minutes.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from PySide6.QtCore import QElapsedTimer, QSize
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 from tests.helpers.journey import Journey
+from tests.helpers.printed_code import blocks
 from tests.helpers.time_journey import SweepDialogs, TimeJourney
 from tests.helpers.window import ScriptedDialogs, make_window
 
@@ -31,6 +33,8 @@ from subflow_app.qt.app import make_application
 from subflow_app.qt.gallery.feature import GalleryFeature
 from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.script.feature import ScriptFeature
+from subflow_app.qt.script.new_dialog import NewScript
 from subflow_app.qt.sweeps.feature import SweepFeature
 
 SIZE = QSize(1400, 900)
@@ -54,7 +58,7 @@ def main(folder: Path, *, with_trainings: bool = True) -> None:
         window.load()
         wait_for(lambda: not window.database.is_opening)
         window.workspaces.reset()
-        shots = [_live, _crosshair, _problems, _journey, _time_machine, _gallery, _lab]
+        shots = [_live, _crosshair, _problems, _journey, _time_machine, _gallery, _lab, _script]
         for shot in (*shots, *([_training] if with_trainings else [])):
             shot(window, folder)
         window.close_at_once()
@@ -156,6 +160,28 @@ def _lab(window: MainWindow, folder: Path) -> None:
     """The first lab: what was sketched, what came out, and how far apart they are."""
     sketch_in_lab(window)
     save(window, folder / "window-lab.png")
+    window.bar.trigger("view.workspace_run")
+    window.bar.trigger("view.reset_layout")
+
+
+def _script(window: MainWindow, folder: Path) -> None:
+    """Scalable TCP as the guide writes it, with the run of the NewReno that it began with behind it."""
+    window.document_stack.setClean()
+    window.documents.open_example("reno-sawtooth")
+    dialogs = window.dialogs
+    assert isinstance(dialogs, ScriptedDialogs)
+    scripts = window.features[ScriptFeature]
+    dialogs.answer("NewScriptDialog", NewScript("scalable", ("reno",)))
+    window.bar.trigger("script.new_controller")
+    wait_for(lambda: not window.runs.is_running and scripts.is_settled)
+    page = FOLDER.parents[1] / "docs" / "write-a-controller.md"
+    (text,) = (block.text for block in blocks(page) if block.saved_as == "scalable.py")
+    scripts.content.editor.put_text(text)
+    window.bar.trigger("script.save")
+    wait_for(lambda: not window.runs.is_running and scripts.is_settled)
+    scripts.content.editor.show_line(1)
+    save(window, folder / "window-script.png")
+    window.document_stack.setClean()
     window.bar.trigger("view.workspace_run")
     window.bar.trigger("view.reset_layout")
 
