@@ -53,6 +53,8 @@ class ExecutedLine:
     @property
     def text(self) -> str:
         """In one line: "w.cwnd += left / w.cwnd: 12.5 + (1 / 12.5) = 12.58"."""
+        if self.source.endswith(f" {self.result}"):  # a number is what the script says itself
+            return self.source
         says_more = self.filled not in (self.source, self.result.removeprefix("= "))
         parts = [self.source, self.filled] if says_more else [self.source]
         return f"{': '.join(parts)}{' ' if self.result else ''}{self.result}"

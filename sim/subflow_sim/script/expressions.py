@@ -166,7 +166,7 @@ class Expressions(Names):
             return WRONG
         if right.unit not in (None, RATIO):
             self.problems.add(exponent, f"{unit_name(right.unit)} is no exponent", "a number without a unit")
-        if right.constant is None:
+        if right.constant is None or not math.isfinite(right.constant):
             if left.unit not in (None, RATIO):
                 message = f"{unit_name(left.unit)} to a power that is not known has no unit"
                 self.problems.add(node, message, "a base without a unit, or a number as exponent")

@@ -48,6 +48,7 @@ _HALVES = "def on_loss(w, loss):\n    w.ssthresh = max(w.cwnd / 2, 2)\n"
             4,
             "my.x is",
         ),
+        ("def on_ack(w, ack):\n    w.cwnd += ack.rtt ** inf\n", 2, "a time (s) to a power that is not known"),
         ("def on_ack(w, ack):\n    w.cwnd += (\n", 2, "this is not Python's syntax"),
         (_HALVES, 1, "nothing would ever make the window grow"),
         ("", 1, "it has no function that the simulator calls"),
