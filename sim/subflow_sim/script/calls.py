@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from subflow_sim.parameter import did_you_mean, either
@@ -240,7 +241,7 @@ class Calls(Expressions):
         over = self.scope.things.get(generator.iter.id) if isinstance(generator.iter, ast.Name) else None
         if over != Collection("siblings"):
             return None
-        rate, per_rtt = (ast.dump(_parsed(each, generator.target.id)) for each in ("s.rate", "s.rate / s.srtt"))
+        rate, per_rtt = (_shape(each, generator.target.id) for each in ("s.rate", "s.rate / s.srtt"))
         given = ast.dump(loop.elt)
         op = {
             ("sum", rate): ("TotalRate", PER_SECOND),
@@ -310,13 +311,14 @@ class Calls(Expressions):
         self.emitter.place(end)
 
 
-def _parsed(text: str, name: str) -> ast.expr:
-    """An expression of one subflow, under the name that a loop gives it."""
+@cache
+def _shape(text: str, name: str) -> str:
+    """An expression of one subflow, under the name that a loop gives it, as `ast.dump` shows it."""
     node = ast.parse(text, mode="eval").body
     for each in ast.walk(node):
         if isinstance(each, ast.Name):
             each.id = name
-    return node
+    return ast.dump(node)
 
 
 def _how(name: str) -> str:

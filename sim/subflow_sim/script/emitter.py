@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from subflow_sim import _core
@@ -50,7 +51,7 @@ class Emitter:
     """Takes instructions in order, and hands out cells."""
 
     notes: list[Note] = field(default_factory=list)
-    constants: dict[str, Cell] = field(default_factory=dict)
+    constants: dict[tuple[float, float], Cell] = field(default_factory=dict)
     _code: list[_Instruction] = field(default_factory=list)
     _most_locals: int = 0
     _most_temporaries: int = 0
@@ -87,7 +88,7 @@ class Emitter:
 
     def constant(self, value: float) -> Cell:
         """The cell of a number of the text."""
-        key = float(value).hex()
+        key = (value, math.copysign(1.0, value))  # 0 and -0 are two
         if key not in self.constants:
             self.constants[key] = Cell("constant", float(value))
         return self.constants[key]

@@ -92,8 +92,7 @@ class Functions(Calls):
             case ast.AnnAssign(target=target, value=ast.expr() as value):
                 self._assign(target, value)
             case ast.AugAssign(target=target, op=op, value=value):
-                read = _as_read(target)
-                sum_ = ast.BinOp(left=read, op=op, right=value)
+                sum_ = ast.BinOp(left=target, op=op, right=value)
                 ast.copy_location(sum_, node)
                 self._assign(target, sum_)
             case ast.If():
@@ -415,14 +414,6 @@ class Functions(Calls):
                 self.problems.add_at(
                     local.line, 1, 1 + len(name), f"{name} is assigned and never used", f"{meant}, or no such line"
                 )
-
-
-def _as_read(target: ast.expr) -> ast.expr:
-    """What an augmented assignment reads: the same place."""
-    read = ast.parse(ast.unparse(target), mode="eval").body
-    for each in ast.walk(read):
-        ast.copy_location(each, target)
-    return read
 
 
 def _always_returns(body: list[ast.stmt]) -> bool:

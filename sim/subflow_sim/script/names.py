@@ -266,6 +266,8 @@ class Names:
         if not 0 < first <= last <= len(self._lines):
             return ast.unparse(node)
         begin, end = getattr(node, "col_offset", 0), getattr(node, "end_col_offset", 0)
+        if first == last and (line := self._lines[first - 1]).isascii():
+            return " ".join(line[begin:end].split())
         lines = self._lines[first - 1 : last]
         lines[-1] = lines[-1].encode()[:end].decode(errors="replace")
         lines[0] = lines[0].encode()[begin:].decode(errors="replace")
