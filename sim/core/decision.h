@@ -82,15 +82,22 @@ class StepLog {
 public:
     static constexpr std::uint32_t kMostSteps = 1024;  // of a decision
 
-    StepWriter begin_decision() {
+    // Another draft: what the one before has written is not there.
+    void begin_draft() { is_written_ = false; }
+    StepWriter& begin_decision() {
         while (slots_.size() - (end_ - begin_) < kMostSteps) grow();
-        return {slots_.data(), static_cast<std::uint32_t>(slots_.size() - 1), end_, end_ + kMostSteps};
+        writer_ = {slots_.data(), static_cast<std::uint32_t>(slots_.size() - 1), end_, end_ + kMostSteps};
+        is_written_ = true;
+        return writer_;
     }
-    // Those that were written are there to stay. Returns how many.
-    std::uint32_t end_decision(const StepWriter& writer) {
-        const std::uint32_t count = writer.next() - end_;
-        end_ = writer.next();
-        return count;
+    // The draft becomes a decision. Returns how many steps are its.
+    std::uint16_t keep_draft() {
+        if (!is_written_) [[likely]]
+            return 0;
+        const std::uint32_t count = writer_.next() - end_;
+        end_ = writer_.next();
+        is_written_ = false;
+        return static_cast<std::uint16_t>(count);
     }
     void pop_front(std::uint32_t count) { begin_ += count; }
     void reset() { begin_ = end_ = 0; }
@@ -107,6 +114,8 @@ private:
     }
 
     std::vector<ScriptStep> slots_;  // a power of two of them
+    StepWriter writer_;              // of the draft
+    bool is_written_ = false;
     std::uint32_t begin_ = 0;
     std::uint32_t end_ = 0;
 };
@@ -117,14 +126,9 @@ struct Reason {
     std::array<double, kMaxDecisionNumbers> numbers{};
     // For scripts, which have lines instead of numbers: asked for where one decides, and only while it does.
     StepLog* steps = nullptr;
-    StepWriter written{};
 
     // Where a script puts its steps; nullptr: nobody keeps them.
-    StepWriter* begin_steps() {
-        if (steps == nullptr) return nullptr;
-        written = steps->begin_decision();
-        return &written;
-    }
+    StepWriter* begin_steps() { return steps != nullptr ? &steps->begin_decision() : nullptr; }
     // The numbers in the order of the rule's names; a later call replaces an earlier one.
     void set(const RuleInfo& by, std::initializer_list<double> values) {
         SF_VALIDATE(values.size() == by.number_count());
@@ -173,7 +177,7 @@ public:
         next.at = at;
         next.reason.rule = nullptr;  // of the numbers, those that a rule names will be written
         next.reason.steps = &steps_;
-        next.reason.written = {};
+        steps_.begin_draft();
         next.cwnd_before_pkts = next.cwnd_after_pkts = Decision::kNone;
         next.rate_before_pps = next.rate_after_pps = 0;
         next.available = next.usable = next.data_seq = 0;
@@ -186,9 +190,7 @@ public:
     void keep_draft() {
         Decision& kept = ring_.push_slot();
         const Nanos at = kept.at;
-        kept.step_count = 0;
-        if (kept.reason.written.next() != 0) [[unlikely]]
-            kept.step_count = static_cast<std::uint16_t>(steps_.end_decision(kept.reason.written));
+        kept.step_count = steps_.keep_draft();
         while (ring_.size() > limits_.capacity) {
             forget_first();
             ++dropped_;

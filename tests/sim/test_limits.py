@@ -90,11 +90,11 @@ def test_both_sides_of_the_limit_of_memory() -> None:
 
 
 def test_records_of_decisions_count_as_memory() -> None:
-    # A ring of 2^24 times 128 bytes, and 124 for each when they are taken; 10^5 s of ACKs would be five times as many.
+    # A ring of 2^24 times 136 bytes, and 126 for each when they are taken; 10^5 s of ACKs would be five times as many.
     many = DecisionLimits(capacity=(1 << 24) - 1)
     told = estimate(one_flow(1e5), sample_interval_s=10.0, decisions=many)
-    assert told.decision_bytes == pytest.approx(2**24 * (128 + 124), rel=1e-3)
-    with pytest.raises(TooLargeError, match=r"4\.2 GB of it are decisions to be explained: keep fewer"):
+    assert told.decision_bytes == pytest.approx(2**24 * (136 + 126), rel=1e-3)
+    with pytest.raises(TooLargeError, match=r"4\.4 GB of it are decisions to be explained: keep fewer"):
         Simulation(one_flow(1e5), sample_interval_s=10.0, decisions=many)
     assert Simulation(one_flow(1e5), sample_interval_s=10.0, decisions=DecisionLimits()).estimate.decision_bytes < 2e7
 
