@@ -113,7 +113,7 @@ def test_all_problems_of_a_script_are_told_at_once_and_those_who_choose_it_say_n
     [
         ('"mine.py"', '"no.py"', "controllers.mine.script", '"no.py" cannot be read: No such file', "beside the"),
         ('"mine.py"', '"../mine.py"', "controllers.mine.script", "not within the folder of the scenario", "beside"),
-        ('"mine.py"', '"/tmp/mine.py"', "controllers.mine.script", "not within the folder", "beside"),
+        ('"mine.py"', '"/mine.py"', "controllers.mine.script", "not within the folder", "beside"),
         ('"mine.py"', "'C:\\mine.py'", "controllers.mine.script", "not within the folder", "beside"),
         ('"mine.py"', '"no\\u0000.py"', "controllers.mine.script", "contains a control character", "text"),
         ('"mine.py"', '"no-such-script"', "controllers.mine.script", "no script of that name ships", "beside"),

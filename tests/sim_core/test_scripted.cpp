@@ -132,13 +132,37 @@ TEST(Scripted, AFailureTellsWhoseItIsAndWhen) {
 
 // Any operations on any cells, forward jumps and loops: they end, stay in their frame, and are the same each time.
 ScriptProgram random_program(Draws& draws) {
-    constexpr Op kValues[]{Op::Move,        Op::Add,       Op::Subtract,  Op::Multiply,    Op::Divide,
-                           Op::FloorDivide, Op::Remainder, Op::Power,     Op::Negate,      Op::Difference,
-                           Op::Minimum,     Op::Maximum,   Op::Absolute,  Op::SquareRoot,  Op::CubeRoot,
-                           Op::Exponential, Op::Logarithm, Op::Floor,     Op::Ceiling,     Op::Known,
-                           Op::Random,      Op::Less,      Op::LessEqual, Op::Equal,       Op::NotEqual,
-                           Op::Not,         Op::Count,     Op::TotalRate, Op::LargestRate, Op::LargestRatePerRtt,
-                           Op::SlowStart,   Op::Average};
+    constexpr Op kValues[]{Op::Move,
+                           Op::Add,
+                           Op::Subtract,
+                           Op::Multiply,
+                           Op::Divide,
+                           Op::FloorDivide,
+                           Op::Remainder,
+                           Op::Power,
+                           Op::Negate,
+                           Op::Difference,
+                           Op::Minimum,
+                           Op::Maximum,
+                           Op::Absolute,
+                           Op::SquareRoot,
+                           Op::CubeRoot,
+                           Op::Exponential,
+                           Op::Logarithm,
+                           Op::Floor,
+                           Op::Ceiling,
+                           Op::Known,
+                           Op::Random,
+                           Op::Less,
+                           Op::LessEqual,
+                           Op::Equal,
+                           Op::NotEqual,
+                           Op::Count,
+                           Op::TotalRate,
+                           Op::LargestRate,
+                           Op::LargestRatePerRtt,
+                           Op::SlowStart,
+                           Op::Average};
     ScriptProgram program = empty_program();
     for (double& cell : program.frame) cell = draws.below(5) == 0 ? 0.0 : 20 * draws.uniform() - 2;
     const auto cell = [&] { return static_cast<std::uint8_t>(draws.below(kCells - 2)); };

@@ -183,12 +183,6 @@ concept SeesEveryAck = requires(T controller, Window& window, const AckSample& a
     controller.on_every_ack(window, ack, siblings);
 };
 
-// sees_every_ack(): where a controller wants that by its options only. Senders take a longer way for each ACK with it.
-template <class T>
-concept MaySeeEveryAck = SeesEveryAck<T> && requires(const T& controller) {
-    { controller.sees_every_ack() } -> std::same_as<bool>;
-};
-
 // on_recovery_exit(window, ack, siblings): the sender is back in the Open state, with cwnd at ssthresh after a fast
 // recovery.
 template <class T>
@@ -257,13 +251,13 @@ concept CongestionController =
         controller.on_congestion_event(window, event, siblings);
     } && (GrowsPerAck<T> || SamplesDelivery<T> || MonitorsIntervals<T> || TakesActions<T>);
 
-// What a controller does as it is set up. One that has hooks which it wants only sometimes says so by a function of the
-// same name.
+// What a controller does as it is set up. One that has hooks which it wants only sometimes, by its options or its text,
+// says so by a function of the same name: senders take a longer way for each ACK with some of them.
 namespace set_up {
 
 template <class T>
 bool sees_every_ack(const T& controller) {
-    if constexpr (MaySeeEveryAck<T>) return controller.sees_every_ack();
+    if constexpr (requires { controller.sees_every_ack(); }) return controller.sees_every_ack();
     return SeesEveryAck<T>;
 }
 template <class T>

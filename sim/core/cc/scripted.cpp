@@ -55,7 +55,7 @@ struct Scripted::Call {
         window.advertised = frame[ScriptCell::kAdvertised];
         const bool is_usual = window.cwnd_pkts >= kLeastWindow && window.cwnd_pkts <= kLargestWindow &&
                               window.ssthresh_pkts >= kLeastWindow &&
-                              (window.ssthresh_pkts <= kLargestWindow || std::isinf(window.ssthresh_pkts)) &&
+                              (window.ssthresh_pkts <= kLargestWindow || window.ssthresh_pkts == kInfiniteSsthresh) &&
                               window.pacing_pps >= 0 && window.pacing_pps <= kMost && window.advertised >= -kMost &&
                               window.advertised <= kMost;
         if (!is_usual) [[unlikely]]
@@ -68,10 +68,8 @@ struct Scripted::Call {
             refuse_window(frame, at);
         window.cwnd_pkts = std::clamp(window.cwnd_pkts, kLeastWindow, kLargestWindow);
         // Infinite: there is none yet. Else a loss makes a window of it.
-        if (!std::isinf(window.ssthresh_pkts))
+        if (window.ssthresh_pkts != kInfiniteSsthresh)
             window.ssthresh_pkts = std::clamp(window.ssthresh_pkts, kLeastWindow, kLargestWindow);
-        else
-            window.ssthresh_pkts = std::max(window.ssthresh_pkts, kLeastWindow);
     }
 
     [[noreturn]] void refuse_window(const double* frame, const ScriptInstruction* at) const {

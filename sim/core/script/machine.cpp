@@ -215,7 +215,6 @@ go_on:
     SUBFLOW_OPERATION(LessEqual) SUBFLOW_VALUE(f[i.a] <= f[i.b] ? 1.0 : 0.0);
     SUBFLOW_OPERATION(Equal) SUBFLOW_VALUE(f[i.a] == f[i.b] ? 1.0 : 0.0);
     SUBFLOW_OPERATION(NotEqual) SUBFLOW_VALUE(f[i.a] != f[i.b] ? 1.0 : 0.0);
-    SUBFLOW_OPERATION(Not) SUBFLOW_VALUE(f[i.a] == 0 ? 1.0 : 0.0);
     SUBFLOW_OPERATION(Jump) {
         p = code + i.value;
         SUBFLOW_GO_ON();

@@ -1,7 +1,7 @@
 #include "program.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 
 namespace subflow {
 
@@ -29,6 +29,29 @@ bool is_jump(ScriptOp op) {
 
 bool ends(ScriptOp op) {
     return op >= ScriptOp::Return;
+}
+
+bool is_of_object(ScriptOp op) {
+    return op >= ScriptOp::ReadReal && op <= ScriptOp::ReadField;
+}
+
+// What kind of field an operation reads; nothing: none.
+std::optional<ScriptField::Kind> field_of(ScriptOp op) {
+    switch (op) {
+        case ScriptOp::ReadReal:
+        case ScriptOp::ItemReal:
+            return ScriptField::Kind::Real;
+        case ScriptOp::ReadTime:
+        case ScriptOp::ItemTime:
+            return ScriptField::Kind::Time;
+        case ScriptOp::ReadFlag:
+        case ScriptOp::ItemFlag:
+            return ScriptField::Kind::Flag;
+        case ScriptOp::ReadField:
+            return ScriptField::Kind::Computed;
+        default:
+            return std::nullopt;
+    }
 }
 
 bool is_of_subflow(ScriptOp op) {
@@ -72,18 +95,8 @@ void ScriptProgram::check() {
             check_body(i.value, at);
         }
         if (is_of_subflow(i.op) && i.a > kLoops + 1) refuse(*this, "a subflow of no loop");
-        if ((i.op == ScriptOp::ReadReal || i.op == ScriptOp::ItemReal) && !known(i.value, ScriptField::Kind::Real))
-            refuse(*this, "an unknown field");
-        if ((i.op == ScriptOp::ReadTime || i.op == ScriptOp::ItemTime) && !known(i.value, ScriptField::Kind::Time))
-            refuse(*this, "an unknown field");
-        if ((i.op == ScriptOp::ReadFlag || i.op == ScriptOp::ItemFlag) && !known(i.value, ScriptField::Kind::Flag))
-            refuse(*this, "an unknown field");
-        if (i.op == ScriptOp::ReadField && !known(i.value, ScriptField::Kind::Computed))
-            refuse(*this, "an unknown field");
-        if ((i.op == ScriptOp::ReadReal || i.op == ScriptOp::ReadTime || i.op == ScriptOp::ReadFlag ||
-             i.op == ScriptOp::ReadField) &&
-            i.a > 1)
-            refuse(*this, "an unknown object");
+        if (const auto kind = field_of(i.op); kind && !known(i.value, *kind)) refuse(*this, "an unknown field");
+        if (is_of_object(i.op) && i.a > 1) refuse(*this, "an unknown object");
         if ((i.op == ScriptOp::ItemLoad || i.op == ScriptOp::ItemStore) &&
             (i.value < 0 || static_cast<std::size_t>(i.value) >= kept.size()))
             refuse(*this, "nothing that it keeps");

@@ -40,7 +40,7 @@ inline constexpr std::array<std::string_view, kScriptHooks> kScriptHookNames{
     OP(Difference)       /* of two times, exact to the nanosecond */ \
     OP(Minimum) OP(Maximum) OP(Absolute) OP(SquareRoot) OP(CubeRoot) OP(Exponential) OP(Logarithm) OP(Floor) \
     OP(Ceiling) OP(Known) OP(Random) \
-    OP(Less) OP(LessEqual) OP(Equal) OP(NotEqual) OP(Not) \
+    OP(Less) OP(LessEqual) OP(Equal) OP(NotEqual) \
     OP(Jump)             /* to instruction `value`, as all that follow */ \
     OP(JumpUnless) OP(JumpIf) OP(JumpUnlessLess) OP(JumpUnlessLessEqual) OP(JumpUnlessEqual) OP(JumpIfEqual) \
     OP(ReadReal)         /* object `a` at byte `value` */ \

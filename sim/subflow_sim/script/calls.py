@@ -63,7 +63,6 @@ class Calls(Expressions):
                 found = self.number(node.args[0])
                 return found if isinstance(found, Wrong) else self._apply("Known", found, RATIO, target, is_flag=True)
             case "random" if not node.args:
-                self.uses_random = True
                 cell = target.cell or self.emitter.temporary()
                 self.emitter.emit("Random", cell, note=target.note)
                 return Number(cell, RATIO)

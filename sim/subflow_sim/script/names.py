@@ -44,8 +44,7 @@ class Scope:
         certain: of those, the names that have a value whatever branch was taken.
         loops: open loops.
         read: cells of fields that are read already.
-        has_siblings: it reads its siblings.
-        segments: of the text, by node, for notes.
+        inlined: how deep helpers are in each other.
     """
 
     hook: Hook
@@ -75,7 +74,6 @@ class Names:
         self.learned = learned
         self.learning = Learned()
         self.uses_siblings = False
-        self.uses_random = False
         self.begun: dict[str, Cell] = {}
         self.window: dict[str, Cell] = {}
         self.scope: Scope = Scope(Hook("", "controller", (), "nothing", ""), {})

@@ -556,7 +556,6 @@ _IGNORES = """void on_congestion_event(Window&, const CongestionEvent&, const Si
 """
 _BOUND = """static void bound(Window& w) {
     w.cwnd_pkts = std::clamp(w.cwnd_pkts, 1.0, 1e6);
-    const bool is_set = !std::isinf(w.ssthresh_pkts);
-    w.ssthresh_pkts = is_set ? std::clamp(w.ssthresh_pkts, 1.0, 1e6) : std::max(w.ssthresh_pkts, 1.0);
+    if (w.ssthresh_pkts != kInfiniteSsthresh) w.ssthresh_pkts = std::clamp(w.ssthresh_pkts, 1.0, 1e6);
 }
 """
