@@ -12,7 +12,7 @@ from subflow_app.core.plots import PLOTS
 from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.core.resources import find_scenario, resource_path, scenario_names, sweep_names
 from subflow_sim.catalog import controllers, schedulers
-from subflow_sim.link_params import LOSS_TABLE, QUEUE_TABLE, TRACE_TABLE
+from subflow_sim.link_params import DELAY_TRACE_TABLE, LINK_TABLES, LOSS_TABLE, QUEUE_TABLE, TRACE_TABLE
 from subflow_sim.params import ARRIVALS_TABLE, SCRIPT_TABLE, SECTIONS
 from subflow_sim.scenario import load_scenario
 from subflow_sim.script.vocabulary import DECLARATIONS, FUNCTIONS, HOOKS, OBJECTS, SETTINGS
@@ -27,6 +27,8 @@ _TABLES: Mapping[str, Sequence[Param]] = {
     "queue": QUEUE_TABLE,
     "loss": LOSS_TABLE,
     "trace": TRACE_TABLE,
+    "delay-trace": DELAY_TRACE_TABLE,
+    **{name: table.params for name, table in LINK_TABLES.items()},
     "arrivals": ARRIVALS_TABLE,
     "script": SCRIPT_TABLE,
     "training": TRAINING,

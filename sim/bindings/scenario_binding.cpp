@@ -8,6 +8,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include <cstring>
 #include <map>
 
 #include "bindings.h"
@@ -77,8 +78,27 @@ void use_fq_codel(Scenario& s, std::size_t link, std::int64_t target_ns, std::in
                                                  .flows = flows};
 }
 
-void use_trace(Scenario& s, std::size_t link, std::vector<std::uint32_t> opportunities_ms) {
-    s.links.at(link).opportunities_ms = std::move(opportunities_ms);
+std::vector<std::uint32_t> numbers_of(const nb::bytes& packed) {
+    std::vector<std::uint32_t> numbers(packed.size() / sizeof(std::uint32_t));
+    std::memcpy(numbers.data(), packed.c_str(), numbers.size() * sizeof(std::uint32_t));
+    return numbers;
+}
+
+void use_trace(Scenario& s, std::size_t link, const nb::bytes& opportunities_ms) {
+    s.links.at(link).opportunities_ms = numbers_of(opportunities_ms);
+}
+
+void use_delay_trace(Scenario& s, std::size_t link, const nb::bytes& delays_us, std::int64_t interval_ns) {
+    s.links.at(link).delays_us = numbers_of(delays_us);
+    s.links.at(link).delay_interval = Nanos(interval_ns);
+}
+
+void use_jitter(Scenario& s, std::size_t link, JitterKind kind, std::int64_t spread_ns) {
+    s.links.at(link).jitter = JitterOptions{.kind = kind, .spread = Nanos(spread_ns)};
+}
+
+void use_token_bucket(Scenario& s, std::size_t link, std::int64_t burst_bytes, double peak_bps) {
+    s.links.at(link).bucket = TokenBucketOptions{.burst = Bytes(burst_bytes), .peak = BitsPerSec(peak_bps)};
 }
 
 void add_drop(Scenario& s, std::size_t link, std::uint32_t subflow, std::int64_t number, std::int64_t after_ns) {
@@ -205,6 +225,12 @@ void bind_scenario(nb::module_& m) {
         .value("RFC5681", IdleRestart::Rfc5681)
         .value("LINUX", IdleRestart::Linux);
 
+    nb::enum_<JitterKind>(m, "JitterKind")
+        .value("UNIFORM", JitterKind::Uniform)
+        .value("NORMAL", JitterKind::Normal)
+        .value("EXPONENTIAL", JitterKind::Exponential)
+        .value("PARETO", JitterKind::Pareto);
+
     nb::class_<TransportOptions>(m, "TransportOptions")
         .def(nb::init<>())
         .def_rw("initial_window_pkts", &TransportOptions::initial_window_pkts)
@@ -255,7 +281,12 @@ void bind_scenario(nb::module_& m) {
              "Lose a packet of a subflow, which counts among all of the scenario: the number-th, from 1, that gets "
              "there.")
         .def("use_trace", &use_trace, "link"_a, "opportunities_ms"_a,
-             "Follow a delivery trace; the rate given before is its mean.")
+             "Follow a delivery trace, uint32 each; the rate given before is its mean.")
+        .def("use_delay_trace", &use_delay_trace, "link"_a, "delays_us"_a, "interval_ns"_a,
+             "Follow a delay trace, uint32 each; the delay given before is its mean.")
+        .def("use_jitter", &use_jitter, "link"_a, "kind"_a, "spread_ns"_a)
+        .def("use_token_bucket", &use_token_bucket, "link"_a, "burst_bytes"_a, "peak_bps"_a,
+             "Tokens come at the rate given before.")
         .def("add_flow", &add_flow, "name"_a, "kind"_a, "paths"_a, "controller"_a, "controller_options"_a,
              "scheduler"_a, "scheduler_options"_a, "start_ns"_a, "stop_ns"_a.none(), "size_bytes"_a.none(),
              "recv_buffer_bytes"_a.none(), "send_buffer_bytes"_a.none(), "backups"_a, "lifetime_ns"_a.none(),

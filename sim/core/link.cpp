@@ -8,6 +8,7 @@ namespace {
 constexpr std::uint64_t kRedDraw = hash_name("red");
 constexpr std::uint64_t kChainDraw = hash_name("gilbert");
 constexpr std::uint64_t kChainLossDraw = hash_name("gilbert loss");
+constexpr std::uint64_t kJitterDraw = hash_name("jitter");
 
 // What idle time is counted in by RED.
 constexpr double kTypicalPacketBytes = 1500;
@@ -24,6 +25,12 @@ Link::Link(const LinkSpec& spec, std::uint64_t seed)
     if (const auto* codel = std::get_if<CodelOptions>(&spec.discipline)) features().queue.emplace<CodelQueue>(*codel);
     if (const auto* fq = std::get_if<FqCodelOptions>(&spec.discipline)) features().queue.emplace<FqCodelQueue>(*fq);
     if (!spec.opportunities_ms.empty()) features().trace.emplace(spec.opportunities_ms);
+    if (spec.bucket) features().bucket.emplace(*spec.bucket, spec.rate);
+    if (spec.jitter) features().jitter = spec.jitter;
+    if (!spec.delays_us.empty()) {
+        features().delays.emplace(spec.delays_us, spec.delay_interval);
+        delay_ = features_->delays->shortest();
+    }
     if (spec.reorder) features().may_overtake = true;
     if (!spec.drops.empty()) features().script.emplace(spec.drops);
     if (spec.loss_model) {
@@ -41,7 +48,7 @@ void Link::describe_kind() {
     is_plain_ = up_ && !features_;
     is_predictable_ = !features_ || (!features_->has_managed_queue() && !features_->may_overtake);
     has_independent_loss_ = loss_threshold_ != 0;
-    uses_draw_ = has_independent_loss_ || (features_ && (features_->red || features_->loss_chain));
+    uses_draw_ = has_independent_loss_ || (features_ && (features_->red || features_->loss_chain || features_->jitter));
 }
 
 // --- timed changes ---------------------------------------------------------------------------------------------------
@@ -50,7 +57,10 @@ void Link::set_rate(BitsPerSec rate, Nanos now) {
     unlimited_rate_ = std::isinf(rate.value);
     nanos_per_byte_ = unlimited_rate_ ? 0.0 : 8e9 / rate.value;
     carried_fraction_ = 0;
-    if (features_) features_->trace.reset();
+    if (features_) {
+        features_->trace.reset();
+        features_->bucket.reset();
+    }
     settle(now);
     if (!queue_.empty()) {
         // Everything queued beyond the packet in service is taken out of the books and entered anew.
@@ -71,6 +81,7 @@ void Link::set_rate(BitsPerSec rate, Nanos now) {
 
 void Link::set_delay(Nanos delay, Nanos now) {
     delay_ = delay;
+    if (features_) features_->delays.reset();
     settle(now);
     reschedule_arrivals(now);
 }
@@ -78,8 +89,35 @@ void Link::set_delay(Nanos delay, Nanos now) {
 void Link::reschedule_arrivals(Nanos now) {
     const std::uint32_t first = in_flight_.end_pos() - queue_.size();
     if (!may_overtake()) earliest_arrival_ = first != in_flight_.begin_pos() ? in_flight_[first - 1].arrival : now;
-    for (std::uint32_t i = 0; i < queue_.size(); ++i)
-        in_flight_[first + i].arrival = later_of(queue_[queue_.begin_pos() + i].departure + delay_, earliest_arrival_);
+    for (std::uint32_t i = 0; i < queue_.size(); ++i) {
+        const Queued& queued = queue_[queue_.begin_pos() + i];
+        if (features_ && features_->varies_delay()) {
+            note_arrival(queued.departure, queued.extra_ns);
+            in_flight_[first + i].arrival = arrival_;
+        } else {
+            in_flight_[first + i].arrival = later_of(queued.departure + delay_, earliest_arrival_);
+        }
+    }
+}
+
+Nanos Link::arrival_after(Nanos departure, std::int32_t extra_ns) const {
+    const Nanos delay = features_->delays ? features_->delays->at(departure) : delay_;
+    return later_of(departure + later_of(delay + Nanos(extra_ns), Nanos(0)), earliest_arrival_);
+}
+
+void Link::note_arrival(Nanos departure, std::int32_t extra_ns) {
+    arrival_ = arrival_after(departure, extra_ns);
+    if (keeps_order_itself()) earliest_arrival_ = arrival_;
+}
+
+void Link::take_back_tokens(Nanos now) {
+    TokenBucket& bucket = *features_->bucket;
+    Bytes returned{};
+    for (std::uint32_t pos = queue_.begin_pos(); pos != queue_.end_pos(); ++pos) {
+        const Bytes size(queue_[pos].size);
+        if (queue_[pos].departure - bucket.sending_time(size) > now) returned += size;
+    }
+    if (!queue_.empty()) bucket.take_back(returned, now);
 }
 
 void Link::set_loss(double loss) {
@@ -165,13 +203,13 @@ Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t draw)
     }
     settle(at);
     if (unlimited_rate_) {
-        arrival_ = later_of(at + delay_, earliest_arrival_);
+        note_arrival(at, extra_delay(draw));
         if (is_predictable_) return Verdict::Accepted;
         in_flight_.push_back({arrival_, packet});
         sort_into_wire(in_flight_.end_pos() - 1);
         return Verdict::Kept;
     }
-    if (features_->has_managed_queue()) return offer_managed(packet, at);
+    if (features_->has_managed_queue()) return offer_managed(packet, at, draw);
     const auto queued = static_cast<std::int64_t>(queue_.size());
     if (features_->red && !red_admits(at, draw)) {
         ++stats_.drops_queue;
@@ -182,9 +220,14 @@ Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t draw)
         ++stats_.drops_queue;
         return Verdict::DroppedQueue;
     }
-    transmit({packet, at}, at);
+    transmit({packet, at, extra_delay(draw)}, at);
     max_queue_pkts_ = std::max(max_queue_pkts_, queued + 1);
     return is_predictable_ ? Verdict::Accepted : Verdict::Kept;
+}
+
+std::int32_t Link::extra_delay(std::uint64_t draw) const {
+    if (!features_->jitter) return 0;
+    return static_cast<std::int32_t>(jitter_of(*features_->jitter, combine64(loss_stream_ ^ kJitterDraw, draw)).value);
 }
 
 bool Link::red_admits(Nanos at, std::uint64_t draw) {
@@ -202,13 +245,15 @@ void Link::transmit(const Waiting& next, Nanos now) {
     Nanos departure;
     if (features_->trace) {
         departure = features_->trace->departure(size, now, transmitter_free_at_ > next.since);
+    } else if (features_->bucket) {
+        departure = features_->bucket->departure(size, start);
     } else {
         if (now > transmitter_free_at_) carried_fraction_ = 0;
         departure = start + transmission_time(size);
     }
-    queue_.push_back({departure, next.packet.size});
+    queue_.push_back({departure, next.packet.size, next.extra_ns});
     transmitter_free_at_ = departure;
-    arrival_ = later_of(departure + delay_, earliest_arrival_);
+    note_arrival(departure, next.extra_ns);
     if (!is_predictable_) in_flight_.push_back({arrival_, next.packet});
     queue_bytes_ += size;
     stats_.busy += departure - start;
@@ -217,7 +262,7 @@ void Link::transmit(const Waiting& next, Nanos now) {
 
 // --- queues that decide when a packet leaves -------------------------------------------------------------------------
 
-Verdict Link::offer_managed(const Packet& packet, Nanos now) {
+Verdict Link::offer_managed(const Packet& packet, Nanos now, std::uint64_t draw) {
     LinkFeatures& f = *features_;
     const auto in_service = static_cast<std::int64_t>(queue_.size());
     count_waiting(now);
@@ -226,9 +271,9 @@ Verdict Link::offer_managed(const Packet& packet, Nanos now) {
             ++stats_.drops_queue;
             return Verdict::DroppedQueue;
         }
-        codel->enqueue({packet, now});
+        codel->enqueue({packet, now, extra_delay(draw)});
     } else if (auto* fq = std::get_if<FqCodelQueue>(&f.queue)) {
-        fq->enqueue({packet, now});
+        fq->enqueue({packet, now, extra_delay(draw)});
         const auto is_over = [&] {
             return in_service + fq->pkts() > discipline_.limit_pkts ||
                    queue_bytes_ + fq->bytes() > discipline_.limit_bytes;

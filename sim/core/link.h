@@ -45,9 +45,10 @@ enum class Verdict : std::uint8_t {
 // the clock: the times of successive offers must not decrease, nothing else. A change of rate or delay rewrites the
 // times of what has not left the queue yet; so nobody may offer beyond the next change.
 //
-// That holds for every predictable link: drop-tail and RED queues, any rate and any loss. CoDel and FQ-CoDel choose a
-// packet when the transmitter is free, and where packets may overtake, an earlier one is not the next to arrive: such
-// links are offered packets at the clock, keep them, and ask for serve() at the times that next_event() names.
+// That holds for every predictable link: drop-tail and RED queues, any rate, any loss and any delay. CoDel and FQ-CoDel
+// choose a packet when the transmitter is free, and where packets may overtake, an earlier one is not the next to
+// arrive: such links are offered packets at the clock, keep them, and ask for serve() at the times that next_event()
+// names.
 //
 // A plain link (drop-tail, a rate or none, independent loss) is served here, inline; what more there can be lies behind
 // one branch, in LinkFeatures and link.cpp.
@@ -192,6 +193,7 @@ public:
         if (up) return;
         if (features_) empty_managed_queue(now);
         settle(now);
+        if (features_ && features_->bucket) take_back_tokens(now);
         const std::uint32_t first = in_flight_.end_pos() - queue_.size();
         for (std::uint32_t i = 0; i < queue_.size(); ++i) {
             stats_.queue_time -= queue_[queue_.begin_pos() + i].departure - now;
@@ -204,9 +206,13 @@ public:
         stats_.busy = busy_until(now);
         transmitter_free_at_ = now;
         queue_bytes_ = Bytes(0);
+        if (keeps_order_itself()) earliest_arrival_ = in_flight_.empty() ? now : in_flight_.back().arrival;
     }
 
+    // Of a packet that nothing delays further; where a recording says it, the shortest there is.
     Nanos delay() const { return delay_; }
+    // Whether a packet may get to the far end when it leaves the transmitter.
+    bool may_take_no_time() const { return delay_ == Nanos(0) || (features_ && features_->jitter); }
     bool is_up() const { return up_; }
     const LinkStats& stats() const { return stats_; }
     std::int64_t queue_pkts(Nanos now) const { return queue_.end_pos() - first_queued(now) + waiting_pkts(); }
@@ -270,6 +276,7 @@ private:
     struct Queued {
         Nanos departure;
         std::uint16_t size = 0;
+        std::int32_t extra_ns = 0;  // of its delay; set where varies_delay() only
     };
     struct InFlight {
         Nanos arrival;
@@ -324,10 +331,17 @@ private:
     LinkFeatures& features();
     void describe_kind();
     bool may_overtake() const { return features_ && features_->may_overtake; }
+    // Its packets would overtake one another if it let them.
+    bool keeps_order_itself() const { return features_ && features_->varies_delay() && !features_->may_overtake; }
+    // When what leaves the transmitter then gets to the far end, `extra_ns` later than other packets.
+    Nanos arrival_after(Nanos departure, std::int32_t extra_ns) const;
+    void note_arrival(Nanos departure, std::int32_t extra_ns);
+    void take_back_tokens(Nanos now);
     std::int64_t waiting_pkts() const { return features_ ? features_->waiting_pkts() : 0; }
     bool loses(std::uint64_t draw);
     Verdict offer_featured(const Packet& packet, Nanos at, std::uint64_t draw);
-    Verdict offer_managed(const Packet& packet, Nanos now);
+    Verdict offer_managed(const Packet& packet, Nanos now, std::uint64_t draw);
+    std::int32_t extra_delay(std::uint64_t draw) const;
     bool red_admits(Nanos at, std::uint64_t draw);
     // Gives a packet to the transmitter. Its waiting until `now` is in the stats.
     void transmit(const Waiting& next, Nanos now);

@@ -6,14 +6,17 @@
 #include <variant>
 #include <vector>
 
+#include "delay_trace.h"
 #include "delivery_trace.h"
 #include "gilbert.h"
+#include "jitter.h"
 #include "memory.h"
 #include "packet.h"
 #include "queue_disc/codel.h"
 #include "queue_disc/fq_codel.h"
 #include "queue_disc/red.h"
 #include "scripted_loss.h"
+#include "token_bucket.h"
 #include "units.h"
 
 namespace subflow {
@@ -26,13 +29,17 @@ struct LinkFeatures {
     std::optional<GilbertChain> loss_chain;
     std::optional<ScriptedLoss> script;
     std::optional<DeliveryTrace> trace;
+    std::optional<TokenBucket> bucket;
+    std::optional<DelayTrace> delays;
+    std::optional<JitterOptions> jitter;
     ManagedQueue queue;
     bool may_overtake = false;
     Nanos queue_counted_to{};     // up to when the managed queue's waiting is in LinkStats::queue_time
     std::vector<Packet> dropped;  // by the managed queue, not yet handed over
 
-    std::size_t heap_bytes() const { return heap_bytes_of(red, loss_chain, script, trace, queue, dropped); }
+    std::size_t heap_bytes() const { return heap_bytes_of(red, loss_chain, script, queue, dropped); }
 
+    bool varies_delay() const { return delays || jitter; }
     bool has_managed_queue() const { return queue.index() != 0; }
     std::int64_t waiting_pkts() const {
         if (const auto* codel = std::get_if<CodelQueue>(&queue)) return codel->pkts();

@@ -127,7 +127,7 @@ bool Network::may_defer_data(const Connection& c) const {
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         const Subflow& s = subflows_[i];
         const std::uint32_t last = hops_[s.route + s.hops - 1].link;
-        if (links_[last].delay() == Nanos(0) || has_change(last, takes_no_time)) return false;
+        if (links_[last].may_take_no_time() || has_change(last, takes_no_time)) return false;
         for (std::uint32_t hop = s.ack_route; hop < s.ack_route + s.ack_hops; ++hop)
             if (!links_[hops_[hop].link].is_predictable()) return false;
         // Those that share it are either all ahead of the clock or none is, and what tells their packets apart stays.

@@ -75,6 +75,17 @@ void check_link(const LinkSpec& link) {
     require(is_time(link.delay), where + ": delay must be in [0, 1e6] s");
     require(!link.queue_limit_pkts || *link.queue_limit_pkts >= 1, where + ": the queue must hold a packet");
     require(!link.queue_limit_bytes || link.queue_limit_bytes->value >= 1, where + ": the queue must hold a byte");
+    if (link.bucket) {
+        require(link.bucket->burst.value >= 1, where + ": a token bucket must hold a byte");
+        require(std::isfinite(link.rate.value) && link.bucket->peak >= link.rate,
+                where + ": a token bucket has a finite rate, and a peak that is not below it");
+        require(link.opportunities_ms.empty(), where + ": a delivery trace has no token bucket");
+    }
+    if (link.jitter)
+        require(link.jitter->spread >= Nanos(0) && link.jitter->spread <= kMaxJitterSpread,
+                where + ": the spread of the jitter must be in [0, 0.5] s");
+    require(link.delays_us.empty() || (link.delay_interval > Nanos(0) && is_time(link.delay_interval)),
+            where + ": the interval of a delay trace must be greater than 0");
     const auto& times = link.opportunities_ms;
     if (times.empty()) return;
     require(std::ranges::is_sorted(times), where + ": the times of a delivery trace must not descend");

@@ -12,10 +12,12 @@
 
 #include "agent/decider.h"
 #include "gilbert.h"
+#include "jitter.h"
 #include "memory.h"
 #include "queue_disc/fq_codel.h"
 #include "queue_disc/red.h"
 #include "scripted_loss.h"
+#include "token_bucket.h"
 #include "units.h"
 
 namespace subflow {
@@ -40,7 +42,11 @@ struct LinkSpec {
     std::optional<GilbertOptions> loss_model;      // instead of it
     Discipline discipline;
     std::vector<std::uint32_t> opportunities_ms;  // a delivery trace to follow; `rate` is then its mean
-    bool reorder = false;                         // packets sent after the delay fell may overtake earlier ones
+    std::optional<TokenBucketOptions> bucket;     // that fills at `rate`
+    std::vector<std::uint32_t> delays_us;         // a recording to follow; `delay` is then its mean
+    Nanos delay_interval{};                       // that each of them holds for
+    std::optional<JitterOptions> jitter;          // what comes on top of the delay
+    bool reorder = false;                         // packets may overtake earlier ones where their delay is shorter
     std::vector<ScriptedDrop> drops;              // lost whatever else there is, before the random loss
 };
 

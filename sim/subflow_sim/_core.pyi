@@ -279,6 +279,15 @@ class IdleRestart(enum.Enum):
 
     LINUX = 2
 
+class JitterKind(enum.Enum):
+    UNIFORM = 0
+
+    NORMAL = 1
+
+    EXPONENTIAL = 2
+
+    PARETO = 3
+
 class TransportOptions:
     def __init__(self) -> None: ...
 
@@ -392,8 +401,18 @@ class Scenario:
         Lose a packet of a subflow, which counts among all of the scenario: the number-th, from 1, that gets there.
         """
 
-    def use_trace(self, link: int, opportunities_ms: Sequence[int]) -> None:
-        """Follow a delivery trace; the rate given before is its mean."""
+    def use_trace(self, link: int, opportunities_ms: bytes) -> None:
+        """
+        Follow a delivery trace, uint32 each; the rate given before is its mean.
+        """
+
+    def use_delay_trace(self, link: int, delays_us: bytes, interval_ns: int) -> None:
+        """Follow a delay trace, uint32 each; the delay given before is its mean."""
+
+    def use_jitter(self, link: int, kind: JitterKind, spread_ns: int) -> None: ...
+
+    def use_token_bucket(self, link: int, burst_bytes: int, peak_bps: float) -> None:
+        """Tokens come at the rate given before."""
 
     def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, send_buffer_bytes: int | None, backups: Sequence[int], lifetime_ns: int | None, rate_bps: float, packet_bytes: int, spacing: Spacing, mean_on_ns: int, mean_off_ns: int, host: int = 0) -> int:
         """

@@ -1,42 +1,86 @@
-"""Packet-delivery traces: recordings of when a link could send, in the format of mahimahi.
+"""Packet-delivery traces: recordings of when a link could send, in the format of mahimahi, or rates in columns.
 
 A text of whole numbers, one per line: milliseconds since the start at which 1500 bytes can be delivered, in ascending
 order; a millisecond that stands there three times delivers three packets. After the last one the recording starts over.
 Source: Netravali et al. 2015, "Mahimahi: accurate record-and-replay for HTTP"; Winstein et al. 2013 (Sprout).
+
+Or a table whose first line names its columns, such as `time_s,rate_mbps,delay_ms`: the rate holds until the next line.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from pathlib import Path
 
-from subflow_sim.beside import read_beside, shown
+import numpy as np
+
+from subflow_sim.beside import shown
 from subflow_sim.errors import ParamError
-
-MAX_TRACE_BYTES = 2_000_000
-"""Larger files are refused: with their content in it, a scenario would be too large to be read again."""
+from subflow_sim.recording import (
+    MAX_NUMBERS,
+    CountArray,
+    check_packed_size,
+    column_of,
+    has_columns,
+    is_packed,
+    numbers_of,
+    unpacked,
+)
 
 OPPORTUNITY_BYTES = 1500
 """What one line delivers."""
 
 _MAX_MS = 10**9
+_MAX_RATE_BPS = 1e12
+_SMALL = 4_000_000  # what a stored run keeps of fewer bytes of text is never too much
 _ALLOWED = "whole milliseconds in ascending order, one per line"
 
 
-@lru_cache(maxsize=16)
-def parse_trace(text: str) -> tuple[int, ...]:
+@lru_cache(maxsize=8)
+def parse_trace(text: str) -> bytes:
     """Read the delivery opportunities of a trace.
 
     Args:
         text: of the file; the numbers may also stand on one line.
 
     Returns:
-        Milliseconds since the start, ascending, the last greater than 0.
+        Milliseconds since the start as uint32, ascending, the last greater than 0.
 
     Raises:
         ParamError: naming the line and the value.
     """
-    times: list[int] = []
+    if is_packed(text):
+        times = unpacked(text)
+        _check(times)
+    elif has_columns(text):
+        times = _opportunities(text)
+    else:
+        times = _times_of(text)
+    if len(text) > _SMALL:
+        check_packed_size(times)
+    return times.tobytes()
+
+
+def _times_of(text: str) -> CountArray:
+    numbers = numbers_of(text, "")
+    if numbers is None or (numbers.size and (numbers.max() > _MAX_MS or (np.diff(numbers) < 0).any())):
+        _refuse(text)
+    if numbers is None or not numbers.size:
+        raise ParamError("there is no delivery opportunity in it", _ALLOWED)
+    times = numbers.astype(np.uint32)
+    _check(times)
+    return times
+
+
+def _check(times: CountArray) -> None:
+    if (times[1:] < times[:-1]).any() or times[-1] > _MAX_MS:
+        raise ParamError("what it holds is damaged", _ALLOWED)
+    if times[-1] == 0:
+        raise ParamError("it lasts 0 ms, so it cannot be repeated", "a last line greater than 0")
+
+
+def _refuse(text: str) -> None:
+    """Name the first number that cannot stand there."""
+    last = 0
     for number, line in enumerate(text.splitlines(), start=1):
         for word in line.split():
             if not (word.isascii() and word.isdigit() and len(word) <= 10):
@@ -44,30 +88,32 @@ def parse_trace(text: str) -> tuple[int, ...]:
             time = int(word)
             if time > _MAX_MS:
                 raise ParamError(f"line {number}: {time} ms is later than any run lasts", _ALLOWED)
-            if times and time < times[-1]:
-                raise ParamError(f"line {number}: {time} comes after {times[-1]}", _ALLOWED)
-            times.append(time)
-    if not times:
-        raise ParamError("there is no delivery opportunity in it", _ALLOWED)
-    if times[-1] == 0:
-        raise ParamError("it lasts 0 ms, so it cannot be repeated", "a last line greater than 0")
-    return tuple(times)
+            if time < last:
+                raise ParamError(f"line {number}: {time} comes after {last}", _ALLOWED)
+            last = time
 
 
-def read_trace_file(name: str, folder: Path | None) -> str:
-    """Read a trace file that belongs to a scenario; see `read_beside`.
-
-    Raises:
-        ParamError: if the file cannot be read, is too large or no text.
-    """
-    content = read_beside(name, folder, MAX_TRACE_BYTES, "lte.up")
-    try:
-        return content.decode("ascii")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ParamError(f"{shown(name)} line {line}: not a text of numbers", _ALLOWED) from error
-
-
-def trace_content(times_ms: tuple[int, ...]) -> str:
-    """The opportunities as text on one line, which `parse_trace` reads back."""
-    return " ".join(map(str, times_ms))
+def _opportunities(text: str) -> CountArray:
+    """When the rates of a table have carried another packet."""
+    times_s, rates_bps, _ = column_of(text, "rate")
+    if (rates_bps > _MAX_RATE_BPS).any():
+        line = int(np.argmax(rates_bps > _MAX_RATE_BPS))
+        message = f"line {line + 2}: a rate of {rates_bps[line]:g} bit/s; is its unit another one?"
+        raise ParamError(message, "at most 1e12 bit/s")
+    ends_s = np.append(times_s[1:], times_s[-1] + np.median(np.diff(times_s)))
+    bits = np.concatenate(([0.0], np.cumsum(rates_bps * (ends_s - times_s))))
+    whole_ms = int(np.ceil(ends_s[-1] * 1e3))
+    count = int(bits[-1] / (8 * OPPORTUNITY_BYTES))
+    if max(whole_ms, count) > MAX_NUMBERS:
+        raise ParamError(
+            f"it lasts {ends_s[-1]:g} s and delivers {count} packets", f"at most {MAX_NUMBERS} ms and as many packets"
+        )
+    if count == 0:
+        raise ParamError("there is no delivery opportunity in it", "rates that carry a packet at least")
+    # a packet is delivered in the millisecond in which the last of its bits is
+    done_s = np.interp(
+        np.arange(1, count + 1) * (8.0 * OPPORTUNITY_BYTES), bits, np.concatenate((times_s, ends_s[-1:]))
+    )
+    times = np.ceil(np.round(done_s * 1e3, 6)).astype(np.uint32)
+    # it starts over at its end, so that what it delivers lasts as long as the table
+    return np.maximum(times, 1) if times[-1] >= whole_ms else np.append(times, np.uint32(whole_ms))

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from subflow_sim.parameter import NAME_PATTERN, Param
 from subflow_sim.scenario_model import QueueSpec
 from subflow_sim.units import Dimension
+
+
+@dataclass(frozen=True, slots=True)
+class LinkTable:
+    """Something that a direction of a link can have.
+
+    Attributes:
+        help: what it is, in a sentence.
+        params: the keys of its table.
+    """
+
+    help: str
+    params: tuple[Param, ...]
+
 
 LINK: tuple[Param, ...] = (
     Param(
@@ -30,7 +45,8 @@ LINK: tuple[Param, ...] = (
     Param(
         "delay",
         Dimension.TIME,
-        "One-way propagation delay. A round trip over the link takes twice as long, and longer when packets queue.",
+        "One-way propagation delay. A round trip over the link takes twice as long, and longer when packets queue. "
+        '{ trace = "delays.txt" } follows the recording in a file.',
         default=0.0,
         minimum=0.0,
         maximum=1000.0,
@@ -57,7 +73,8 @@ LINK: tuple[Param, ...] = (
     Param(
         "reorder",
         Dimension.FLAG,
-        "Whether packets sent after the delay fell may overtake those sent before.",
+        "Whether packets may overtake those sent before where their delay is shorter: after it fell, by jitter, or in "
+        "a recording. Otherwise they wait for them.",
         default=False,
     ),
     Param(
@@ -244,7 +261,8 @@ TRACE_TABLE: tuple[Param, ...] = (
         "trace",
         Dimension.TEXT,
         "File with a packet-delivery trace in the format of mahimahi, beside the scenario or in a folder below: one "
-        "line for each 1500 bytes that can be sent, in milliseconds; after the last line it starts over.",
+        "line for each 1500 bytes that can be sent, in milliseconds; after the last line it starts over. Or a table "
+        "whose first line names columns: time_s,rate_mbps,delay_ms.",
         required=True,
     ),
     Param(
@@ -254,3 +272,88 @@ TRACE_TABLE: tuple[Param, ...] = (
     ),
 )
 """The keys of a rate that follows a recording: `{ trace = "lte.up" }`."""
+
+DELAY_TRACE_TABLE: tuple[Param, ...] = (
+    Param(
+        "trace",
+        Dimension.TEXT,
+        "File with delays, one per line, as LeoReplayer has them, beside the scenario or in a folder below; after the "
+        "last line it starts over. Or a table whose first line names columns: time_s,rate_mbps,delay_ms, or rtt_ms, of "
+        "which a direction has half.",
+        required=True,
+    ),
+    Param(
+        "interval",
+        Dimension.TIME,
+        "How long the delay of a line holds. A table has times of its own.",
+        default=0.01,
+        minimum=1e-6,
+        maximum=1000.0,
+    ),
+    Param(
+        "unit",
+        Dimension.CHOICE,
+        "What the numbers of the file are in. Left out: ms. A table has units of its own.",
+        choices=("ms", "us", "s"),
+    ),
+    Param(
+        "content",
+        Dimension.TEXT,
+        "What the file holds. Written with a stored run, so that it can be repeated without the file.",
+    ),
+)
+"""The keys of a delay that follows a recording: `{ trace = "delays.txt" }`."""
+
+JITTER_TABLE: tuple[Param, ...] = (
+    Param(
+        "distribution",
+        Dimension.CHOICE,
+        "uniform: up to spread earlier or later. normal: with spread as standard deviation. exponential: later only, "
+        "by spread on average. pareto: mostly a little early, few very late, as Linux's netem has it. No packet "
+        "arrives before it leaves; but for exponential, none is more than four times spread late.",
+        default="uniform",
+        choices=("uniform", "normal", "exponential", "pareto"),
+    ),
+    Param(
+        "spread",
+        Dimension.TIME,
+        "How much the delay of each packet differs from that of the link. Whether packets then overtake one another is "
+        "told by reorder.",
+        required=True,
+        minimum=0.0,
+        maximum=0.5,
+    ),
+)
+"""The keys of `jitter`."""
+
+BUCKET_TABLE: tuple[Param, ...] = (
+    Param(
+        "burst",
+        Dimension.SIZE,
+        "Bytes that can be saved up while less than the rate is sent. At least a packet.",
+        required=True,
+        minimum=1,
+        maximum=1_000_000_000,
+    ),
+    Param(
+        "peak",
+        Dimension.RATE,
+        "How fast they are sent then. At least the rate of the link.",
+        default=float("inf"),
+        minimum=1.0,
+        maximum=1e12,
+        allows_unlimited=True,
+    ),
+)
+"""The keys of `bucket`."""
+
+LINK_TABLES: Mapping[str, LinkTable] = MappingProxyType(
+    {
+        "jitter": LinkTable("Delays that differ from packet to packet.", JITTER_TABLE),
+        "bucket": LinkTable(
+            "A token bucket, which fills at the rate of the link: what is not used is saved up for a burst.",
+            BUCKET_TABLE,
+        ),
+    }
+)
+"""What a direction of a link can have beside the keys that are values, each a table with keys of its own."""

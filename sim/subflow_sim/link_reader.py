@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, inf
 from pathlib import Path as FilePath
-from typing import Any
+from typing import Any, TypeVar
 
-from subflow_sim.delivery_trace import parse_trace, read_trace_file
 from subflow_sim.errors import ParamError
-from subflow_sim.link_params import LOSS_TABLE, QUEUE_LIMITS, QUEUE_TABLE, RED_CLASSIC_WEIGHT, TRACE_TABLE
+from subflow_sim.link_params import (
+    DELAY_TRACE_TABLE,
+    LINK_TABLES,
+    LOSS_TABLE,
+    QUEUE_LIMITS,
+    QUEUE_TABLE,
+    RED_CLASSIC_WEIGHT,
+    TRACE_TABLE,
+)
 from subflow_sim.parameter import Param, either, kind_name
 from subflow_sim.params import HEADER_BYTES, SECTIONS, params_by_key
-from subflow_sim.scenario_model import DeliveryTrace, Direction, Event, GilbertLoss, Link, LinkDirection, QueueSpec
+from subflow_sim.scenario_model import (
+    DelayTrace,
+    DeliveryTrace,
+    Direction,
+    Event,
+    GilbertLoss,
+    Jitter,
+    Link,
+    LinkDirection,
+    QueueSpec,
+    TokenBucket,
+)
 from subflow_sim.section_reader import Context, Noted, read_section, read_value
 from subflow_sim.toml_map import Path
+from subflow_sim.units import Dimension, format_quantity
+
+_Parsed = TypeVar("_Parsed")
 
 _PARAMS = params_by_key("link")
 # What is of a link as a whole, and why one direction has none of its own
@@ -81,8 +102,11 @@ def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkRead
         "rate": lambda place, value: _read_rate(context, place, value),
         "queue": lambda place, value: _read_queue(context, place, value),
         "loss": lambda place, value: read_loss(context, place, value),
+        "delay": lambda place, value: _read_delay(context, place, value),
     }
-    forward = read_section(report, path, table, SECTIONS["link"], specials=specials, also_known=("reverse",))
+    also_known = (*LINK_TABLES, "reverse")
+    forward = read_section(report, path, table, SECTIONS["link"], specials=specials, also_known=also_known)
+    forward |= _read_tables(context, path, table)
     ends = forward.get("ends", ())
     is_joined = "ends" in forward and _check_ends(context, (*path, "ends"), ends)
 
@@ -91,7 +115,13 @@ def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkRead
     for key in _OF_BOTH.keys() & given.keys():
         report.add((*reverse_path, key), _OF_BOTH[key], "leave it out")
     given = {key: value for key, value in given.items() if key not in _OF_BOTH}
-    overrides = read_section(report, reverse_path, given, _DIRECTION_PARAMS, partial=True, specials=specials)
+    overrides = read_section(
+        report, reverse_path, given, _DIRECTION_PARAMS, partial=True, specials=specials, also_known=tuple(LINK_TABLES)
+    )
+    overrides |= _read_tables(context, reverse_path, given)
+    _check_bucket(context, path, forward)
+    if overrides.keys() & {"rate", "bucket"}:
+        _check_bucket(context, reverse_path, {**forward, **overrides})
     forward_covers: Direction = "forward" if "rate" in given else "both"
     events = [*_step_events(name, forward_covers, forward), *_step_events(name, "reverse", overrides)]
     link = Link(
@@ -231,40 +261,106 @@ def _read_step(context: Context, path: Path, step: object, rate: Param) -> tuple
 
 
 def _read_trace(context: Context, path: Path, table: Mapping[str, Any]) -> DeliveryTrace:
+    from subflow_sim.delivery_trace import parse_trace
+
+    values = _read_trace_table(context, path, table, TRACE_TABLE)
+    return DeliveryTrace(values["trace"], _parsed(context, path, values, "lte.up", parse_trace))
+
+
+def _read_delay(context: Context, path: Path, value: object) -> float | DelayTrace:
+    """Read a delay or the recording that it follows.
+
+    Raises:
+        Noted: if it is not usable.
+    """
+    if not isinstance(value, dict):
+        delay_s: float = read_value(context.report, path, _PARAMS["delay"], value)
+        return delay_s
+    from subflow_sim.delay_trace import parse_delays
+
+    values = _read_trace_table(context, path, value, DELAY_TRACE_TABLE)
+    unit, interval_s = values["unit"] or "", values["interval"]
+    packed, interval_s = _parsed(context, path, values, "delays.txt", lambda text: parse_delays(text, unit, interval_s))
+    return DelayTrace(values["trace"], packed, interval_s)
+
+
+def _read_trace_table(
+    context: Context, path: Path, table: Mapping[str, Any], params: Sequence[Param]
+) -> dict[str, Any]:
     report = context.report
     count = len(report.problems)
     specials = {"content": lambda place, value: _read_content(context, place, value)}
-    values = read_section(report, path, table, TRACE_TABLE, specials=specials)
+    values = read_section(report, path, table, params, specials=specials)
     if len(report.problems) > count:
         raise Noted
-    name = values["trace"]
-    if values["content"] is not None:
-        return DeliveryTrace(name, values["content"])
+    return values
+
+
+def _parsed(
+    context: Context, path: Path, values: Mapping[str, Any], example: str, parse: Callable[[str], _Parsed]
+) -> _Parsed:
+    """What a recording says: the content that the scenario has of it, or that of the file."""
+    from subflow_sim.recording import read_recording
+
+    name, content = values["trace"], values["content"]
     try:
-        text = read_trace_file(name, context.folder)
+        text = read_recording(name, context.folder, example) if content is None else content
     except ParamError as error:
-        report.add((*path, "trace"), error.message, error.allowed)
+        context.report.add((*path, "trace"), error.message, error.allowed)
         raise Noted from error
     try:
-        return DeliveryTrace(name, parse_trace(text))
+        return parse(text)
     except ParamError as error:
-        report.add((*path, "trace"), f'"{name}" {error.message}', error.allowed)
+        if content is None:
+            context.report.add((*path, "trace"), f'"{name}" {error.message}', error.allowed)
+        else:
+            context.report.add((*path, "content"), error.message, error.allowed)
         raise Noted from error
 
 
-def _read_content(context: Context, path: Path, value: object) -> tuple[int, ...]:
+def _read_content(context: Context, path: Path, value: object) -> str:
     if not isinstance(value, str):
-        context.report.add(path, f"this is {kind_name(value)}, not text", "the lines of a delivery trace")
+        context.report.add(path, f"this is {kind_name(value)}, not text", "what the file of a recording holds")
         raise Noted
-    try:
-        return parse_trace(value)
-    except ParamError as error:
-        context.report.add(path, error.message, error.allowed)
-        raise Noted from error
+    return value
+
+
+def _read_tables(context: Context, path: Path, table: Mapping[str, Any]) -> dict[str, Any]:
+    """What a direction has beside the keys that are values; what is not usable is absent."""
+    report = context.report
+    found: dict[str, Any] = {}
+    for key, declared in LINK_TABLES.items():
+        if key not in table:
+            continue
+        given = report.expect_table(
+            (*path, key), table[key], f"a table with {either([p.key for p in declared.params])}"
+        )
+        count = len(report.problems)
+        values = {} if given is None else read_section(report, (*path, key), given, declared.params)
+        if given is not None and len(report.problems) == count:
+            found[key] = values
+    return found
+
+
+def _check_bucket(context: Context, path: Path, values: Mapping[str, Any]) -> None:
+    """Note a token bucket that does not go with the rate of its direction, or that holds no packet."""
+    bucket, rate = values.get("bucket"), values.get("rate")
+    if bucket is None or not isinstance(rate, _Rate):
+        return
+    place = (*path, "bucket")
+    if rate.trace is not None or rate.first_bps == inf:
+        what = "a recording" if rate.trace is not None else "no rate"
+        context.report.add(place, f"the link has {what}, at which no tokens come", "a link with a rate")
+    elif bucket["peak"] < rate.first_bps:
+        text = f'"{format_quantity(rate.first_bps, Dimension.RATE)}"'
+        context.report.add((*place, "peak"), "below the rate of the link", f"at least {text}")
+    if context.mss_bytes is not None and bucket["burst"] < context.mss_bytes + HEADER_BYTES:
+        allowed = f'at least "{context.mss_bytes + HEADER_BYTES}B"'
+        context.report.add((*place, "burst"), "not even one packet fits", allowed)
 
 
 def with_trace_contents(tree: Mapping[str, Any], folder: FilePath | None) -> dict[str, Any]:
-    """A parsed scenario file that was read without problems, with the content of its delivery traces in it."""
+    """A parsed scenario file that was read without problems, with the content of its recordings in it."""
     links = {}
     for name, table in tree["links"].items():
         reverse = table.get("reverse")
@@ -275,10 +371,14 @@ def with_trace_contents(tree: Mapping[str, Any], folder: FilePath | None) -> dic
 
 
 def _with_content(side: Mapping[str, Any], folder: FilePath | None) -> dict[str, Any]:
-    rate = side.get("rate")
-    if not isinstance(rate, dict) or "trace" not in rate or "content" in rate:
-        return dict(side)
-    return {**side, "rate": {**rate, "content": read_trace_file(rate["trace"], folder)}}
+    from subflow_sim.recording import read_recording
+
+    found = dict(side)
+    for key in ("rate", "delay"):
+        value = side.get(key)
+        if isinstance(value, dict) and "trace" in value and "content" not in value:
+            found[key] = {**value, "content": read_recording(value["trace"], folder, "lte.up")}
+    return found
 
 
 def read_loss(context: Context, path: Path, value: object) -> float | GilbertLoss:
@@ -320,15 +420,21 @@ def _step_events(link: str, direction: Direction, values: Mapping[str, Any]) -> 
 def _direction(values: Mapping[str, Any]) -> LinkDirection:
     rate = values.get("rate", _Rate(1.0))  # a placeholder that is noted already gives no second problem
     queue = values.get("queue", QueueSpec())
-    loss = values.get("loss", 0.0)
+    loss, delay = values.get("loss", 0.0), values.get("delay", 0.0)
     model = loss if isinstance(loss, GilbertLoss) else None
+    jitter, bucket = values.get("jitter"), values.get("bucket")
     return LinkDirection(
         rate_bps=None if rate.first_bps == inf else rate.first_bps,
-        delay_s=values.get("delay", 0.0),
+        delay_s=delay.mean_s if isinstance(delay, DelayTrace) else delay,
         # the default of the declaration is resolved already
         queue=_resolved_queue(queue, rate.first_bps) if isinstance(queue, _Queue) else queue,
         loss=loss if model is None else model.mean,
         loss_model=model,
         trace=rate.trace,
         reorder=values.get("reorder", False),
+        delay_trace=delay if isinstance(delay, DelayTrace) else None,
+        jitter=None if jitter is None else Jitter(jitter["distribution"], jitter["spread"]),
+        bucket=None
+        if bucket is None
+        else TokenBucket(bucket["burst"], None if bucket["peak"] == inf else bucket["peak"]),
     )

@@ -24,9 +24,9 @@ def changed_link(link: LiveLink, event: Event) -> LiveLink:
     """What an event of a link and of this direction makes of it."""
     side, is_up = link.side, link.is_up
     if event.rate_bps is not None:
-        side = replace(side, rate_bps=event.rate_bps, trace=None)
+        side = replace(side, rate_bps=event.rate_bps, trace=None, bucket=None)
     if event.delay_s is not None:
-        side = replace(side, delay_s=event.delay_s)
+        side = replace(side, delay_s=event.delay_s, delay_trace=None)
     if event.loss is not None:
         side = replace(side, loss=event.loss, loss_model=event.loss_model)
     if event.queue is not None:

@@ -42,6 +42,12 @@ _KINDS = {
     "cbr": _core.FlowKind.CBR,
     "onoff": _core.FlowKind.ON_OFF,
 }
+_JITTERS = {
+    "uniform": _core.JitterKind.UNIFORM,
+    "normal": _core.JitterKind.NORMAL,
+    "exponential": _core.JitterKind.EXPONENTIAL,
+    "pareto": _core.JitterKind.PARETO,
+}
 _SPACINGS = {"constant": _core.Spacing.CONSTANT, "poisson": _core.Spacing.POISSON}
 
 
@@ -205,7 +211,13 @@ def _add_link(core: _core.Scenario, name: str, side: LinkDirection) -> None:
     if side.loss_model is not None:
         core.use_loss_model(index, _loss_model(side.loss_model))
     if side.trace is not None:
-        core.use_trace(index, side.trace.times_ms)
+        core.use_trace(index, side.trace.packed)
+    if side.delay_trace is not None:
+        core.use_delay_trace(index, side.delay_trace.packed, nanos(side.delay_trace.interval_s))
+    if side.jitter is not None:
+        core.use_jitter(index, _JITTERS[side.jitter.distribution], nanos(side.jitter.spread_s))
+    if side.bucket is not None:
+        core.use_token_bucket(index, side.bucket.burst_bytes, side.bucket.peak_bps or math.inf)
     _use_discipline(core, index, side.queue)
 
 

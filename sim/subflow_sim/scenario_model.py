@@ -7,11 +7,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from subflow_sim.training_model import Training
 
 NodeKind: TypeAlias = Literal["host", "router"]
 FlowKind: TypeAlias = Literal["tcp", "mptcp", "cbr", "onoff"]
 Spacing: TypeAlias = Literal["constant", "poisson"]
+JitterDistribution: TypeAlias = Literal["uniform", "normal", "exponential", "pareto"]
 LifetimeDistribution: TypeAlias = Literal["fixed", "exponential"]
 ScriptKind: TypeAlias = Literal["controller", "scheduler"]
 DATAGRAM_KINDS = ("cbr", "onoff")
@@ -82,16 +86,78 @@ class DeliveryTrace:
 
     Attributes:
         file: as the scenario names it.
-        times_ms: when 1500 bytes can be delivered, ascending; it starts over after the last.
+        packed: `times_ms` as bytes, of which a recording may have millions.
     """
 
     file: str
-    times_ms: tuple[int, ...] = field(repr=False)
+    packed: bytes = field(repr=False)
+
+    @property
+    def times_ms(self) -> npt.NDArray[np.uint32]:
+        """When 1500 bytes can be delivered, ms, ascending; it starts over after the last."""
+        import numpy as np
+
+        return np.frombuffer(self.packed, dtype=np.uint32)
 
     @property
     def rate_bps(self) -> float:
         """Mean rate, if every opportunity is used."""
-        return len(self.times_ms) * 12_000 / (self.times_ms[-1] * 1e-3)
+        times_ms = self.times_ms
+        return len(times_ms) * 12_000 / (int(times_ms[-1]) * 1e-3)
+
+
+@dataclass(frozen=True, slots=True)
+class DelayTrace:
+    """A recording of how long a link takes.
+
+    Attributes:
+        file: as the scenario names it.
+        packed: `delays_us` as bytes.
+        interval_s: for which each delay holds.
+    """
+
+    file: str
+    packed: bytes = field(repr=False)
+    interval_s: float = 0.01
+
+    @property
+    def delays_us(self) -> npt.NDArray[np.uint32]:
+        """One-way delays, microseconds; it starts over after the last."""
+        import numpy as np
+
+        return np.frombuffer(self.packed, dtype=np.uint32)
+
+    @property
+    def mean_s(self) -> float:
+        """Mean delay."""
+        return float(self.delays_us.mean()) * 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class Jitter:
+    """How the delay of a packet differs from that of its link.
+
+    Attributes:
+        distribution: "uniform" within the spread, "normal" with it as standard deviation, "exponential" with it as
+            mean, "pareto" as netem has it.
+        spread_s: see there.
+    """
+
+    distribution: JitterDistribution
+    spread_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class TokenBucket:
+    """What a link may save up of its rate while it sends less.
+
+    Attributes:
+        burst_bytes: at most so much.
+        peak_bps: rate at which what was saved up is sent; None: at once.
+    """
+
+    burst_bytes: int
+    peak_bps: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +171,10 @@ class LinkDirection:
         loss: probability 0..1 that a packet is lost before it reaches the queue; of a loss model the stationary one.
         loss_model: None: each packet is independent of all others.
         trace: the recording it follows; None: it has a rate.
-        reorder: packets sent after the delay fell may overtake earlier ones.
+        reorder: packets may overtake earlier ones where their delay is shorter.
+        delay_trace: the recording that its delay follows, of which `delay_s` is the mean; None: it is constant.
+        jitter: what comes on top of the delay, packet by packet.
+        bucket: what it may save up of its rate.
     """
 
     rate_bps: float | None
@@ -115,6 +184,9 @@ class LinkDirection:
     loss_model: GilbertLoss | None = None
     trace: DeliveryTrace | None = None
     reorder: bool = False
+    delay_trace: DelayTrace | None = None
+    jitter: Jitter | None = None
+    bucket: TokenBucket | None = None
 
 
 @dataclass(frozen=True, slots=True)

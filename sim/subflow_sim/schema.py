@@ -12,7 +12,15 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from subflow_sim.link_params import DROP_PATTERN, LOSS_TABLE, MOST_DROPS, QUEUE_TABLE, TRACE_TABLE
+from subflow_sim.link_params import (
+    DELAY_TRACE_TABLE,
+    DROP_PATTERN,
+    LINK_TABLES,
+    LOSS_TABLE,
+    MOST_DROPS,
+    QUEUE_TABLE,
+    TRACE_TABLE,
+)
 from subflow_sim.parameter import (
     COPY_SUFFIX_PATTERN,
     MAX_NAME_LENGTH,
@@ -108,6 +116,8 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
             "loss_model": _object(LOSS_TABLE),
             "steps": _steps(),
             "trace": _file(TRACE_TABLE),
+            "delay_trace": _file(DELAY_TRACE_TABLE),
+            **{key: {"description": table.help, **_object(table.params)} for key, table in LINK_TABLES.items()},
             "script": _file(SCRIPT_TABLE),
             "controller": _script_choice("controller", algorithms.controllers),
             "scheduler": _script_choice("scheduler", algorithms.schedulers),
@@ -153,6 +163,8 @@ def _link() -> Schema:
         properties["rate"]["anyOf"] += [{"$ref": "#/$defs/steps"}, {"$ref": "#/$defs/trace"}]
         properties["loss"]["anyOf"].append({"$ref": "#/$defs/loss_model"})
         properties["queue"]["anyOf"].append({"$ref": "#/$defs/queue"})
+        properties["delay"]["anyOf"].append({"$ref": "#/$defs/delay_trace"})
+        properties |= {key: {"$ref": f"#/$defs/{key}"} for key in LINK_TABLES}
     schema["properties"]["ends"] |= {"minItems": 2, "maxItems": 2, "uniqueItems": True}
     drop = {"type": "string", "pattern": f"^{DROP_PATTERN}$"}
     schema["properties"]["drops"] |= {"items": drop, "maxItems": MOST_DROPS}

@@ -36,13 +36,13 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.sweeps import plan_file
 from subflow_app.core.sweeps.sweep_estimate import SweepEstimate, SweepLimits
 from subflow_sim import (
-    delivery_trace,
     gate,
     limits,
     link_params,
     parameter,
     params,
     policy_library,
+    recording,
     scenario,
     scenario_model,
     script_reader,
@@ -226,9 +226,9 @@ LIMITS = (
     of_file("a scenario", scenario.MAX_FILE_BYTES, load_scenario, "too large for a scenario file"),
     of_file("a scenario in the window", scenario.MAX_FILE_BYTES, ScenarioDoc.open, "larger than"),
     of_file(
-        "a delivery trace",
-        delivery_trace.MAX_TRACE_BYTES,
-        lambda path: delivery_trace.read_trace_file(path.name, path.parent),
+        "a recording of rates or delays",
+        recording.MAX_TRACE_BYTES,
+        lambda path: recording.read_recording(path.name, path.parent, "lte.up"),
         "too large",
     ),
     of_file(

@@ -103,9 +103,21 @@ def _import_trace(kind: str, path: Path) -> None:
 
 
 def _read_delivery_trace(path: Path) -> None:
-    from subflow_sim.delivery_trace import parse_trace, read_trace_file, trace_content
+    import numpy as np
 
-    trace_content(parse_trace(read_trace_file(path.name, path.parent)))
+    from subflow_sim.delivery_trace import parse_trace
+    from subflow_sim.recording import packed_text, read_recording
+
+    text = read_recording(path.name, path.parent, "lte.up")
+    times = parse_trace(text)
+    assert parse_trace(packed_text(np.frombuffer(times, dtype=np.uint32))) == times
+
+
+def _read_delay_trace(path: Path) -> None:
+    from subflow_sim.delay_trace import parse_delays
+    from subflow_sim.recording import read_recording
+
+    parse_delays(read_recording(path.name, path.parent, "delays.txt"), "", 0.01)
 
 
 def _read_script(path: Path) -> None:
@@ -374,6 +386,7 @@ def _all() -> tuple[EntryPoint, ...]:
         EntryPoint("ss", examples.ss_logs, text, lambda path: _import_trace("ss", path), "a.log"),
         EntryPoint("pcap", examples.captures, mutators.capture, lambda path: _import_trace("pcap", path), "a.pcap"),
         EntryPoint("trace", examples.delivery_traces, text, _read_delivery_trace, "a.up"),
+        EntryPoint("delays", examples.delay_traces, text, _read_delay_trace, "a.delays"),
         EntryPoint("script", examples.scripts, text, _read_script, "a.py"),
         EntryPoint("lab", examples.assets("labs/0*.md"), text, _read_lab, "a.md"),
         EntryPoint("lab-result", examples.lab_results, _resigned_result, _verify_result, "a.json"),

@@ -188,7 +188,16 @@ def captures() -> Sequence[bytes]:
 
 
 def delivery_traces() -> Sequence[bytes]:
-    return [b"1\n3\n3\n9\n20\n", b"1 3 3 9 20\n", b"\n".join(b"%d" % (k * 7) for k in range(1, 300))]
+    return [
+        b"1\n3\n3\n9\n20\n",
+        b"1 3 3 9 20\n",
+        b"\n".join(b"%d" % (k * 7) for k in range(1, 300)),
+        b"time_s,rate_mbps,delay_ms\n0,8,20\n0.5,4,30.5\n1,2e1,25\n",
+    ]
+
+
+def delay_traces() -> Sequence[bytes]:
+    return [b"12\n13.5\n11\n", b"time_ms,rtt_ms\n0,40\n100,50\n200,41\n"]
 
 
 def scripts() -> Sequence[bytes]:

@@ -36,6 +36,7 @@ from subflow_app.qt.help_dialogs import GESTURES
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_sim.agent_steps import EPOCH_FIGURES
 from subflow_sim.decisions import meanings
+from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.params import ARRIVALS_TABLE, QUEUE_TABLE, SECTIONS, Param
 from subflow_sim.vec_env import learner_spec
 
@@ -149,7 +150,16 @@ def _table_texts() -> Iterator[tuple[str, str]]:
 
 
 def _parameter_texts() -> Iterator[tuple[str, str]]:
-    tables: Mapping[str, tuple[Param, ...]] = {**SECTIONS, "arrivals": ARRIVALS_TABLE, "queue": QUEUE_TABLE}
+    of_links = {name: table.params for name, table in LINK_TABLES.items()}
+    tables: Mapping[str, tuple[Param, ...]] = {
+        **SECTIONS,
+        **of_links,
+        "arrivals": ARRIVALS_TABLE,
+        "queue": QUEUE_TABLE,
+    }
+    for name, table in LINK_TABLES.items():
+        yield f"link {name}", label_of(name)
+        yield f"link {name}", table.help
     for section, params in tables.items():
         for param in params:
             yield f"scenario {section}.{param.key}", label_of(param.key)

@@ -268,6 +268,27 @@ void add_random_drops(Scenario& scenario, Draws& draw) {
     }
 }
 
+JitterOptions random_jitter(Draws& draw) {
+    return {.kind = static_cast<JitterKind>(draw.between(0, 3)), .spread = Nanos(draw.between(0, 50'000'000))};
+}
+
+// Delays that vary and rates that come in bursts. Drawn after everything else as well.
+void add_random_variation(Scenario& scenario, Draws& draw) {
+    for (LinkSpec& link : scenario.links) {
+        if (draw.chance(0.2)) link.jitter = random_jitter(draw);
+        if (draw.chance(0.15)) {
+            for (std::int64_t i = draw.between(1, 50); i > 0; --i)
+                link.delays_us.push_back(static_cast<std::uint32_t>(draw.between(0, 60'000)));
+            link.delay_interval = Nanos(draw.between(1'000'000, 500'000'000));
+            link.delay = Nanos(1000) * std::ranges::max(link.delays_us);
+        }
+        if (draw.chance(0.15) && link.opportunities_ms.empty()) {
+            link.bucket = TokenBucketOptions{.burst = Bytes(draw.between(100, 100'000))};
+            if (draw.chance(0.5)) link.bucket->peak = BitsPerSec(link.rate.value * draw.scale(1, 100));
+        }
+    }
+}
+
 // Parts that know nothing of each other, or share what they share by chance: parallel links, shared bottlenecks,
 // detours, paths that use a link twice.
 Scenario random_scenario(Draws& draw) {
@@ -330,6 +351,7 @@ void slow_down(AlgorithmChoice& choice, double factor, double most_bps) {
 Scenario random_network(Draws& draw) {
     Scenario scenario = draw.chance(0.3) ? random_dumbbell(draw) : random_scenario(draw);
     add_random_drops(scenario, draw);
+    add_random_variation(scenario, draw);
     return scenario;
 }
 

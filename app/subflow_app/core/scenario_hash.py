@@ -6,8 +6,10 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 
-from subflow_sim.scenario_model import DeliveryTrace, Node, PolicyFile, Scenario, ScriptFile
+from subflow_sim.scenario_model import DelayTrace, DeliveryTrace, Node, PolicyFile, Scenario, ScriptFile
 
+# What there was not always: where it is left out, a scenario has the hash that it had before.
+_LATER = ("script", "delay_trace", "jitter", "bucket")
 # Titles and drawings say nothing about a run; the seed has a place of its own, and the scripts that run are with their
 # flows.
 _UNHEEDED = ("name", "seed", "notes", "training", "format", "scripts")
@@ -29,7 +31,11 @@ def _canonical(value: object) -> Iterator[str]:
     if isinstance(value, Node):
         value = (value.name, value.kind)  # not where it is drawn
     elif isinstance(value, DeliveryTrace):
-        value = value.times_ms  # not what its file is called
+        yield _numbers(value.times_ms.tolist())  # not what its file is called
+        return
+    elif isinstance(value, DelayTrace):
+        yield _numbers(value.delays_us.tolist())
+        value = value.interval_s
     elif isinstance(value, PolicyFile):
         value = value.content_hash
     elif isinstance(value, ScriptFile):
@@ -38,8 +44,8 @@ def _canonical(value: object) -> Iterator[str]:
         yield type(value).__name__ + "{"
         for field in fields(value):
             entry = getattr(value, field.name)
-            if field.name == "script" and entry is None:
-                continue  # what is built in has the hash that it had before there were scripts
+            if field.name in _LATER and entry is None:
+                continue
             yield field.name + "="
             yield from _canonical(entry)
         yield "}"
@@ -57,3 +63,7 @@ def _canonical(value: object) -> Iterator[str]:
         yield ")"
     else:
         yield f"{value!r},"
+
+
+def _numbers(numbers: list[int]) -> str:
+    return f"({','.join(map(str, numbers))},)"

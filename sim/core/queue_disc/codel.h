@@ -21,6 +21,7 @@ struct CodelOptions {
 struct Waiting {
     Packet packet;
     Nanos since{};
+    std::int32_t extra_ns = 0;  // that the link's delay will have for it
 };
 
 // The control law over one first-in-first-out queue. Source: RFC 8289 section 5; names as there, but for the trailing

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from subflow_app.core.scenario_hash import scenario_hash
 from subflow_app.core.scenarios.form import form_for
 from subflow_app.core.scenarios.form_text import check_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
@@ -49,6 +50,36 @@ def test_the_text_stored_with_a_run_holds_its_traces(tmp_path) -> None:
         file.unlink()
     assert parse_scenario(source.text) == source.scenario
     assert with_contents(source.text, source.scenario) == source.text
+
+
+def test_the_text_stored_with_a_run_holds_recorded_delays_with_their_unit(tmp_path) -> None:
+    _files(tmp_path)
+    (tmp_path / "delays.txt").write_text("20\n21.5\n")
+    (tmp_path / "table.csv").write_text("time_ms,rtt_ms\n0,40\n30,50\n60,40\n")
+    path = tmp_path / "scenario.toml"
+    path.write_text(TEXT.replace('rate = { trace = "down', 'delay = { trace = "table.csv" }\nrate = { trace = "down'))
+    source = open_scenario(str(path), overrides=["links.l.delay={ trace = 'delays.txt', interval = '50ms' }"])
+    for file in tmp_path.iterdir():
+        file.unlink()
+    again = parse_scenario(source.text)
+    assert again == source.scenario
+    assert scenario_hash(again) == scenario_hash(source.scenario)
+    forward, reverse = (side.delay_trace for side in (again.links["l"].forward, again.links["l"].reverse))
+    assert forward is not None
+    assert forward.delays_us.tolist() == [20_000, 21_500]
+    assert reverse is not None
+    assert reverse.interval_s == 0.03
+
+
+def test_a_large_recording_is_stored_compressed(tmp_path) -> None:
+    """Half a million deliveries, 3 MB as a file: the text of the run has less than a twentieth of it."""
+    path = _files(tmp_path)
+    times = [1 + number // 4 for number in range(500_000)]
+    (tmp_path / "up.trace").write_text("\n".join(map(str, times)))
+    source = open_scenario(path)
+    assert len(source.text) < 150_000
+    (tmp_path / "up.trace").unlink()
+    assert parse_scenario(source.text).links["l"].forward == source.scenario.links["l"].forward
 
 
 def test_runs_of_another_recording_are_no_repetitions(tmp_path) -> None:
@@ -103,6 +134,10 @@ def test_the_form_of_a_link_has_the_options_of_its_queue(tmp_path) -> None:
         "loss": ('{ model = "gilbert", p = "1%", r = "25%" }', "0%"),
         "reorder": ("", "false"),
         "drops": ("", ""),
+        "jitter.distribution": ("", "uniform"),
+        "jitter.spread": ("", ""),
+        "bucket.burst": ("", ""),
+        "bucket.peak": ("", "unlimited"),
     }
     # Another discipline leaves the option that is not its own, so that it can be removed.
     doc.set_value("links.l.queue.discipline", "red")

@@ -184,7 +184,14 @@ def _direction_cells(direction: LinkDirection) -> tuple[str, str, str, str]:
     loss = f"{direction.loss * 100:.4g} %"
     if direction.loss_model is not None:
         loss = f"bursts (Gilbert), mean {loss}"
-    return rate, delay_text(direction.delay_s), _queue_text(direction.queue), loss
+    if direction.bucket is not None:
+        rate = f"{rate}, bursts of {direction.bucket.burst_bytes} B at {rate_text(direction.bucket.peak_bps)}"
+    delay = delay_text(direction.delay_s)
+    if direction.delay_trace is not None:
+        delay = f"trace {direction.delay_trace.file} (mean {delay})"
+    if direction.jitter is not None:
+        delay = f"{delay}, jitter {direction.jitter.distribution} {delay_text(direction.jitter.spread_s)}"
+    return rate, delay, _queue_text(direction.queue), loss
 
 
 def _queue_text(queue: QueueSpec) -> str:

@@ -16,7 +16,7 @@ from subflow_app.core.scenarios.form_text import completed, shown_unit, text_of
 from subflow_app.core.scenarios.outline import LISTS, event_texts, names_in, part_names, tables
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import Problem
-from subflow_sim.link_params import QUEUE_LIMITS, QUEUE_TABLE
+from subflow_sim.link_params import LINK_TABLES, QUEUE_LIMITS, QUEUE_TABLE
 from subflow_sim.params import ARRIVALS_TABLE, SCRIPT_SECTIONS, SECTIONS, Algorithm, AlgorithmCatalog, Dimension, Param
 from subflow_sim.policy_library import NEUTRAL, RANDOM
 from subflow_sim.scenario_model import Profile
@@ -37,6 +37,7 @@ _LABELS: Mapping[str, str] = {
     "packet": "Packet size",
     "prr": "PRR",
     "backup": "Backup subflows",
+    "bucket": "Token bucket",
     "drops": "Packets lost",
     "recv_buffer": "Receive buffer",
     "rto": "RTO",
@@ -225,9 +226,24 @@ def _link_form(doc: ScenarioDoc, name: str, _catalog: AlgorithmCatalog) -> Form:
             doc, f"{key}.reverse.{each}", params[each], placeholder=tr("as forward: {value}", value=as_forward)
         )
         reverse.append(replace(field, applies=as_forward))
+    for each in LINK_TABLES:
+        if doc.value(f"{key}.reverse.{each}") is not None:
+            reverse += _link_table(doc, f"{key}.reverse", each).fields
     title = tr("Reverse direction") + (f" ({ends[1]} → {ends[0]})" if len(ends) == 2 else "")
-    groups = (*forward, FormGroup(title, tuple(reverse), tr("Only where it differs from forward.")), script)
+    more = [_link_table(doc, key, each) for each in LINK_TABLES]
+    groups = (*forward, *more, FormGroup(title, tuple(reverse), tr("Only where it differs from forward.")), script)
     return Form(key, tr("Link"), name, " ↔ ".join(ends), groups, _own_problems(doc, key))
+
+
+def _link_table(doc: ScenarioDoc, key: str, name: str) -> FormGroup:
+    """Something that a direction of a link can have. Without it nothing in it is required."""
+    table = LINK_TABLES[name]
+    is_given = bool(doc.value(f"{key}.{name}"))
+    fields = [
+        _field(doc, f"{key}.{name}.{param.key}", replace(param, required=param.required and is_given))
+        for param in table.params
+    ]
+    return FormGroup(tr(label_of(name)), tuple(fields), tr(table.help))
 
 
 def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
@@ -513,6 +529,7 @@ def _own_problems(doc: ScenarioDoc, key: str) -> tuple[Problem, ...]:
         rest = [str(step) for step in split_key(problem.key)[depth:]]
         if rest and rest[0] in ("reverse", "arrivals"):
             rest = rest[1:]
-        if not rest or rest[0] not in known:
+        in_table = len(rest) > 1 and section == "link" and rest[0] in LINK_TABLES
+        if not rest or (rest[0] not in known and not in_table):
             found.append(problem)
     return tuple(found)

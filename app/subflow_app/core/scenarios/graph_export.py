@@ -49,6 +49,8 @@ def left_out(scenario: Scenario) -> tuple[str, ...]:
         "flows": bool(scenario.flows),
         "timed events and steps of rates": bool(scenario.events),
         "delivery traces (their mean rate is written)": any(side.trace is not None for side in directions),
+        "delay traces (their mean is written)": any(side.delay_trace is not None for side in directions),
+        "jitter and token buckets": any(side.jitter is not None or side.bucket is not None for side in directions),
         "loss models (their mean is written)": any(side.loss_model is not None for side in directions),
         "queue disciplines": any(side.queue.discipline != "droptail" for side in directions),
     }

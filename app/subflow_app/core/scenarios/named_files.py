@@ -56,7 +56,8 @@ def bring_along(scenario: Scenario, folder: Path, target: Path) -> None:
 def _named_files(scenario: Scenario) -> Iterator[str]:
     """Their names as the scenario has them, relative to its folder."""
     for link in scenario.links.values():
-        yield from (side.trace.file for side in (link.forward, link.reverse) if side.trace is not None)
+        for side in (link.forward, link.reverse):
+            yield from (trace.file for trace in (side.trace, side.delay_trace) if trace is not None)
     yield from (script.file for script in scenario.scripts if script.file.endswith(SCRIPT_SUFFIX))
     choices = [choice for flow in scenario.flows.values() for choice in (flow.controller, flow.scheduler)]
     for choice in choices:

@@ -11,12 +11,12 @@ import tomlkit
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.scenarios.toml_edit import Lines, TomlEditError, TomlValue, read_toml, set_value
-from subflow_sim.delivery_trace import trace_content
 from subflow_sim.overrides import apply_overrides as overrides_of_file
 from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.report import Report
 from subflow_sim.scenario import LinkDirection, Scenario, load_scenario, read_scenario_text
 from subflow_sim.toml_map import Path
+from subflow_sim.units import Dimension, format_quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,28 +58,44 @@ def with_contents(text: str, scenario: Scenario) -> str:
         text: TOML that parses to the scenario.
         scenario: what it means, with the files that were read.
     """
-    for path, key, content in _contents(scenario):
+    for path, key, contents in _contents(scenario):
         table: Any = read_toml(text)
         for step in path:
             table = table.get(step, {}) if isinstance(table, Mapping) else {}
         # Without a rate of its own, the reverse direction has the forward one's.
         if isinstance(table, Mapping) and key in table and "content" not in table:
-            text = set_value(text, (*path, "content"), content)
+            for name, content in contents.items():
+                text = set_value(text, (*path, name), content)
     return text
 
 
-def _contents(scenario: Scenario) -> Iterator[tuple[Path, str, str]]:
-    """What files hold, with the table that names one and the key by which it does."""
+def _contents(scenario: Scenario) -> Iterator[tuple[Path, str, Mapping[str, str]]]:
+    """What files hold, as keys of the table that names one, with that table and the key by which it does."""
     for name, link in scenario.links.items():
         sides: tuple[tuple[LinkDirection, Path], ...] = (
-            (link.forward, ("links", name, "rate")),
-            (link.reverse, ("links", name, "reverse", "rate")),
+            (link.forward, ("links", name)),
+            (link.reverse, ("links", name, "reverse")),
         )
         for side, path in sides:
             if side.trace is not None:
-                yield path, "trace", trace_content(side.trace.times_ms)
+                yield (*path, "rate"), "trace", {"content": _recorded(side.trace.times_ms)}
+            if side.delay_trace is not None:
+                delays = side.delay_trace
+                values = {
+                    "interval": format_quantity(delays.interval_s, Dimension.TIME),
+                    "unit": "us",
+                    "content": _recorded(delays.delays_us),
+                }
+                yield (*path, "delay"), "trace", values
     for script in scenario.scripts:
-        yield (SCRIPT_SECTIONS[script.kind], script.name), "script", Lines(script.text)
+        yield (SCRIPT_SECTIONS[script.kind], script.name), "script", {"content": Lines(script.text)}
+
+
+def _recorded(numbers: Any) -> str:
+    # Only scenarios with recordings load what it takes.
+    from subflow_sim.recording import packed_text
+
+    return packed_text(numbers)
 
 
 def with_overrides(text: str, overrides: Sequence[str]) -> str:

@@ -1,0 +1,32 @@
+// A wire whose delay is a recording.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "units.h"
+
+namespace subflow {
+
+// One delay per interval, in microseconds; after the last it starts over. A packet has that of the interval in which it
+// leaves the transmitter, as in LeoReplayer, whose format it is (Lai et al. 2025, "LeoCC: Making Internet Congestion
+// Control Robust to LEO Satellite Dynamics").
+class DelayTrace {
+public:
+    DelayTrace() = default;
+    // The delays stay where they are: the scenario owns them.
+    DelayTrace(std::span<const std::uint32_t> delays_us, Nanos interval) : delays_us_(delays_us), interval_(interval) {}
+
+    Nanos at(Nanos time) const {
+        const auto index = static_cast<std::size_t>(time / interval_) % delays_us_.size();
+        return Nanos(1000) * delays_us_[index];
+    }
+    Nanos shortest() const { return Nanos(1000) * std::ranges::min(delays_us_); }
+
+private:
+    std::span<const std::uint32_t> delays_us_;
+    Nanos interval_{};
+};
+
+}  // namespace subflow

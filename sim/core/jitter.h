@@ -1,0 +1,66 @@
+// Delay that differs from packet to packet.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "cc/cube_root.h"
+#include "rng.h"
+#include "units.h"
+
+namespace subflow {
+
+// How the delay of a packet differs from that of its link, in units of `spread`:
+//   Uniform      between -1 and 1, each value as likely
+//   Normal       the standard normal distribution
+//   Exponential  more only, 1 on average
+//   Pareto       (4 / 3) (u^(-1/3) - 3/2) of a uniform u: most packets are a little early, few are very late
+// Nothing but Exponential goes beyond 4. Source: the distributions of Linux's netem and the tables that iproute2 makes
+// for it (netem/normal.c and pareto.c), which end there; Exponential is not among them.
+enum class JitterKind : std::uint8_t { Uniform, Normal, Exponential, Pareto };
+
+struct JitterOptions {
+    JitterKind kind = JitterKind::Uniform;
+    Nanos spread{};
+};
+
+// What is drawn stays within 32 bits of nanoseconds.
+inline constexpr Nanos kMaxExtraDelay{2'000'000'000};
+inline constexpr Nanos kMaxJitterSpread{500'000'000};
+inline constexpr double kMostSpreads = 4;
+
+// Standard normal. The length of a two-dimensional normal vector is the root of an exponential variable, its direction
+// that of a point drawn in the unit disc: no function whose last digits differ between platforms.
+inline double unit_normal(std::uint64_t bits) {
+    double x = 1;
+    double square = 1;
+    for (std::uint64_t n = 1; square >= 1 || square == 0; n += 2) {
+        x = 2 * to_unit_interval(combine64(bits, n)) - 1;
+        const double y = 2 * to_unit_interval(combine64(bits, n + 1)) - 1;
+        square = x * x + y * y;
+    }
+    return std::sqrt(2 * unit_exponential(bits) / square) * x;
+}
+
+// In units of the spread, of a draw with 64 random bits.
+inline double unit_jitter(JitterKind kind, std::uint64_t bits) {
+    switch (kind) {
+        case JitterKind::Uniform:
+            return 2 * to_unit_interval(bits) - 1;
+        case JitterKind::Normal:
+            return std::clamp(unit_normal(bits), -kMostSpreads, kMostSpreads);
+        case JitterKind::Exponential:
+            return unit_exponential(bits);
+        case JitterKind::Pareto:
+            return std::min((1 / cube_root(1 - to_unit_interval(bits)) - 1.5) * 4 / 3, kMostSpreads);
+    }
+    return 0;
+}
+
+inline Nanos jitter_of(const JitterOptions& options, std::uint64_t bits) {
+    const double extra = unit_jitter(options.kind, bits) * static_cast<double>(options.spread.value);
+    return std::min(Nanos(static_cast<std::int64_t>(extra)), kMaxExtraDelay);
+}
+
+}  // namespace subflow

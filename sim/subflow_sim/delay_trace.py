@@ -1,0 +1,125 @@
+"""Delay traces: recordings of the one-way delay of a link.
+
+A text of numbers, one per line: the delay in an interval, in the unit that the scenario says; after the last one the
+recording starts over. The format is that of LeoReplayer, with milliseconds and intervals of 10 ms.
+Source: Lai et al. 2025, "LeoCC: Making Internet Congestion Control Robust to LEO Satellite Dynamics" (SIGCOMM).
+
+Or a table whose first line names its columns, such as `time_s,rate_mbps,delay_ms`, with `rtt_ms` for a round trip, of
+which a direction has half.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from subflow_sim.beside import shown
+from subflow_sim.errors import ParamError
+from subflow_sim.recording import (
+    MAX_NUMBERS,
+    CountArray,
+    FloatArray,
+    check_packed_size,
+    column_of,
+    has_columns,
+    is_packed,
+    numbers_of,
+    unpacked,
+)
+
+UNITS = ("ms", "us", "s")
+"""What the numbers of a file may be in."""
+
+_SCALES = {"ms": 1e-3, "us": 1e-6, "s": 1.0}
+_MAX_S = 10.0
+_MIXED_FACTOR = 1000
+_SMALL = 4_000_000
+_ALLOWED = "one delay per line"
+
+
+@lru_cache(maxsize=8)
+def parse_delays(text: str, unit: str, interval_s: float) -> tuple[bytes, float]:
+    """Read the delays of a trace.
+
+    Args:
+        text: of the file.
+        unit: one of `UNITS`; empty: milliseconds, unless they cannot be meant.
+        interval_s: for which each holds; a table has times of its own.
+
+    Returns:
+        Microseconds as uint32, and the interval in s.
+
+    Raises:
+        ParamError: naming the line and the value.
+    """
+    if is_packed(text):
+        delays = unpacked(text)
+        if delays.max() > _MAX_S * 1e6:
+            raise ParamError("what it holds is damaged", "the content as it was stored")
+        return delays.tobytes(), interval_s
+    if has_columns(text):
+        values_s, interval_s = _resampled(text)
+    else:
+        values_s = _values_of(text, unit)
+    too_long = values_s > _MAX_S
+    if too_long.any():
+        line = int(np.argmax(too_long)) + 1
+        message = f"line {line}: a delay of {values_s[line - 1]:g} s; are the numbers in another unit?"
+        raise ParamError(message, f'at most {_MAX_S:g} s, or unit = "us"')
+    delays = np.round(values_s * 1e6).astype(np.uint32)
+    if len(text) > _SMALL:
+        check_packed_size(delays)
+    return delays.tobytes(), interval_s
+
+
+def _values_of(text: str, unit: str) -> FloatArray:
+    numbers = numbers_of(text, ".")
+    stripped = text.strip().replace("\r", "")
+    if numbers is None or "\n\n" in stripped:
+        _refuse(stripped)
+    if numbers is None or not numbers.size:
+        raise ParamError("there is no delay in it", _ALLOWED)
+    if not unit and 0 < numbers.max() < 1:
+        message = f"all delays are below 1, the longest is {numbers.max():g}: in which unit are they?"
+        raise ParamError(message, 'unit = "s" or unit = "ms" beside the name of the trace')
+    mixed = numbers > _MIXED_FACTOR * max(float(np.median(numbers)), 1e-6)
+    if mixed.any():
+        line = int(np.argmax(mixed)) + 1
+        message = f"line {line}: {numbers[line - 1]:g} where half of the lines have {np.median(numbers):g} or less"
+        raise ParamError(f"{message}: are units mixed up?", "all delays in one unit")
+    return numbers * _SCALES[unit or "ms"]
+
+
+def _refuse(text: str) -> None:
+    """Name the first line that is no delay."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        words = line.split()
+        if not words:
+            raise ParamError(f"line {number}: a hole: there is no value", _ALLOWED)
+        for word in words:
+            found = numbers_of(word, ".")
+            if found is None or found.size != 1:
+                negative = numbers_of(word.removeprefix("-"), ".")
+                is_negative = word.startswith("-") and negative is not None and negative.size == 1
+                what = "is negative" if is_negative else "is no delay"
+                raise ParamError(f"line {number}: {shown(word)} {what}", "a number of 0 or more on each line")
+
+
+def _resampled(text: str) -> tuple[FloatArray, float]:
+    """The delays of a table at the usual distance of its lines."""
+    times_s, delays_s, column = column_of(text, "delay", "rtt")
+    if column == "rtt":
+        delays_s = delays_s / 2
+    interval_s = max(round(float(np.median(np.diff(times_s))), 6), 1e-6)
+    count = round((times_s[-1] + interval_s) / interval_s)
+    if count > MAX_NUMBERS:
+        raise ParamError(f"it lasts {count} times as long as the distance of its lines", f"at most {MAX_NUMBERS} times")
+    # the half of an interval keeps rounding from choosing the line before
+    at = np.searchsorted(times_s, (np.arange(count) + 0.5) * interval_s, side="right") - 1
+    return delays_s[at], interval_s
+
+
+def delays_of(packed: bytes) -> CountArray:
+    """The delays that `parse_delays` returns, as an array of microseconds."""
+    return np.frombuffer(packed, dtype=np.uint32)

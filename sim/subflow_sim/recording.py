@@ -1,0 +1,212 @@
+"""Files of recorded numbers: one per line, or columns with names and units; and how a stored run keeps them.
+
+A stored run and a bundle hold what was recorded, not where it was: as text where there are few numbers, else packed.
+Packed are the differences from one number to the next, byte by byte of the same weight, compressed: a recording of
+64 MB becomes less than one.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+import warnings
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from subflow_sim.beside import read_beside, shown
+from subflow_sim.errors import ParamError
+from subflow_sim.gate import size_text
+
+MAX_TRACE_BYTES = 64_000_000
+"""Larger files are refused."""
+
+MAX_NUMBERS = 32_000_000
+"""As many as a file of that size can hold."""
+
+MAX_PACKED_BYTES = 3_000_000
+"""With more in it, the text of a stored run would be too large to be read again."""
+
+FloatArray = npt.NDArray[np.float64]
+CountArray = npt.NDArray[np.uint32]
+
+_PACKED = "packed:"
+_MOST_AS_TEXT = 2000
+_HOLE_FACTOR = 10
+_HOLE_S = 1.0
+_TIMES: Mapping[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
+_COLUMN = re.compile(r"([a-z]+)_([a-z]+)")
+_UNITS: Mapping[str, Mapping[str, float]] = {
+    "time": _TIMES,
+    "delay": _TIMES,
+    "rtt": _TIMES,
+    "rate": {"bps": 1.0, "kbps": 1e3, "mbps": 1e6, "gbps": 1e9},
+}
+_COLUMNS_ALLOWED = (
+    "a first line with names and units, e.g. time_s,rate_mbps,delay_ms; a column time_s or time_ms is needed"
+)
+
+
+def read_recording(name: str, folder: Path | None, example: str) -> str:
+    """Read a file that belongs to a scenario; see `read_beside`.
+
+    Raises:
+        ParamError: if it cannot be read, is too large or no text.
+    """
+    content = read_beside(name, folder, MAX_TRACE_BYTES, example)
+    try:
+        return content.decode("ascii")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise ParamError(f"{shown(name)} line {line}: not a text of numbers", "a text of numbers") from error
+
+
+def numbers_of(text: str, allowed: str) -> FloatArray | None:
+    """All numbers of a text; None if something else is in it, or a number in another form.
+
+    Args:
+        text: numbers between white space.
+        allowed: other characters that a number may have.
+    """
+    if text.translate(dict.fromkeys(map(ord, "0123456789 \t\r\n" + allowed))):
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        try:
+            return np.fromstring(text, dtype=np.float64, sep=" ")
+        except (DeprecationWarning, ValueError):
+            return None
+
+
+# ---- columns ----
+
+
+def has_columns(text: str) -> bool:
+    """Whether it is a table whose first line names its columns."""
+    return text.lstrip()[:1].isalpha()
+
+
+def column_of(text: str, *wanted: str) -> tuple[FloatArray, FloatArray, str]:
+    """The times of a table and one of its columns.
+
+    Args:
+        text: with commas between columns, the first line with their names.
+        wanted: names without unit, the first that is there counts.
+
+    Returns:
+        Times in s from 0 on, values in SI units, and the name without unit.
+
+    Raises:
+        ParamError: naming the line and the value; also for times that run backwards and for holes.
+    """
+    header, _, rows = text.lstrip().partition("\n")
+    names = [name.strip() for name in header.split(",")]
+    scales = [_scale_of(name) for name in names]
+    known = [name.partition("_")[0] for name in names]
+    chosen = next((each for each in wanted if each in known), None)
+    if "time" not in known or chosen is None:
+        missing = "time" if "time" not in known else " or ".join(wanted)
+        raise ParamError(f"line 1: there is no column for {missing}", _COLUMNS_ALLOWED)
+    table = numbers_of(rows.replace(",", " "), ".+-eE")
+    lines = rows.rstrip().count("\n") + 1 if rows.strip() else 0
+    if table is None or table.size != lines * len(names) or not np.isfinite(table).all() or rows.count("\n\n"):
+        _refuse_row(rows, names)
+    if table is None or lines < 2:
+        raise ParamError("there are fewer than two lines of numbers in it", _COLUMNS_ALLOWED)
+    table = table.reshape(lines, len(names))
+    times_s = table[:, known.index("time")] * scales[known.index("time")]
+    _check_times(times_s, names[known.index("time")])
+    at = known.index(chosen)
+    values = table[:, at]
+    if (values < 0).any():
+        line = int(np.argmax(values < 0))
+        raise ParamError(f"line {line + 2}: {names[at]} is {values[line]:g}", "0 or more")
+    return times_s - times_s[0], values * scales[at], chosen
+
+
+def _scale_of(name: str) -> float:
+    found = _COLUMN.fullmatch(name)
+    units = _UNITS.get(found[1], {}) if found else {}
+    if found is None or found[2] not in units:
+        raise ParamError(f"line 1: {shown(name)} is no column with a unit", _COLUMNS_ALLOWED)
+    return units[found[2]]
+
+
+def _refuse_row(rows: str, names: list[str]) -> None:
+    for number, line in enumerate(rows.rstrip().split("\n"), start=2):
+        cells = [cell.strip() for cell in line.split(",")]
+        if len(cells) != len(names):
+            what = "a hole: there is nothing" if not line.strip() else f"there are {len(cells)} values"
+            raise ParamError(f"line {number}: {what}", f"{len(names)} values: {','.join(names)}")
+        for name, cell in zip(names, cells, strict=True):
+            found = numbers_of(cell, ".+-eE")
+            if found is None or found.size != 1 or not np.isfinite(found).all():
+                what = f"a hole: {name} has no value" if not cell else f"{name} is {shown(cell)}, which is no number"
+                raise ParamError(f"line {number}: {what}", "a number in each column")
+
+
+def _check_times(times_s: FloatArray, name: str) -> None:
+    gaps = np.diff(times_s)
+    if (gaps <= 0).any():
+        line = int(np.argmax(gaps <= 0)) + 3
+        before, here = times_s[line - 3], times_s[line - 2]
+        raise ParamError(f"line {line}: {name}: {here:g} s comes after {before:g} s", "times in ascending order")
+    usual = float(np.median(gaps))
+    limit = max(_HOLE_FACTOR * usual, _HOLE_S)
+    if (gaps > limit).any():
+        line = int(np.argmax(gaps > limit)) + 3
+        message = (
+            f"line {line}: a hole: it is {gaps[line - 3]:g} s later than the line before, lines are {usual:g} s apart"
+        )
+        raise ParamError(message, f"lines at most {limit:g} s apart")
+
+
+# ---- what a stored run keeps ----
+
+
+def packed_text(numbers: CountArray) -> str:
+    """Numbers as text that `unpacked` reads back."""
+    if numbers.size <= _MOST_AS_TEXT:
+        return " ".join(map(str, numbers.tolist()))
+    steps = np.diff(numbers.astype(np.int64), prepend=0).astype("<i4")
+    columns = np.ascontiguousarray(steps.view(np.uint8).reshape(-1, 4).T)
+    return _PACKED + base64.b85encode(zlib.compress(columns.tobytes(), 6)).decode("ascii")
+
+
+def is_packed(text: str) -> bool:
+    """Whether `packed_text` wrote it so."""
+    return text.startswith(_PACKED)
+
+
+def unpacked(text: str) -> CountArray:
+    """The numbers of a packed text.
+
+    Raises:
+        ParamError: if it is damaged.
+    """
+    try:
+        reader = zlib.decompressobj()
+        raw = reader.decompress(base64.b85decode(text.removeprefix(_PACKED)), 4 * MAX_NUMBERS)
+    except (ValueError, binascii.Error, zlib.error) as error:
+        raise ParamError("what it holds is damaged", "the content as it was stored") from error
+    if not reader.eof or not raw or len(raw) % 4:
+        raise ParamError("what it holds is damaged", "the content as it was stored")
+    steps = np.frombuffer(raw, dtype=np.uint8).reshape(4, -1).T.copy().view("<i4").ravel()
+    numbers = np.cumsum(steps, dtype=np.int64)
+    if numbers.min() < 0 or numbers.max() > np.iinfo(np.uint32).max:
+        raise ParamError("what it holds is damaged", "the content as it was stored")
+    return numbers.astype(np.uint32)
+
+
+def check_packed_size(numbers: CountArray) -> None:
+    """Raise ParamError if a stored run could not keep them."""
+    size = len(packed_text(numbers))
+    if size > MAX_PACKED_BYTES:
+        raise ParamError(
+            f"compressed, as runs keep it, it has {size_text(round(size, -5))}",
+            f"at most {size_text(MAX_PACKED_BYTES)}",
+        )
