@@ -1,11 +1,14 @@
-// Controllers that are told by hand what a sender would tell them.
+// Controllers that are told by hand what a sender would tell them, and the scheduler of Linux with sockets by hand.
 #include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "bindings.h"
 #include "driven_controllers.h"
+#include "sched/schedulers.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -51,6 +54,56 @@ void bind_driven_controllers(nb::module_& m) {
             "ssthresh_pkts",
             [](const DrivenControllers& self, std::size_t subflow) { return self.window(subflow).ssthresh_pkts; },
             "subflow"_a);
+
+    nb::class_<Socket>(m, "Socket", "What Linux keeps of a subflow's socket, for DrivenLinuxMptcp.")
+        .def(nb::init<>())
+        .def_rw("is_open", &Socket::is_open)
+        .def_rw("is_backup", &Socket::is_backup)
+        .def_rw("incarnation", &Socket::incarnation)
+        .def_rw("acks_heard", &Socket::acks_heard)
+        .def_rw("cwnd_pkts", &Socket::cwnd_pkts)
+        .def_rw("ssthresh_pkts", &Socket::ssthresh_pkts)
+        .def_rw("packets_out", &Socket::packets_out)
+        .def_rw("unsent_pkts", &Socket::unsent_pkts)
+        .def_rw("srtt_eighth_us", &Socket::srtt_eighth_us)
+        .def_rw("paced_rate", &Socket::paced_rate)
+        .def_prop_rw(
+            "timer_ns", [](const Socket& self) { return self.timer.value; },
+            [](Socket& self, std::int64_t timer_ns) { self.timer = Nanos(timer_ns); });
+    nb::class_<LinuxMptcp>(
+        m, "DrivenLinuxMptcp",
+        "The scheduler linux-mptcp without a network, to be held against an oracle, decision by decision.")
+        .def(
+            "__init__",
+            [](LinuxMptcp* self, const OptionMap& options) {
+                new (self) LinuxMptcp(
+                    std::get<LinuxMptcp>(make_scheduler(choice(std::string(LinuxMptcp::kInfo.name), options))));
+            },
+            "options"_a)
+        .def(
+            "select",
+            [](LinuxMptcp& self, std::int64_t now_ns, const std::vector<Socket>& sockets, std::uint32_t payload_bytes,
+               std::uint64_t window_left_bytes) {
+                const SocketsView view{sockets, payload_bytes, window_left_bytes};
+                return self.select({}, {.now = Nanos(now_ns), .sockets = &view});
+            },
+            "now_ns"_a, "sockets"_a, "payload_bytes"_a, "window_left_bytes"_a, "Where the next packet goes.")
+        .def(
+            "select_retransmission",
+            [](LinuxMptcp& self, const std::vector<Socket>& sockets) {
+                std::vector<std::size_t> stale;
+                const auto choice =
+                    self.select_retransmission(sockets, [&](std::size_t position) { stale.push_back(position); });
+                return std::pair(choice, stale);
+            },
+            "sockets"_a, "The connection's timer has gone off: where the head of the line goes, and who became stale.")
+        .def(
+            "timeout_ns",
+            [](LinuxMptcp& self, const std::vector<Socket>& sockets) { return self.timeout(sockets).value; },
+            "sockets"_a)
+        .def("is_stale", &LinuxMptcp::is_stale, "position"_a)
+        .def("mean_rate", &LinuxMptcp::mean_rate, "position"_a, "Bytes/s.")
+        .def("send_buffer", &LinuxMptcp::send_buffer, "position"_a, "Bytes.");
 }
 
 }  // namespace subflow::bindings

@@ -150,7 +150,8 @@ void bind_simulation(nb::module_& m) {
         .value("META_RTO", MarkKind::MetaTimeout)
         .value("ACTION", MarkKind::Action)
         .value("CONTROLLER_CHANGE", MarkKind::ControllerChange)
-        .value("SCRIPTED_DROP", MarkKind::ScriptedDrop);
+        .value("SCRIPTED_DROP", MarkKind::ScriptedDrop)
+        .value("STALE", MarkKind::Stale);
     nb::class_<Mark>(m, "Mark")
         .def_prop_ro("time_ns", [](const Mark& k) { return k.time.value; })
         .def_ro("value", &Mark::value)

@@ -28,6 +28,10 @@ struct MetaTimer {
     Nanos expired_at{};               // when that was
     std::uint32_t una_at_expiry = 0;  // and what was DATA_ACKed then
     std::int64_t expiries = 0;
+    // Where data is pushed ahead: since when something waits to be acknowledged, and how long that may take, as of the
+    // last push. Nil: nothing waits.
+    Nanos armed_at{};
+    Nanos patience{};
 };
 
 struct Connection {
@@ -47,6 +51,8 @@ struct Connection {
     // one, none can send. Known to be so: where it is false, it may be so all the same.
     bool is_full = false;
     bool calls_agent = false;                   // the agent of its subflows acts when they have news, not by the clock
+    bool pushes_ahead = false;                  // data is bound to subflows ahead of their windows
+    bool hands_otherwise = false;               // that, or the scheduler wants copies
     Copies copies = Copies::None;               // whether the scheduler wants every packet on every subflow
     Boxed<AlgorithmChoice> changed_controller;  // that an event has put in place of the flow's
     Boxed<DecisionLog> decisions;               // of the scheduler, if they are recorded; only over several subflows

@@ -26,6 +26,7 @@ enum class MarkKind : std::uint8_t {
     Action,            // a learning agent acted; only while its steps are recorded
     ControllerChange,  // of a flow
     ScriptedDrop,      // a data packet was dropped because the scenario says so
+    Stale,             // its connection binds no data to it any more, until it is heard of
 };
 
 // Something that happened at a point in time. `owner` indexes links for the Link kinds, flows for Completed,

@@ -41,7 +41,11 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
         const Controller controller = controller_of(flow);
         connection.is_coupled = is_coupled(controller) && connection.is_multipath();
         if (flow.kind == FlowKind::Mptcp) connection.scheduler = make_scheduler(flow.scheduler);
-        if (connection.is_multipath()) connection.copies = copies_of(connection.scheduler);
+        if (connection.is_multipath()) {
+            connection.copies = copies_of(connection.scheduler);
+            connection.pushes_ahead = pushes_ahead(connection.scheduler);
+            connection.hands_otherwise = connection.pushes_ahead || connection.copies != Copies::None;
+        }
         if (sends_datagrams(flow.kind))
             connection.datagrams = DatagramSource(flow.kind, flow.datagrams, seed, flow.name);
         // A packet keeps its size on the wire, and room for a byte at least.
@@ -283,7 +287,7 @@ void Network::on_timed_out(std::uint32_t index) {
     const Window& window = s.sender.window();
     marks_.add(now_, MarkKind::Timeout, index,
                std::isinf(window.ssthresh_pkts) ? window.cwnd_pkts : window.ssthresh_pkts);
-    if (c.is_multipath()) {
+    if (c.is_multipath() && !c.pushes_ahead) {
         s.is_potentially_failed = true;
         reinject(c, s, false);
     }

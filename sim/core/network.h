@@ -269,6 +269,7 @@ private:
     void fill_one(Connection& connection, Subflow& s, std::uint32_t index);
     void retransmit_lost(Connection& c, Subflow& s, std::uint32_t index);
     void hand_over(Connection& connection, std::size_t position, std::uint32_t data_seq);
+    void hand_over_in_turn(Connection& connection, std::size_t position, std::uint32_t data_seq);
     void send_everywhere(Connection& connection);
     void send_copies(Connection& connection, std::uint32_t position);
     bool has_queued(Connection& c, Subflow& s);
@@ -311,6 +312,15 @@ private:
     void start_meta_timer(std::uint32_t flow);
     Nanos shortest_meta_timeout() const;
     Nanos meta_timeout(const Connection& connection) const;
+
+    // network_push.cpp: what is bound to subflows ahead of their windows
+    Socket describe_socket(const Subflow& s) const;
+    SocketsView describe_sockets(const Connection& connection);
+    void push_pending(Connection& connection);
+    bool push_next(Connection& connection);
+    std::optional<std::size_t> choose_to_push(Connection& connection, std::uint32_t data_seq);
+    void send_all_again(Connection& connection);
+    Nanos on_push_timer(std::uint32_t flow);
 
     // What agents ask of the network, and what they are told.
     LearningAgents::Reach agents_reach() { return {*this, subflows_, marks_}; }
@@ -365,6 +375,7 @@ private:
 
     // Scratch space of one call, kept here because clearing an array of 32 for two subflows costs more than using it
     std::array<Candidate, kMaxSubflows> candidates_;
+    std::array<Socket, kMaxSubflows> sockets_;
 };
 
 }  // namespace subflow

@@ -102,6 +102,7 @@ Nanos Network::meta_timeout(const Connection& c) const {
 // timeout that there can be: an acknowledgement may have shortened the one it was set to.
 Nanos Network::on_meta_timer(std::uint32_t flow) {
     Connection& c = connections_[flow];
+    if (c.pushes_ahead) return on_push_timer(flow);
     MetaTimer& timer = c.meta_timer;
     learn_data_acks(c);
     if (c.data_una >= c.data_end) return kNever;

@@ -123,11 +123,29 @@ void Network::record_only_choice(Connection& c, std::uint32_t data_seq, std::siz
     c.decisions->keep_draft();
 }
 
+// A packet that was sent before goes out by the subflow at that position.
+void Network::send_again(Connection& c, std::size_t position, std::uint32_t data_seq) {
+    ++c.reinjected_pkts;
+    c.changed = Connection::kAll;
+    if (c.is_multipath()) {
+        const std::uint64_t here = std::uint64_t{1} << position;
+        std::uint64_t& sent_on = c.sent_on[data_seq];
+        // It comes here again because it has been everywhere: its mask begins anew (Linux MPTCP's path_mask).
+        if (sent_on & here) sent_on &= Connection::kReinjected | Connection::kQueued;
+        sent_on |= here;
+    }
+    hand_over_in_turn(c, position, data_seq);
+    const auto index = static_cast<std::uint32_t>(c.first_subflow + position);
+    events_.schedule(timer_source(index), subflows_[index].sender.timer_deadline(now_, scenario_->transport));
+}
+
 void Network::reinject(Connection& c, const Subflow& from, bool is_closed) {
     learn_data_acks(c);
     // Where every subflow carries everything, the others send all of it anyway.
     // DEVIATION: Linux reinjects there as well, and so sends on its best path again what that has carried already.
-    if (c.copies != Copies::Queued) {
+    if (c.pushes_ahead) {
+        send_all_again(c);
+    } else if (c.copies != Copies::Queued) {
         from.sender.for_each_undelivered([&](std::uint32_t data_seq) {
             if (data_seq < c.data_una) return;
             if (c.is_multipath()) {

@@ -166,8 +166,12 @@ void Network::fill(Connection& c) {
         retransmit_lost(c, s, i);
         send_queued(c, s, i);
     }
-    if (c.copies != Copies::None) [[unlikely]] {
-        send_everywhere(c);
+    if (c.hands_otherwise) [[unlikely]] {
+        if (c.pushes_ahead) {
+            push_pending(c);
+        } else {
+            send_everywhere(c);
+        }
     } else {
         while (send_next(c)) {
         }
@@ -278,20 +282,15 @@ SF_INLINE void Network::hand_over(Connection& c, std::size_t position, std::uint
     }
 }
 
-// A packet that was sent before goes out by the subflow at that position.
-void Network::send_again(Connection& c, std::size_t position, std::uint32_t data_seq) {
-    ++c.reinjected_pkts;
-    c.changed = Connection::kAll;
-    if (c.is_multipath()) {
-        const std::uint64_t here = std::uint64_t{1} << position;
-        std::uint64_t& sent_on = c.sent_on[data_seq];
-        // It comes here again because it has been everywhere: its mask begins anew (Linux MPTCP's path_mask).
-        if (sent_on & here) sent_on &= Connection::kReinjected | Connection::kQueued;
-        sent_on |= here;
-    }
-    hand_over(c, position, data_seq);
+// The same where others may wait for window or pacing already.
+void Network::hand_over_in_turn(Connection& c, std::size_t position, std::uint32_t data_seq) {
     const auto index = static_cast<std::uint32_t>(c.first_subflow + position);
-    events_.schedule(timer_source(index), subflows_[index].sender.timer_deadline(now_, scenario_->transport));
+    Subflow& s = subflows_[index];
+    if (s.sender.may_send(now_) && !s.sender.has_queued()) {
+        transmit(c, s, index, s.sender.send_new(data_seq, now_, scenario_->transport));
+    } else {
+        s.sender.queue(data_seq);
+    }
 }
 
 // Each subflow goes through the stream by itself: it sends what others carry before anything new, so that none depends

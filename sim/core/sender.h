@@ -201,6 +201,8 @@ public:
     Nanos rto_deadline() const { return rto_deadline_; }
     Nanos probe_deadline() const { return probe_deadline_; }
     Nanos reordering_deadline() const { return reordering_deadline_; }
+    // The earliest of them; what was sent or acknowledged since timer_deadline() was asked last is not in it.
+    Nanos next_expiry() const { return std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)); }
     // How long RACK waits for a packet that others have overtaken (RFC 8985 section 6.2, step 4).
     Nanos reordering_window() const {
         const bool is_certain = state_ != SenderState::Open || sacked_count_ >= 3;
@@ -475,7 +477,6 @@ private:
     void let_controller_decide(Cause cause, Nanos now, Call&& call);
     void record_start(Nanos now);
     void finish_decision(Decision& draft, const RuleInfo& fallback, const Window& before);
-    Nanos next_expiry() const { return std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)); }
     void add_rtt_sample(Nanos rtt, const TransportOptions& options);
     void restart_rto_after_advance(Nanos now, const TransportOptions& options);
     AckSample describe_ack(std::uint32_t newly_delivered, std::uint32_t advanced, const Ack& ack) const;

@@ -577,6 +577,102 @@ class DrivenControllers:
 
     def ssthresh_pkts(self, subflow: int) -> float: ...
 
+class Socket:
+    """What Linux keeps of a subflow's socket, for DrivenLinuxMptcp."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def is_open(self) -> bool: ...
+
+    @is_open.setter
+    def is_open(self, arg: bool, /) -> None: ...
+
+    @property
+    def is_backup(self) -> bool: ...
+
+    @is_backup.setter
+    def is_backup(self, arg: bool, /) -> None: ...
+
+    @property
+    def incarnation(self) -> int: ...
+
+    @incarnation.setter
+    def incarnation(self, arg: int, /) -> None: ...
+
+    @property
+    def acks_heard(self) -> int: ...
+
+    @acks_heard.setter
+    def acks_heard(self, arg: int, /) -> None: ...
+
+    @property
+    def cwnd_pkts(self) -> int: ...
+
+    @cwnd_pkts.setter
+    def cwnd_pkts(self, arg: int, /) -> None: ...
+
+    @property
+    def ssthresh_pkts(self) -> int: ...
+
+    @ssthresh_pkts.setter
+    def ssthresh_pkts(self, arg: int, /) -> None: ...
+
+    @property
+    def packets_out(self) -> int: ...
+
+    @packets_out.setter
+    def packets_out(self, arg: int, /) -> None: ...
+
+    @property
+    def unsent_pkts(self) -> int: ...
+
+    @unsent_pkts.setter
+    def unsent_pkts(self, arg: int, /) -> None: ...
+
+    @property
+    def srtt_eighth_us(self) -> int: ...
+
+    @srtt_eighth_us.setter
+    def srtt_eighth_us(self, arg: int, /) -> None: ...
+
+    @property
+    def paced_rate(self) -> int: ...
+
+    @paced_rate.setter
+    def paced_rate(self, arg: int, /) -> None: ...
+
+    @property
+    def timer_ns(self) -> int: ...
+
+    @timer_ns.setter
+    def timer_ns(self, arg: int, /) -> None: ...
+
+class DrivenLinuxMptcp:
+    """
+    The scheduler linux-mptcp without a network, to be held against an oracle, decision by decision.
+    """
+
+    def __init__(self, options: Mapping[str, bool | float | str]) -> None: ...
+
+    def select(self, now_ns: int, sockets: Sequence[Socket], payload_bytes: int, window_left_bytes: int) -> int | None:
+        """Where the next packet goes."""
+
+    def select_retransmission(self, sockets: Sequence[Socket]) -> tuple[int | None, list[int]]:
+        """
+        The connection's timer has gone off: where the head of the line goes, and who became stale.
+        """
+
+    def timeout_ns(self, sockets: Sequence[Socket]) -> int: ...
+
+    def is_stale(self, position: int) -> bool: ...
+
+    def mean_rate(self, position: int) -> int:
+        """Bytes/s."""
+
+    def send_buffer(self, position: int) -> int:
+        """Bytes."""
+
 class AgentStepTable:
     @property
     def time_ns(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,), device='cpu', writable=False)]: ...
@@ -872,6 +968,8 @@ class MarkKind(enum.Enum):
     CONTROLLER_CHANGE = 12
 
     SCRIPTED_DROP = 13
+
+    STALE = 14
 
 class Mark:
     @property

@@ -262,7 +262,7 @@ _FLOW = (
         Dimension.CHOICE,
         "Packet scheduler: which subflow gets the next packet.",
         default="minrtt",
-        reserved=("minrtt", "roundrobin", "redundant", "blest", "ecf", "goodput", "mpcc-rate"),
+        reserved=("minrtt", "linux-mptcp", "roundrobin", "redundant", "blest", "ecf", "goodput", "mpcc-rate"),
         applies_to=("mptcp",),
     ),
     Param(

@@ -38,7 +38,7 @@ from = "sender"
 to = "receiver"
 controller = {controller}
 paths = {paths}
-{size}"""
+{scheduler}{size}"""
 
 _LINK = """
 [links.{name}]
@@ -103,6 +103,7 @@ class GridCase:
             kind="mptcp" if self.is_mptcp else "tcp",
             controller=f'{{ name = "uncoupled", base = {controller} }}' if self.is_mptcp else controller,
             paths="[" + ", ".join(f'["{name}"]' for name, _, _ in paths) + "]",
+            scheduler='scheduler = "linux-mptcp"\n' if self.is_mptcp else "",
             size="" if self.size_kb is None else f'size = "{self.size_kb}kB"\n',
         )
 

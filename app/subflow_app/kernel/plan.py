@@ -21,6 +21,9 @@ HEADER_BYTES = 52
 CONGESTION_CONTROLS: Mapping[str, str] = {"newreno": "reno", "cubic": "cubic", "bbr": "bbr", "vegas": "vegas"}
 """Our controllers that the kernel has too, with its names."""
 
+SCHEDULERS = ("linux-mptcp", "minrtt")
+"""Our schedulers that stand for the kernel's: its own, and the usual one, so that a scenario need not name any."""
+
 MAX_SUBFLOWS = 8
 """The in-kernel path manager keeps at most eight addresses per namespace (MPTCP_PM_ADDR_MAX)."""
 MAX_CONNECTIONS = 64
@@ -284,8 +287,11 @@ def _flow_problems(flow: Flow) -> Iterator[str]:
         )
     elif _base_controller(flow) not in CONGESTION_CONTROLS:
         yield f'{where}: controller = "{_base_controller(flow)}"; supported: {", ".join(CONGESTION_CONTROLS)}'
-    if flow.kind == "mptcp" and flow.scheduler.name != "minrtt":
-        yield f'{where}: scheduler = "{flow.scheduler.name}"; supported: minrtt (the kernel\'s own comes closest)'
+    if flow.kind == "mptcp" and flow.scheduler.name not in SCHEDULERS:
+        yield (
+            f'{where}: scheduler = "{flow.scheduler.name}"; supported: linux-mptcp (the kernel\'s own) and minrtt '
+            "(which comes close)"
+        )
     if (extra := _extra(flow, _FLOW_FIELDS)) is not None:
         yield f"{where}: {extra}; supported: controller, paths, count, start, stop, size and recv_buffer"
     if len(flow.paths) > MAX_SUBFLOWS:

@@ -33,6 +33,8 @@ struct Candidate {
     double logit = 0;           // by which an agent wants it to have more or less than its share
 };
 
+struct SocketsView;  // linux_mptcp.h
+
 // What concerns the connection, at the time a packet wants a subflow.
 struct SendMoment {
     Nanos now{};
@@ -42,8 +44,9 @@ struct SendMoment {
     double outstanding_pkts = 0;
     // In the send buffer and not handed out yet, the packet in question included; infinite for an endless flow.
     double unsent_pkts = std::numeric_limits<double>::infinity();
-    bool is_reinjection = false;  // the packet was sent before
-    Reason* why = nullptr;        // to be filled in, if anybody asks
+    bool is_reinjection = false;           // the packet was sent before
+    Reason* why = nullptr;                 // to be filled in, if anybody asks
+    const SocketsView* sockets = nullptr;  // for a scheduler that pushes ahead of windows; else none
 };
 
 // Answers with a position in the span, or nothing: send no new packet now. Asked again for every packet for which some
@@ -79,6 +82,11 @@ concept Penalises = requires(const T scheduler) {
 template <class T>
 concept FollowsBlockedRetransmissions =
     requires(T scheduler, std::size_t position) { scheduler.on_blocked_retransmission(position); };
+
+// Data is bound to its subflows ahead of their windows, and they repair what they lose by themselves: what a timeout of
+// the connection does is the scheduler's to say (linux_mptcp.h).
+template <class T>
+concept PushesAhead = T::kPushesAhead;
 
 // copies(): every packet goes out on every subflow.
 enum class Copies : std::uint8_t {

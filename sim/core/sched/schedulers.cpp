@@ -31,6 +31,10 @@ Copies copies_of(const Scheduler& scheduler) {
         scheduler);
 }
 
+bool pushes_ahead(const Scheduler& scheduler) {
+    return std::visit([]<class S>(const S&) { return PushesAhead<S>; }, scheduler);
+}
+
 bool retransmits_when_blocked(const Scheduler& scheduler) {
     return std::visit(
         []<class S>(const S& s) {

@@ -7,6 +7,7 @@
 #include "blest.h"
 #include "ecf.h"
 #include "goodput.h"
+#include "linux_mptcp.h"
 #include "min_rtt.h"
 #include "mpcc_rate.h"
 #include "redundant.h"
@@ -15,7 +16,8 @@
 
 namespace subflow {
 
-using Scheduler = std::variant<MinRtt, RoundRobin, Redundant, Blest, Ecf, GoodputBatches, MpccRate, ScriptedScheduler>;
+using Scheduler =
+    std::variant<MinRtt, LinuxMptcp, RoundRobin, Redundant, Blest, Ecf, GoodputBatches, MpccRate, ScriptedScheduler>;
 
 std::vector<const AlgorithmInfo*> scheduler_infos();
 
@@ -27,6 +29,9 @@ bool is_work_conserving(const Scheduler& scheduler);
 
 // Whether every packet is to go out on every subflow.
 Copies copies_of(const Scheduler& scheduler);
+
+// Whether data is bound to subflows ahead of their windows.
+bool pushes_ahead(const Scheduler& scheduler);
 
 // What a scheduler does while the receive window is full: see scheduler.h. Nothing, if it does not say.
 bool retransmits_when_blocked(const Scheduler& scheduler);

@@ -32,6 +32,7 @@ KINDS: Mapping[str, str] = {
     "scripted_drop": translatable("Dropped by the script"),
     "recovered": translatable("Recovered"),
     "penalised": translatable("Penalised"),
+    "stale": translatable("Subflow is stale"),
     "established": translatable("Subflow opens"),
     "closed": translatable("Subflow closes"),
     "completed": translatable("Flow completed"),
@@ -51,7 +52,7 @@ KINDS: Mapping[str, str] = {
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "losses": (
         translatable("Losses and timeouts"),
-        ("loss", "rto", "meta_rto", "scripted_drop", "recovered", "penalised"),
+        ("loss", "rto", "meta_rto", "scripted_drop", "recovered", "penalised", "stale"),
     ),
     "flows": (translatable("Flows and subflows"), ("established", "closed", "completed", "start", "stop")),
     "changes": (

@@ -1,0 +1,143 @@
+// The part of Network that binds data to subflows ahead of their windows, as mainline Linux does: each subflow is a TCP
+// with a queue of its own, which sends from it and repairs what it loses by itself. The connection steps in when
+// nothing was DATA_ACKed for as long as its subflows wait for their timers, when a subflow is stale, or when one is
+// closed.
+#include <algorithm>
+#include <cmath>
+
+#include "network.h"
+
+namespace subflow {
+
+Socket Network::describe_socket(const Subflow& s) const {
+    const SubflowSender& sender = s.sender;
+    const Window& window = sender.window();
+    const Connection& c = connections_[s.connection];
+    constexpr double kMost = 0x7fffffff;  // TCP_INFINITE_SSTHRESH
+    const Nanos timer = sender.next_expiry();
+    const Nanos left = timer < kNever ? std::max(timer - now_, Nanos(1)) : Nanos(0);
+    return {.is_open = s.is_established,
+            .is_backup = s.is_backup,
+            .incarnation = s.incarnation,
+            .acks_heard = s.acks_heard,
+            .cwnd_pkts = static_cast<std::uint32_t>(std::clamp(window.cwnd_pkts, 1.0, kMost)),
+            .ssthresh_pkts = static_cast<std::uint32_t>(std::clamp(window.ssthresh_pkts, 1.0, kMost)),
+            .packets_out = sender.snd_nxt() - sender.snd_una(),
+            .unsent_pkts = sender.queued_pkts(),
+            .srtt_eighth_us = sender.rtt().has_estimate() ? static_cast<std::uint32_t>(std::max<std::int64_t>(
+                                                                sender.rtt().srtt().value * 8 / 1000, 1))
+                                                          : 0,
+            .paced_rate = static_cast<std::uint64_t>(window.pacing_pps * c.payload_bytes),
+            .timer = left};
+}
+
+SocketsView Network::describe_sockets(const Connection& c) {
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) sockets_[i] = describe_socket(subflows_[c.first_subflow + i]);
+    return {.sockets = std::span(sockets_).first(c.subflow_count),
+            .payload_bytes = c.payload_bytes,
+            .window_left_bytes = std::uint64_t{c.right_edge - c.data_nxt} * c.payload_bytes};
+}
+
+// Where a packet goes; nothing: it waits, as does all that is behind it.
+std::optional<std::size_t> Network::choose_to_push(Connection& c, std::uint32_t data_seq) {
+    const SocketsView view = describe_sockets(c);
+    auto& scheduler = std::get<LinuxMptcp>(c.scheduler);
+    c.meta_timer.patience = scheduler.timeout(view.sockets);
+    SendMoment moment{.now = now_, .is_reinjection = data_seq < c.data_nxt, .sockets = &view};
+    if (!c.decisions) return scheduler.select({}, moment);
+    describe_candidates(c, 0);
+    // Available is whoever has room in its send buffer, usable is whoever is open and not stale.
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        candidates_[i].is_usable = view.sockets[i].is_open && !scheduler.is_stale(i);
+        candidates_[i].is_available = candidates_[i].is_usable && scheduler.has_memory(view, i);
+    }
+    moment.why = &c.decisions->draft(Cause::Schedule, now_).reason;
+    const std::optional<std::size_t> choice = scheduler.select({}, moment);
+    record_choice(c, data_seq, choice);
+    return choice;
+}
+
+// Hands out one packet, what has to be sent again first. Returns whether there was one and a subflow took it.
+bool Network::push_next(Connection& c) {
+    if (!c.reinjections.empty()) learn_data_acks(c);
+    while (!c.reinjections.empty() && c.reinjections.front() < c.data_una) c.reinjections.pop_front();
+    const bool is_reinjection = !c.reinjections.empty();
+    if (!is_reinjection && !has_new_data(c)) return false;
+    const std::uint32_t data_seq = is_reinjection ? c.reinjections.front() : c.data_nxt;
+    const std::optional<std::size_t> choice = choose_to_push(c, data_seq);
+    if (!choice) return false;
+    if (c.meta_timer.armed_at == Nanos(0)) c.meta_timer.armed_at = now_;
+    if (is_reinjection) {
+        c.reinjections.pop_front();
+        c.sent_on[data_seq] &= ~Connection::kQueued;
+        send_again(c, *choice, data_seq);
+        return true;
+    }
+    ++c.data_nxt;
+    c.sent_on.push_back(std::uint64_t{1} << *choice);
+    hand_over_in_turn(c, *choice, data_seq);
+    return true;
+}
+
+void Network::push_pending(Connection& c) {
+    while (push_next(c)) {
+    }
+}
+
+// All that is not DATA_ACKed goes out again from the start, wherever it is now. Source: Linux
+// __mptcp_retransmit_pending_data
+void Network::send_all_again(Connection& c) {
+    learn_data_acks(c);
+    std::get<LinuxMptcp>(c.scheduler).end_burst();
+    c.reinjections.pop_front(c.reinjections.size());
+    for (std::uint32_t seq = c.data_una; seq != c.data_nxt; ++seq) {
+        c.sent_on[seq] |= Connection::kReinjected | Connection::kQueued;
+        c.reinjections.push_back(seq);
+    }
+}
+
+// Looks again at least as often as the timer can be set to, like on_meta_timer(). Source: Linux __mptcp_retrans
+// DEVIATION: the timer takes its length from the last push; in Linux it is set anew by acknowledgements only.
+Nanos Network::on_push_timer(std::uint32_t flow) {
+    Connection& c = connections_[flow];
+    MetaTimer& timer = c.meta_timer;
+    learn_data_acks(c);
+    if (c.data_una >= c.data_end) return kNever;
+    const Nanos watch = std::max(scenario_->transport.rto_min / 2, Nanos(10'000'000));
+    if (c.data_una == c.data_nxt) {
+        timer.armed_at = Nanos(0);
+        return now_ + watch;
+    }
+    const Nanos due = std::max(timer.armed_at, c.data_acked_at) + timer.patience;
+    if (due > now_) return std::min(due, now_ + watch);
+
+    auto& scheduler = std::get<LinuxMptcp>(c.scheduler);
+    const std::optional<std::size_t> choice =
+        scheduler.select_retransmission(describe_sockets(c).sockets, [&](std::size_t position) {
+            marks_.add(now_, MarkKind::Stale, static_cast<std::uint32_t>(c.first_subflow + position));
+            send_all_again(c);
+            fill(c);
+            describe_sockets(c);
+        });
+    if (choice && c.data_una != c.data_nxt) {
+        ++timer.expiries;
+        marks_.add(now_, MarkKind::MetaTimeout, flow, to_seconds(timer.patience));
+        const std::uint32_t count = std::max(LinuxMptcp::kFragmentBytes / c.payload_bytes, 1u);
+        const std::uint32_t end = c.data_nxt - c.data_una > count ? c.data_una + count : c.data_nxt;
+        for (std::uint32_t seq = c.data_una; seq != end; ++seq) {
+            if (c.decisions) {
+                describe_candidates(c, 0);
+                c.decisions->draft(Cause::Schedule, now_)
+                    .reason.set(kMetaTimeout, {to_seconds(timer.patience), static_cast<double>(timer.expiries)});
+                record_choice(c, seq, choice);
+            }
+            send_again(c, *choice, seq);
+        }
+    }
+    fill(c);
+    timer.armed_at = now_;
+    timer.patience = scheduler.timeout(describe_sockets(c).sockets);
+    return now_ + std::min(timer.patience, watch);
+}
+
+}  // namespace subflow
