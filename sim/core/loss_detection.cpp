@@ -2,7 +2,7 @@
 // leaves a choice.
 #include <algorithm>
 
-#include "sender.h"
+#include "sender_controller.h"
 
 namespace subflow {
 
@@ -78,6 +78,32 @@ void SubflowSender::mark_overdue_lost(Nanos now) {
         if ((packet.flags() & kInPipe) && (seq == snd_una_ || packet.sent_time() + wait <= now)) mark_lost(seq);
     }
     reordering_deadline_ = kNever;
+}
+
+void SubflowSender::mark_lost(std::uint32_t seq) {
+    SentPacket& packet = packets_[seq];
+    if (has_monitor_) [[unlikely]]
+        monitor_->on_lost(packet.transmission);
+    packet.set_flags((packet.flags() & kRetransmitted) | kLost);
+    if (lost_pending_ == 0) lost_again_.clear();
+    --pipe_;
+    ++lost_pending_;
+    ++stats_.marked_lost;
+    if (samples_delivery_) [[unlikely]]
+        tell_lost(seq);
+    if (seq < retransmit_hint_) {
+        lost_again_.push_back(seq);
+        std::ranges::push_heap(lost_again_, std::ranges::greater());
+    }
+}
+
+void SubflowSender::tell_lost(std::uint32_t seq) {
+    const LostPacket packet = sampler_.lost(seq, delivered_at_, stats_.marked_lost);
+    std::visit(
+        [&]<class C>(C& controller) {
+            if constexpr (FollowsLosses<C>) controller.on_lost(window_, packet);
+        },
+        static_cast<AnyController&>(*controller_));
 }
 
 SeqRange SubflowSender::reported_duplicate(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks) {

@@ -24,7 +24,10 @@ struct DeliverySample {
     std::uint64_t delivered_pkts = 0;        // of the subflow so far, these included
     std::uint64_t prior_delivered_pkts = 0;  // when that packet left
     Nanos interval{};                        // what delivering the difference took; 0: too short to tell a rate
+    double inflight_at_send_pkts = 0;        // when that packet left, itself included
+    double lost_since_send_pkts = 0;         // marked lost from then on
     bool is_app_limited = false;             // the packet left after the application had let the pipe run dry
+    bool is_cwnd_limited = false;            // the window was in full use in this round trip or the one before
     bool in_recovery = false;                // fast recovery
     bool in_loss = false;                    // recovery from a timeout
     Reason* why = nullptr;                   // to be filled in, if anybody asks
@@ -36,13 +39,25 @@ struct DeliverySample {
     }
 };
 
+// A packet that has just been marked lost.
+struct LostPacket {
+    Nanos now{};  // of the latest acknowledgement, by which or after which it was
+    std::uint32_t seq = 0;
+    std::uint64_t delivered_pkts = 0;        // of the subflow so far
+    std::uint64_t prior_delivered_pkts = 0;  // when it left
+    double inflight_at_send_pkts = 0;        // when it left, itself included
+    double lost_since_send_pkts = 0;         // marked lost from then on, itself included
+    bool is_app_limited = false;             // as in DeliverySample
+};
+
 // The state behind the samples: a stamp per outstanding packet, renewed by each transmission of it.
 class DeliverySampler {
 public:
-    // Packet `seq`, the next new one or an outstanding one again, leaves. `was_idle`: nothing was outstanding.
-    void on_send(std::uint32_t seq, bool was_idle, Nanos now) {
+    // Packet `seq`, the next new one or an outstanding one again, leaves a sender that has `pipe` others in the network
+    // and has marked so many lost. `was_idle`: nothing was outstanding.
+    void on_send(std::uint32_t seq, bool was_idle, Nanos now, std::uint32_t pipe, std::int64_t marked_lost) {
         if (was_idle) first_sent_ = delivered_at_ = now;
-        const Stamp stamp{first_sent_, delivered_at_, now, delivered_, is_app_limited()};
+        const Stamp stamp(first_sent_, delivered_at_, now, delivered_, pipe + 1, marked_lost, is_app_limited());
         if (seq == stamps_.end_pos()) {
             stamps_.push_back(stamp);
         } else {
@@ -55,7 +70,9 @@ public:
         stamps_.reset(first);
         first_sent_ = delivered_at_ = now;
     }
-    void add_outstanding(Nanos sent) { stamps_.push_back({sent, delivered_at_, sent, 0, false}); }
+    void add_outstanding(Nanos sent, std::uint32_t pipe, std::int64_t marked_lost) {
+        stamps_.push_back(Stamp(sent, delivered_at_, sent, 0, pipe, marked_lost, false));
+    }
 
     // An acknowledgement arrives at a sender with `pipe` packets in the network, which has marked so many lost.
     void begin_ack(std::uint32_t pipe, std::int64_t marked_lost) {
@@ -92,6 +109,8 @@ public:
         sample.prior_inflight_pkts = prior_pipe_;
         sample.delivered_pkts = delivered_;
         sample.prior_delivered_pkts = newest_.delivered;
+        sample.inflight_at_send_pkts = newest_.inflight;
+        sample.lost_since_send_pkts = newest_.lost_since(marked_lost);
         sample.is_app_limited = newest_.is_app_limited;
         min_rtt_ = std::min(min_rtt_, sample.rtt);
         // The slower of the two: sends may be bunched by us, ACKs by the network.
@@ -99,6 +118,18 @@ public:
         // Nothing is delivered in less than a round trip: what seems so is a retransmission that was not needed.
         if (interval >= min_rtt_) sample.interval = interval;
         return sample;
+    }
+
+    // Outstanding packet `seq` has been marked lost, as the last of so many.
+    LostPacket lost(std::uint32_t seq, Nanos now, std::int64_t marked_lost) const {
+        const Stamp& stamp = stamps_[seq];
+        return {.now = now,
+                .seq = seq,
+                .delivered_pkts = delivered_,
+                .prior_delivered_pkts = stamp.delivered,
+                .inflight_at_send_pkts = static_cast<double>(stamp.inflight),
+                .lost_since_send_pkts = stamp.lost_since(marked_lost),
+                .is_app_limited = stamp.is_app_limited != 0};
     }
 
     // There is room for more than the `pipe` packets in the network, and no data to fill it.
@@ -109,12 +140,31 @@ public:
 
 private:
     struct Stamp {
-        Nanos first_sent;    // the send of the packet whose delivery opens the interval
-        Nanos delivered_at;  // the last delivery before this send
-        Nanos sent;
+        Nanos first_sent{};    // the send of the packet whose delivery opens the interval
+        Nanos delivered_at{};  // the last delivery before this send
+        Nanos sent{};
         std::uint64_t delivered = 0;  // by then
-        bool is_app_limited = false;
+        std::uint32_t marked_lost = 0;
+        std::uint32_t inflight : 31 = 0;
+        std::uint32_t is_app_limited : 1 = 0;
+
+        Stamp() = default;
+        Stamp(Nanos first, Nanos last_delivery, Nanos now, std::uint64_t so_far, std::uint32_t pipe, std::int64_t lost,
+              bool is_limited)
+            : first_sent(first),
+              delivered_at(last_delivery),
+              sent(now),
+              delivered(so_far),
+              marked_lost(static_cast<std::uint32_t>(lost)),
+              inflight(pipe & 0x7FFF'FFFF),
+              is_app_limited(is_limited) {}
+        // Less than nothing, where what had been marked lost was found again, is nothing.
+        double lost_since(std::int64_t lost) const {
+            const auto grown = static_cast<std::int32_t>(static_cast<std::uint32_t>(lost) - marked_lost);
+            return std::max(grown, 0);
+        }
     };
+    static_assert(sizeof(Stamp) == 40);
 
     std::uint64_t delivered_ = 0;
     std::uint64_t app_limited_until_ = 0;  // this many deliveries end the bubble; 0: there is none

@@ -74,7 +74,8 @@ void SubflowSender::change_controller(const Controller& controller, std::uint64_
     sampler_ = DeliverySampler();
     if (samples_delivery_) {
         sampler_.begin(snd_una_, now);
-        for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq) sampler_.add_outstanding(packets_[seq].sent_time());
+        for (std::uint32_t seq = snd_una_; seq != snd_nxt_; ++seq)
+            sampler_.add_outstanding(packets_[seq].sent_time(), pipe_, stats_.marked_lost);
     }
 }
 
@@ -85,7 +86,7 @@ void SubflowSender::stamp(std::uint32_t seq, Nanos now) {
             if constexpr (FollowsIdle<C>) controller.on_idle_restart(window_, now, why);
         });
     }
-    sampler_.on_send(seq, was_idle, now);
+    sampler_.on_send(seq, was_idle, now, pipe_, stats_.marked_lost);
 }
 
 Transmission SubflowSender::retransmit(Nanos now, const TransportOptions& options) {
@@ -366,6 +367,7 @@ void SubflowSender::sample_cumulative(std::uint32_t cumulative) {
 void SubflowSender::tell_delivery(DeliverySample sample, const Siblings& siblings) {
     sample.srtt = rtt_.srtt();
     sample.inflight_pkts = pipe_;
+    sample.is_cwnd_limited = round_was_limited_ || last_round_was_limited_;
     sample.in_recovery = state_ == SenderState::Recovery;
     sample.in_loss = state_ == SenderState::Loss;
     let_controller_decide(Cause::Ack, sample.now, [&]<class C>(C& controller, Reason* why) {
@@ -441,21 +443,6 @@ bool SubflowSender::detect_losses() {
         retransmissions_.pop_front();
     }
     return found;
-}
-
-void SubflowSender::mark_lost(std::uint32_t seq) {
-    SentPacket& packet = packets_[seq];
-    if (has_monitor_) [[unlikely]]
-        monitor_->on_lost(packet.transmission);
-    packet.set_flags((packet.flags() & kRetransmitted) | kLost);
-    if (lost_pending_ == 0) lost_again_.clear();
-    --pipe_;
-    ++lost_pending_;
-    ++stats_.marked_lost;
-    if (seq < retransmit_hint_) {
-        lost_again_.push_back(seq);
-        std::ranges::push_heap(lost_again_, std::ranges::greater());
-    }
 }
 
 void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings, const TransportOptions& options) {

@@ -511,6 +511,7 @@ private:
     // What an acknowledgement says of a probe under way. Returns true if the probe repaired a loss.
     bool judge_probe(const AckOutcome& ack, SeqRange duplicate);
     void mark_lost(std::uint32_t seq);
+    void tell_lost(std::uint32_t seq);
     std::uint32_t take_first_lost();
     void enter_recovery(Nanos now, const Siblings& siblings, const TransportOptions& options);
     void update_recovery_window(const AckOutcome& ack, bool found_losses, Nanos now, const TransportOptions& options);
@@ -591,7 +592,7 @@ private:
 
     DeliverySampler sampler_;         // in use if samples_delivery_
     Boxed<IntervalMonitor> monitor_;  // if the controller monitors intervals
-    Nanos delivered_at_{};            // when the acknowledgement in hand came; kept if there is a monitor
+    Nanos delivered_at_{};            // when the latest acknowledgement came that was not ordinary
     double packet_bits_ = 12'000;
     Boxed<DecisionLog> decisions_;  // if they are recorded
 };

@@ -1,8 +1,7 @@
 // The part of SubflowSender that keeps the window true: unused windows, pauses, reductions without ground.
 #include <algorithm>
 
-#include "sender.h"
-#include "sender_rules.h"
+#include "sender_controller.h"
 
 namespace subflow {
 
@@ -73,6 +72,11 @@ void SubflowSender::undo_reduction() {
         window_.cwnd_pkts = std::max(window_.cwnd_pkts, undo_cwnd_);
         window_.ssthresh_pkts = std::max(window_.ssthresh_pkts, undo_ssthresh_);
     }
+    std::visit(
+        [&]<class C>(C& controller) {
+            if constexpr (FollowsUndo<C>) controller.on_undo(window_);
+        },
+        static_cast<AnyController&>(*controller_));
     // What was marked lost and has not been sent again is under way after all.
     for (std::uint32_t seq = snd_una_; seq != snd_nxt_ && lost_pending_ != 0; ++seq) {
         SentPacket& packet = packets_[seq];

@@ -23,6 +23,9 @@ public:
     // Before there is any: 0 of the largest, infinity of the least.
     double value() const { return candidates_[0].value; }
 
+    // From the next value on.
+    void set_window(std::uint32_t window) { window_ = window; }
+
     // A value at `time`; times do not decrease.
     void add(std::uint32_t time, double value) {
         const Candidate now{value, time};

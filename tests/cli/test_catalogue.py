@@ -35,8 +35,9 @@ def test_every_algorithm_tells_its_options_and_rules(subflow: Subflow, command: 
 
     assert document["name"] == name
     assert text.startswith(f"{name}: {document['summary']}")
+    told = " ".join(text.split())  # a column may be too narrow for its longest texts
     for option in document["options"]:
-        assert option["help"] in text
+        assert option["help"] in told
         assert option.keys() >= {"name", "kind", "unit", "minimum", "maximum", "choices", "default"}
     for rule in document["rules"]:
         assert f"{rule['name']}: {rule['formula']}" in text

@@ -16,9 +16,11 @@ protected:
     DeliverySampler sampler;
     std::uint32_t una = 0;
     std::uint32_t nxt = 0;
+    std::uint32_t pipe = 0;
+    std::int64_t marked_lost = 0;
 
     void send(Nanos now) {
-        sampler.on_send(nxt, una == nxt, now);
+        sampler.on_send(nxt, una == nxt, now, pipe, marked_lost);
         ++nxt;
     }
     DeliverySample ack(std::uint32_t cumulative, Nanos now) {
@@ -43,6 +45,28 @@ TEST_F(SamplerTest, ASteadyFlowMeasuresItsRate) {
     EXPECT_EQ(sample.rtt, 100_ms);
     EXPECT_DOUBLE_EQ(sample.rate_pps(), 100);
     EXPECT_FALSE(sample.is_app_limited);
+}
+
+TEST_F(SamplerTest, APacketKnowsWhatWasInFlightAndWhatWasLostSinceItLeft) {
+    pipe = 7;
+    marked_lost = 3;
+    send(0_ms);
+    pipe = 8;
+    marked_lost = 5;
+    send(1_ms);
+    sampler.begin_ack(0, 0);
+    sampler.on_delivered(0, 0, false);
+    sampler.forget_below(1);
+    const DeliverySample first = sampler.sample(100_ms, 0_ms, 9);
+    EXPECT_EQ(first.inflight_at_send_pkts, 8);
+    EXPECT_EQ(first.lost_since_send_pkts, 6);
+    const LostPacket second = sampler.lost(1, 100_ms, 10);
+    EXPECT_EQ(second.inflight_at_send_pkts, 9);
+    EXPECT_EQ(second.lost_since_send_pkts, 5);
+    EXPECT_EQ(second.delivered_pkts, 1u);
+    EXPECT_EQ(second.prior_delivered_pkts, 0u);
+    // An undo takes marks back.
+    EXPECT_EQ(sampler.lost(1, 100_ms, 2).lost_since_send_pkts, 0);
 }
 
 TEST_F(SamplerTest, AcksInABurstDoNotRaiseTheRate) {
@@ -102,7 +126,7 @@ TEST_F(SamplerTest, AnIntervalBelowTheRoundTripIsNoSample) {
     send(100_ms);
     send(100_ms);
     // Both are sent again without need, just before the ACKs of their first copies.
-    sampler.on_send(1, false, 199_ms);
+    sampler.on_send(1, false, 199_ms, 0, 0);
     sampler.begin_ack(0, 0);
     sampler.on_delivered(1, 3, true);
     sampler.forget_below(2);
@@ -110,7 +134,7 @@ TEST_F(SamplerTest, AnIntervalBelowTheRoundTripIsNoSample) {
     EXPECT_EQ(first.rtt, 100_ms);  // of the echo: the stamp says 1 ms
     // Its interval began when packet 1 first left, after an idle time: a round trip, as it should be.
     EXPECT_EQ(first.interval, 100_ms);
-    sampler.on_send(2, false, 201_ms);
+    sampler.on_send(2, false, 201_ms, 0, 0);
     sampler.begin_ack(0, 0);
     sampler.on_delivered(2, 4, true);
     sampler.forget_below(3);
@@ -122,7 +146,7 @@ TEST_F(SamplerTest, TheSampleIsOfThePacketSentLast) {
     send(0_ms);
     send(1_ms);
     send(2_ms);
-    sampler.on_send(0, false, 50_ms);  // transmission 3
+    sampler.on_send(0, false, 50_ms, 0, 0);  // transmission 3
     sampler.begin_ack(0, 0);
     sampler.on_delivered(0, 3, true);
     sampler.on_delivered(1, 1, false);

@@ -170,6 +170,17 @@ template <class T>
 concept SamplesDelivery = requires(T controller, Window& window, const DeliverySample& sample,
                                    const Siblings& siblings) { controller.on_delivery(window, sample, siblings); };
 
+// on_lost(window, packet): a packet has just been marked lost, before on_congestion_event or on_delivery tell what
+// comes of it. Only for controllers that sample deliveries.
+template <class T>
+concept FollowsLosses =
+    requires(T controller, const Window& window, const LostPacket& packet) { controller.on_lost(window, packet); };
+
+// on_undo(window): nothing of what the congestion event was about had been lost; on_recovery_exit follows. A controller
+// that governs recovery takes back what it did itself.
+template <class T>
+concept FollowsUndo = requires(T controller, Window& window) { controller.on_undo(window); };
+
 // on_start(window, seed): once, before the first packet, with the initial window in place. `seed` is the subflow's own,
 // the same in each run with the scenario's; draws come from it by way of Draws (rng.h).
 template <class T>

@@ -9,6 +9,7 @@
 
 #include "balia.h"
 #include "bbr.h"
+#include "bbr3.h"
 #include "clean_slate.h"
 #include "cubic.h"
 #include "ddpg_mpcc.h"
@@ -28,7 +29,7 @@
 
 namespace subflow {
 
-using AnyController = std::variant<NewReno, Cubic, Vegas, Bbr, Vivace, Ewtcp, Lia, Olia, Balia, WVegas, MpccLoss,
+using AnyController = std::variant<NewReno, Cubic, Vegas, Bbr, Bbr3, Vivace, Ewtcp, Lia, Olia, Balia, WVegas, MpccLoss,
                                    MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra, RlExplore, Scripted>;
 
 // One of them. A class, so that whoever only carries one can declare it without including them all.

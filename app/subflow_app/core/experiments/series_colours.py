@@ -30,6 +30,7 @@ _BY_CONTROLLER: Mapping[str, ColourKey] = {
     "cubic": ColourKey(_BLUE, _FAR),
     "vegas": ColourKey(_PURPLE, _FAR),
     "bbr": ColourKey(_GREEN, _FAR),
+    "bbr3": ColourKey(_GREEN, _OLIVE),
     "vivace": ColourKey(_ORANGE, _FAR),
     "ewtcp": ColourKey(_SKY, _FAR),
     **dict.fromkeys(("drl-cc", "dql-mptcp", "ddpg-mpcc", "mplibra", "rl-explore"), OURS),
