@@ -237,6 +237,7 @@ void bind_scenario(nb::module_& m) {
         .def_rw("handshake", &TransportOptions::handshake)
         .def_rw("loss_detection", &TransportOptions::loss_detection)
         .def_rw("dsack", &TransportOptions::dsack)
+        .def_rw("tso", &TransportOptions::tso)
         .def_rw("delayed_ack", &TransportOptions::delayed_ack)
         .def_rw("quick_acks", &TransportOptions::quick_acks)
         .def_rw("rto_rule", &TransportOptions::rto_rule)

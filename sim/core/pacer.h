@@ -1,15 +1,34 @@
-// Spaces a sender's packets evenly.
+// Spaces a sender's packets evenly, one by one or in bursts.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "units.h"
 
 namespace subflow {
 
+// How many packets Linux hands to a network card as one, for it to cut them up: what a millisecond of the rate holds,
+// and more where the peer is near. `min_rtt`: kNever before the first sample; `mss_bytes`: payload of a packet.
+// Source: Linux tcp_tso_autosize, tcp_tso_segs, bbr_min_tso_segs: BBR is the one that paces by default there, so that
+// its lower bound holds.
+// DEVIATION: Linux waits with a burst that the window cuts short where an acknowledgement is about to make room for
+// more (tcp_tso_should_defer). Here what has room leaves.
+inline std::uint32_t burst_pkts(double rate_pps, Nanos min_rtt, double mss_bytes) {
+    constexpr int kPacingShift = 10;                // sk_pacing_shift: 1 / 1024 s
+    constexpr int kRttLog = 9;                      // tcp_tso_rtt_log: halved for each 512 us of the round trip
+    constexpr std::uint64_t kMostBytes = 65'215;    // gso_max_size of 65536, less room for headers, 321
+    constexpr std::uint64_t kSlow = 1'200'000 / 8;  // bbr_min_tso_rate, bytes/s
+    const auto mss = static_cast<std::uint64_t>(std::max(mss_bytes, 1.0));
+    const auto rate = static_cast<std::uint64_t>(std::min(rate_pps * mss_bytes, 1e18));
+    std::uint64_t bytes = rate >> kPacingShift;
+    const std::int64_t halvings = min_rtt.value / 1000 >> kRttLog;
+    if (halvings < 32) bytes += kMostBytes >> halvings;
+    return static_cast<std::uint32_t>(std::max<std::uint64_t>(std::min(bytes, kMostBytes) / mss, rate < kSlow ? 1 : 2));
+}
+
 // Remembers when the next packet may leave: one interval after the one before. Fractions of a nanosecond are carried
-// over, so that the rate is exact; time in which nothing was sent is not made up for. Linux also lets packets leave in
-// bursts of up to a millisecond's worth at high rates, to spare the processor: there is no need for it here.
+// over, so that the rate is exact; time in which nothing was sent is not made up for.
 class Pacer {
 public:
     bool allows(Nanos now) const { return next_ <= now; }
@@ -28,9 +47,28 @@ public:
         fraction_ns_ = interval_ns - static_cast<double>(whole_ns);
     }
 
+    // The same where up to `most` packets leave at a time: the next burst waits for as long as these would have taken
+    // one by one. What is left of a burst for want of data may follow at any time before that.
+    void on_send_in_burst(Nanos now, double rate_pps, std::uint32_t most) {
+        if (left_in_burst_ == 0) left_in_burst_ = most;
+        const Nanos began = next_;
+        next_ = std::max(next_, burst_until_);
+        on_send(now, rate_pps);
+        burst_until_ = next_;
+        if (--left_in_burst_ != 0) next_ = began;
+    }
+    // Nothing more belongs to the burst under way.
+    void end_burst() {
+        if (left_in_burst_ == 0) return;
+        left_in_burst_ = 0;
+        next_ = burst_until_;
+    }
+
 private:
     Nanos next_{};
-    double fraction_ns_ = 0;  // the exact time is this much later; below 1
+    double fraction_ns_ = 0;           // the exact time is this much later; below 1
+    Nanos burst_until_{};              // when the next burst may begin
+    std::uint32_t left_in_burst_ = 0;  // packets that still may leave with those before
 };
 
 }  // namespace subflow

@@ -200,6 +200,8 @@ struct TransportOptions {
     IdleRestart idle_restart = IdleRestart::Off;
     // What MPTCP's DSS option takes from the payload of each data packet of an Mptcp flow (RFC 8684 section 3.3).
     Bytes dss_option{0};
+    // Packets that are paced leave in bursts, as Linux makes them for segmentation offload: pacer.h.
+    bool tso = false;
 };
 
 // IPv4 20 B + TCP 20 B + timestamps 12 B: what a packet weighs on the wire beyond its payload, and what an ACK weighs.

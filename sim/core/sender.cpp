@@ -1,6 +1,5 @@
 #include "sender.h"
 
-#include <cmath>
 #include <functional>
 
 #include "fetch.h"
@@ -36,6 +35,7 @@ SubflowSender::SubflowSender(const Controller& controller, const TransportOption
     : packet_bits_(packet_bits) {
     controller_.emplace(controller);
     window_.cwnd_pkts = options.initial_window_pkts;
+    paces_in_bursts_ = options.tso;
     adopt_controller(seed);
 }
 

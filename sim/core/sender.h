@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "ring.h"
 #include "rtt_estimator.h"
 #include "scenario.h"
+#include "sent_packet.h"
 #include "units.h"
 
 namespace subflow {
@@ -296,26 +298,6 @@ private:
     enum class Probe : std::uint8_t { None, New, Last };
     enum Flags : std::uint8_t { kInPipe = 1, kSacked = 2, kLost = 4, kRetransmitted = 8 };
 
-    class SentPacket {
-    public:
-        std::uint32_t data_seq = 0;
-        std::uint32_t transmission = 0;
-        Nanos sent_time() const { return Nanos(static_cast<std::int64_t>(time_and_flags_ >> kFlagBits)); }
-        std::uint8_t flags() const { return static_cast<std::uint8_t>(time_and_flags_); }
-        void set(Nanos sent_time, std::uint32_t flags) {
-            time_and_flags_ = static_cast<std::uint64_t>(sent_time.value) << kFlagBits | flags;
-        }
-        void set_flags(std::uint32_t flags) { set(sent_time(), flags); }
-
-    private:
-        static constexpr int kFlagBits = 8;  // a run ends before 2^50 ns
-        std::uint64_t time_and_flags_ = 0;
-    };
-    static_assert(sizeof(SentPacket) == 16);  // most of what a flow keeps
-    struct Retransmission {
-        std::uint32_t seq = 0;
-        std::uint32_t transmission = 0;
-    };
     // An acknowledgement in hand: the arguments of on_ack().
     struct Ack {
         std::uint32_t cumulative;
@@ -338,12 +320,26 @@ private:
         if (has_monitor_) [[unlikely]]
             monitor_send(now);
         if (window_.pacing_pps > 0) [[unlikely]]
-            pacer_.on_send(now, window_.pacing_pps);
+            pace(now);
         ++pipe_;
         ++prr_out_;
         ++stats_.packets_sent;
         if (pipe_ > round_max_pipe_) round_max_pipe_ = pipe_;
         if (!has_window()) round_was_limited_ = true;
+    }
+
+    // The current packet, which is not in the pipe yet, leaves by pacing: alone, or in a burst, which ends where the
+    // window is full.
+    void pace(Nanos now) {
+        if (!paces_in_bursts_) [[likely]]
+            return pacer_.on_send(now, window_.pacing_pps);
+        const std::uint32_t most =
+            burst_pkts(window_.pacing_pps, rtt_.min_rtt(), packet_bits_ / 8 - static_cast<double>(kHeaderBytes.value));
+        // Two of them at least make up a window (Linux tcp_cwnd_test).
+        const double half_pkts = std::max(std::floor(window_.cwnd_pkts / 2), 1.0);
+        pacer_.on_send_in_burst(now, window_.pacing_pps,
+                                half_pkts < most ? static_cast<std::uint32_t>(half_pkts) : most);
+        if (static_cast<double>(pipe_ + 2) > window_.cwnd_pkts) pacer_.end_burst();
     }
 
     // Books one packet as delivered, once. `echo` tells which of its transmissions that was.
@@ -535,6 +531,7 @@ private:
     bool samples_delivery_ = false;  // the controller has on_delivery
     bool has_monitor_ = false;       // the controller monitors intervals
     bool governs_recovery_ = false;  // the controller has kGovernsRecovery
+    bool paces_in_bursts_ = false;   // TransportOptions::tso
     // Use of the window in this round trip and the one before
     bool round_was_limited_ = false;
     bool last_round_was_limited_ = false;

@@ -98,6 +98,7 @@ def transport_options(profile: Profile, given: Mapping[str, OptionValue] | None 
     options.delayed_ack_timeout_ns = nanos(chosen["delayed_ack_timeout"])
     options.quick_acks = chosen["quick_acks"]
     options.dss_option_bytes = chosen["dss_option"]
+    options.tso = chosen["tso"]
     options.rto_rule = _RTO_RULES[chosen["rto"]]
     options.rto_min_ns = nanos(chosen["rto_min"])
     options.rto_max_ns = nanos(chosen["rto_max"])

@@ -124,6 +124,13 @@ TRANSPORT: tuple[Param, ...] = (
         minimum=0,
         maximum=40,
     ),
+    Param(
+        "tso",
+        Dimension.FLAG,
+        "Paced packets leave in bursts, as Linux hands them to a network card that cuts them up (TSO): what a "
+        "millisecond of the rate holds, at least 2 packets, at most 64 kB, more where the RTT is below 3 ms. The mean "
+        "rate stays. For controllers that pace. Left out: false.",
+    ),
 )
 """All keys of the section, in the order in which forms show them. A key left out has the value of the profile."""
 
@@ -145,6 +152,7 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
                 "cwnd_validation": "decay",
                 "idle_restart": "linux",
                 "dss_option": 24,
+                "tso": False,
             }
         ),
         "textbook": MappingProxyType(
@@ -163,6 +171,7 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
                 "cwnd_validation": "hold",
                 "idle_restart": "off",
                 "dss_option": 0,
+                "tso": False,
             }
         ),
     }

@@ -352,6 +352,7 @@ Scenario random_network(Draws& draw) {
     Scenario scenario = draw.chance(0.3) ? random_dumbbell(draw) : random_scenario(draw);
     add_random_drops(scenario, draw);
     add_random_variation(scenario, draw);
+    scenario.transport.tso = draw.chance(0.3);
     return scenario;
 }
 

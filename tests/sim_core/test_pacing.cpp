@@ -46,6 +46,50 @@ TEST(Pacer, AVanishingRateStillHasANextPacket) {
     EXPECT_EQ(pacer.next(), 3600_s);
 }
 
+TEST(Pacer, ABurstLeavesAtOnceAndTheNextOneWhenItWouldHaveBeenThroughOneByOne) {
+    // Bursts of seven at 1 to 500 Mbit/s: the k-th begins at 7 k intervals, as above.
+    for (const double mbps : {1.0, 33.3, 500.0}) {
+        const double rate_pps = mbps * 1e6 / 12'000;
+        Pacer pacer;
+        Nanos now;
+        for (int burst = 0; burst < 1000; ++burst, now = pacer.next()) {
+            EXPECT_NEAR(static_cast<double>(now.value), burst * 7e9 / rate_pps, 1.01) << mbps;
+            for (int i = 0; i < 7; ++i) {
+                ASSERT_TRUE(pacer.allows(now));
+                pacer.on_send_in_burst(now, rate_pps, 7);
+            }
+            ASSERT_FALSE(pacer.allows(now));
+        }
+    }
+}
+
+TEST(Pacer, ABurstThatIsCutShortHasTheNextWaitForWhatLeft) {
+    Pacer pacer;
+    for (int i = 0; i < 3; ++i) pacer.on_send_in_burst(5_s, 1000, 7);
+    pacer.end_burst();
+    EXPECT_EQ(pacer.next(), 5_s + 3_ms);
+    // The rest of a burst that lacked data follows when there is some, and no more than that.
+    pacer.on_send_in_burst(6_s, 1000, 4);
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_TRUE(pacer.allows(6001_ms));
+        pacer.on_send_in_burst(6001_ms, 1000, 4);
+    }
+    EXPECT_EQ(pacer.next(), 6004_ms);
+}
+
+TEST(Pacer, BurstsAreWhatLinuxHandsToANetworkCard) {
+    // tcp_tso_autosize: rate / 1024 bytes, and 65215 / 2^k where the round trip is k times 512 us, in packets of 1448.
+    const auto burst = [](double mbps, Nanos min_rtt) { return burst_pkts(mbps * 1e6 / 8 / 1448, min_rtt, 1448); };
+    EXPECT_EQ(burst(1.1, 50_ms), 1u);    // below 1.2 Mbit/s, as BBR asks
+    EXPECT_EQ(burst(10, 50_ms), 2u);     // 1220 bytes, at least two packets
+    EXPECT_EQ(burst(100, 50_ms), 8u);    // 12207 / 1448 = 8.4
+    EXPECT_EQ(burst(100, 3_ms), 9u);     // and 65215 / 2^5 = 2037
+    EXPECT_EQ(burst(100, 600_us), 30u);  // and 65215 / 2
+    EXPECT_EQ(burst(100, 500_us), 45u);  // at most 65215 / 1448 = 45.04
+    EXPECT_EQ(burst(10'000, 50_ms), 45u);
+    EXPECT_EQ(burst(100, kNever), 8u);
+}
+
 // A BBR flow and one of NewReno beside it, with enough loss that every state is visited.
 Scenario two_flows() {
     Scenario scenario = testing::linux_profile(20_s);

@@ -27,6 +27,7 @@ _LABELS: Mapping[str, str] = {
     "at": "Position",
     "gap": "Mean gap",
     "dsack": "DSACK",
+    "tso": "TSO bursts",
     "dss_option": "DSS option",
     "ends": "Ends",
     "falling_rtt": "Falling RTT",

@@ -1,0 +1,138 @@
+"""Bursts of paced packets against what Linux's tcp_tso_autosize makes of a rate, and what they do to a queue."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from subflow_sim import Simulation, parse_scenario
+from subflow_sim.instant import DATA
+from subflow_sim.packets import SENDER
+
+FIXED_RATE = '''\
+"""A fixed rate, with a window that never bounds it."""
+pace = option(1000, min=1, max=1e6, help="Packets per second.")
+
+
+def on_start(w):
+    w.cwnd = 10000
+    w.rate = pace
+
+
+def on_ack(w, ack):
+    w.rate = pace
+'''
+MSS = 1448
+
+
+def tso_segs(rate_bytes: float, min_rtt_us: int) -> int:
+    """tcp_tso_autosize and tcp_tso_segs with the lower bound of BBR, in whole numbers as there."""
+    gso_max_size = 65536 - 320 - 1
+    size = int(rate_bytes) >> 10
+    if min_rtt_us >> 9 < 32:
+        size += gso_max_size >> (min_rtt_us >> 9)
+    return max(min(size, gso_max_size) // MSS, 1 if rate_bytes < 1_200_000 / 8 else 2)
+
+
+def paced(
+    controller: str, *, rate: str, delay: str, tso: bool, scripts: str = "", duration: str = "1.5s"
+) -> Simulation:
+    """A run of one TCP flow, with its packets captured."""
+    text = f"""
+format = 1
+duration = "{duration}"
+profile = "textbook"
+[transport]
+tso = {str(tso).lower()}
+[nodes.a]
+[nodes.b]
+[links.bottleneck]
+ends = ["a", "b"]
+rate = "{rate}"
+delay = "{delay}"
+{scripts}
+[flows.paced]
+kind = "tcp"
+from = "a"
+to = "b"
+controller = {controller}
+"""
+    simulation = Simulation(parse_scenario(text))
+    simulation.capture_packets("paced")
+    simulation.run_until(simulation.duration_s)
+    return simulation
+
+
+def fixed_rate(pace: float, *, rate: str, delay: str, tso: bool) -> Simulation:
+    scripts = f"[controllers.fixed]\nscript = \"fixed.py\"\ncontent = '''\n{FIXED_RATE}'''"
+    return paced(f'{{ name = "fixed", pace = {pace} }}', rate=rate, delay=delay, tso=tso, scripts=scripts)
+
+
+def bursts_of(simulation: Simulation) -> tuple[list[int], list[int]]:
+    """When data left, and how many packets at each of these times."""
+    packets = simulation.take_packets()
+    left = packets.time_ns[(packets.kind == DATA) & (packets.station == SENDER)]
+    times, counts = np.unique(left, return_counts=True)
+    return times.tolist(), counts.tolist()
+
+
+@pytest.mark.parametrize(
+    ("pace", "delay", "min_rtt_us", "size"),
+    [
+        (90, "25ms", 50_000, 1),  # 1.04 Mbit/s: below 1.2 Mbit/s
+        (1000, "25ms", 50_000, 2),  # 11.6 Mbit/s: 1414 bytes in 1/1024 s, and at least two packets
+        (10_000, "25ms", 50_000, 9),  # 116 Mbit/s: 14 140 bytes
+        (10_000, "0.5ms", 1000, 32),  # and 65 215 / 2 of a round trip of 1 to 1.5 times 512 us
+        (60_000, "25ms", 50_000, 45),  # 695 Mbit/s: 65 215 bytes at most
+    ],
+)
+def test_bursts_are_those_of_the_formula_and_the_mean_rate_stays(
+    pace: float, delay: str, min_rtt_us: int, size: int
+) -> None:
+    assert size == tso_segs(pace * MSS, min_rtt_us)
+    simulation = fixed_rate(pace, rate="1Gbit/s", delay=delay, tso=True)
+    times, counts = bursts_of(simulation)
+    # After the first round trip, whose bursts know no RTT, and before the last one, which may be cut.
+    settled = [i for i, t in enumerate(times) if t > 0.1e9][:-1]
+    assert {counts[i] for i in settled} == {size}
+    # The next burst leaves when the last packet would have, one by one: at most a nanosecond is rounded.
+    gaps = {times[b] - times[a] for a, b in pairwise(settled)}
+    assert all(abs(gap - size * 1e9 / pace) <= 1 for gap in gaps)
+    sent = sum(counts[i] for i in settled[:-1])
+    assert sent / ((times[settled[-1]] - times[settled[0]]) / 1e9) == pytest.approx(pace, rel=1e-9)
+    # Without bursts the rate is the same, one by one.
+    alone, ones = bursts_of(fixed_rate(pace, rate="1Gbit/s", delay=delay, tso=False))
+    assert set(ones) == {1}
+    assert len(alone) == pytest.approx(sum(counts), abs=size)
+
+
+def test_a_burst_is_a_queue_of_its_size_at_a_bottleneck_above_its_rate() -> None:
+    # 116 Mbit/s over 150 Mbit/s: each burst of nine is through before the next one comes, and its packets stand in the
+    # queue together, the one in service included. One by one there is never more than that one.
+    for tso, most in ((True, 9), (False, 1)):
+        simulation = fixed_rate(10_000, rate="150Mbit/s", delay="25ms", tso=tso)
+        forward = next(row for row in simulation.summary()["links"] if row["direction"] == "forward")
+        assert forward["max_queue_pkts"] == most
+
+
+def test_a_window_of_few_packets_leaves_in_two_bursts_at_least() -> None:
+    # Linux tcp_cwnd_test: half a window at most. A window of 6 at a rate whose bursts would be 45.
+    scripts = "[controllers.fixed]\nscript = \"fixed.py\"\ncontent = '''\n" + FIXED_RATE.replace("10000", "6") + "'''"
+    simulation = paced(
+        '{ name = "fixed", pace = 60000 }', rate="1Gbit/s", delay="25ms", tso=True, scripts=scripts, duration="1s"
+    )
+    # Then acknowledgements make room for one by one.
+    assert bursts_of(simulation)[1][:2] == [3, 3]
+
+
+def test_bbr_carries_as_much_in_bursts_and_its_queue_is_a_burst_longer_at_most() -> None:
+    figures = {}
+    for tso in (False, True):
+        simulation = paced('"bbr"', rate="100Mbit/s", delay="10ms", tso=tso, duration="8s")
+        figures[tso] = (simulation.summary()["flows"][0]["goodput_bps"], max(bursts_of(simulation)[1]))
+    assert figures[True][0] == pytest.approx(figures[False][0], rel=0.02)
+    assert figures[False][1] == 1
+    # In startup it sends at up to 2.89 times the rate of the link: 2.89 * 12 207 / 1448 packets.
+    assert 8 <= figures[True][1] <= 25
