@@ -30,6 +30,7 @@ from subflow_store.rows import age_s, insert, now_text, signed
 from subflow_store.run_stream import RunStream, mark_interrupted, store_values
 from subflow_store.run_values import parameter_values
 from subflow_store.run_writer import RunWriter
+from subflow_store.searches import SearchStore
 from subflow_store.streams import AGENT, DECISION, INTERVAL, STREAMS, StreamSpec
 from subflow_store.sweeps import SweepStore
 from subflow_store.texts import plain_line, plain_lines
@@ -110,6 +111,11 @@ class Store:
     def arena(self) -> ArenaStore:
         """What entrants of the arena came to."""
         return ArenaStore(self._database, self._writing)
+
+    @property
+    def searches(self) -> SearchStore:
+        """Searches for networks in which a claim fails."""
+        return SearchStore(self._database, self._writing)
 
     @property
     def copies(self) -> CopyStore:

@@ -119,6 +119,15 @@ def build(training: Training, drawn: Drawn) -> Scenario:
     Raises:
         ScenarioError: if what was drawn makes none. Problems have the key of the scenario file that is wrong.
     """
+    return build_with_tree(training, drawn)[0]
+
+
+def build_with_tree(training: Training, drawn: Drawn) -> tuple[Scenario, dict[str, Any]]:
+    """The scenario of an episode, and the tables of a file that says the same.
+
+    Raises:
+        ScenarioError: as `build`.
+    """
     template = training.template
     tree: dict[str, Any] = _copied(template.tree)
     report = Report(template.file, dict, tree)
@@ -138,7 +147,7 @@ def build(training: Training, drawn: Drawn) -> Scenario:
         scenario = _cut(replace(scenario, links=links), end_s, report)
     if report.problems:
         raise ScenarioError(report.problems)
-    return scenario
+    return scenario, tree
 
 
 def _copied(value: Any) -> Any:

@@ -13,6 +13,7 @@ from subflow_app.cli import (
     agents,
     arena,
     bench,
+    breaking,
     catalogue,
     compare,
     compare_kernel,
@@ -125,6 +126,7 @@ app.command()(report.report)
 app.command()(verify.verify)
 app.command()(reproduce.reproduce)
 app.command()(arena.arena)
+app.command("break")(breaking.break_claim)
 app.command("leaderboard", help="The same as `arena`.")(arena.arena)
 app.command()(bench.bench)
 app.command()(compare.compare)

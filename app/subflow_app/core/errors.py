@@ -39,6 +39,10 @@ class ArenaError(InputError):
     """A contest or an entrant of the arena is not usable; the text has a line for each problem."""
 
 
+class ClaimFileError(InputError):
+    """A claim, or a space of networks to try it in, is not usable; the text has a line for each problem."""
+
+
 class LabError(InputError):
     """A lab, or what is kept of it, is not usable; the text has a line for each problem."""
 

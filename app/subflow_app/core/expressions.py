@@ -521,7 +521,8 @@ def _numbers(value: Value) -> tuple[Any, ...]:
     return value if isinstance(value, tuple) else (value,)
 
 
-def _pairs(left: Value, right: Value) -> list[tuple[Any, Any]] | Missing:
+def number_pairs(left: Value, right: Value) -> list[tuple[Any, Any]] | Missing:
+    """The numbers of two vectors side by side; a single one stands beside each of the other's."""
     first, second = _numbers(left), _numbers(right)
     if not isinstance(left, tuple):
         first *= len(second)
@@ -535,7 +536,7 @@ def _pairs(left: Value, right: Value) -> list[tuple[Any, Any]] | Missing:
 def _holds(operations: Sequence[_Operation], operands: Sequence[tuple[Evaluated, Evaluated]]) -> bool | Missing:
     holds = True
     for (_symbol, operation), (left, right) in zip(operations, operands, strict=True):
-        pairs = _pairs(left.value, right.value)
+        pairs = number_pairs(left.value, right.value)
         if isinstance(pairs, Missing):
             return pairs
         holds &= all(operation(*pair) for pair in pairs)
@@ -544,7 +545,7 @@ def _holds(operations: Sequence[_Operation], operands: Sequence[tuple[Evaluated,
 
 def _each(operation: _Operation, left: Evaluated, right: Evaluated) -> Numbers | Missing:
     """Arithmetic of numbers, element by element."""
-    pairs = _missing((left, right)) or _pairs(left.value, right.value)
+    pairs = _missing((left, right)) or number_pairs(left.value, right.value)
     if isinstance(pairs, Missing):
         return pairs
     symbol, operate = operation

@@ -19,6 +19,7 @@ from subflow_store.migrations import (
     m0005_run_forks,
     m0006_sweeps,
     m0007_arena,
+    m0008_searches,
 )
 
 Migration = Callable[[Connection], None]
@@ -32,4 +33,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m0005_run_forks.upgrade,
     m0006_sweeps.upgrade,
     m0007_arena.upgrade,
+    m0008_searches.upgrade,
 )

@@ -21,6 +21,7 @@ from tests.store.examples import (
 )
 
 from subflow_store import BestPolicy, RunFork, SweepRunPlace, SweepStart, open_store, upgrade
+from subflow_store.searches import Generation
 
 
 def make(path: Path) -> None:
@@ -47,6 +48,9 @@ def make(path: Path) -> None:
         store.sweeps.attach_run(swept, [(0, 2**64 - 1)], run.run_id, "a key", has_traces=True)
         store.sweeps.set_state(swept, "stopped")
         store.arena.add([OUTCOME])
+        search = store.searches.begin("a key", "improve", "two-links", "olia", "0.1.0", {"seed": 1})
+        store.searches.add(search.id, [Generation(0, b"\0" * 16, b"\1" * 8, b"\2" * 6)], 2.5)
+        store.searches.put_found(search.id, [{"says": "It fails here"}])
 
 
 if __name__ == "__main__":

@@ -135,6 +135,16 @@ class Entrant:
         script = () if controller.script is None else (controller.script.text,)
         return repr((controller.name, sorted(controller.options.items()), policy, scheduler.name, *script))
 
+    def single_path_choice(self) -> Choice:
+        """The controller of an ordinary TCP flow that runs it; of those that are not coupled.
+
+        Raises:
+            ArenaError: if a scenario file could not say that.
+        """
+        options = dict(self._choices("linux")[0].options)
+        options.pop("base", None)
+        return Choice(self.controller, options)
+
     def entry(self) -> str:
         """Hash of what is entered: the controller, its options and what its policy or its script holds; 16 hex digits.
 

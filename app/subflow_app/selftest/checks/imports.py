@@ -11,7 +11,7 @@ from subflow_app.selftest.check import Check, Place, require
 # Those that are imported inside functions; matplotlib and PyTorch have processes of their own, tried by other checks.
 _LIBRARIES = (
     *("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtSvg", "PySide6.QtWidgets", "PySide6QtAds"),
-    *("dpkt.pcapng", "networkx", "platformdirs", "pyqtgraph", "rich.table", "scipy.optimize"),
+    *("cma", "dpkt.pcapng", "networkx", "platformdirs", "pyqtgraph", "rich.table", "scipy.optimize"),
     *("sqlite3", "tomlkit", "typer", "zstandard"),
 )
 _PACKAGES = ("subflow_sim", "subflow_store", "subflow_app")  # agents come with PyTorch, in a check of their own

@@ -1,0 +1,203 @@
+"""``subflow break``: find a network in which a claim about a controller fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from subflow_app.cli import exit_codes
+from subflow_app.cli.options import Database, Json, opened_store
+from subflow_app.cli.sweep import Cluster, Jobs, job_count
+from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
+from subflow_app.core.errors import InputError
+from subflow_app.core.json_document import fields
+
+if TYPE_CHECKING:
+    from subflow_app.core.breaking.counterexample import Counterexample
+    from subflow_app.core.breaking.job import BreakJob
+
+_MOST_MINUTES = 24 * 60
+
+
+def break_claim(
+    claim: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[CLAIM]",
+            help="A claim (`--list`), a file, or the claim itself: \"goodput() >= 0.9 * goodput('newreno@best')\".",
+        ),
+    ] = None,
+    controller: Annotated[
+        str | None,
+        typer.Option("--controller", metavar="ENTRY", help="About whom, as the arena has it; left out: lia."),
+    ] = None,
+    space: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPACE",
+            help="Among which networks (`--list`), or a scenario file with ranges; left out: the first of the claim.",
+        ),
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=LOW..HIGH",
+            help="Choose this, too: links.a.rate=2Mbit/s..50Mbit/s, or values by comma; several times.",
+        ),
+    ] = None,
+    minutes: Annotated[
+        float | None, typer.Option(metavar="M", help="Time that may be spent; left out: 5, or as --networks says.")
+    ] = None,
+    networks: Annotated[
+        int | None, typer.Option(metavar="N", help="Try so many networks, however long it takes.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of what is drawn.")] = 1,
+    jobs: Jobs = "all",
+    cluster: Cluster = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="Also write each network found as two files there.")
+    ] = None,
+    list_only: Annotated[bool, typer.Option("--list", help="Only list claims and spaces.")] = False,
+    shipped: Annotated[
+        bool, typer.Option("--shipped", help="Only list the counterexamples that ship; with a claim, those to it.")
+    ] = False,
+    database: Database = None,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the search.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Find a network in which a claim about a controller fails.
+
+    Networks are drawn first, then led to where the claim holds least. Those in which it fails most clearly, each of
+    another kind, are made small (fewer parts, rounder numbers) and confirmed with ten seeds that the search has not
+    seen, in both transport profiles.
+
+    The search is kept: the same command with more minutes goes on from where it was, also after it was killed.
+
+    Exit code: 0 when it was carried out, whatever was found; 1 when it failed, 2 for a name or an option that is wrong,
+    130 after Ctrl-C, 143 after SIGTERM.
+    """
+    from subflow_app.core.arena.entrants import chosen_entrants
+    from subflow_app.core.breaking.break_text import METHOD, break_document, told_of
+    from subflow_app.core.breaking.claim_file import named_or_said
+    from subflow_app.core.breaking.job import BreakJob, Question
+    from subflow_app.core.breaking.space import load_space
+    from subflow_store import open_store
+
+    if list_only:
+        _print_list(as_json=as_json)
+        return
+    if shipped:
+        _print_shipped(claim, as_json=as_json)
+        return
+    if claim is None:
+        raise InputError("a claim is missing: `subflow break --list` lists those that there are")
+    if minutes is not None and not 0 < minutes <= _MOST_MINUTES:
+        raise InputError(f"--minutes {minutes:g}: allowed are more than 0 and at most {_MOST_MINUTES}")
+    if networks is not None and networks < 1:
+        raise InputError(f"--networks {networks}: allowed is 1 or more")
+    if out is not None and out.exists() and not out.is_dir():
+        raise InputError(f"--out {out}: this is a file, not a folder")
+    chosen = named_or_said(claim)
+    where = space or next(iter(chosen.spaces), None)
+    if where is None:
+        raise InputError("--space is missing: the claim does not say in which networks it is tried")
+    question = Question(chosen, chosen_entrants([controller or "lia"])[0], load_space(where, vary or ()), seed)
+    if minutes is None and networks is None:
+        minutes = 5.0
+    n_jobs = job_count(jobs)
+    with ExitStack() as stack:
+        store = stack.enter_context(open_store(":memory:") if no_store else opened_store(database))
+        job = BreakJob(question, store, minutes=minutes, networks=networks, jobs=n_jobs, cluster=cluster)
+        code = _run(job, is_quiet=as_json, is_kept=not no_store)
+    if out is not None:
+        _write(job.found, out)
+    if as_json:
+        print_json(break_document(job))
+    else:
+        for note in job.notes:
+            print_line(note[:1].upper() + note[1:] + ".")
+        print_line(told_of(job))
+        for number, each in enumerate(job.found, start=1):
+            print_line()
+            print_line(f"{number}. {each.says}")
+            print_line(f"   {_margins(each)}")
+        if job.found:
+            print_line()
+            print_line(METHOD)
+    raise typer.Exit(code)
+
+
+def _margins(each: Counterexample) -> str:
+    from subflow_app.core.breaking.break_text import margin_text
+
+    told = ", ".join(f"{profile} {margin_text(each, profile)}" for profile in each.confirmed)
+    return f"margin {told}; {'fails with all ten seeds' if each.is_confirmed else 'does not fail with all seeds'}"
+
+
+def _run(job: BreakJob, *, is_quiet: bool, is_kept: bool) -> int:
+    """Search and return the exit code."""
+    from subflow_app.cli.progress import in_background
+
+    if not is_quiet:
+        question = job.question
+        print_note(f"{question.claim.title}: {question.entrant.name} among {question.space.title.lower()}")
+    outcome, signal_number = in_background(job, "break")
+    outcome.check()
+    if outcome.state == "stopped":
+        kept = "the same command goes on" if is_kept else "nothing is kept"
+        print_note(f"stopped after {job.search.tried} networks: {kept}")
+        return exit_codes.stopped_by(signal_number)
+    return exit_codes.FAILED if job.problems else exit_codes.OK
+
+
+def _write(found: Sequence[Counterexample], folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number, each in enumerate(found, start=1):
+            entrant = "".join(char if char.isalnum() else "-" for char in each.entrant)
+            files = each.write(folder, f"{each.claim.name}-{entrant}-{number}")
+            print_note(f"written: {', '.join(map(str, files))}")
+    except OSError as error:
+        raise InputError(f"--out {folder}: {error.strerror or error}") from error
+
+
+def _print_list(*, as_json: bool) -> None:
+    from subflow_app.core.breaking.break_text import CLAIM_COLUMNS, SPACE_COLUMNS
+    from subflow_app.core.breaking.claim_file import claim_names, load_claim
+    from subflow_app.core.breaking.measures import ABOUT
+    from subflow_app.core.breaking.space import load_space, space_names
+
+    claims = [load_claim(name) for name in claim_names()]
+    spaces = [load_space(name) for name in space_names()]
+    if as_json:
+        print_json(
+            {
+                "claims": [fields(each, "name", "title", "source", "holds", "when", "spaces") for each in claims],
+                "spaces": [fields(each, "name", "title", "keys") for each in spaces],
+                "measures": dict(ABOUT),
+            }
+        )
+        return
+    print_rows(claims, CLAIM_COLUMNS)
+    print_rows(spaces, SPACE_COLUMNS)
+    print_line("Claims of your own may call, each of a case or of the controller itself:")
+    for name, about in ABOUT.items():
+        print_line(f"  {name}: {about}")
+
+
+def _print_shipped(claim: str | None, *, as_json: bool) -> None:
+    from subflow_app.core.breaking.break_text import FOUND_COLUMNS, METHOD, found_document
+    from subflow_app.core.breaking.claim_file import load_claim
+    from subflow_app.core.breaking.counterexample import shipped_counterexamples
+
+    wanted = None if claim is None else load_claim(claim).name
+    found = [each for each in shipped_counterexamples() if wanted in (None, each.claim.name)]
+    if as_json:
+        print_json({"counterexamples": [found_document(each) for each in found]})
+        return
+    print_rows(found, FOUND_COLUMNS)
+    print_line(METHOD)

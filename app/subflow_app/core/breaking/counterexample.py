@@ -1,0 +1,313 @@
+"""Networks in which a claim fails, small and confirmed: as documents of the store and as files.
+
+In a folder, such as `assets/counterexamples`, each is two files: NAME.toml is the scenario with the controller on it,
+which runs as any other; NAME.claim.toml says what fails there.
+
+format = 1
+claim = "improve"                       # a shipped claim, or its own text in [own]
+entrant = "olia"                        # about whom, as the arena has it
+says = "5 and 25 Mbit/s, ...: olia takes 0.40 of one NewReno on the better path"
+told = "5.3 Mbit/s >= 0.9 * 13.2 Mbit/s"
+
+[confirmed]                             # by how much it holds, a number for each of the seeds from 101 on
+linux = [-0.92, -0.91]
+textbook = [-0.88, -0.87]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from subflow_app.core.arena.entrants import Entrant, chosen_entrants
+from subflow_app.core.breaking.claim_file import ENTRANT, ClaimFile, claim_names, load_claim, read_claim
+from subflow_app.core.breaking.network_words import network_words
+from subflow_app.core.breaking.shrinking import Shrinking, Tree, is_round, scenario_of
+from subflow_app.core.breaking.trial import Trial, network_of, repetitions
+from subflow_app.core.catalog import app_catalog
+from subflow_app.core.errors import ClaimFileError, InputError
+from subflow_app.core.resources import resource_path
+from subflow_app.core.scenarios.script_files import add_script
+from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, read_toml, render, render_key, set_value
+from subflow_app.core.toml_files import checked, read_text
+from subflow_sim.arena.networks import Network
+from subflow_sim.draws import Draw
+from subflow_sim.parameter import Param
+from subflow_sim.report import Report
+from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.section_reader import read_section
+from subflow_sim.stats import Estimate
+from subflow_sim.units import Dimension
+from subflow_sim.whole_file import write_whole
+
+SUFFIX = ".claim.toml"
+UNSEEN_SEEDS = tuple(range(101, 111))
+"""Seeds that no search has seen."""
+
+PROFILES = ("linux", "textbook")
+_COMMENT_WIDTH = 116
+
+_PARAMS = (
+    Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
+    Param("claim", Dimension.TEXT, "What fails.", required=True),
+    Param("entrant", Dimension.TEXT, "About whom.", required=True),
+    Param("says", Dimension.TEXT, "It in a sentence.", required=True),
+    Param("told", Dimension.TEXT, "With numbers.", default=""),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """A network in which a claim fails.
+
+    Attributes:
+        claim: what fails.
+        entrant: about whom, as the arena calls it.
+        says: it in a sentence.
+        told: the claim with the numbers that were measured with the first unseen seed.
+        text: of the scenario file, with the controller on its flows.
+        confirmed: by transport profile, by how much the claim holds with each of the unseen seeds.
+        name: of its files; empty: it has none.
+    """
+
+    claim: ClaimFile
+    entrant: str
+    says: str
+    told: str
+    text: str
+    confirmed: Mapping[str, tuple[float, ...]]
+    name: str = ""
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the claim fails with every unseen seed, in each profile."""
+        return all(margin < 0 for margins in self.confirmed.values() for margin in margins)
+
+    def estimate(self, profile: str) -> Estimate:
+        """The mean margin of a profile with its interval."""
+        return Estimate.of(self.confirmed[profile])
+
+    def document(self) -> dict[str, Any]:
+        """It as the store keeps it."""
+        return {
+            "claim": self.claim.name,
+            "claim_text": self.claim.text,
+            "entrant": self.entrant,
+            "says": self.says,
+            "told": self.told,
+            "scenario": self.text,
+            "confirmed": {profile: list(margins) for profile, margins in self.confirmed.items()},
+        }
+
+    def trial(self) -> Trial:
+        """Claim and controller.
+
+        Raises:
+            InputError: if there is no such controller any more.
+        """
+        return Trial(self.claim, chosen_entrants([self.entrant])[0])
+
+    def network(self, profile: str = "") -> Network:
+        """The network, with the transport profile that the file says or with another.
+
+        Raises:
+            ScenarioError: if it is not usable.
+        """
+        overrides = [f"profile={profile}"] if profile else []
+        file = self.name or "counterexample"
+        return network_of(parse_scenario(self.text, file=file, overrides=overrides, algorithms=app_catalog()))
+
+    def again(self) -> Counterexample:
+        """The same with what it comes to today."""
+        return replace(self, confirmed=_confirmed(self.trial(), {each: self.network(each) for each in self.confirmed}))
+
+    def case_scenario(self, case: str = ENTRANT) -> Scenario:
+        """What is run for a case of the claim.
+
+        Raises:
+            InputError: as `trial`; `SimError` if a run fails that it takes to know.
+        """
+        return self.trial().scenario(self.network(), case)
+
+    def write(self, folder: Path, name: str) -> tuple[Path, Path]:
+        """Its two files.
+
+        Raises:
+            OSError: if they cannot be written.
+        """
+        scenario, claim = folder / f"{name}.toml", folder / f"{name}{SUFFIX}"
+        own = "" if self.claim.name in claim_names() else f"\n[own]\ntext = {render(Lines(self.claim.text))}\n"
+        margins = "\n".join(
+            f"{profile} = [{', '.join(f'{margin:.4f}' for margin in each)}]" for profile, each in self.confirmed.items()
+        )
+        lines = [f"{key} = {render(value)}" for key, value in self._headed().items()]
+        write_whole(scenario, self.text.encode())
+        write_whole(claim, ("\n".join(lines) + f"\n\n[confirmed]\n{margins}\n{own}").encode())
+        return scenario, claim
+
+    def _headed(self) -> dict[str, TomlValue]:
+        return {"format": 1, "claim": self.claim.name, "entrant": self.entrant, "says": self.says, "told": self.told}
+
+
+def found_counterexample(
+    trial: Trial, tree: Mapping[str, Any], draws: Mapping[str, Draw], is_stopped: Callable[[], bool] = lambda: False
+) -> Counterexample | None:
+    """The smallest network in which a claim fails still, confirmed; None if that takes exact numbers or some seeds.
+
+    Args:
+        trial: claim and controller.
+        tree: tables of a scenario file in which it fails.
+        draws: what was chosen of it.
+        is_stopped: asked again and again.
+    """
+    shrinking = Shrinking(trial, tree, draws, is_stopped)
+    shrinking.run()
+    small = shrinking.tree
+    if not shrinking.margin < 0 or is_stopped() or not is_round(small):
+        return None  # what fails with one exact number alone says little
+    nets = {profile: network_of(scenario_of({**small, "profile": profile})) for profile in PROFILES}
+    own_profile = network_of(scenario_of(small)).scenario.profile
+    net = nets[own_profile]
+    confirmed = _confirmed(trial, nets)
+    if not all(margin < 0 for margin in confirmed[own_profile]):
+        return None
+    verdicts = [trial.verdict(each) for each in repetitions(net, UNSEEN_SEEDS)]
+    told = verdicts[0].told
+    says = trial.claim.fails.format(
+        entrant=trial.entrant.name,
+        ratio=f"{Estimate.of(each.ratio for each in verdicts).mean:.2g}",
+        told=told,
+        network=network_words(net),
+    )
+    says = says[:1].upper() + says[1:]
+    return Counterexample(trial.claim, trial.entrant.name, says, told, _text(trial, small, says), confirmed)
+
+
+def _confirmed(trial: Trial, nets: Mapping[str, Network]) -> dict[str, tuple[float, ...]]:
+    return {
+        profile: tuple(trial.margin(each) for each in repetitions(net, UNSEEN_SEEDS)) for profile, net in nets.items()
+    }
+
+
+def of_document(document: Mapping[str, Any]) -> Counterexample:
+    """What the store has kept.
+
+    Raises:
+        ValueError: if that is damaged.
+    """
+    try:
+        claim = read_claim(str(document["claim"]), str(document["claim_text"]), str(document["claim"]))
+        confirmed = {
+            str(profile): tuple(map(float, margins)) for profile, margins in dict(document["confirmed"]).items()
+        }
+        entrant, says, told, text = (str(document[key]) for key in ("entrant", "says", "told", "scenario"))
+    except (KeyError, TypeError, InputError) as error:
+        raise ValueError(f"a counterexample is damaged: {error}") from error
+    return Counterexample(claim, entrant, says, told, text, confirmed)
+
+
+def shipped_counterexamples() -> list[Counterexample]:
+    """Those that ship, by name; the folder is the list.
+
+    Raises:
+        ClaimFileError: if one is not usable: the installation is damaged.
+    """
+    return [read_counterexample(path) for path in sorted(resource_path("counterexamples").glob(f"*{SUFFIX}"))]
+
+
+def read_counterexample(path: Path) -> Counterexample:
+    """One from its two files.
+
+    Args:
+        path: of NAME.claim.toml.
+
+    Raises:
+        ClaimFileError: with all that is wrong with it.
+    """
+    name = path.name.removesuffix(SUFFIX)
+    text = read_text(path, ClaimFileError, "a counterexample")
+    scenario = read_text(path.with_name(f"{name}.toml"), ClaimFileError, "a scenario")
+    return checked(text, path, ClaimFileError, lambda tree, report: _read(name, scenario, tree, report))
+
+
+def _read(name: str, scenario: str, tree: Mapping[str, Any], report: Report) -> Counterexample | None:
+    others = ("confirmed", "own")
+    values = read_section(
+        report, (), {key: value for key, value in tree.items() if key not in others}, _PARAMS, also_known=others
+    )
+    confirmed = report.expect_table(("confirmed",), tree.get("confirmed"), "a table [confirmed]") or {}
+    margins: dict[str, tuple[float, ...]] = {}
+    for profile, numbers in confirmed.items():
+        if profile not in PROFILES:
+            report.unknown_key(("confirmed", profile), PROFILES)
+        elif not isinstance(numbers, list) or not all(isinstance(each, int | float) for each in numbers):
+            report.add(("confirmed", profile), "these are no margins", "a list of numbers, one for each seed")
+        else:
+            margins[profile] = tuple(map(float, numbers))
+    own = tree.get("own", {}).get("text") if isinstance(tree.get("own", {}), dict) else None
+    if report.problems or not margins:
+        return None
+    try:
+        claim = load_claim(values["claim"]) if own is None else read_claim(values["claim"], str(own), f"{name}: [own]")
+    except InputError as error:
+        report.add(("claim",), str(error))
+        return None
+    return Counterexample(claim, values["entrant"], values["says"], values.get("told", ""), scenario, margins, name)
+
+
+# The text of the scenario
+
+
+def _text(trial: Trial, tree: Tree, says: str) -> str:
+    """The scenario file of a network, with the controller on the flows that are tried."""
+    lines = [f"# {line}" for line in _wrapped(says)]
+    source = f" ({trial.claim.source})" if trial.claim.source else ""
+    lines += ["#", *(f"# {line}" for line in _wrapped(f"So this does not hold: {trial.claim.title}{source}."))]
+    plain = {key: value for key, value in tree.items() if not isinstance(value, Mapping | list)}
+    plain["name"] = f"{trial.claim.name}: {trial.entrant.name}"
+    lines += [f"{render_key(key)} = {_value(value)}" for key, value in plain.items() if key != "seed"]
+    for section in ("transport",):
+        if section in tree:
+            lines += ["", f"[{section}]", *_rows(tree[section])]
+    for section in ("nodes", "links", "flows", "controllers", "schedulers"):
+        for name, table in tree.get(section, {}).items():
+            lines += ["", f"[{section}.{render_key(name)}]", *_rows(table)]
+    for section in ("events", "notes"):
+        for table in tree.get(section, ()):
+            lines += ["", f"[[{section}]]", *_rows(table)]
+    return _entered("\n".join(lines) + "\n", trial.entrant)
+
+
+def _entered(text: str, entrant: Entrant) -> str:
+    """A scenario with an entrant on the flows of kind mptcp."""
+    if entrant.is_blind:
+        return text
+    choice: TomlValue = entrant.controller
+    if entrant.options or not (entrant.is_coupled or entrant.script is not None):
+        choice = {"name": entrant.controller, **entrant.options}
+        if not entrant.is_coupled and entrant.script is None:
+            choice = {"name": "uncoupled", "base": entrant.controller, **entrant.options}
+    for name, flow in read_toml(text)["flows"].items():
+        if flow.get("kind") == "mptcp":
+            text = set_value(text, ("flows", name, "controller"), choice)
+            if entrant.scheduler and "scheduler" not in flow:
+                text = set_value(text, ("flows", name, "scheduler"), entrant.scheduler)
+    if entrant.script is not None:
+        text = add_script(text, entrant.script.kind, entrant.script.name, entrant.script.file, entrant.script.text).text
+    return text
+
+
+def _rows(table: Mapping[str, Any]) -> Iterator[str]:
+    return (f"{render_key(key)} = {_value(value)}" for key, value in table.items())
+
+
+def _value(value: Any) -> str:
+    return render(value)
+
+
+def _wrapped(text: str) -> Sequence[str]:
+    import textwrap
+
+    return textwrap.wrap(text, _COMMENT_WIDTH)

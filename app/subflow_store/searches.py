@@ -1,0 +1,194 @@
+"""Searches in the store: what was tried, a generation at a time, and what was found.
+
+A search goes on from what is here. It can be made again within minutes: a database that is salvaged has none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from sqlite3 import Connection
+from typing import Any, NamedTuple
+
+from subflow_store.damage import row_of, typed
+from subflow_store.database import Database
+from subflow_store.documents import strict_json
+from subflow_store.queries import json_object
+from subflow_store.rows import now_text
+from subflow_store.texts import plain_line
+from subflow_store.writer import Writer
+
+_COLUMNS = 'search_id, "key", claim, space, entrant, version, made_at, elapsed_s, document'
+
+
+class SearchRecord(NamedTuple):
+    """A search.
+
+    Attributes:
+        id: of the search.
+        key: searches of the same key are the same.
+        claim: what people call it.
+        space: in which networks, likewise.
+        entrant: about whom, likewise.
+        version: of the simulator.
+        made_at: when it began, ISO 8601, UTC.
+        elapsed_s: time that was spent on it, s.
+        document: claim and space as they were written, the seed.
+    """
+
+    id: int
+    key: str
+    claim: str
+    space: str
+    entrant: str
+    version: str
+    made_at: str
+    elapsed_s: float
+    document: Mapping[str, Any]
+
+
+class Generation(NamedTuple):
+    """Networks that were tried together.
+
+    Attributes:
+        number: from 0.
+        points: 64-bit floats, little-endian: a row of numbers for each network.
+        margins: 64-bit floats: one for each network.
+        niches: bytes: a row for each network.
+    """
+
+    number: int
+    points: bytes
+    margins: bytes
+    niches: bytes
+
+
+class SearchStore:
+    """The searches of a store, as `Store.searches`. All methods may be called from any thread."""
+
+    def __init__(self, database: Database, writing: Callable[[], Writer]) -> None:
+        """For the store."""
+        self._database = database
+        self._writing = writing
+
+    def all(self) -> list[SearchRecord]:
+        """All of them, the newest first.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            rows = reader.execute(f"SELECT {_COLUMNS} FROM search ORDER BY search_id DESC").fetchall()
+            return [_record(row) for row in rows]
+
+    def of_key(self, key: str) -> SearchRecord | None:
+        """The search of a key, or None.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            row = reader.execute(f'SELECT {_COLUMNS} FROM search WHERE "key" = ?', (key,)).fetchone()
+            return None if row is None else _record(row)
+
+    def begin(
+        self, key: str, claim: str, space: str, entrant: str, version: str, document: Mapping[str, Any]
+    ) -> SearchRecord:
+        """A search that is to be made; the one that is there if it has the same key.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+        names = tuple(map(plain_line, (claim, space, entrant)))
+
+        def insert(connection: Connection) -> None:
+            connection.execute(
+                'INSERT INTO search ("key", claim, space, entrant, version, made_at, elapsed_s, document)'
+                ' VALUES (?, ?, ?, ?, ?, ?, 0.0, ?) ON CONFLICT ("key") DO NOTHING',
+                (key, *names, version, now_text(), strict_json(document)),
+            )
+
+        self._writing().call(insert)
+        record = self.of_key(key)
+        assert record is not None
+        return record
+
+    def generations(self, search_id: int) -> list[Generation]:
+        """What was tried, in order.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        query = "SELECT number, points, margins, niches FROM search_generation WHERE search_id = ? ORDER BY number"
+        with self._database.reading() as reader:
+            rows = reader.execute(query, (search_id,)).fetchall()
+            with row_of("search_generation"):
+                return [Generation(*row) for row in typed(rows, int, bytes, bytes, bytes)]
+
+    def add(self, search_id: int, generations: Sequence[Generation], elapsed_s: float) -> None:
+        """Write what was tried.
+
+        Args:
+            search_id: of the search.
+            generations: those that are not there yet.
+            elapsed_s: time that was spent on it in all, s.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+
+        def insert(connection: Connection) -> None:
+            connection.executemany(
+                "INSERT INTO search_generation (search_id, number, points, margins, niches) VALUES (?, ?, ?, ?, ?)"
+                " ON CONFLICT (search_id, number) DO NOTHING",
+                [(search_id, *each) for each in generations],
+            )
+            connection.execute("UPDATE search SET elapsed_s = ? WHERE search_id = ?", (elapsed_s, search_id))
+
+        self._writing().call(insert)
+
+    def found(self, search_id: int) -> list[Mapping[str, Any]]:
+        """What was found, the worst first.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        query = "SELECT document FROM search_find WHERE search_id = ? ORDER BY number"
+        with self._database.reading() as reader:
+            rows = reader.execute(query, (search_id,)).fetchall()
+            with row_of("search_find"):
+                return [json_object(document) for (document,) in typed(rows, str)]
+
+    def put_found(self, search_id: int, documents: Sequence[Mapping[str, Any]]) -> None:
+        """Write what was found, in place of what was found before.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+
+        def insert(connection: Connection) -> None:
+            connection.execute("DELETE FROM search_find WHERE search_id = ?", (search_id,))
+            connection.executemany(
+                "INSERT INTO search_find (search_id, number, document) VALUES (?, ?, ?)",
+                [(search_id, number, strict_json(document)) for number, document in enumerate(documents)],
+            )
+
+        self._writing().call(insert)
+
+    def remove(self, search_id: int) -> None:
+        """Forget a search and all of it.
+
+        Raises:
+            StoreError: if it cannot be written.
+        """
+
+        def delete(connection: Connection) -> None:
+            for table in ("search_find", "search_generation", "search"):
+                connection.execute(f"DELETE FROM {table} WHERE search_id = ?", (search_id,))
+
+        self._writing().call(delete)
+
+
+def _record(row: Sequence[Any]) -> SearchRecord:
+    with row_of("search"):
+        (checked,) = typed([tuple(row)], int, str, str, str, str, str, str, float, str)
+        return SearchRecord._make((*checked[:-1], json_object(checked[-1])))

@@ -1,0 +1,136 @@
+"""Searches find what there is, tell it in small and confirmed networks, and can be gone on with."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from subflow_app.core.arena.entrants import chosen_entrants
+from subflow_app.core.breaking.claim_file import load_claim, said_claim
+from subflow_app.core.breaking.counterexample import PROFILES, UNSEEN_SEEDS, of_document, read_counterexample
+from subflow_app.core.breaking.job import BreakJob, Question
+from subflow_app.core.breaking.niches import Niche
+from subflow_app.core.breaking.search import GENERATION, RANDOM_GENERATIONS, Search
+from subflow_app.core.breaking.shrinking import is_round
+from subflow_app.core.breaking.space import load_space
+from subflow_app.core.scenarios.toml_edit import read_toml
+from subflow_store import Store, open_store
+
+
+def question(claim: str, controller: str, space: str = "", seed: int = 1) -> Question:
+    """About a shipped claim, in the first of its spaces."""
+    file = load_claim(claim) if "(" not in claim else said_claim(claim)
+    return Question(file, chosen_entrants([controller])[0], load_space(space or file.spaces[0]), seed)
+
+
+def carried_out(asked: Question, networks: int, store: Store | None = None, most: int = 1) -> BreakJob:
+    """A search to its end."""
+    job = BreakJob(asked, store, minutes=None, networks=networks, most=most)
+    job.run().check()
+    return job
+
+
+@pytest.mark.parametrize(
+    ("claim", "controller", "networks", "seed", "worst"),
+    [
+        ("improve", "olia", 144, 8, 0.5),  # OLIA gets half of one NewReno on its best path
+        ("pareto", "lia", 48, 1, 0.9),  # a second path wins LIA nothing and costs others a tenth
+        ("freed-capacity", "balia", 48, 1, 0.7),  # BALIA leaves three tenths of what is free
+        ("no-slower", "lia", 72, 1, 0.7),  # minRTT over two paths is slower than the better one
+    ],
+)
+def test_known_failures_are_found_from_the_claim_alone(
+    claim: str, controller: str, networks: int, seed: int, worst: float
+) -> None:
+    job = carried_out(question(claim, controller, seed=seed), networks, most=2)
+    assert job.found, f"nothing was found in {job.search.tried} networks"
+    found = min(job.found, key=lambda each: each.estimate("linux").mean)
+    assert math.exp(found.estimate("linux").mean) < worst
+    assert all(margin < 0 for margin in found.confirmed["linux"])
+    assert len(found.confirmed["linux"]) == len(UNSEEN_SEEDS)
+    assert set(found.confirmed) == set(PROFILES)
+    tree = read_toml(found.text)
+    assert is_round(tree)
+    paths = [path for flow in tree["flows"].values() for path in flow["paths"]]
+    assert max(map(len, paths)) <= 2
+    assert controller in found.says
+    # It is a scenario as any other, and fails as it was told.
+    assert found.trial().margin(found.network()) < 0
+
+
+def test_a_theorem_is_not_broken() -> None:
+    job = carried_out(question("equals-newreno", "lia"), GENERATION * RANDOM_GENERATIONS)
+    assert job.search.failed == 0
+    assert not job.found
+    assert "may be one that cannot fail" in job.notes[0]
+
+
+def test_a_claim_that_always_fails_is_told() -> None:
+    job = BreakJob(
+        question("goodput() > 900 Mbit/s", "newreno", "one-link"),
+        minutes=None,
+        networks=GENERATION * RANDOM_GENERATIONS,
+    )
+    while job.search.tried < GENERATION * RANDOM_GENERATIONS:
+        job._try_generation()
+        job._comment()
+    assert "failed in all of the first 240 networks" in job.notes[0]
+
+
+def test_a_search_goes_on_where_it_was(tmp_path: Path) -> None:
+    asked = question("no-slower", "lia")
+    with open_store(tmp_path / "searches.db") as store:
+        first = carried_out(asked, 2 * GENERATION, store)
+        longer = carried_out(asked, 4 * GENERATION, store)
+        assert first.record is not None
+        assert longer.record is not None
+        assert longer.record.id == first.record.id
+        assert longer.progress.reused == 2 * GENERATION
+        assert len(store.searches.generations(first.record.id)) == 4
+        kept = store.searches.found(first.record.id)
+        assert [of_document(each).says for each in kept] == [each.says for each in longer.found]
+    at_once = carried_out(asked, 4 * GENERATION)
+    assert {niche: elite.margin for niche, elite in at_once.search.elites.items()} == {
+        niche: elite.margin for niche, elite in longer.search.elites.items()
+    }
+
+
+def test_a_search_told_again_asks_the_same(tmp_path: Path) -> None:
+    def asked(count: int) -> list[np.ndarray]:
+        search, points = Search(5, seed=3), []
+        for _ in range(count):
+            points.append(search.ask())
+            margins = [float(np.linalg.norm(point - 0.3)) - 0.4 for point in points[-1]]
+            search.tell(
+                points[-1], margins, [Niche(*(int(3 * each) for each in (*point, 0.5))) for point in points[-1]]
+            )
+        return points
+
+    first, second = asked(20), asked(20)
+    assert all(np.array_equal(one, two) for one, two in zip(first, second, strict=True))
+    led = np.mean([np.linalg.norm(point - 0.3) for point in first[-1][:12]])
+    lucky = np.mean([np.linalg.norm(point - 0.3) for point in first[0]])
+    assert led < 0.7 * lucky
+
+
+def test_failures_are_of_different_kinds() -> None:
+    search = Search(2, seed=1)
+    points = search.ask()
+    niches = [Niche(number % 3, 0, 0, 0, number // 12, 0) for number in range(GENERATION)]
+    search.tell(points, [-1.0 - number / 100 for number in range(GENERATION)], niches)
+    chosen = search.failures(10)
+    assert [elite.margin for elite in chosen] == sorted(elite.margin for elite in chosen)
+    assert all(one.niche.distance(two.niche) >= 2 for one in chosen for two in chosen if one is not two)
+
+
+def test_what_was_found_is_read_from_its_files(tmp_path: Path) -> None:
+    found = carried_out(question("no-slower", "lia"), 72).found[0]
+    _, claim = found.write(tmp_path, "slow")
+    read = read_counterexample(claim)
+    assert (read.says, read.text, read.entrant) == (found.says, found.text, found.entrant)
+    for profile in PROFILES:
+        assert read.confirmed[profile] == pytest.approx(found.confirmed[profile], abs=1e-3)
+    assert read.again().confirmed == found.confirmed

@@ -1,0 +1,74 @@
+"""``subflow break`` from the command line: lists, searches, files, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import Subflow
+
+from subflow_app.core.breaking.counterexample import read_counterexample
+
+
+def test_claims_and_spaces_are_listed(subflow: Subflow) -> None:
+    result = subflow("break", "--list")
+    assert result.code == 0
+    assert "improve" in result.out
+    assert "two-links" in result.out
+    document = json.loads(subflow("break", "--list", "--json").out)
+    assert {"improve", "pareto", "equals-newreno"} <= {each["name"] for each in document["claims"]}
+
+
+def test_what_is_found_is_told_and_written(subflow: Subflow, tmp_path: Path) -> None:
+    line = ("break", "no-slower", "--networks", "72", "--jobs", "1", "--db", str(tmp_path / "s.db"))
+    result = subflow(*line, "--out", str(tmp_path / "found"))
+    assert result.code == 0
+    assert "over both paths lia takes" in result.out
+    files = sorted((tmp_path / "found").glob("*.claim.toml"))
+    assert files
+    found = read_counterexample(files[0])
+    assert found.says in result.out
+    assert subflow("run", str(files[0].with_name("no-slower-lia-1.toml")), "--no-store").code == 0
+    again = json.loads(subflow(*line, "--json").out)
+    assert again["networks"] == 72
+    assert again["found"][0]["says"] == found.says
+
+
+def test_a_claim_of_ones_own_is_tried(subflow: Subflow) -> None:
+    result = subflow(
+        *("break", "goodput() >= 0.95 * goodput('newreno@best')", "--space", "demo", "--controller", "wvegas"),
+        *("--vary", "links.wifi.rate=2Mbit/s..50Mbit/s", "--networks", "24", "--jobs", "1", "--no-store", "--json"),
+    )
+    assert result.code == 0
+    document = json.loads(result.out)
+    assert document["keys"] == ["links.wifi.rate"]
+    assert document["claim"]["holds"] == "goodput() >= 0.95 * goodput('newreno-best')"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (("break",), "a claim is missing"),
+        (("break", "improv"), "did you mean improve?"),
+        (("break", "improve", "--space", "nowhere"), "no such space of networks"),
+        (("break", "improve", "--space", "demo"), "nothing in it can be chosen"),
+        (("break", "improve", "--controller", "nobody"), 'no controller "nobody"'),
+        (("break", "improve", "--minutes", "0"), "--minutes 0"),
+        (("break", "improve", "--networks", "0"), "--networks 0"),
+        (("break", "goodput() > 3", "--space", "two-links"), "3 has no unit"),
+        (("break", "goodput('nobody') > 3 Mbit/s", "--space", "two-links"), 'no controller "nobody"'),
+        (("break", "improve", "--vary", "links.x.rate=1Mbit/s..2Mbit/s"), 'there is no link "x"'),
+        (("break", "improve", "--vary", "links.a.rate"), "KEY=LOW..HIGH"),
+        (("break", "improve", "--vary", "links.a.rate=2Mbit/s..50ms"), "the ends are of different kinds"),
+        (
+            ("break", "improve", "--space", "reno-sawtooth", "--vary", "links.access.rate=1Mbit/s..9Mbit/s"),
+            "claims are about such flows",
+        ),
+    ],
+)
+def test_what_cannot_be_is_told(subflow: Subflow, line: tuple[str, ...], told: str) -> None:
+    result = subflow(*line)
+    assert result.code == 2
+    assert told in result.err
+    assert "Traceback" not in result.err
