@@ -13,6 +13,7 @@ namespace subflow::bindings {
 namespace {
 
 using Ranges = nb::ndarray<nb::numpy, const std::uint32_t, nb::shape<-1, 3, 2>, nb::c_contig, nb::device::cpu>;
+using Counters = nb::ndarray<nb::numpy, const std::uint32_t, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 
 }  // namespace
 
@@ -33,7 +34,13 @@ void bind_capture(nb::module_& m) {
         .def_prop_ro("kind", &column<&PacketTable::kind, PacketTable>)
         .def_prop_ro("station", &column<&PacketTable::station, PacketTable>)
         .def_prop_ro("incarnation", &column<&PacketTable::incarnation, PacketTable>)
-        .def_prop_ro("sack_count", &column<&PacketTable::sack_count, PacketTable>);
+        .def_prop_ro("sack_count", &column<&PacketTable::sack_count, PacketTable>)
+        .def_prop_ro("ecn", &column<&PacketTable::ecn, PacketTable>)
+        .def_prop_ro("ecn_flags", &column<&PacketTable::ecn_flags, PacketTable>)
+        .def_prop_ro("has_ecn_option", &column<&PacketTable::has_ecn_option, PacketTable>)
+        .def_prop_ro("ecn_bytes", [](const PacketTable& table) {
+            return Counters(table.ecn_bytes.data(), {table.size(), 3}, nb::find(&table));
+        });
 }
 
 }  // namespace subflow::bindings

@@ -26,7 +26,8 @@ void bind_decisions(nb::module_& m) {
         .value("INTERVAL", Cause::Interval)
         .value("IDLE", Cause::Idle)
         .value("SCHEDULE", Cause::Schedule)
-        .value("ACTION", Cause::Action);
+        .value("ACTION", Cause::Action)
+        .value("MARK", Cause::Mark);
 
     nb::class_<DecisionTable>(m, "DecisionTable")
         .def_prop_ro("time_ns", &column<&DecisionTable::time_ns, DecisionTable>)

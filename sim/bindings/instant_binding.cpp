@@ -32,7 +32,8 @@ void bind_instant(nb::module_& m) {
         .value("OPEN", SubflowState::Open)
         .value("RECOVERY", SubflowState::Recovery)
         .value("LOSS", SubflowState::Loss)
-        .value("DATAGRAMS", SubflowState::Datagrams);
+        .value("DATAGRAMS", SubflowState::Datagrams)
+        .value("REDUCED", SubflowState::Reduced);
     nb::class_<SubflowsNow>(m, "SubflowsNow")
         .def_prop_ro("is_established", &column<&SubflowsNow::is_established, SubflowsNow>)
         .def_prop_ro("state", &column<&SubflowsNow::state, SubflowsNow>)

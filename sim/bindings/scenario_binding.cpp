@@ -58,22 +58,33 @@ void use_loss_model(Scenario& s, std::size_t link, const LossModel& model) {
 }
 
 void use_red(Scenario& s, std::size_t link, double min_pkts, double max_pkts, double max_p, bool gentle, double weight,
-             bool spreads) {
+             bool spreads, bool marks) {
     s.links.at(link).discipline = RedOptions{.min_pkts = min_pkts,
                                              .max_pkts = max_pkts,
                                              .max_p = max_p,
                                              .gentle = gentle,
                                              .weight = weight,
-                                             .spreads = spreads};
+                                             .spreads = spreads,
+                                             .marks = marks};
 }
 
-void use_codel(Scenario& s, std::size_t link, std::int64_t target_ns, std::int64_t interval_ns) {
-    s.links.at(link).discipline = CodelOptions{.target = Nanos(target_ns), .interval = Nanos(interval_ns)};
+CodelOptions codel_options(std::int64_t target_ns, std::int64_t interval_ns, bool marks,
+                           std::optional<std::int64_t> ce_threshold_ns) {
+    return {.target = Nanos(target_ns),
+            .interval = Nanos(interval_ns),
+            .marks = marks,
+            .ce_threshold = ce_threshold_ns ? Nanos(*ce_threshold_ns) : kNever};
+}
+
+void use_codel(Scenario& s, std::size_t link, std::int64_t target_ns, std::int64_t interval_ns, bool marks,
+               std::optional<std::int64_t> ce_threshold_ns) {
+    s.links.at(link).discipline = codel_options(target_ns, interval_ns, marks, ce_threshold_ns);
 }
 
 void use_fq_codel(Scenario& s, std::size_t link, std::int64_t target_ns, std::int64_t interval_ns,
-                  std::int64_t quantum_bytes, std::uint32_t flows) {
-    s.links.at(link).discipline = FqCodelOptions{.codel = {.target = Nanos(target_ns), .interval = Nanos(interval_ns)},
+                  std::int64_t quantum_bytes, std::uint32_t flows, bool marks,
+                  std::optional<std::int64_t> ce_threshold_ns) {
+    s.links.at(link).discipline = FqCodelOptions{.codel = codel_options(target_ns, interval_ns, marks, ce_threshold_ns),
                                                  .quantum = Bytes(quantum_bytes),
                                                  .flows = flows};
 }
@@ -111,7 +122,8 @@ std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::ve
                      std::optional<std::int64_t> size_bytes, std::optional<std::int64_t> recv_buffer_bytes,
                      std::optional<std::int64_t> send_buffer_bytes, const std::vector<std::size_t>& backups,
                      std::optional<std::int64_t> lifetime_ns, double rate_bps, std::int64_t packet_bytes,
-                     Spacing spacing, std::int64_t mean_on_ns, std::int64_t mean_off_ns, std::uint32_t host) {
+                     Spacing spacing, std::int64_t mean_on_ns, std::int64_t mean_off_ns, std::uint32_t host,
+                     std::optional<EcnMode> ecn) {
     FlowSpec flow;
     flow.name = std::move(name);
     flow.kind = kind;
@@ -124,6 +136,7 @@ std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::ve
     flow.size = maybe<Bytes>(size_bytes);
     flow.recv_buffer = maybe<Bytes>(recv_buffer_bytes);
     flow.send_buffer = maybe<Bytes>(send_buffer_bytes);
+    flow.ecn = ecn;
     for (const std::size_t position : backups) flow.paths.at(position).is_backup = true;
     if (lifetime_ns) flow.lifetime = Nanos(*lifetime_ns);
     flow.datagrams = {BitsPerSec(rate_bps), Bytes(packet_bytes), spacing, Nanos(mean_on_ns), Nanos(mean_off_ns)};
@@ -224,6 +237,10 @@ void bind_scenario(nb::module_& m) {
         .value("OFF", IdleRestart::Off)
         .value("RFC5681", IdleRestart::Rfc5681)
         .value("LINUX", IdleRestart::Linux);
+    nb::enum_<EcnMode>(m, "EcnMode")
+        .value("OFF", EcnMode::Off)
+        .value("RFC3168", EcnMode::Classic)
+        .value("ACCECN", EcnMode::Accurate);
 
     nb::enum_<JitterKind>(m, "JitterKind")
         .value("UNIFORM", JitterKind::Uniform)
@@ -245,6 +262,7 @@ void bind_scenario(nb::module_& m) {
         .def_rw("undo", &TransportOptions::undo)
         .def_rw("cwnd_validation", &TransportOptions::cwnd_validation)
         .def_rw("idle_restart", &TransportOptions::idle_restart)
+        .def_rw("ecn", &TransportOptions::ecn)
         .def_prop_rw(
             "rto_max_ns", [](const TransportOptions& t) { return t.rto_max.value; },
             [](TransportOptions& t, std::int64_t ns) { t.rto_max = Nanos(ns); })
@@ -275,9 +293,12 @@ void bind_scenario(nb::module_& m) {
              "queue_limit_bytes"_a.none(), "loss"_a, "reorder"_a = false,
              "Returns the index of the new link direction.")
         .def("use_loss_model", &use_loss_model, "link"_a, "model"_a, "Instead of the plain loss: (p, r, good, bad).")
-        .def("use_red", &use_red, "link"_a, "min_pkts"_a, "max_pkts"_a, "max_p"_a, "gentle"_a, "weight"_a, "spreads"_a)
-        .def("use_codel", &use_codel, "link"_a, "target_ns"_a, "interval_ns"_a)
-        .def("use_fq_codel", &use_fq_codel, "link"_a, "target_ns"_a, "interval_ns"_a, "quantum_bytes"_a, "flows"_a)
+        .def("use_red", &use_red, "link"_a, "min_pkts"_a, "max_pkts"_a, "max_p"_a, "gentle"_a, "weight"_a, "spreads"_a,
+             "marks"_a = false)
+        .def("use_codel", &use_codel, "link"_a, "target_ns"_a, "interval_ns"_a, "marks"_a = false,
+             "ce_threshold_ns"_a.none() = nb::none())
+        .def("use_fq_codel", &use_fq_codel, "link"_a, "target_ns"_a, "interval_ns"_a, "quantum_bytes"_a, "flows"_a,
+             "marks"_a = false, "ce_threshold_ns"_a.none() = nb::none())
         .def("add_drop", &add_drop, "link"_a, "subflow"_a, "number"_a, "after_ns"_a,
              "Lose a packet of a subflow, which counts among all of the scenario: the number-th, from 1, that gets "
              "there.")
@@ -292,6 +313,7 @@ void bind_scenario(nb::module_& m) {
              "scheduler"_a, "scheduler_options"_a, "start_ns"_a, "stop_ns"_a.none(), "size_bytes"_a.none(),
              "recv_buffer_bytes"_a.none(), "send_buffer_bytes"_a.none(), "backups"_a, "lifetime_ns"_a.none(),
              "rate_bps"_a, "packet_bytes"_a, "spacing"_a, "mean_on_ns"_a, "mean_off_ns"_a, "host"_a = 0,
+             "ecn"_a.none() = nb::none(),
              "Paths are (forward links, reverse links), backups positions among them. Returns the index.")
         .def("use_controller_program", &use_controller_program, "flow"_a, "program"_a,
              "The controller of a flow is this script; its name and options stay.")

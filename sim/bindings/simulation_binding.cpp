@@ -151,7 +151,8 @@ void bind_simulation(nb::module_& m) {
         .value("ACTION", MarkKind::Action)
         .value("CONTROLLER_CHANGE", MarkKind::ControllerChange)
         .value("SCRIPTED_DROP", MarkKind::ScriptedDrop)
-        .value("STALE", MarkKind::Stale);
+        .value("STALE", MarkKind::Stale)
+        .value("MARKED", MarkKind::Marked);
     nb::class_<Mark>(m, "Mark")
         .def_prop_ro("time_ns", [](const Mark& k) { return k.time.value; })
         .def_ro("value", &Mark::value)
@@ -172,6 +173,8 @@ void bind_simulation(nb::module_& m) {
         .def_ro("loss_ratio", &SubflowResult::loss_ratio)
         .def_ro("retransmits", &SubflowResult::retransmits)
         .def_ro("timeouts", &SubflowResult::timeouts)
+        .def_ro("marked_pkts", &SubflowResult::marked_pkts)
+        .def_ro("mark_reductions", &SubflowResult::mark_reductions)
         .def_ro("packets", &SubflowResult::packets)
         .def_ro("schedule_share", &SubflowResult::schedule_share);
     nb::class_<FlowResult>(m, "FlowResult")
@@ -185,6 +188,8 @@ void bind_simulation(nb::module_& m) {
         .def_ro("loss_ratio", &FlowResult::loss_ratio)
         .def_ro("packets", &FlowResult::packets)
         .def_ro("retransmits", &FlowResult::retransmits)
+        .def_ro("marked_pkts", &FlowResult::marked_pkts)
+        .def_ro("mark_reductions", &FlowResult::mark_reductions)
         .def_ro("reinjections", &FlowResult::reinjections)
         .def_ro("duplicates", &FlowResult::duplicates)
         .def_ro("mean_hol_blocking_s", &FlowResult::mean_hol_blocking_s)
@@ -195,6 +200,7 @@ void bind_simulation(nb::module_& m) {
         .def_ro("drops_random", &LinkResult::drops_random)
         .def_ro("drops_down", &LinkResult::drops_down)
         .def_ro("drops_scripted", &LinkResult::drops_scripted)
+        .def_ro("marks", &LinkResult::marks)
         .def_ro("mean_queue_pkts", &LinkResult::mean_queue_pkts)
         .def_ro("max_queue_pkts", &LinkResult::max_queue_pkts);
 

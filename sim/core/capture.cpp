@@ -5,7 +5,7 @@
 namespace subflow {
 
 void PacketLog::note(const Packet& p, Station station, Nanos at, std::uint16_t payload_bytes,
-                     const AckExtension* extension) {
+                     const AckExtension* extension, const EcnHeader& ecn) {
     if (records_.size() >= capacity_) {
         ++dropped_;
         return;
@@ -14,13 +14,15 @@ void PacketLog::note(const Packet& p, Station station, Nanos at, std::uint16_t p
                         .echo = p.sent_time,
                         .seq = p.seq,
                         .data_seq = p.data_seq,
-                        .transmission = p.transmission,
+                        .transmission = p.number(),
                         .subflow = p.subflow,
                         .size_bytes = p.size,
                         .payload_bytes = payload_bytes,
                         .kind = p.kind(),
                         .station = station,
-                        .incarnation = p.incarnation()};
+                        .incarnation = p.incarnation(),
+                        .sack_count = 0,
+                        .ecn = ecn};
     if (p.kind() == PacketKind::Ack) record.right_edge = Reassembly::kUnlimited;
     if (extension != nullptr) {
         record.right_edge = extension->right_edge;
@@ -55,6 +57,11 @@ PacketTable::PacketTable(const std::vector<PacketRecord>& records) {
     fill(station, [](const PacketRecord& r) { return r.station; });
     fill(incarnation, [](const PacketRecord& r) { return r.incarnation; });
     fill(sack_count, [](const PacketRecord& r) { return r.sack_count; });
+    fill(ecn, [](const PacketRecord& r) { return r.ecn.ecn; });
+    fill(ecn_flags, [](const PacketRecord& r) { return r.ecn.flags; });
+    fill(has_ecn_option, [](const PacketRecord& r) { return r.ecn.has_option; });
+    ecn_bytes.reserve(records.size() * 3);
+    for (const PacketRecord& r : records) ecn_bytes.insert(ecn_bytes.end(), r.ecn.bytes.begin(), r.ecn.bytes.end());
     sack.reserve(records.size() * 6);
     for (const PacketRecord& r : records) {
         for (const SeqRange& range : r.sack) {

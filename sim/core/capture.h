@@ -15,6 +15,14 @@ namespace subflow {
 // Whose network card a packet passes: that of the host that sends the flow's data, or of the one that receives it.
 enum class Station : std::uint8_t { Sender, Receiver };
 
+// What the headers of a packet say of marks.
+struct EcnHeader {
+    Ecn ecn = Ecn::NotCapable;
+    std::uint8_t flags = 0;  // AE, CWR and ECE of TCP's header
+    bool has_option = false;
+    std::array<std::uint32_t, 3> bytes{};  // of the AccECN option: payload in packets with ECT(0), marked, with ECT(1)
+};
+
 struct PacketRecord {
     Nanos at{};
     Nanos echo{};                     // data: when it left the sender; ACK: what it echoes of that (RFC 7323)
@@ -30,6 +38,7 @@ struct PacketRecord {
     Station station = Station::Sender;
     std::uint8_t incarnation = 0;  // of the subflow: a closed one that opens again is another TCP connection
     std::uint8_t sack_count = 0;
+    EcnHeader ecn;
 };
 
 // The packets of one connection in the order in which the simulator dealt with them, which runs ahead of the clock
@@ -39,7 +48,7 @@ public:
     void set_capacity(std::size_t capacity) { capacity_ = capacity; }
     // A packet passes. `extension`: what an ACK says beyond its numbers; nullptr: nothing.
     void note(const Packet& packet, Station station, Nanos at, std::uint16_t payload_bytes,
-              const AckExtension* extension);
+              const AckExtension* extension, const EcnHeader& ecn);
     // Moves those up to and including `until` to the end of `out`; the others stay.
     void take(Nanos until, std::vector<PacketRecord>& out);
     // Packets that the capacity did not leave room for.
@@ -69,6 +78,10 @@ struct PacketTable {
     std::vector<std::uint8_t> station;
     std::vector<std::uint8_t> incarnation;
     std::vector<std::uint8_t> sack_count;
+    std::vector<std::uint8_t> ecn;
+    std::vector<std::uint8_t> ecn_flags;
+    std::vector<std::uint8_t> has_ecn_option;
+    std::vector<std::uint32_t> ecn_bytes;  // [row][3]: as EcnHeader::bytes
 
     explicit PacketTable(const std::vector<PacketRecord>& records);
     std::size_t size() const { return time_ns.size(); }

@@ -55,8 +55,10 @@ struct Connection {
     bool hands_otherwise = false;               // that, or the scheduler wants copies
     Copies copies = Copies::None;               // whether the scheduler wants every packet on every subflow
     Boxed<AlgorithmChoice> changed_controller;  // that an event has put in place of the flow's
-    Boxed<DecisionLog> decisions;               // of the scheduler, if they are recorded; only over several subflows
-    Boxed<PacketLog> captured;                  // of its packets, if somebody wants to see them
+    // Its packets are looked at as they leave and arrive: somebody captures them, or they speak of marks.
+    bool looks_at_packets = false;
+    Boxed<DecisionLog> decisions;  // of the scheduler, if they are recorded; only over several subflows
+    Boxed<PacketLog> captured;     // of its packets, if somebody wants to see them
 
     // Sending end: data numbers [data_una, data_nxt) are handed out and not yet DATA_ACKed.
     bool is_started = false;
@@ -137,6 +139,7 @@ struct alignas(kCacheLine) Subflow {
     bool is_established = false;
     bool is_potentially_failed = false;  // timed out and not heard of since (Linux MPTCP's pf)
     bool is_backup = false;              // carries data only while no other subflow is usable
+    EcnMode ecn = EcnMode::Off;          // agreed on when it opened
     std::uint32_t route = 0;             // into Network's table of hops
     std::uint32_t ack_route = 0;
     std::uint64_t random_stream = 0;  // what its draws are made from
@@ -158,6 +161,9 @@ struct alignas(kCacheLine) Subflow {
     double schedule_logit = 0;       // what an agent wants it to have of what is handed out (Candidate::logit)
     std::uint32_t copied_below = 0;  // where each packet goes out on every subflow: what this one is through with
 
+    Ecn capable = Ecn::NotCapable;  // what its data packets say to queues that could mark them
+    EcnReceived marks;              // that its receiver has seen
+    std::int64_t marked_pkts = 0;   // the same, its predecessors' included
     std::int64_t dropped_pkts = 0;  // data packets lost in the network
     std::int64_t lost_pkts = 0;     // those of them that were sent within the measured interval
 

@@ -29,6 +29,7 @@ enum class Cause : std::uint8_t {
     Idle,          // the sender starts again after a pause
     Schedule,      // a packet wants a subflow
     Action,        // a learning agent has acted
+    Mark,          // queues have marked packets
 };
 
 inline constexpr std::size_t kMaxDecisionNumbers = 8;

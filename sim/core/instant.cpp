@@ -65,6 +65,8 @@ SubflowState state_of(const Subflow& s, FlowKind kind) {
             return SubflowState::Recovery;
         case SenderState::Loss:
             return SubflowState::Loss;
+        case SenderState::Reduced:
+            return SubflowState::Reduced;
         case SenderState::Open:
             break;
     }

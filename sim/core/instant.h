@@ -32,7 +32,7 @@ struct LinksNow {
     std::vector<std::int64_t> dropped_pkts;
 };
 
-enum class SubflowState : std::uint8_t { Closed, Joining, Open, Recovery, Loss, Datagrams };
+enum class SubflowState : std::uint8_t { Closed, Joining, Open, Recovery, Loss, Datagrams, Reduced };
 
 // NaN: not defined, or not yet.
 struct SubflowsNow {

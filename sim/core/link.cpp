@@ -211,18 +211,25 @@ Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t draw)
     }
     if (features_->has_managed_queue()) return offer_managed(packet, at, draw);
     const auto queued = static_cast<std::int64_t>(queue_.size());
+    Packet copy = packet;
+    bool is_marked = false;
     if (features_->red && !red_admits(at, draw)) {
-        ++stats_.drops_queue;
-        return Verdict::DroppedQueue;
+        is_marked = features_->red->marks() && copy.mark();
+        if (!is_marked) {
+            ++stats_.drops_queue;
+            return Verdict::DroppedQueue;
+        }
     }
     if (!discipline_.admits(queued, queue_bytes_, Bytes(packet.size))) {
         if (features_->red) features_->red->on_overflow();
         ++stats_.drops_queue;
         return Verdict::DroppedQueue;
     }
-    transmit({packet, at, extra_delay(draw)}, at);
+    if (is_marked) ++stats_.marks;
+    transmit({copy, at, extra_delay(draw)}, at);
     max_queue_pkts_ = std::max(max_queue_pkts_, queued + 1);
-    return is_predictable_ ? Verdict::Accepted : Verdict::Kept;
+    if (!is_predictable_) return Verdict::Kept;
+    return is_marked ? Verdict::Marked : Verdict::Accepted;
 }
 
 std::int32_t Link::extra_delay(std::uint64_t draw) const {
@@ -298,8 +305,9 @@ void Link::start_service(Nanos now) {
     // More than one where packets share a delivery opportunity.
     while (transmitter_free_at_ <= now && f.waiting_pkts() != 0) {
         auto* codel = std::get_if<CodelQueue>(&f.queue);
-        const std::optional<Waiting> next =
-            codel != nullptr ? codel->dequeue(now, drop) : std::get<FqCodelQueue>(f.queue).dequeue(now, drop);
+        const std::optional<Waiting> next = codel != nullptr
+                                                ? codel->dequeue(now, drop, stats_.marks)
+                                                : std::get<FqCodelQueue>(f.queue).dequeue(now, drop, stats_.marks);
         if (next) transmit(*next, now);
     }
     settle(now);

@@ -29,11 +29,13 @@ struct LinkStats {
     std::int64_t drops_random = 0;
     std::int64_t drops_down = 0;
     std::int64_t drops_scripted = 0;
+    std::int64_t marks = 0;  // packets that the queue marked instead of dropping them (RFC 3168)
 };
 
 enum class Verdict : std::uint8_t {
     Accepted,
-    Kept,  // accepted by a link that is not predictable; it may have dropped other packets instead
+    Marked,  // accepted, and the caller marks it (Packet::mark)
+    Kept,    // accepted by a link that is not predictable; it may have dropped other packets instead
     DroppedQueue,
     DroppedRandom,
     DroppedDown,
@@ -65,8 +67,8 @@ public:
     // A pure delay: packets do not influence each other.
     bool is_order_free() const { return unlimited_rate_ && !features_; }
 
-    // Offers a packet that gets here at `at`; `draw` is a random number of this packet's own. After Accepted the caller
-    // either keeps the packet on the link by hold(), or by pass() takes it on itself. After Kept it calls
+    // Offers a packet that gets here at `at`; `draw` is a random number of this packet's own. After Accepted and Marked
+    // the caller either keeps the packet on the link by hold(), or by pass() takes it on itself. After Kept it calls
     // take_dropped() and makes sure an event is pending at next_event().
     SF_INLINE Verdict offer(const Packet& packet, Nanos at, std::uint64_t draw) {
         ++stats_.packets_in;

@@ -13,7 +13,7 @@ TimerOutcome SubflowSender::on_timer(Nanos now, const Siblings& siblings, const 
         account_cwnd(now);
         reordering_deadline_ = kNever;
         const bool found_losses = options.loss_detection == LossDetection::Rack && detect_losses_by_time(now);
-        if (found_losses && state_ == SenderState::Open) {
+        if (found_losses && is_open()) {
             enter_recovery(now, siblings, options);
             if (!governs_recovery_) update_recovery_window({.newly_delivered = 1}, found_losses, now, options);
             outcome.began_recovery = true;

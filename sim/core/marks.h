@@ -27,6 +27,7 @@ enum class MarkKind : std::uint8_t {
     ControllerChange,  // of a flow
     ScriptedDrop,      // a data packet was dropped because the scenario says so
     Stale,             // its connection binds no data to it any more, until it is heard of
+    Marked,            // its window was reduced because queues had marked packets
 };
 
 // Something that happened at a point in time. `owner` indexes links for the Link kinds, flows for Completed,

@@ -55,7 +55,7 @@ Measurement::Measurement(const Network& network, Nanos sent_after) : from_(netwo
     for (const Subflow& s : network.subflows())
         subflows_.push_back({s.is_established ? s.sender.stats_at(from_) : s.sender.stats(), s.received_bytes,
                              s.goodput_bytes, sent_pkts(network, s), s.arrived_pkts, s.dropped_pkts,
-                             in_flight[subflows_.size()]});
+                             in_flight[subflows_.size()], s.marked_pkts});
     for (const Connection& c : network.connections()) {
         const Reassembly& r = c.reassembly;
         flows_.push_back({c.delivered_bytes, c.reinjected_pkts, r.duplicates(), r.waited_s(), r.next()});
@@ -96,6 +96,8 @@ SubflowResult Measurement::subflow_result(const Network& network, std::size_t in
     result.loss_ratio = result.packets.loss_ratio();
     result.retransmits = stats.retransmits - base.sender.retransmits;
     result.timeouts = stats.timeouts - base.sender.timeouts;
+    result.marked_pkts = s.marked_pkts - base.marked_pkts;
+    result.mark_reductions = stats.answered - base.sender.answered;
     const Connection& c = network.connections()[s.connection];
     std::int64_t all = 0;
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i)
@@ -130,6 +132,8 @@ FlowResult Measurement::flow_result(const Network& network, std::size_t index) c
         samples += static_cast<double>(stats.rtt_samples - base.sender.rtt_samples);
         result.packets += balance(network, i);
         result.retransmits += stats.retransmits - base.sender.retransmits;
+        result.marked_pkts += s.marked_pkts - base.marked_pkts;
+        result.mark_reductions += stats.answered - base.sender.answered;
     }
     result.mean_rtt_s = samples > 0 ? rtt_seconds / samples : kNaN;
     result.loss_ratio = result.packets.loss_ratio();
@@ -156,6 +160,7 @@ LinkResult Measurement::link_result(const Network& network, std::size_t index) c
     result.drops_random = stats.drops_random - base.stats.drops_random;
     result.drops_down = stats.drops_down - base.stats.drops_down;
     result.drops_scripted = stats.drops_scripted - base.stats.drops_scripted;
+    result.marks = stats.marks - base.stats.marks;
     result.max_queue_pkts = link.max_queue_pkts();
     return result;
 }

@@ -43,6 +43,8 @@ struct SubflowResult {
     double loss_ratio = 0;  // packets.lost / packets.sent
     std::int64_t retransmits = 0;
     std::int64_t timeouts = 0;
+    std::int64_t marked_pkts = 0;      // that got to the far end with the mark of a queue
+    std::int64_t mark_reductions = 0;  // of the window, because of them
     PacketBalance packets;
     double schedule_share = 0;  // of the packets that the connection handed out; NaN without, or over a single path
 };
@@ -57,6 +59,8 @@ struct FlowResult {
     double p95_rtt_s = 0;
     double loss_ratio = 0;
     PacketBalance packets;
+    std::int64_t marked_pkts = 0;
+    std::int64_t mark_reductions = 0;
     std::int64_t retransmits = 0;
     std::int64_t reinjections = 0;   // packets handed to a subflow although they had been sent before
     std::int64_t duplicates = 0;     // arrivals discarded because another packet had brought the same data
@@ -70,6 +74,7 @@ struct LinkResult {
     std::int64_t drops_random = 0;
     std::int64_t drops_down = 0;
     std::int64_t drops_scripted = 0;
+    std::int64_t marks = 0;
     double mean_queue_pkts = 0;
     std::int64_t max_queue_pkts = 0;
 };
@@ -141,6 +146,7 @@ private:
         std::int64_t arrived_pkts = 0;
         std::int64_t dropped_pkts = 0;
         std::int64_t in_flight_pkts = 0;
+        std::int64_t marked_pkts = 0;
     };
     struct FlowBaseline {
         std::int64_t delivered_bytes = 0;

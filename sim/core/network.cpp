@@ -83,6 +83,8 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
             for (const std::uint32_t link : path.reverse) hops_.push_back({link});
             s.random_stream = combine64(combine64(seed, hash_name(flow.name)), i + 1);
             s.sender = make_sender(controller, s);
+            agree_on_ecn(s, controller);
+            connection.looks_at_packets |= s.ecn != EcnMode::Off;
             s.buffer = ReceiveBuffer(payload, flow.recv_buffer);
             s.lane = DataLane(s.ordinal, path.forward.back(), links_[path.forward.back()].is_order_free());
             subflows_.push_back(std::move(s));
@@ -338,6 +340,12 @@ void Network::start_flow(std::uint32_t flow) {
     for (std::uint32_t i = 1; i < c.subflow_count; ++i) open_subflow(c.first_subflow + i);
 }
 
+void Network::start_datagrams(std::uint32_t index) {
+    DatagramSource& source = connections_[subflows_[index].connection].datagrams;
+    source.start(now_);
+    events_.schedule(timer_source(index), source.wake_at());
+}
+
 void Network::stop_flow(std::uint32_t flow) {
     Connection& c = connections_[flow];
     if (!c.is_started) return;
@@ -382,6 +390,8 @@ void Network::change_controller(const EventSpec& change) {
         // A seed of its own, whichever change of which incarnation this is
         const std::uint64_t seed = combine64(s.random_stream ^ hash_name("controller"), s.incarnation);
         s.sender.change_controller(controller, combine64(seed, static_cast<std::uint64_t>(now_.value)), now_);
+        // What was agreed on when it opened stays; what the packets say is the sender's own affair.
+        s.capable = capable_by(s.ecn, ecn_use_of(controller));
     }
     c.is_coupled = is_coupled(controller) && c.is_multipath();
     marks_.add(now_, MarkKind::ControllerChange, *change.flow);
@@ -478,11 +488,14 @@ void Network::close_subflow(std::uint32_t index) {
     // What comes after is a new TCP: no window, no RTT, sequence numbers from zero. The counters go on.
     SubflowSender predecessor = std::move(s.sender);
     s.incarnation = static_cast<std::uint8_t>((s.incarnation + 1) & kIncarnationMask);
-    s.sender = make_sender(
-        c.changed_controller ? make_controller(*c.changed_controller) : controller_of(scenario_->flows[s.connection]),
-        s);
+    const Controller controller =
+        c.changed_controller ? make_controller(*c.changed_controller) : controller_of(scenario_->flows[s.connection]);
+    s.sender = make_sender(controller, s);
+    agree_on_ecn(s, controller);
+    c.looks_at_packets |= s.ecn != EcnMode::Off;
     s.sender.continue_books(std::move(predecessor));
     s.receiver = SubflowReceiver();
+    s.marks = {};
     s.buffer = ReceiveBuffer(c.payload_bytes, scenario_->flows[s.connection].recv_buffer);
     s.acks_heard = 0;
     s.copied_below = 0;
@@ -491,7 +504,7 @@ void Network::close_subflow(std::uint32_t index) {
 
 std::size_t Network::heap_bytes() const {
     return heap_bytes_of(events_, links_, subflows_, connections_, hops_, held_ahead_, deferring_, agents_,
-                         ack_extensions_, free_extensions_, timeline_, measurement_, marks_);
+                         ack_extensions_, ecn_options_, free_extensions_, timeline_, measurement_, marks_);
 }
 
 Network::Fullest Network::fullest() const {

@@ -246,6 +246,10 @@ private:
 
     template <PacketKind kKind>
     void carry(std::uint32_t hop, Packet& packet, Subflow& s, Connection& c, Nanos at);
+    template <PacketKind kKind>
+    bool has_left(Hop here, const Packet& packet, Subflow& s, Connection& c, Nanos at);
+    template <PacketKind kKind>
+    [[gnu::noinline]] void carry_marked(std::uint32_t hop, Packet packet, Subflow& s, Connection& c);
     void carry_on(Packet& packet, Nanos at);
     template <PacketKind kKind>
     void receive(const Packet& packet, Subflow& s, Connection& c, Nanos at);
@@ -301,6 +305,16 @@ private:
     void record_only_choice(Connection& connection, std::uint32_t data_seq, std::size_t choice);
     void record_copy(Connection& connection, std::uint32_t data_seq, std::size_t position);
     void note_packet(Connection& connection, const Packet& packet, Station station, Nanos at);
+
+    // network_ecn.cpp: marks, and what the ends tell each other of them
+    void agree_on_ecn(Subflow& s, const Controller& controller);
+    std::uint32_t looked_at_data(Packet packet, Subflow& s, Connection& c);
+    void look_at_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at);
+    Packet looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at);
+    void look_at_answer(const Packet& ack, Subflow& s, Connection& c);
+    void receive_mark(const Packet& packet, Subflow& s, Connection& c, Nanos at);
+    void ack_before_change(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
+    EcnHeader ecn_header(const Packet& packet, const Subflow& s) const;
     void reinject(Connection& connection, const Subflow& from, bool is_closed);
     void send_again(Connection& connection, std::size_t position, std::uint32_t data_seq);
 
@@ -363,6 +377,7 @@ private:
     std::vector<std::uint32_t> deferring_;  // flows that defer_data, or did
 
     std::vector<AckExtension> ack_extensions_;
+    std::vector<EcnOption> ecn_options_;   // of ACKs with extensions, by their slots; only where receivers count marks
     Ring<std::uint32_t> free_extensions_;  // the one that was freed first is used first: ACKs then read slots in order
 
     std::vector<std::shared_ptr<const ScriptProgram>> programs_;  // each once, in the order of the scenario

@@ -52,7 +52,7 @@ void Network::on_handshake_at_receiver(const Packet& packet, Subflow& s, Connect
 }
 
 void Network::on_handshake_at_sender(const Packet& packet, Subflow& s, Connection& c) {
-    if (c.captured) [[unlikely]]
+    if (c.looks_at_packets) [[unlikely]]
         note_packet(c, packet, Station::Sender, now_);
     mix_signature(now_, packet.subflow, packet.seq);
     if (!is_current(s, packet) || s.join_at == kNever) return;

@@ -133,4 +133,13 @@ Nanos Network::on_meta_timer(std::uint32_t flow) {
     return now_ + std::min(timer.backed_off, watch);
 }
 
+void Network::end_if_delivered(Connection& c, Nanos at) {
+    if (c.reassembly.next() <= c.final_data_seq || c.ended_at < kNever) return;
+    c.ended_at = at;
+    if (c.final_data_seq != c.last_data_seq) return;  // stopped before its end
+    c.completed_at = at;
+    marks_.add(at, MarkKind::Completed, static_cast<std::uint32_t>(&c - connections_.data()),
+               to_seconds(at - c.started_at));
+}
+
 }  // namespace subflow

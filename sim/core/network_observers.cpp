@@ -102,6 +102,7 @@ void Network::capture_packets(std::uint32_t flow, std::size_t capacity) {
     Connection& c = connections_[flow];
     if (!c.captured) c.captured.emplace();
     c.captured->set_capacity(capacity);
+    c.looks_at_packets = true;
     if (c.defers_data) replan_lookahead();
 }
 
@@ -127,11 +128,13 @@ void Network::fetch_extensions(std::uint32_t first) const {
 
 // Not inlined: nearly always there is no capture, and its callers are the path of every packet.
 void Network::note_packet(Connection& c, const Packet& p, Station station, Nanos at) {
+    if (!c.captured) return;
     const bool is_ack = p.kind() == PacketKind::Ack || p.kind() == PacketKind::Handshake;
     const std::int64_t header_bytes = p.kind() == PacketKind::Data ? c.header_bytes : kDatagramHeaderBytes.value;
     const auto payload_bytes = static_cast<std::uint16_t>(is_ack ? 0 : p.size - header_bytes);
     const bool is_extended = p.kind() == PacketKind::Ack && p.extension != kNoExtension;
-    c.captured->note(p, station, at, payload_bytes, is_extended ? &ack_extensions_[p.extension] : nullptr);
+    c.captured->note(p, station, at, payload_bytes, is_extended ? &ack_extensions_[p.extension] : nullptr,
+                     ecn_header(p, subflows_[p.subflow]));
 }
 
 void Network::fetch_ahead(std::uint32_t level) const {

@@ -10,7 +10,7 @@ namespace {
 // Distinct draws for data and ACKs of one subflow, and for its incarnations.
 std::uint64_t draw_for(const Subflow& s, const Packet& p) {
     return s.random_stream ^ mix64((static_cast<std::uint64_t>(p.incarnation()) << 40) |
-                                   (static_cast<std::uint64_t>(p.kind()) << 32) | p.transmission);
+                                   (static_cast<std::uint64_t>(p.kind()) << 32) | p.number());
 }
 }  // namespace
 
@@ -29,6 +29,9 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
         if (verdict != Verdict::Accepted) [[unlikely]] {
             if (verdict == Verdict::Kept) {
                 attend(here.link);
+            } else if (verdict == Verdict::Marked) {
+                const Packet copy = packet;  // so that the packet itself need not have an address
+                carry_marked<kKind>(hop, copy, s, c);
             } else {
                 on_dropped<kKind>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
                 if (verdict == Verdict::DroppedScripted)
@@ -37,27 +40,47 @@ SF_INLINE void Network::carry(std::uint32_t hop, Packet& packet, Subflow& s, Con
             return;
         }
         at = link.arrival();
-        if (here.leads == Leads::ToTheClock || at > horizon_) {
-            link.hold(packet);
-            if (here.leads == Leads::ToTheClock) events_.schedule(link_source(here.link), link.next_arrival());
-            return;
-        }
-        link.pass();
-        if constexpr (kKind != PacketKind::Ack) {
-            if (here.leads == Leads::ToReceiver) {
-                receive<kKind>(packet, s, c, at);
-                return;
-            }
-        }
+        if (has_left<kKind>(here, packet, s, c, at)) return;
         ++hop;
         ++packet.hop;
     }
 }
 
+// A link has accepted a packet, which gets to its far end at `at`. Returns false if it goes on to the next link at
+// once.
+template <PacketKind kKind>
+SF_INLINE bool Network::has_left(Hop here, const Packet& packet, Subflow& s, Connection& c, Nanos at) {
+    Link& link = links_[here.link];
+    if (here.leads == Leads::ToTheClock || at > horizon_) {
+        link.hold(packet);
+        if (here.leads == Leads::ToTheClock) events_.schedule(link_source(here.link), link.next_arrival());
+        return true;
+    }
+    link.pass();
+    if constexpr (kKind != PacketKind::Ack) {
+        if (here.leads == Leads::ToReceiver) {
+            receive<kKind>(packet, s, c, at);
+            return true;
+        }
+    }
+    return false;
+}
+
+// Goes on with a packet that the `hop`-th link of a route has accepted and marked.
+template <PacketKind kKind>
+void Network::carry_marked(std::uint32_t hop, Packet packet, Subflow& s, Connection& c) {
+    packet.mark();
+    const Hop here = hops_[hop];
+    const Nanos at = links_[here.link].arrival();
+    if (has_left<kKind>(here, packet, s, c, at)) return;
+    ++packet.hop;
+    carry<kKind>(hop + 1, packet, s, c, at);
+}
+
 template <PacketKind kKind>
 SF_INLINE void Network::receive(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
-    if (c.captured) [[unlikely]]
-        note_packet(c, packet, Station::Receiver, at);
+    if (c.looks_at_packets) [[unlikely]]
+        look_at_arrival(packet, s, c, at);
     if constexpr (kKind == PacketKind::Handshake) return on_handshake_at_receiver(packet, s, c, at);
     ++packets_delivered_;
     ++s.arrived_pkts;
@@ -130,8 +153,10 @@ SF_INLINE void Network::transmit(Connection& c, Subflow& s, std::uint32_t index,
     packet.extension = s.acks_heard;
     packet.size = static_cast<std::uint16_t>(c.payload_of(sent.data_seq) + c.header_bytes);
     packet.set_tag(PacketKind::Data, s.incarnation);
-    if (c.captured) [[unlikely]]
-        note_packet(c, packet, Station::Sender, now_);
+    if (c.looks_at_packets) [[unlikely]] {
+        const Packet copy = packet;
+        packet.transmission = looked_at_data(copy, s, c);
+    }
     carry<PacketKind::Data>(s.route, packet, s, c, now_);
 }
 
@@ -373,15 +398,6 @@ SF_INLINE void Network::take_data(Connection& c, std::uint32_t ordinal, std::uin
         end_if_delivered(c, at);
 }
 
-void Network::end_if_delivered(Connection& c, Nanos at) {
-    if (c.reassembly.next() <= c.final_data_seq || c.ended_at < kNever) return;
-    c.ended_at = at;
-    if (c.final_data_seq != c.last_data_seq) return;  // stopped before its end
-    c.completed_at = at;
-    marks_.add(at, MarkKind::Completed, static_cast<std::uint32_t>(&c - connections_.data()),
-               to_seconds(at - c.started_at));
-}
-
 void Network::send_delayed_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at) {
     s.receiver.on_delay_over(scenario_->transport);
     if (c.defers_data) s.lane.add(at, DataLane::kTimer, c.arrival_turn++);
@@ -399,25 +415,16 @@ void Network::send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at)
     ack.set_tag(PacketKind::Ack, s.incarnation);
     if (s.receiver.has_sack_blocks() || c.reassembly.is_limited()) [[unlikely]]
         ack.extension = make_extension({s.receiver.take_sack_blocks(), c.reassembly.advertise()});
-    if (c.captured) [[unlikely]]
-        note_packet(c, ack, Station::Receiver, at);
+    if (c.looks_at_packets) [[unlikely]] {
+        const Packet copy = ack;
+        ack = looked_at_ack(copy, s, c, at);
+    }
     carry<PacketKind::Ack>(s.ack_route, ack, s, c, at);
 }
 
-std::uint32_t Network::make_extension(const AckExtension& content) {
-    if (free_extensions_.empty()) {
-        ack_extensions_.push_back(content);
-        return static_cast<std::uint32_t>(ack_extensions_.size() - 1);
-    }
-    const std::uint32_t slot = free_extensions_.front();
-    free_extensions_.pop_front();
-    ack_extensions_[slot] = content;
-    return slot;
-}
-
 void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
-    if (c.captured) [[unlikely]]
-        note_packet(c, packet, Station::Sender, now_);
+    if (c.looks_at_packets) [[unlikely]]
+        look_at_answer(packet, s, c);
     std::span<const SeqRange> blocks;
     if (packet.extension != kNoExtension) [[unlikely]] {
         const AckExtension& extension = ack_extensions_[packet.extension];
@@ -433,7 +440,7 @@ void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
     if (is_current(s, packet) && s.is_established) [[likely]] {
         const Siblings view = c.is_coupled ? gather_siblings(c, packet.subflow) : Siblings{};
         s.is_potentially_failed = false;
-        s.acks_heard = packet.transmission + 1;
+        s.acks_heard = packet.number() + 1;
         const AckOutcome outcome =
             s.sender.on_ack(packet.seq, blocks, packet.sent_time, now_, view, scenario_->transport);
         if (outcome.newly_delivered != 0) measurement_.add_rtt(s.connection, now_ - packet.sent_time);
@@ -445,6 +452,8 @@ void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
         }
         if (outcome.began_recovery) [[unlikely]]
             marks_.add(now_, MarkKind::Loss, packet.subflow, s.sender.effective_cwnd_pkts());
+        if (outcome.answered_marks) [[unlikely]]
+            marks_.add(now_, MarkKind::Marked, packet.subflow, s.sender.effective_cwnd_pkts());
         if (c.calls_agent && calls_agent(packet.subflow)) [[unlikely]]
             return;
         if (c.is_full) [[likely]]
@@ -552,12 +561,6 @@ Siblings Network::gather_siblings(Connection& c, std::uint32_t self) {
     return view;
 }
 
-void Network::start_datagrams(std::uint32_t index) {
-    DatagramSource& source = connections_[subflows_[index].connection].datagrams;
-    source.start(now_);
-    events_.schedule(timer_source(index), source.wake_at());
-}
-
 void Network::send_datagrams(std::uint32_t index) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
@@ -570,7 +573,7 @@ void Network::send_datagrams(std::uint32_t index) {
     packet.subflow = index;
     packet.size = static_cast<std::uint16_t>(scenario_->flows[s.connection].datagrams.packet.value);
     packet.set_tag(PacketKind::Datagram, 0);
-    if (c.captured) [[unlikely]]
+    if (c.looks_at_packets) [[unlikely]]
         note_packet(c, packet, Station::Sender, now_);
     carry<PacketKind::Datagram>(s.route, packet, s, c, now_);
 }
@@ -587,7 +590,7 @@ void Network::send_handshake(std::uint32_t index, HandshakeStep step, Nanos echo
     packet.set_tag(PacketKind::Handshake, s.incarnation);
     // Each end counts its own: what the other one has sent is not known before it arrives.
     packet.transmission = 2 * s.handshake_pkts[packet.goes_back()]++ + packet.goes_back();
-    if (c.captured) [[unlikely]]
+    if (c.looks_at_packets) [[unlikely]]
         note_packet(c, packet, packet.goes_back() ? Station::Receiver : Station::Sender, at);
     carry<PacketKind::Handshake>(packet.goes_back() ? s.ack_route : s.route, packet, s, c, at);
 }

@@ -17,6 +17,9 @@ enum class HandshakeStep : std::uint8_t {
     JoinAck,  // answers the ACK of a further subflow, which carries nothing before (RFC 8684 section 3.2)
 };
 
+// The ECN field of the IP header, by its bits. Source: RFC 3168 section 5, RFC 8311
+enum class Ecn : std::uint8_t { NotCapable, Ect1, Ect0, Marked };
+
 inline constexpr std::uint32_t kNoExtension = 0xffffffff;
 inline constexpr std::uint8_t kIncarnationMask = 0x3f;
 
@@ -24,11 +27,13 @@ inline constexpr std::uint8_t kIncarnationMask = 0x3f;
 // link's packets lie side by side in memory. Sequence numbers count packets of one MSS (the last of a transfer may be
 // shorter).
 struct Packet {
-    Nanos sent_time;                 // data: when this copy left the sender; ACK: the echo of it (RFC 7323 timestamps)
-    std::uint32_t seq = 0;           // data: subflow sequence number; ACK: next expected one (cumulative)
-    std::uint32_t transmission = 0;  // data: which transmission of the subflow this is; ACK: the one that triggered it
-    std::uint32_t subflow = 0;       // index into Network's subflows
-    std::uint32_t data_seq = 0;      // data: connection-level number; ACK: next expected one (the DATA_ACK)
+    Nanos sent_time;        // data: when this copy left the sender; ACK: the echo of it (RFC 7323 timestamps)
+    std::uint32_t seq = 0;  // data: subflow sequence number; ACK: next expected one (cumulative)
+    // data: which transmission of the subflow this is; ACK: the number of this one. Above kNumberBits, where a flow
+    // speaks of marks: data: the ECN field and whether its TCP header has CWR; ACK: AE, CWR and ECE.
+    std::uint32_t transmission = 0;
+    std::uint32_t subflow = 0;   // index into Network's subflows
+    std::uint32_t data_seq = 0;  // data: connection-level number; ACK: next expected one (the DATA_ACK)
     // ACK: slot in Network's pool of SACK blocks and window updates; data: how many ACKs its sender has heard of, for
     // which the echo of a timestamp stands in reality (RFC 7323)
     std::uint32_t extension = kNoExtension;
@@ -43,6 +48,33 @@ struct Packet {
     void set_tag(PacketKind kind, std::uint8_t incarnation) {
         tag = static_cast<std::uint8_t>(static_cast<std::uint8_t>(kind) | incarnation << 2);
     }
+    static constexpr int kNumberBits = 29;
+    static constexpr std::uint32_t kNumberMask = (1u << kNumberBits) - 1;
+    std::uint32_t number() const { return transmission & kNumberMask; }
+    // What of ECN the header of TCP says: of data 1 for CWR, of an ACK AE, CWR and ECE as a number of three bits.
+    std::uint8_t ecn_flags() const {
+        const std::uint32_t bits = transmission >> kNumberBits;
+        return static_cast<std::uint8_t>(kind() == PacketKind::Data ? bits >> 2 : bits);
+    }
+    void set_ecn_flags(std::uint32_t flags) {
+        const std::uint32_t ecn = kind() == PacketKind::Data ? transmission >> kNumberBits & 3 : 0;
+        const std::uint32_t bits = kind() == PacketKind::Data ? ecn | flags << 2 : flags;
+        transmission = number() | bits << kNumberBits;
+    }
+    Ecn ecn() const {
+        return kind() == PacketKind::Data ? static_cast<Ecn>(transmission >> kNumberBits & 3) : Ecn::NotCapable;
+    }
+    // Of data only.
+    void set_ecn(Ecn ecn) {
+        transmission = (transmission & ~(3u << kNumberBits)) | static_cast<std::uint32_t>(ecn) << kNumberBits;
+    }
+    // A queue marks it instead of dropping it. Returns false where its sender would not be told.
+    bool mark() {
+        if (ecn() == Ecn::NotCapable) return false;
+        set_ecn(Ecn::Marked);
+        return true;
+    }
+
     bool goes_back() const { return kind() == PacketKind::Ack || (kind() == PacketKind::Handshake && (seq & 1) != 0); }
 
     Packet() = default;

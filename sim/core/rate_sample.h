@@ -19,6 +19,7 @@ struct DeliverySample {
     Nanos srtt{};  // of the subflow
     double newly_delivered_pkts = 0;
     double newly_lost_pkts = 0;              // marked lost because of this acknowledgement
+    double newly_marked_pkts = 0;            // that the receiver newly reports as marked by queues
     double inflight_pkts = 0;                // after it (RFC 6675 pipe)
     double prior_inflight_pkts = 0;          // before it
     std::uint64_t delivered_pkts = 0;        // of the subflow so far, these included

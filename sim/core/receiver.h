@@ -1,6 +1,7 @@
 // The receiving ends: per subflow (what to acknowledge) and per connection (in-order delivery to the application).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <utility>
@@ -93,6 +94,16 @@ public:
         return echo_;
     }
     std::uint32_t next_ack_number() { return acks_sent_++; }
+    // The packet that comes next, which left at `sent_time`, is acknowledged at once.
+    void acknowledge_next_at_once(Nanos sent_time) {
+        if (unacked_ != 0) return;
+        echo_ = sent_time;
+        unacked_ = 1;
+    }
+    // Packets wait for their acknowledgement.
+    bool owes_ack() const { return unacked_ != 0; }
+    // The next two packets are acknowledged at once where ACKs are delayed as in Linux (tcp_enter_quickack_mode).
+    void quicken() { quick_acks_left_ = std::max(quick_acks_left_, 2u); }
 
     // The duplicate that came last, once (RFC 2883 section 4), then the most recently changed block (RFC 2018 section
     // 4).

@@ -48,6 +48,8 @@ constexpr Named kIntervalColumns[] = {
     {"interval_rtt_gradient", ""},
     {"utility", ""},
 };
+// Of subflows whose ends speak of marks, and of links that may mark.
+constexpr Named kMarksColumn[] = {{"marks_pkts", "pkt"}};
 // Of flows that a learning agent steers as a whole or with others, or else of each of their subflows.
 constexpr Named kRewardColumn[] = {{"reward", ""}};
 constexpr Named kLinkColumns[] = {
@@ -88,11 +90,14 @@ void check_interval(Nanos interval) {
 std::size_t Recorder::column_count(const Scenario& scenario) {
     std::size_t count =
         scenario.flows.size() * std::size(kFlowColumns) + scenario.links.size() * std::size(kLinkColumns);
+    for (const LinkSpec& link : scenario.links)
+        if (may_mark(link.discipline)) ++count;
     for (const FlowSpec& flow : scenario.flows) {
         if (flow.paths.size() > 1) count += std::size(kMultipathColumns) + flow.paths.size();
         if (sends_datagrams(flow.kind)) continue;
         count += flow.paths.size() * std::size(kSubflowColumns);
         const Controller controller = make_controller(flow.controller);
+        if (ecn_mode(scenario, flow, ecn_use_of(controller)) != EcnMode::Off) count += flow.paths.size();
         if (monitors_intervals(controller)) count += flow.paths.size() * std::size(kIntervalColumns);
         if (has_reward(agent_of(controller), TraceScope::Flow)) ++count;
         if (has_reward(agent_of(controller), TraceScope::Subflow)) count += flow.paths.size();
@@ -112,6 +117,7 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
         if (network.connections()[i].is_multipath()) add(TraceScope::Flow, i, kMultipathColumns);
     }
     has_intervals_.resize(network.subflows().size());
+    for (const Subflow& s : network.subflows()) has_marks_.push_back(s.ecn != EcnMode::Off);
     for (std::uint32_t i = 0; i < network.subflows().size(); ++i) {
         const Connection& c = network.connections()[network.subflows()[i].connection];
         if (sends_datagrams(c.kind)) continue;
@@ -120,9 +126,13 @@ Recorder::Recorder(const Network& network, Nanos interval) : interval_(interval)
         if (has_reward(network, i, TraceScope::Subflow)) add(TraceScope::Subflow, i, kRewardColumn);
         // Of the controller it starts with: columns do not come and go with an event that changes it.
         has_intervals_[i] = network.subflows()[i].sender.monitor() ? 1 : 0;
+        if (has_marks_[i] != 0) add(TraceScope::Subflow, i, kMarksColumn);
         if (has_intervals_[i] != 0) add(TraceScope::Subflow, i, kIntervalColumns);
     }
-    for (std::uint32_t i = 0; i < network.links().size(); ++i) add(TraceScope::Link, i, kLinkColumns);
+    for (std::uint32_t i = 0; i < network.links().size(); ++i) {
+        add(TraceScope::Link, i, kLinkColumns);
+        if (may_mark(network.scenario().links[i].discipline)) add(TraceScope::Link, i, kMarksColumn);
+    }
 
     capacity_ = static_cast<std::size_t>(network.scenario().duration / interval_);
     if (capacity_ > data_.max_size() / std::max<std::size_t>(columns_.size(), 1)) throw std::bad_alloc();
@@ -148,6 +158,7 @@ Recorder::Recorder(const Recorder& other)
     : interval_(other.interval_),
       columns_(other.columns_),
       has_intervals_(other.has_intervals_),
+      has_marks_(other.has_marks_),
       capacity_(other.capacity_),
       data_(other.data_),
       count_(other.count()),
@@ -193,10 +204,12 @@ void Recorder::read_counters(const Network& network) {
     last_.subflows.clear();
     for (const Subflow& s : network.subflows()) {
         const SenderStats& stats = s.sender.stats();
-        last_.subflows.push_back({s.received_bytes, s.goodput_bytes, stats.marked_lost, stats.handed_pkts()});
+        last_.subflows.push_back(
+            {s.received_bytes, s.goodput_bytes, stats.marked_lost, stats.handed_pkts(), s.marked_pkts});
     }
     last_.links.clear();
-    for (const Link& l : network.links()) last_.links.push_back({drops_of(l.stats()), l.busy_until(network.now())});
+    for (const Link& l : network.links())
+        last_.links.push_back({drops_of(l.stats()), l.stats().marks, l.busy_until(network.now())});
 }
 
 void Recorder::sample(const Network& network) {
@@ -242,6 +255,7 @@ void Recorder::sample(const Network& network) {
         }
         if (const auto subflow = static_cast<std::uint32_t>(i); has_reward(network, subflow, TraceScope::Subflow))
             put(network.latest_reward(subflow).value_or(kNaN));
+        if (has_marks_[i] != 0) put(static_cast<double>(s.marked_pkts - last_.subflows[i].marked_pkts));
         if (has_intervals_[i] == 0) continue;
         static constexpr IntervalRecord kNone;
         const bool has_interval = sender.latest_interval() != nullptr;
@@ -259,6 +273,8 @@ void Recorder::sample(const Network& network) {
         put(static_cast<double>(link.queue_pkts(network.now())));
         put(static_cast<double>(drops_of(link.stats()) - last_.links[i].drops));
         put(to_seconds(link.busy_until(network.now()) - last_.links[i].busy) / to_seconds(interval_));
+        if (may_mark(network.scenario().links[i].discipline))
+            put(static_cast<double>(link.stats().marks - last_.links[i].marks));
     }
     read_counters(network);
     if (same_until(network.live_changes()) > network.now()) {

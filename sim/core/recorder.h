@@ -44,9 +44,11 @@ public:
             std::int64_t goodput_bytes = 0;
             std::int64_t marked_lost = 0;
             std::int64_t handed_pkts = 0;
+            std::int64_t marked_pkts = 0;
         };
         struct LinkCounters {
             std::int64_t drops = 0;
+            std::int64_t marks = 0;
             Nanos busy{};
         };
 
@@ -92,6 +94,7 @@ private:
     Nanos interval_;
     std::vector<TraceColumn> columns_;
     std::vector<std::uint8_t> has_intervals_;  // [subflow] there are columns of them
+    std::vector<std::uint8_t> has_marks_;      // [subflow] likewise
     std::size_t capacity_ = 0;
     std::vector<float> data_;  // column after column
     std::atomic<std::size_t> count_ = 0;

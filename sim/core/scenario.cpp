@@ -51,7 +51,9 @@ void check_codel(const CodelOptions& o, const std::string& where) {
 
 void check_discipline(const Discipline& discipline, const std::string& where) {
     if (const auto* red = std::get_if<RedOptions>(&discipline)) {
-        require(red->min_pkts >= 0 && red->max_pkts > red->min_pkts && std::isfinite(red->max_pkts),
+        // A step takes equal ones.
+        const bool ascends = red->max_pkts > red->min_pkts || (red->marks && red->max_pkts == red->min_pkts);
+        require(red->min_pkts >= 0 && ascends && std::isfinite(red->max_pkts),
                 where + ": RED's thresholds must be in ascending order");
         require(red->max_p > 0 && red->max_p <= 1, where + ": RED's max_p must be in (0, 1]");
         require(red->weight > 0 && red->weight <= 1, where + ": RED's weight must be in (0, 1]");
@@ -199,6 +201,19 @@ void check_controller_change(const Scenario& scenario, const EventSpec& event) {
 
 }  // namespace
 
+bool may_mark(const Discipline& discipline) {
+    const auto marks = [](const CodelOptions& o) { return o.marks || o.ce_threshold < kNever; };
+    if (const auto* red = std::get_if<RedOptions>(&discipline)) return red->marks;
+    if (const auto* codel = std::get_if<CodelOptions>(&discipline)) return marks(*codel);
+    if (const auto* fq = std::get_if<FqCodelOptions>(&discipline)) return marks(fq->codel);
+    return false;
+}
+
+EcnMode ecn_mode(const Scenario& scenario, const FlowSpec& flow, const EcnUse& use) {
+    if (sends_datagrams(flow.kind) || flow.ecn == EcnMode::Off) return EcnMode::Off;
+    return agreed_mode(flow.ecn.value_or(scenario.transport.ecn), use);
+}
+
 void check_event(const Scenario& scenario, const EventSpec& event) {
     require(is_time(event.at), "event: must happen in [0, 1e6] s");
     require(event.link.has_value() != event.flow.has_value(), "event: needs either a link or a flow");
@@ -237,8 +252,11 @@ void check_packet_numbers(const Scenario& scenario, std::span<const EventSpec> m
         }
         // A transfer has as many data numbers as it has packets; what its subflows send of it again they number anew.
         if (flow.size) together = most;
-        require(together < static_cast<double>(kMaxPackets),
-                "flow '" + flow.name + "': more than 2^31 packets could be sent within the duration" +
+        const EcnUse use = ecn_use_of(make_controller(flow.controller));
+        const bool has_marks = ecn_mode(scenario, flow, use) != EcnMode::Off;
+        require(together < static_cast<double>(has_marks ? Packet::kNumberMask : kMaxPackets),
+                "flow '" + flow.name + "': more than 2^" + (has_marks ? "29" : "31") +
+                    " packets could be sent within the duration" + (has_marks ? " by one that speaks of marks" : "") +
                     (slowest.size() > 1 ? " over its paths together" : "") +
                     "; allowed are lower rates, a shorter duration or larger packets");
     }

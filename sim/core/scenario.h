@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "agent/decider.h"
+#include "ecn.h"
 #include "gilbert.h"
 #include "jitter.h"
 #include "memory.h"
@@ -30,6 +31,9 @@ struct ScenarioError : std::runtime_error {
 
 // How a queue decides what to drop; nothing: drop-tail.
 using Discipline = std::variant<std::monostate, RedOptions, CodelOptions, FqCodelOptions>;
+
+// Whether packets may leave such a queue marked.
+bool may_mark(const Discipline& discipline);
 
 // One direction of a link: random loss, a queue, a transmitter of `rate`, then a wire of `delay`.
 struct LinkSpec {
@@ -113,6 +117,7 @@ struct FlowSpec {
     std::optional<Bytes> size;         // payload; none: endless
     std::optional<Bytes> recv_buffer;  // connection level; none: unlimited
     std::optional<Bytes> send_buffer;  // holds data until it is DATA_ACKed; none: unlimited
+    std::optional<EcnMode> ecn;        // what its two ends agree on; none: what the transport says
     DatagramSpec datagrams;            // Cbr and OnOff only
 };
 
@@ -198,6 +203,8 @@ struct TransportOptions {
     bool undo = false;  // take a reduction back when the loss behind it turns out to be none (RFC 3522, RFC 3708)
     CwndValidation cwnd_validation = CwndValidation::Hold;
     IdleRestart idle_restart = IdleRestart::Off;
+    // What the ends of flows agree on: Off, Classic or Accurate. A controller that needs more brings it with it.
+    EcnMode ecn = EcnMode::Off;
     // What MPTCP's DSS option takes from the payload of each data packet of an Mptcp flow (RFC 8684 section 3.3).
     Bytes dss_option{0};
     // Packets that are paced leave in bursts, as Linux makes them for segmentation offload: pacer.h.
@@ -226,6 +233,9 @@ struct Scenario {
 
 // A sender's set of subflows a packet was already sent on is a 32-bit mask.
 inline constexpr std::size_t kMaxSubflows = 32;
+
+// What the two ends of a flow agree on, with a controller that uses marks so.
+EcnMode ecn_mode(const Scenario& scenario, const FlowSpec& flow, const EcnUse& use);
 
 // Throws ScenarioError unless every index, size and rate is usable.
 void check_scenario(const Scenario& scenario);

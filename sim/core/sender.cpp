@@ -47,7 +47,9 @@ void SubflowSender::adopt_controller(std::uint64_t seed) {
             governs_recovery_ = set_up::governs_recovery(c);
             has_monitor_ = set_up::monitors_intervals(c);
             if (has_monitor_ && !monitor_) monitor_.emplace();
-            wants_every_step_ = sees_every_ack_ || samples_delivery_ || has_monitor_ || decisions_;
+            const bool always = sees_every_ack_ || samples_delivery_ || has_monitor_ || decisions_;
+            wants_every_step_ = always ? kAlways : 0;
+            marks_.has_answer = set_up::ecn_use(c).answers;
             if constexpr (FollowsStart<C>) c.on_start(window_, seed);
         },
         *controller_);
@@ -68,6 +70,7 @@ void SubflowSender::change_controller(const Controller& controller, std::uint64_
             prr_delivered_ = 0;
             prr_out_ = 0;
         }
+        if (governs_recovery_ && state_ == SenderState::Reduced) state_ = SenderState::Open;
         if (why != nullptr) why->set(sender_rules::kNewController, {window_.cwnd_pkts, window_.ssthresh_pkts});
     });
     if (monitor_) monitor_->forget_open();
@@ -218,19 +221,31 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
 
     const SenderState state_before = state_;
     AckSample sample = describe_ack(outcome.newly_delivered, snd_una_ - una_before, ack);
+    if ((wants_every_step_ & kForMarks) != 0) [[unlikely]]
+        sample.marked_pkts = take_marks(outcome);
     if (sees_every_ack_ && outcome.newly_delivered != 0) tell_every_ack(sample, ack.siblings);
-    if (state_ != SenderState::Open) [[unlikely]]
-        leave_recovery(ack, duplicate, sample, losses, outcome);
-    if (state_ == SenderState::Open) reduce_after_loss(ack, losses, sample, outcome);
+    if (state_ != SenderState::Open) [[unlikely]] {
+        if (state_ != SenderState::Reduced) {
+            leave_recovery(ack, duplicate, sample, losses, outcome);
+        } else if (!has_answered_marks()) {
+            end_reduction(sample, ack.siblings);
+        }
+    }
+    if (is_open()) reduce_after_loss(ack, losses, sample, outcome);
+    if (answers(sample) && state_ == SenderState::Open && !has_answered_marks()) [[unlikely]]
+        answer_marks(ack, sample, outcome);
     if (samples_delivery_ && outcome.newly_delivered != 0) [[unlikely]] {
         DeliverySample delivery = sampler_.sample(ack.now, ack.rtt(), stats_.marked_lost);
         delivery.newly_delivered_pkts = outcome.newly_delivered;
+        delivery.newly_marked_pkts = sample.marked_pkts;
         tell_delivery(delivery, ack.siblings);
     }
-    if (state_ == SenderState::Recovery) {
+    if (state_ == SenderState::Recovery || state_ == SenderState::Reduced) {
         if (!governs_recovery_) update_recovery_window(outcome, losses.found, ack.now, ack.options);
-    } else if (outcome.has_advanced && state_before != SenderState::Recovery && sample.is_cwnd_limited) {
-        // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd).
+    } else if (outcome.has_advanced && state_before != SenderState::Recovery && state_before != SenderState::Reduced &&
+               sample.is_cwnd_limited && !answers(sample)) {
+        // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd), nor do those that
+        // tell of marks (RFC 3168 section 6.1.2).
         decide(Cause::Ack, ack.now, sender_rules::kUnexplained, [&](Reason* why) {
             sample.why = why;
             grow_window<true>(sample, ack.siblings);
@@ -341,7 +356,7 @@ SF_INLINE void SubflowSender::reduce_after_loss(const Ack& ack, const LossVerdic
         // them were acknowledged on the way back to Open.
         enter_recovery(ack.now, ack.siblings, ack.options);
         outcome.began_recovery = true;
-    } else if (losses.probe_repaired) [[unlikely]] {
+    } else if (losses.probe_repaired && !has_answered_marks()) [[unlikely]] {
         // RFC 8985 section 7.4: the loss was real, and it is the only one.
         ++stats_.marked_lost;
         tell_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), ack.now}, ack.siblings);
@@ -446,13 +461,16 @@ bool SubflowSender::detect_losses() {
 }
 
 void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings, const TransportOptions& options) {
-    const CongestionEvent event{CongestionKind::FastRetransmit, static_cast<double>(pipe_), now};
-    // RFC 6937: what was outstanding when recovery began, lost packets included. Linux: the window then.
-    prr_flight_size_ = options.prr == Prr::Linux ? window_.cwnd_pkts : static_cast<double>(snd_nxt_ - snd_una_);
-    prr_delivered_ = 0;
-    prr_out_ = 0;
+    // A window is reduced once, for marks or for losses (RFC 3168 section 6.1.2; Linux tcp_enter_recovery).
+    const bool is_reduced = has_answered_marks() && !governs_recovery_;
+    if (state_ != SenderState::Reduced) begin_rate_reduction(options);
     prepare_undo(options);
-    tell_controller(event, siblings);
+    if (is_reduced) {
+        undo_cwnd_ = 0;
+    } else {
+        tell_controller({CongestionKind::FastRetransmit, static_cast<double>(pipe_), now}, siblings);
+        marks_.owes_cwr = true;
+    }
     state_ = SenderState::Recovery;
     recovery_point_ = snd_nxt_;
     owes_first_retransmission_ = true;
@@ -462,7 +480,9 @@ void SubflowSender::enter_recovery(Nanos now, const Siblings& siblings, const Tr
 }
 
 void SubflowSender::tell_controller(CongestionEvent event, const Siblings& siblings) {
-    const Cause cause = event.kind == CongestionKind::Timeout ? Cause::Timeout : Cause::Loss;
+    const Cause cause = event.kind == CongestionKind::Timeout ? Cause::Timeout
+                        : event.kind == CongestionKind::Mark  ? Cause::Mark
+                                                              : Cause::Loss;
     event.srtt = rtt_.has_sample() ? rtt_.srtt() : Nanos(0);
     let_controller_decide(cause, event.now, [&](auto& controller, Reason* why) {
         event.why = why;
@@ -474,46 +494,21 @@ void SubflowSender::tell_controller(CongestionEvent event, const Siblings& sibli
     acked_since_loss_ = 0;
 }
 
-void SubflowSender::update_recovery_window(const AckOutcome& ack, bool found_losses, Nanos now,
-                                           const TransportOptions& options) {
-    if (options.prr == Prr::Off) {
-        // RFC 6675 section 5, step (4.2): no inflation, cwnd = ssthresh at once
-        decide(Cause::Loss, now, sender_rules::kSackRecovery,
-               [&](Reason*) { window_.cwnd_pkts = window_.ssthresh_pkts; });
-        return;
-    }
-    // RFC 6937 section 3.1, PRR with the slow-start reduction bound. RFC 9937 and Linux tcp_cwnd_reduction grant the
-    // extra packet of that bound only to an ACK that moves on without news of further losses.
-    prr_delivered_ += ack.newly_delivered;
-    const double pipe = pipe_;
-    double send = 0;
-    if (pipe > window_.ssthresh_pkts) {
-        send = std::ceil(prr_delivered_ * window_.ssthresh_pkts / prr_flight_size_) - prr_out_;
-    } else {
-        double limit = std::max(prr_delivered_ - prr_out_, static_cast<double>(ack.newly_delivered));
-        if (options.prr == Prr::Rfc6937 || (ack.has_advanced && !found_losses)) limit += 1;
-        send = std::min(window_.ssthresh_pkts - pipe, limit);
-    }
-    decide(Cause::Loss, now, sender_rules::kRateReduction, [&](Reason* why) {
-        if (why != nullptr)
-            why->set(sender_rules::kRateReduction,
-                     {pipe, prr_delivered_, static_cast<double>(prr_out_), prr_flight_size_, std::max(send, 0.0)});
-        window_.cwnd_pkts = std::max(pipe + std::max(send, 0.0), 1.0);
-    });
-}
-
 void SubflowSender::on_timeout(Nanos now, const Siblings& siblings, const TransportOptions& options) {
     SF_ASSERT(has_outstanding());
     account_cwnd(now);
     // Linux tcp_enter_loss: the recovery has lowered ssthresh for this window of data already.
-    const bool is_within_recovery =
-        options.rto_rule == RtoRule::Linux && state_ == SenderState::Recovery && !governs_recovery_;
+    const bool is_within_recovery = options.rto_rule == RtoRule::Linux &&
+                                    (state_ == SenderState::Recovery || state_ == SenderState::Reduced) &&
+                                    !governs_recovery_;
     if (backoffs_ == 0 && !is_within_recovery) {
         const CongestionEvent event{CongestionKind::Timeout, static_cast<double>(pipe_), now};
         prepare_undo(options);
         tell_controller(event, siblings);
     }
     state_ = SenderState::Loss;
+    marks_.reduced_until = 0;
+    marks_.owes_cwr = true;
     probe_ = Probe::None;
     probe_deadline_ = kNever;
     owes_first_retransmission_ = false;

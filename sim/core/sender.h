@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "boxed.h"
 #include "cc/controller.h"
 #include "decision.h"
+#include "ecn.h"
 #include "monitor_interval.h"
 #include "pacer.h"
 #include "range_set.h"
@@ -17,6 +19,7 @@
 #include "ring.h"
 #include "rtt_estimator.h"
 #include "scenario.h"
+#include "sender_stats.h"
 #include "sent_packet.h"
 #include "units.h"
 
@@ -24,46 +27,11 @@ namespace subflow {
 
 class Controller;  // cc/controllers.h, which is left to the sources that speak to one
 
-enum class SenderState : std::uint8_t { Open, Recovery, Loss };
-
-// What a sender counted since the start of the run.
-struct SenderStats {
-    std::int64_t packets_sent = 0;  // retransmissions included
-    std::int64_t retransmits = 0;
-    std::int64_t marked_lost = 0;
-    std::int64_t fast_retransmits = 0;  // recovery episodes
-    std::int64_t timeouts = 0;
-    std::int64_t tail_probes = 0;
-    std::int64_t undone = 0;   // reductions taken back
-    double cwnd_seconds = 0;   // integral of cwnd over time
-    double clock_seconds = 0;  // time established
-    double rtt_seconds = 0;    // sum of the RTT samples
-    std::int64_t rtt_samples = 0;
-
-    // What the connection gave it to send.
-    std::int64_t handed_pkts() const { return packets_sent - retransmits; }
-};
-
-// What one ACK did, for the connection and the observers.
-struct AckOutcome {
-    std::uint32_t newly_delivered = 0;
-    bool has_advanced = false;  // the cumulative acknowledgement moved
-    bool began_recovery = false;
-    bool ended_recovery = false;   // recovery or loss state left
-    bool ended_overshoot = false;  // and that for the first time, after the slow start that went too far
-};
-
-// What a timer did.
-struct TimerOutcome {
-    bool timed_out = false;       // the retransmission timeout
-    bool began_recovery = false;  // the reordering window passed without the missing packets
-    bool wants_probe = false;     // call probe_with_new() or probe_with_last()
-};
-
-struct Transmission {
-    std::uint32_t seq = 0;
-    std::uint32_t data_seq = 0;
-    std::uint32_t number = 0;  // counts every transmission of the subflow
+enum class SenderState : std::uint8_t {
+    Open,
+    Reduced,  // the window goes down because of marks, over a round trip (Linux TCP_CA_CWR)
+    Recovery,
+    Loss,
 };
 
 // A state machine without a network: it is told of ACKs and expiries and asked for packets. Sequence numbers count
@@ -161,6 +129,16 @@ public:
     AckOutcome on_ack(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks, Nanos echo, Nanos now,
                       const Siblings& siblings, const TransportOptions& options);
 
+    // What the acknowledgement says of marks that is processed next. Only where the two ends speak of them.
+    void hear_marks(EcnMode mode, const EcnEcho& echo, std::uint32_t cumulative, bool is_long, std::uint32_t payload) {
+        if (marks_.hear(mode, echo, is_long || cumulative - snd_una_ > kAceMask, payload))
+            wants_every_step_ |= kForMarks;
+    }
+    // Whether the next new packet tells the receiver that the window was reduced; once (RFC 3168 section 6.1.2).
+    bool take_cwr() { return std::exchange(marks_.owes_cwr, false); }
+    // Whether a packet that left just now had been sent before.
+    bool is_retransmission(std::uint32_t seq) const { return (packets_[seq].flags() & kRetransmitted) != 0; }
+
     // When on_timer() wants to be called: the earliest of the retransmission timeout, the tail loss probe, the end of
     // the reordering window and, while pacing alone holds a packet back, the time it may leave.
     Nanos timer_deadline(Nanos now, const TransportOptions& options) {
@@ -188,10 +166,13 @@ public:
     void penalise(Nanos now);
 
     SenderState state() const { return state_; }
+    // Nothing is being repaired.
+    bool is_open() const { return state_ <= SenderState::Reduced; }
     const Window& window() const { return window_; }
     // The window as siblings should see it: ssthresh in recovery, as in Linux MPTCP's coupled controllers.
     double effective_cwnd_pkts() const {
-        return state_ == SenderState::Recovery && !governs_recovery_ ? window_.ssthresh_pkts : window_.cwnd_pkts;
+        const bool is_reducing = state_ == SenderState::Recovery || state_ == SenderState::Reduced;
+        return is_reducing && !governs_recovery_ ? window_.ssthresh_pkts : window_.cwnd_pkts;
     }
     const RttEstimator& rtt() const { return rtt_; }
     const Controller& controller() const { return *controller_; }
@@ -207,7 +188,7 @@ public:
     Nanos next_expiry() const { return std::min(rto_deadline_, std::min(probe_deadline_, reordering_deadline_)); }
     // How long RACK waits for a packet that others have overtaken (RFC 8985 section 6.2, step 4).
     Nanos reordering_window() const {
-        const bool is_certain = state_ != SenderState::Open || sacked_count_ >= 3;
+        const bool is_certain = !is_open() || sacked_count_ >= 3;
         if (!reordering_seen_ && is_certain) return Nanos(0);
         return std::min(rtt_.min_rtt() / 4 * reordering_steps_, rtt_.srtt());
     }
@@ -298,6 +279,7 @@ private:
     enum class Probe : std::uint8_t { None, New, Last };
     enum Flags : std::uint8_t { kInPipe = 1, kSacked = 2, kLost = 4, kRetransmitted = 8 };
 
+    enum EveryStep : std::uint8_t { kAlways = 1, kForMarks = 2 };  // controller or observer; the next acknowledgement
     // An acknowledgement in hand: the arguments of on_ack().
     struct Ack {
         std::uint32_t cumulative;
@@ -487,13 +469,20 @@ private:
     void leave_recovery(const Ack& ack, SeqRange duplicate, AckSample& sample, LossVerdict& losses,
                         AckOutcome& outcome);
     void tell_recovered(AckSample& sample, const Siblings& siblings);
+    std::uint32_t take_marks(const AckOutcome& outcome);
+    // This window has been reduced because of marks: a loss in it is answered already.
+    bool has_answered_marks() const { return snd_una_ < marks_.reduced_until; }
+    void answer_marks(const Ack& ack, AckSample& sample, AckOutcome& outcome);
+    bool answers(const AckSample& sample) const { return sample.marked_pkts > 0 && marks_.has_answer; }
+    void end_reduction(AckSample& sample, const Siblings& siblings);
+    void begin_rate_reduction(const TransportOptions& options);
     void give_memory_back();
     void reduce_after_loss(const Ack& ack, const LossVerdict& losses, AckSample& sample, AckOutcome& outcome);
     // (Re)starts the probe timer if a probe could tell anything: RFC 8985 section 7.2.
     void start_probe_timer(const TransportOptions& options) {
         if (options.loss_detection == LossDetection::Rack) {
-            const bool may_probe = state_ == SenderState::Open && sacked_count_ == 0 && lost_pending_ == 0 &&
-                                   probe_ == Probe::None && has_outstanding();
+            const bool may_probe =
+                is_open() && sacked_count_ == 0 && lost_pending_ == 0 && probe_ == Probe::None && has_outstanding();
             probe_deadline_ = may_probe ? std::min(probe_starts_ + probe_timeout(), rto_deadline_) : kNever;
         }
         probe_starts_ = kNever;
@@ -526,12 +515,12 @@ private:
     Probe probe_ = Probe::None;  // under way
     std::uint8_t backoffs_ = 0;
     bool owes_first_retransmission_ = false;
-    bool wants_every_step_ = false;  // controller or observer: is_ordinary() never holds
-    bool sees_every_ack_ = false;    // the controller has on_every_ack
-    bool samples_delivery_ = false;  // the controller has on_delivery
-    bool has_monitor_ = false;       // the controller monitors intervals
-    bool governs_recovery_ = false;  // the controller has kGovernsRecovery
-    bool paces_in_bursts_ = false;   // TransportOptions::tso
+    std::uint8_t wants_every_step_ = 0;  // else is_ordinary() may hold
+    bool sees_every_ack_ = false;        // the controller has on_every_ack
+    bool samples_delivery_ = false;      // the controller has on_delivery
+    bool has_monitor_ = false;           // the controller monitors intervals
+    bool governs_recovery_ = false;      // the controller has kGovernsRecovery
+    bool paces_in_bursts_ = false;       // TransportOptions::tso
     // Use of the window in this round trip and the one before
     bool round_was_limited_ = false;
     bool last_round_was_limited_ = false;
@@ -587,6 +576,7 @@ private:
     double prr_flight_size_ = 1;
     double prr_delivered_ = 0;
 
+    EcnHeard marks_;
     DeliverySampler sampler_;         // in use if samples_delivery_
     Boxed<IntervalMonitor> monitor_;  // if the controller monitors intervals
     Nanos delivered_at_{};            // when the latest acknowledgement came that was not ordinary

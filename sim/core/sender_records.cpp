@@ -49,7 +49,7 @@ void SubflowSender::check_monitor() const {
 void SubflowSender::record_decisions(const DecisionLog::Limits& limits) {
     if (!decisions_) decisions_.emplace();
     decisions_->set_limits(limits);
-    wants_every_step_ = true;
+    wants_every_step_ |= kAlways;
 }
 
 void SubflowSender::record_start(Nanos now) {
@@ -80,7 +80,7 @@ void SubflowSender::continue_books(SubflowSender&& predecessor) {
     if (monitor_ && predecessor.monitor_) monitor_->continue_records(std::move(*predecessor.monitor_));
     if (!predecessor.decisions_) return;
     decisions_ = std::move(predecessor.decisions_);
-    wants_every_step_ = true;
+    wants_every_step_ |= kAlways;
 }
 
 }  // namespace subflow

@@ -30,6 +30,20 @@ inline constexpr RuleInfo kSackRecovery{
     .source = "RFC 6675 section 5, step (4.2)",
     .numbers = {},
 };
+inline constexpr RuleInfo kMarked{
+    .name = "marked",
+    .formula = "cwnd = ssthresh at once: queues have marked packets, and nothing is lost",
+    .computed = "cwnd = ssthresh",
+    .source = "RFC 3168 section 6.1.2",
+    .numbers = {},
+};
+inline constexpr RuleInfo kReductionEnd{
+    .name = "reduction_end",
+    .formula = "cwnd = ssthresh: a packet is acknowledged that left after the answer to marks began",
+    .computed = "cwnd = ssthresh",
+    .source = "Linux tcp_end_cwnd_reduction",
+    .numbers = {},
+};
 inline constexpr RuleInfo kRateReduction{
     .name = "proportional_rate_reduction",
     .formula = "cwnd = pipe + what may be sent in proportion to what was delivered",
@@ -98,8 +112,8 @@ inline constexpr RuleInfo kUnexplained{
     .numbers = {},
 };
 
-inline constexpr std::array kAll{&kUnexplained,  &kInitialWindow, &kRecoveryExit, &kProbeRepaired,
-                                 &kSackRecovery, &kRateReduction, &kTimeout,      &kUndo,
-                                 &kUnusedWindow, &kIdleRestart,   &kPenalised,    &kNewController};
+inline constexpr std::array kAll{&kUnexplained,   &kInitialWindow, &kRecoveryExit, &kProbeRepaired, &kSackRecovery,
+                                 &kRateReduction, &kTimeout,       &kUndo,         &kUnusedWindow,  &kIdleRestart,
+                                 &kPenalised,     &kNewController, &kMarked,       &kReductionEnd};
 
 }  // namespace subflow::sender_rules

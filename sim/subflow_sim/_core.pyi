@@ -279,6 +279,13 @@ class IdleRestart(enum.Enum):
 
     LINUX = 2
 
+class EcnMode(enum.Enum):
+    OFF = 0
+
+    RFC3168 = 1
+
+    ACCECN = 3
+
 class JitterKind(enum.Enum):
     UNIFORM = 0
 
@@ -364,6 +371,12 @@ class TransportOptions:
     def idle_restart(self, arg: IdleRestart, /) -> None: ...
 
     @property
+    def ecn(self) -> EcnMode: ...
+
+    @ecn.setter
+    def ecn(self, arg: EcnMode, /) -> None: ...
+
+    @property
     def rto_max_ns(self) -> int: ...
 
     @rto_max_ns.setter
@@ -396,11 +409,11 @@ class Scenario:
     def use_loss_model(self, link: int, model: tuple[float, float, float, float]) -> None:
         """Instead of the plain loss: (p, r, good, bad)."""
 
-    def use_red(self, link: int, min_pkts: float, max_pkts: float, max_p: float, gentle: bool, weight: float, spreads: bool) -> None: ...
+    def use_red(self, link: int, min_pkts: float, max_pkts: float, max_p: float, gentle: bool, weight: float, spreads: bool, marks: bool = False) -> None: ...
 
-    def use_codel(self, link: int, target_ns: int, interval_ns: int) -> None: ...
+    def use_codel(self, link: int, target_ns: int, interval_ns: int, marks: bool = False, ce_threshold_ns: int | None = None) -> None: ...
 
-    def use_fq_codel(self, link: int, target_ns: int, interval_ns: int, quantum_bytes: int, flows: int) -> None: ...
+    def use_fq_codel(self, link: int, target_ns: int, interval_ns: int, quantum_bytes: int, flows: int, marks: bool = False, ce_threshold_ns: int | None = None) -> None: ...
 
     def add_drop(self, link: int, subflow: int, number: int, after_ns: int) -> None:
         """
@@ -420,7 +433,7 @@ class Scenario:
     def use_token_bucket(self, link: int, burst_bytes: int, peak_bps: float) -> None:
         """Tokens come at the rate given before."""
 
-    def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, send_buffer_bytes: int | None, backups: Sequence[int], lifetime_ns: int | None, rate_bps: float, packet_bytes: int, spacing: Spacing, mean_on_ns: int, mean_off_ns: int, host: int = 0) -> int:
+    def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, send_buffer_bytes: int | None, backups: Sequence[int], lifetime_ns: int | None, rate_bps: float, packet_bytes: int, spacing: Spacing, mean_on_ns: int, mean_off_ns: int, host: int = 0, ecn: EcnMode | None = None) -> int:
         """
         Paths are (forward links, reverse links), backups positions among them. Returns the index.
         """
@@ -465,6 +478,8 @@ class Cause(enum.Enum):
     SCHEDULE = 7
 
     ACTION = 8
+
+    MARK = 9
 
 class DecisionTable:
     @property
@@ -557,6 +572,18 @@ class PacketTable:
 
     @property
     def sack_count(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def ecn(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def ecn_flags(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def has_ecn_option(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
+
+    @property
+    def ecn_bytes(self) -> Annotated[NDArray[numpy.uint32], dict(shape=(None, 3), order='C', device='cpu', writable=False)]: ...
 
 class DrivenControllers:
     """
@@ -872,6 +899,8 @@ class SubflowState(enum.Enum):
 
     DATAGRAMS = 5
 
+    REDUCED = 6
+
 class SubflowsNow:
     @property
     def is_established(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]: ...
@@ -977,6 +1006,8 @@ class MarkKind(enum.Enum):
 
     STALE = 14
 
+    MARKED = 15
+
 class Mark:
     @property
     def time_ns(self) -> int: ...
@@ -1029,6 +1060,12 @@ class SubflowResult:
     def timeouts(self) -> int: ...
 
     @property
+    def marked_pkts(self) -> int: ...
+
+    @property
+    def mark_reductions(self) -> int: ...
+
+    @property
     def packets(self) -> PacketBalance: ...
 
     @property
@@ -1066,6 +1103,12 @@ class FlowResult:
     def retransmits(self) -> int: ...
 
     @property
+    def marked_pkts(self) -> int: ...
+
+    @property
+    def mark_reductions(self) -> int: ...
+
+    @property
     def reinjections(self) -> int: ...
 
     @property
@@ -1092,6 +1135,9 @@ class LinkResult:
 
     @property
     def drops_scripted(self) -> int: ...
+
+    @property
+    def marks(self) -> int: ...
 
     @property
     def mean_queue_pkts(self) -> float: ...

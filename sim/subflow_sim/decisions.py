@@ -49,6 +49,7 @@ _CAUSE_TEXTS: Mapping[str, str] = {
     "idle": "the end of a pause",
     "schedule": "a packet wants a subflow",
     "action": "a learning agent acted",
+    "mark": "queues marked packets",
 }
 # Endings of the names of numbers, and the symbols of their units
 _UNITS: Mapping[str, str] = {

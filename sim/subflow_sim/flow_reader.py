@@ -94,6 +94,7 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
         mean_on_s=values.get("on"),
         mean_off_s=values.get("off"),
         arrivals=arrivals,
+        ecn=values.get("ecn"),
     )
     if paths is not None:
         _check_slots(context, path, flow.controller, len(paths))

@@ -167,6 +167,23 @@ QUEUE_TABLE: tuple[Param, ...] = (
         applies_to=("red",),
     ),
     Param(
+        "ecn",
+        Dimension.FLAG,
+        "Marks packets instead of dropping them, if their flow understands that (RFC 3168; ecn of the transport). What "
+        "finds no room is dropped all the same.",
+        default=False,
+        applies_to=("red", *_CODEL),
+    ),
+    Param(
+        "ce_threshold",
+        Dimension.TIME,
+        "Packets that have waited longer are marked, whatever else is done with them: a step for dctcp and its kin. "
+        "Left out: none.",
+        minimum=1e-6,
+        maximum=100.0,
+        applies_to=_CODEL,
+    ),
+    Param(
         "target",
         Dimension.TIME,
         "Waiting time that is acceptable as the standing one.",

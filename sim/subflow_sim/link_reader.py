@@ -177,7 +177,8 @@ def _read_queue(context: Context, path: Path, value: object) -> _Queue:
             if threshold.limit_pkts is None:
                 report.add((*path, key), "RED counts packets", '"25pkt"')
     low, high = values.get("min"), values.get("max")
-    if low is not None and high is not None and low >= high:
+    is_step = values.get("ecn") is True and low == high
+    if low is not None and high is not None and low >= high and not is_step:
         report.add((*path, "max"), "not above min", f'more than "{low}pkt"')
     if kind == "red" and "weight" in value and values.get("mode") == "instantaneous":
         message = "the instantaneous mode has no average"
@@ -193,7 +194,8 @@ def _read_queue(context: Context, path: Path, value: object) -> _Queue:
 
 def _resolved_queue(queue: _Queue, rate_bps: float) -> QueueSpec:
     """The queue of a link direction: thresholds and limits that the file left out are computed."""
-    options = dict(queue.options)
+    # Marks are told of where there are any.
+    options = {key: value for key, value in queue.options.items() if value or key not in ("ecn", "ce_threshold")}
     if queue.discipline == "red":
         low, high = options["min"], options["max"]
         if low is None:

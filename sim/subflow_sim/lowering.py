@@ -36,6 +36,7 @@ _IDLE_RESTARTS = {
     "rfc5681": _core.IdleRestart.RFC5681,
     "linux": _core.IdleRestart.LINUX,
 }
+_ECN = {"off": _core.EcnMode.OFF, "rfc3168": _core.EcnMode.RFC3168, "accecn": _core.EcnMode.ACCECN}
 _KINDS = {
     "tcp": _core.FlowKind.TCP,
     "mptcp": _core.FlowKind.MPTCP,
@@ -106,6 +107,7 @@ def transport_options(profile: Profile, given: Mapping[str, OptionValue] | None 
     options.undo = chosen["undo"]
     options.cwnd_validation = _CWND_VALIDATIONS[chosen["cwnd_validation"]]
     options.idle_restart = _IDLE_RESTARTS[chosen["idle_restart"]]
+    options.ecn = _ECN[chosen["ecn"]]
     return options
 
 
@@ -234,13 +236,30 @@ def _use_discipline(core: _core.Scenario, link: int, queue: QueueSpec) -> None:
                 gentle=options["gentle"],
                 weight=options["weight"],
                 spreads=options["mode"] == "classic",
+                marks="ecn" in options,
             )
         case "codel":
-            core.use_codel(link, nanos(options["target"]), nanos(options["interval"]))
+            core.use_codel(
+                link,
+                nanos(options["target"]),
+                nanos(options["interval"]),
+                marks="ecn" in options,
+                ce_threshold_ns=_maybe_nanos(options.get("ce_threshold")),
+            )
         case "fq_codel":
             core.use_fq_codel(
-                link, nanos(options["target"]), nanos(options["interval"]), options["quantum"], options["flows"]
+                link,
+                nanos(options["target"]),
+                nanos(options["interval"]),
+                options["quantum"],
+                options["flows"],
+                marks="ecn" in options,
+                ce_threshold_ns=_maybe_nanos(options.get("ce_threshold")),
             )
+
+
+def _maybe_nanos(seconds: float | None) -> int | None:
+    return None if seconds is None else nanos(seconds)
 
 
 def _loss_model(model: GilbertLoss) -> tuple[float, float, float, float]:
@@ -315,6 +334,7 @@ def _add_flow(
         mean_on_ns=nanos(flow.mean_on_s or 0.0),
         mean_off_ns=nanos(flow.mean_off_s or 0.0),
         host=host,
+        ecn=None if flow.ecn is None else _ECN[flow.ecn],
     )
     _use_decider(core, index, flow.controller)
     controller, scheduler = _program(flow.controller), _program(flow.scheduler)

@@ -45,6 +45,10 @@ class CapturedPackets:
         size_bytes: uint16, on the wire as the simulator counts it.
         payload_bytes: uint16, of these.
         incarnation: uint8, counts how often the subflow was opened again.
+        ecn: uint8, the ECN field of the IP header: 0 cannot be marked, 1 ECT(1), 2 ECT(0), 3 marked.
+        ecn_flags: uint8, of the TCP header: AE (4), CWR (2) and ECE (1); with AccECN the ACE field.
+        has_ecn_option: uint8, 1 where an ACK carries the AccECN option.
+        ecn_bytes: uint32 [n, 3], its counters: bytes that came with ECT(0), marked, and with ECT(1).
     """
 
     subflows: tuple[str, ...]
@@ -62,6 +66,10 @@ class CapturedPackets:
     size_bytes: NDArray[np.uint16]
     payload_bytes: NDArray[np.uint16]
     incarnation: NDArray[np.uint8]
+    ecn: NDArray[np.uint8]
+    ecn_flags: NDArray[np.uint8]
+    has_ecn_option: NDArray[np.uint8]
+    ecn_bytes: NDArray[np.uint32]
 
     def __len__(self) -> int:
         return len(self.time_ns)

@@ -266,6 +266,14 @@ _FLOW = (
         applies_to=("mptcp",),
     ),
     Param(
+        "ecn",
+        Dimension.CHOICE,
+        "What its two ends agree on about marks, see ecn of the transport; off: one of them does not know ECN, and its "
+        "packets are dropped where others are marked. Left out: what the transport says, or its controller needs.",
+        choices=("off", "rfc3168", "accecn"),
+        applies_to=_TRANSPORT,
+    ),
+    Param(
         "paths",
         Dimension.PATHS,
         "The links from sender to receiver, one list per subflow; the same path may stand twice. Left out: all "

@@ -327,6 +327,8 @@ class Flow:
         spacing: cbr and onoff only, "constant" distances between packets or "poisson": exponential ones.
         mean_on_s: onoff only, mean of the exponential lengths of its bursts; the first begins at `start_s`.
         mean_off_s: onoff only, mean of the exponential lengths of the silences between them.
+        ecn: tcp and mptcp only, what its two ends agree on about marks: "off", "rfc3168", "accecn"; None: what the
+            transport says, or its controller needs.
         arrivals: how copies arrive in place of one flow at `start_s`; `count` is 1 then.
     """
 
@@ -350,6 +352,7 @@ class Flow:
     mean_on_s: float | None = None
     mean_off_s: float | None = None
     arrivals: Arrivals | None = None
+    ecn: str | None = None
 
     @property
     def sends_datagrams(self) -> bool:

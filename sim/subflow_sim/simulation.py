@@ -442,6 +442,8 @@ class Simulation:
                     "loss_ratio": result.loss_ratio,
                     **_balance_summary(result.packets, sum(in_flight[i] for i in subflow_indices)),
                     "retransmits": result.retransmits,
+                    "marked_packets": result.marked_pkts,
+                    "mark_reductions": result.mark_reductions,
                     "reinjections": result.reinjections,
                     "duplicates": result.duplicates,
                     "mean_hol_blocking_s": _defined(result.mean_hol_blocking_s),
@@ -504,6 +506,8 @@ class Simulation:
             **_balance_summary(result.packets, in_flight),
             "retransmits": result.retransmits,
             "timeouts": result.timeouts,
+            "marked_packets": result.marked_pkts,
+            "mark_reductions": result.mark_reductions,
             "schedule_share": _defined(result.schedule_share),
         }
 
@@ -518,6 +522,7 @@ class Simulation:
             "drops_random": result.drops_random,
             "drops_down": result.drops_down,
             "drops_scripted": result.drops_scripted,
+            "marks": result.marks,
             "mean_queue_pkts": result.mean_queue_pkts,
             "max_queue_pkts": result.max_queue_pkts,
         }

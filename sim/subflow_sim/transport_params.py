@@ -117,6 +117,15 @@ TRANSPORT: tuple[Param, ...] = (
         choices=("off", "rfc5681", "linux"),
     ),
     Param(
+        "ecn",
+        Dimension.CHOICE,
+        "Explicit congestion notification: queues with ecn = true mark packets instead of dropping them, and senders "
+        'answer as to a loss, without sending anything again. "rfc3168": the receiver says that there were marks until '
+        'it is answered. "accecn": it counts them (RFC 9768). Controllers that do not answer marks, such as bbr and '
+        "those that learn, send packets that are dropped as ever. Left out: off.",
+        choices=("off", "rfc3168", "accecn"),
+    ),
+    Param(
         "dss_option",
         Dimension.SIZE,
         "What MPTCP's DSS option (RFC 8684) takes from the payload of each packet of an mptcp flow. Left out: as the "
@@ -151,6 +160,7 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
                 "undo": True,
                 "cwnd_validation": "decay",
                 "idle_restart": "linux",
+                "ecn": "off",
                 "dss_option": 24,
                 "tso": False,
             }
@@ -170,6 +180,7 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
                 "undo": False,
                 "cwnd_validation": "hold",
                 "idle_restart": "off",
+                "ecn": "off",
                 "dss_option": 0,
                 "tso": False,
             }

@@ -63,6 +63,7 @@ FEATURES = (
     AgentNumber("goodput", "1", "acknowledged payload, in the largest rate seen", 0.0, 2.0),
     AgentNumber("rtt", "1", "over the least so far, less 1", 0.0, 5.0),
 )
+MARK_COLUMNS = (("marks_pkts", "pkt"),)
 LINK_COLUMNS = (("queue_pkts", "pkt"), ("drops_pkts", "pkt"), ("utilisation", ""))
 
 
@@ -87,6 +88,7 @@ def make_flow(
     count: int = 1,
     arrivals: Arrivals | None = None,
     controller: str | None = None,
+    ecn: str | None = None,
 ) -> Flow:
     return Flow(
         name=name,
@@ -98,6 +100,7 @@ def make_flow(
         paths=tuple((path,) for path in paths),
         count=count,
         arrivals=arrivals,
+        ecn=ecn,
         rate_bps=1e6 if kind in ("cbr", "onoff") else None,
     )
 
@@ -157,6 +160,8 @@ class FakeSimulation:
                 is_multipath = len(flow.paths) > 1
                 of_flow = FLOW_COLUMNS + (MULTIPATH_COLUMNS if is_multipath else ())
                 of_subflow = SUBFLOW_COLUMNS + (SHARE_COLUMNS if is_multipath else ())
+                if flow.ecn is not None:
+                    of_subflow += MARK_COLUMNS
                 if flow.controller.name in INTERVAL_CONTROLLERS:
                     of_subflow += INTERVAL_COLUMNS
                 if flow.controller.name == "drl-cc":
@@ -170,7 +175,8 @@ class FakeSimulation:
         for link in scenario.links.values():
             for direction in ("forward", "reverse"):
                 owner = f"{link.name}/{direction}"
-                columns += [FakeColumn("link", owner, name, unit) for name, unit in LINK_COLUMNS]
+                of_link = LINK_COLUMNS + (MARK_COLUMNS if any(f.ecn for f in scenario.flows.values()) else ())
+                columns += [FakeColumn("link", owner, name, unit) for name, unit in of_link]
         self.columns = tuple(columns)
         count = int(np.floor(self.duration_s / sample_interval_s + 1e-9))
         self._times = sample_interval_s * (1 + np.arange(count))

@@ -31,6 +31,8 @@ SENDER_RULES = {
     "idle_restart",
     "new_controller",
     "penalised",
+    "marked",
+    "reduction_end",
 }
 # Of connections, whatever their scheduler
 CHOICELESS_RULES = {"only_available", "none_available", "opportunistic_retransmission", "meta_timeout"}

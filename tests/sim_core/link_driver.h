@@ -43,7 +43,9 @@ public:
     Verdict offer(const Packet& p, Nanos now, std::uint64_t draw = 0) {
         run_until(now);
         const Verdict verdict = link_.offer(p, now, draw);
-        if (verdict == Verdict::Accepted) link_.hold(p);
+        Packet kept = p;
+        if (verdict == Verdict::Marked) kept.mark();
+        if (verdict == Verdict::Accepted || verdict == Verdict::Marked) link_.hold(kept);
         collect(now);
         return verdict == Verdict::Kept ? Verdict::Accepted : verdict;
     }

@@ -252,6 +252,23 @@ void add_random_controllers(Scenario& scenario, Draws& draw) {
     }
 }
 
+// Marks, and flows that know of them. Drawn after everything else as well.
+void add_random_marks(Scenario& scenario, Draws& draw) {
+    static constexpr EcnMode kModes[] = {EcnMode::Off, EcnMode::Classic, EcnMode::Accurate};
+    scenario.transport.ecn = kModes[draw.between(0, 2)];
+    for (FlowSpec& flow : scenario.flows)
+        if (draw.chance(0.2)) flow.ecn = kModes[draw.between(0, 2)];
+    const auto set = [&](CodelOptions& codel) {
+        codel.marks = draw.chance(0.6);
+        if (draw.chance(0.3)) codel.ce_threshold = Nanos(draw.between(100'000, 20'000'000));
+    };
+    for (LinkSpec& link : scenario.links) {
+        if (auto* red = std::get_if<RedOptions>(&link.discipline)) red->marks = draw.chance(0.6);
+        if (auto* codel = std::get_if<CodelOptions>(&link.discipline)) set(*codel);
+        if (auto* fq = std::get_if<FqCodelOptions>(&link.discipline)) set(fq->codel);
+    }
+}
+
 // Packets that get lost by a script. Drawn after everything else as well.
 void add_random_drops(Scenario& scenario, Draws& draw) {
     std::uint32_t subflow = 0;
@@ -353,6 +370,7 @@ Scenario random_network(Draws& draw) {
     add_random_drops(scenario, draw);
     add_random_variation(scenario, draw);
     scenario.transport.tso = draw.chance(0.3);
+    add_random_marks(scenario, draw);
     return scenario;
 }
 

@@ -141,6 +141,8 @@ METRICS: Mapping[str, Metric] = {
         Metric("packets_delivered", translatable("Packets delivered"), "pkt", decimals=0),
         Metric("packets_dropped", translatable("Packets dropped"), "pkt", decimals=0, better=-1),
         Metric("packets_lost", translatable("Packets lost of those sent"), "pkt", decimals=0, better=-1),
+        Metric("marked_packets", translatable("Packets that arrived marked"), "pkt", decimals=0),
+        Metric("mark_reductions", translatable("Reductions because of marks"), decimals=0),
         _told_by("completion_s", translatable("Completion time")),
         Metric("jain", translatable("Jain index"), decimals=3, better=1),
         Metric("friendliness", translatable("Friendliness"), decimals=2, better=1),
@@ -159,6 +161,8 @@ METRICS: Mapping[str, Metric] = {
         Metric("drops_pkts", translatable("Dropped packets"), "pkt", better=-1),
         Metric("drops_queue", translatable("Dropped by the full queue"), "pkt", better=-1),
         Metric("drops_random", translatable("Lost at random"), "pkt", better=-1),
+        Metric("marks", translatable("Marked by the queue"), "pkt", decimals=0),
+        Metric("marks_pkts", translatable("Marked packets"), "pkt"),
         # Of trainings and evaluations
         Metric("return_mean", translatable("Return"), translatable("per decision"), decimals=3, better=1),
         _told_by("flow_goodput_bps", translatable("Goodput of a flow")),

@@ -86,7 +86,8 @@ def _lines(flows: Iterable[Mapping[str, Any]]) -> Iterator[_Line]:
 
 def flow_table(summary: Mapping[str, Any]) -> TextTable:
     """One row per flow, and below it one per subflow if there is more than one."""
-    columns: tuple[Column[_Line], ...] = (
+    lines = list(_lines(summary.get("flows", ())))
+    columns: list[Column[_Line]] = [
         Column("Flow", lambda line: line.name),
         Column("Controller", _controller),
         NumberColumn("Goodput", lambda line: line.of.get("goodput_bps"), mbit_text, "Mbit/s"),
@@ -96,8 +97,10 @@ def flow_table(summary: Mapping[str, Any]) -> TextTable:
         NumberColumn("Loss", lambda line: line.of.get("loss_ratio"), percent_text, "%"),
         NumberColumn("Retransmissions", lambda line: line.text("retransmits", count_text), unit="pkt"),
         NumberColumn("Done at", lambda line: line.text("completion_s", fixed(3)), unit="s"),
-    )
-    return TextTable.of(_lines(summary.get("flows", ())), columns, "Flows")
+    ]
+    if any(line.of.get("marked_packets") for line in lines):
+        columns.insert(-2, NumberColumn("Marked", lambda line: line.of.get("marked_packets"), count_text, "pkt"))
+    return TextTable.of(lines, columns, "Flows")
 
 
 def _controller(line: _Line) -> str:
@@ -157,6 +160,8 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
         columns.append(NumberColumn("Drops", lambda link: link.get("drops_down"), count_text, "down pkt"))
     if any(link.get("drops_scripted") for link in links):
         columns.append(NumberColumn("Drops", lambda link: link.get("drops_scripted"), count_text, "script pkt"))
+    if any(link.get("marks") for link in links):
+        columns.append(NumberColumn("Marked", lambda link: link.get("marks"), count_text, "pkt"))
     return TextTable.of(links, columns, f"Links{told}")
 
 

@@ -10,6 +10,7 @@
 #include "../agent/agent_info.h"
 #include "../algorithm.h"
 #include "../decision.h"
+#include "../ecn.h"
 #include "../monitor_interval.h"
 #include "../rate_sample.h"
 #include "../units.h"
@@ -44,10 +45,15 @@ struct AckSample {
     std::uint32_t snd_una = 0;        // packet numbers: everything below this one is acknowledged
     std::uint32_t snd_nxt = 0;        // the next one that has not been sent yet
     std::uint32_t advanced_pkts = 0;  // by how much it moved snd_una
+    double marked_pkts = 0;           // that the receiver newly reports as marked by queues
     Reason* why = nullptr;            // to be filled in, if anybody asks
 };
 
-enum class CongestionKind : std::uint8_t { FastRetransmit, Timeout };
+enum class CongestionKind : std::uint8_t {
+    FastRetransmit,
+    Timeout,
+    Mark,  // queues have marked packets (RFC 3168): answered as a loss of which nothing needs to be sent again
+};
 
 // At most one per window of data.
 struct CongestionEvent {
@@ -55,6 +61,7 @@ struct CongestionEvent {
     double inflight_pkts = 0;
     Nanos now{};
     Nanos srtt{};           // 0 before the first sample
+    bool is_exact = false;  // Mark: the receiver says which packets were marked, and not just that some were
     Reason* why = nullptr;  // to be filled in, if anybody asks
 };
 
@@ -252,6 +259,13 @@ concept ChoosesEpochs = TakesActions<T> && requires(const T& controller, EpochSa
     controller.epoch_sample(sample);
 };
 
+// kEcn: what a controller has to do with marks, where it is not what follows from its hooks: those that keep a window,
+// and neither govern recoveries nor follow an agent, answer them as they answer a loss.
+template <class T>
+concept SaysEcnUse = requires {
+    { T::kEcn } -> std::convertible_to<EcnUse>;
+};
+
 // on_congestion_event sets ssthresh, to which the sender lowers cwnd (fast retransmit) or from below which it
 // slow-starts (timeout). What grows the window or the rate is on_ack, on_delivery, on_interval, or several of them.
 template <class T>
@@ -285,6 +299,15 @@ template <class T>
 bool governs_recovery(const T& controller) {
     if constexpr (requires { controller.governs_recovery(); }) return controller.governs_recovery();
     return GovernsRecovery<T>;
+}
+template <class T>
+EcnUse ecn_use(const T& controller) {
+    if constexpr (SaysEcnUse<T>) {
+        return T::kEcn;
+    } else {
+        return {.answers = GrowsPerAck<T> && !governs_recovery(controller) && !monitors_intervals(controller) &&
+                           !TakesActions<T>};
+    }
 }
 template <class T>
 bool is_coupled(const T& controller) {

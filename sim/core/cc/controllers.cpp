@@ -106,6 +106,10 @@ bool is_coupled(const Controller& controller) {
     return std::visit([](const auto& each) { return set_up::is_coupled(each); }, controller);
 }
 
+EcnUse ecn_use_of(const Controller& controller) {
+    return std::visit([](const auto& each) { return set_up::ecn_use(each); }, controller);
+}
+
 bool monitors_intervals(const Controller& controller) {
     return std::visit([](const auto& each) { return set_up::monitors_intervals(each); }, controller);
 }

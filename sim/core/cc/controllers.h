@@ -50,6 +50,8 @@ Controller make_controller(const AlgorithmChoice& choice);
 
 // Whether it runs over the subflows of one connection together.
 bool is_coupled(const Controller& controller);
+// What it has to do with marks.
+EcnUse ecn_use_of(const Controller& controller);
 // Whether it sends by monitor intervals.
 bool monitors_intervals(const Controller& controller);
 

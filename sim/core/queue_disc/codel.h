@@ -15,6 +15,9 @@ namespace subflow {
 struct CodelOptions {
     Nanos target{5'000'000};
     Nanos interval{100'000'000};
+    bool marks = false;  // packets that can be marked, instead of dropping them
+    // What has waited longer is marked, whatever the control law says. Source: Linux codel_impl.h
+    Nanos ce_threshold = kNever;
 };
 
 // A packet in a queue that decides about it when it leaves.
@@ -29,14 +32,39 @@ struct Waiting {
 class Codel {
 public:
     // The packet to send now, none if the queue ran empty. `queue` has empty(), pop() and bytes(); drop(waiting) gets
-    // what goes. A queue of no more than `mtu` bytes is left alone: it cannot be shortened without idling the link.
+    // what goes, and `marks` counts what is marked instead. A queue of no more than `mtu` bytes is left alone: it
+    // cannot be shortened without idling the link.
     template <class Queue, class Drop>
-    std::optional<Waiting> dequeue(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, Drop&& drop) {
+    std::optional<Waiting> dequeue(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, Drop&& drop,
+                                   std::int64_t& marks) {
+        std::optional<Waiting> next = under_control(queue, now, options, mtu, drop, marks);
+        const bool is_late = next && now - next->since > options.ce_threshold && next->packet.ecn() != Ecn::Marked;
+        if (is_late && next->packet.mark()) ++marks;
+        return next;
+    }
+
+    bool is_dropping() const { return dropping_; }
+
+private:
+    template <class Queue, class Drop>
+    std::optional<Waiting> under_control(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, Drop&& drop,
+                                         std::int64_t& marks) {
+        // A marked packet goes on: the queue is not shorter, and the law waits for its effect as after a drop.
+        const auto marked = [&](Waiting& waiting) {
+            if (!options.marks || !waiting.packet.mark()) return false;
+            ++marks;
+            return true;
+        };
         bool ok_to_drop = false;
         std::optional<Waiting> next = pop(queue, now, options, mtu, ok_to_drop);
         if (dropping_) {
             if (!ok_to_drop) dropping_ = false;
             while (dropping_ && now >= drop_next_) {
+                if (marked(*next)) {
+                    ++count_;
+                    drop_next_ = control_law(drop_next_, options);
+                    break;
+                }
                 drop(*next);
                 ++count_;
                 next = pop(queue, now, options, mtu, ok_to_drop);
@@ -47,8 +75,10 @@ public:
                 }
             }
         } else if (ok_to_drop) {
-            drop(*next);
-            next = pop(queue, now, options, mtu, ok_to_drop);
+            if (!marked(*next)) {
+                drop(*next);
+                next = pop(queue, now, options, mtu, ok_to_drop);
+            }
             dropping_ = true;
             // Back soon after it was last under control: start from the rate that controlled it then.
             const std::uint32_t delta = count_ - last_count_;
@@ -59,9 +89,6 @@ public:
         return next;
     }
 
-    bool is_dropping() const { return dropping_; }
-
-private:
     template <class Queue>
     std::optional<Waiting> pop(Queue& queue, Nanos now, const CodelOptions& options, Bytes mtu, bool& ok_to_drop) {
         ok_to_drop = false;
@@ -110,8 +137,8 @@ public:
     }
 
     template <class Drop>
-    std::optional<Waiting> dequeue(Nanos now, Drop&& drop) {
-        return control_.dequeue(fifo_, now, options_, mtu_, drop);
+    std::optional<Waiting> dequeue(Nanos now, Drop&& drop, std::int64_t& marks) {
+        return control_.dequeue(fifo_, now, options_, mtu_, drop, marks);
     }
 
     template <class Drop>

@@ -30,9 +30,10 @@ public:
 
     void enqueue(const Waiting& waiting);
 
-    // What to send now, none if everything was dropped or there was nothing. drop(waiting) gets what CoDel drops.
+    // What to send now, none if everything was dropped or there was nothing. drop(waiting) gets what CoDel drops, and
+    // `marks` counts what it marks.
     template <class Drop>
-    std::optional<Waiting> dequeue(Nanos now, Drop&& drop) {
+    std::optional<Waiting> dequeue(Nanos now, Drop&& drop, std::int64_t& marks) {
         for (;;) {
             List& list = new_.head != kNone ? new_ : old_;
             if (list.head == kNone) return std::nullopt;
@@ -44,7 +45,7 @@ public:
                 continue;
             }
             FlowView view{*this, flow};
-            const std::optional<Waiting> next = flow.control.dequeue(view, now, options_.codel, mtu_, drop);
+            const std::optional<Waiting> next = flow.control.dequeue(view, now, options_.codel, mtu_, drop, marks);
             if (next) {
                 flow.deficit -= next->packet.size;
                 return next;

@@ -18,6 +18,7 @@ struct RedOptions {
     bool gentle = true;    // from max_p at max_pkts linear to 1 at twice that; otherwise 1 above max_pkts
     double weight = 1;     // of a new sample in the average; 1: the instantaneous queue
     bool spreads = false;  // uniform gaps between drops instead of geometric ones
+    bool marks = false;    // packets that can be marked, instead of dropping them; what finds no room is dropped
 };
 
 // Source: Floyd, Jacobson 1993, "Random Early Detection gateways for congestion avoidance", figure 2 (average with
@@ -59,6 +60,7 @@ public:
     // The queue's limit dropped what was let in.
     void on_overflow() { let_in_ = 0; }
 
+    bool marks() const { return options_.marks; }
     double average_pkts() const { return average_pkts_; }
 
 private:

@@ -29,6 +29,7 @@ const T& as(const void* object) {
 }
 
 constexpr Getter kGetters[]{
+    {"loss", "is_mark", [](const void* o) { return as<CongestionEvent>(o).kind == CongestionKind::Mark ? 1.0 : 0.0; }},
     {"loss", "is_timeout",
      [](const void* o) { return as<CongestionEvent>(o).kind == CongestionKind::Timeout ? 1.0 : 0.0; }},
     // 0: the interval was too short to tell a rate
@@ -398,11 +399,13 @@ std::vector<ScriptField> script_fields() {
         field<AckSample>("ack", "begins_round", &AckSample::begins_round),
         field<AckSample>("ack", "is_cwnd_limited", &AckSample::is_cwnd_limited),
         field<AckSample>("ack", "in_recovery", &AckSample::in_recovery),
+        field<AckSample>("ack", "marked", &AckSample::marked_pkts),
         field<DeliverySample>("sample", "now", &DeliverySample::now),
         field<DeliverySample>("sample", "rtt", &DeliverySample::rtt),
         field<DeliverySample>("sample", "srtt", &DeliverySample::srtt),
         field<DeliverySample>("sample", "acked", &DeliverySample::newly_delivered_pkts),
         field<DeliverySample>("sample", "lost", &DeliverySample::newly_lost_pkts),
+        field<DeliverySample>("sample", "marked", &DeliverySample::newly_marked_pkts),
         field<DeliverySample>("sample", "inflight", &DeliverySample::inflight_pkts),
         field<DeliverySample>("sample", "prior_inflight", &DeliverySample::prior_inflight_pkts),
         field<DeliverySample>("sample", "interval", &DeliverySample::interval),

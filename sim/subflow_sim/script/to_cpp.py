@@ -20,9 +20,11 @@ from subflow_sim.units import Dimension
 _CALLED: Mapping[tuple[str, str], str] = {
     ("w", "rate"): "@.pacing_pps",
     ("w", "advertised"): "@.advertised",
+    ("loss", "is_mark"): "(@.kind == CongestionKind::Mark)",
     ("loss", "is_timeout"): "(@.kind == CongestionKind::Timeout)",
     ("sample", "acked"): "@.newly_delivered_pkts",
     ("sample", "lost"): "@.newly_lost_pkts",
+    ("sample", "marked"): "@.newly_marked_pkts",
     ("sample", "rate"): "(@.has_rate() ? @.rate_pps() : 0.0)",
     ("moment", "packet_bits"): "@.packet_bits",
     ("record", "number"): "@.number",

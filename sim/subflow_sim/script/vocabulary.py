@@ -89,6 +89,7 @@ OBJECTS: Mapping[str, tuple[Field, ...]] = {
         _flag("begins_round", "The first ACK of a packet that was sent after the round trip before had ended."),
         _flag("is_cwnd_limited", "The window held packets back, not the application."),
         _flag("in_recovery", "Losses are being repaired."),
+        Field("marked", "pkt", "Packets that it newly reports as marked by queues (ECN)."),
     ),
     "sample": (
         _NOW,
@@ -96,6 +97,7 @@ OBJECTS: Mapping[str, tuple[Field, ...]] = {
         _SRTT,
         Field("acked", "pkt", "Packets that this ACK newly acknowledged."),
         Field("lost", "pkt", "Packets that it showed to be lost."),
+        Field("marked", "pkt", "Packets that it newly reports as marked by queues (ECN)."),
         _INFLIGHT,
         Field("prior_inflight", "pkt", "Packets that were in the network before it."),
         Field("interval", "s", "The time in which `delivered - prior_delivered` arrived."),
@@ -108,6 +110,7 @@ OBJECTS: Mapping[str, tuple[Field, ...]] = {
     ),
     "loss": (
         _flag("is_timeout", "The retransmission timeout told of it; otherwise acknowledgements did."),
+        _flag("is_mark", "Nothing was lost: queues have marked packets (ECN)."),
         _INFLIGHT,
         _NOW,
         _SRTT,

@@ -235,3 +235,33 @@ def test_a_run_of_another_version_is_told(run: MadeRun, tmp_path: Path) -> None:
     result = write_capture(other, tmp_path / "run.pcapng", CapturePlan("plain"))
     assert result is not None
     assert "0.0.9" in result.notice
+
+
+@needs_tshark
+@pytest.mark.parametrize(("ecn", "profile"), [("rfc3168", "textbook"), ("accecn", "linux")])
+def test_marks_are_in_the_headers(ecn: str, profile: str, tmp_path: Path) -> None:
+    """Wireshark reads who can be marked and who was, what is said of it, and AccECN's counters."""
+    text = SCENARIO.replace('queue = "40pkt"\nloss = "1%"', 'queue = { discipline = "codel", ecn = true }')
+    scenario = parse_scenario(text, overrides=(f"transport.ecn={ecn}", f"profile={profile}", "transport.undo=false"))
+    simulation = Simulation(scenario)
+    simulation.run_until(1.5)
+    made = MadeRun(scenario, known_until_s=1.5, signature=simulation.signature())
+    path = tmp_path / "run.pcapng"
+    write_capture(made, path, CapturePlan("plain", station="receiver"))
+
+    assert not fields(path, "frame.number", only="_ws.malformed || ip.checksum.status == 0 || tcp.checksum.status == 0")
+    flags = ("tcp.flags.ae", "tcp.flags.cwr", "tcp.flags.ece")
+    if not fields(path, *flags, only="frame.number == 1")[0][0]:
+        flags = ("tcp.flags.ns", "tcp.flags.cwr", "tcp.flags.ece")  # older versions of Wireshark
+    is_set = {"True": "1", "False": "0"}
+    opening = [[is_set.get(flag, flag) for flag in row] for row in fields(path, *flags, only="tcp.flags.syn == 1")]
+    assert opening[0] == (["1", "1", "1"] if ecn == "accecn" else ["0", "1", "1"])
+    assert opening[-1] == (["0", "1", "0"] if ecn == "accecn" else ["0", "0", "1"])
+
+    at_receiver = "ip.dst == 10.0.0.2 && tcp.len > 0"
+    ecn_fields = [row[0] for row in fields(path, "ip.dsfield.ecn", only=at_receiver)]
+    assert set(ecn_fields) >= {"2", "3"}
+    marked = ecn_fields.count("3")
+    assert marked == simulation.summary()["flows"][1]["marked_packets"] > 0
+    counters = fields(path, "tcp.options", only="ip.src == 10.0.0.2 && tcp.option_kind == 172")
+    assert bool(counters) == (ecn == "accecn")

@@ -29,6 +29,7 @@ ALL_COLUMNS = make_scenario(
     *MANY.flows.values(),
     *(f for f in LEARNING.flows.values() if f.name == "probe"),
     make_flow("learner", controller="drl-cc"),
+    make_flow("marked", ecn="accecn"),
 )
 
 LOST = [0.0, 25.0, 10.0, 0.0, 0.0]

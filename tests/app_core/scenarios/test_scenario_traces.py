@@ -129,6 +129,8 @@ def test_the_form_of_a_link_has_the_options_of_its_queue(tmp_path) -> None:
         "delay": ("", "0ms"),
         "queue.limit": ("", "1000pkt"),
         "queue.discipline": ("codel", "droptail"),
+        "queue.ecn": ("", "false"),
+        "queue.ce_threshold": ("", ""),
         "queue.target": ("2ms", "5ms"),
         "queue.interval": ("", "0.1s"),
         "loss": ('{ model = "gilbert", p = "1%", r = "25%" }', "0%"),

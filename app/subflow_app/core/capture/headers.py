@@ -1,6 +1,7 @@
 """Headers of IPv4, TCP, UDP and their options, MPTCP's among them, as bytes.
 
-Source: RFC 791, RFC 9293, RFC 2018 (SACK), RFC 7323 (timestamps, window scale), RFC 8684 (MPTCP version 1).
+Source: RFC 791, RFC 9293, RFC 2018 (SACK), RFC 7323 (timestamps, window scale), RFC 8684 (MPTCP version 1),
+RFC 3168 and RFC 9768 (ECN).
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from typing import Final, NamedTuple
 TCP, UDP = 6, 17
 SYN, PSH, ACK = 0x02, 0x08, 0x10
 IP_BYTES, TCP_BYTES, UDP_BYTES = 20, 20, 8
+MOST_OPTION_BYTES: Final = 40
+"""That the header of TCP has room for."""
 LARGEST_WINDOW: Final = 0xFFFF
 LARGEST_WINDOW_SCALE: Final = 14
 """RFC 7323 section 2.3: a window of up to 1 GiB."""
@@ -64,6 +67,16 @@ def sack(ranges: Sequence[tuple[int, int]]) -> bytes:
     """Bytes received beyond the cumulative acknowledgement, each range with its first and the one past its last."""
     edges = [edge & _MASK_32 for pair in ranges for edge in pair]
     return struct.pack(f">BB{len(edges)}I", 5, 2 + 4 * len(edges), *edges)
+
+
+def accurate_ecn(with_ect0: int, marked: int, with_ect1: int) -> bytes:
+    """Bytes received in packets of each kind; RFC 9768 section 3.2.3, the order of AccECN0."""
+    return b"".join((bytes((172, 11)), *(struct.pack(">I", count)[1:] for count in (with_ect0, marked, with_ect1))))
+
+
+def with_ecn(packet: bytes, ecn: int) -> bytes:
+    """A packet on whose way the ECN field of the IP header became this one."""
+    return _with_checksum(packet[:1] + bytes((packet[1] & 0xFC | ecn,)) + packet[2:IP_BYTES]) + packet[IP_BYTES:]
 
 
 def mp_capable(*keys: bytes) -> bytes:
@@ -130,6 +143,7 @@ def tcp_packet(
     options: Sequence[bytes],
     payload_bytes: int,
     identification: int,
+    ecn: int = 0,
 ) -> bytes:
     """IP and TCP header of a packet whose payload is zeros.
 
@@ -138,11 +152,12 @@ def tcp_packet(
         destination: end that it goes to.
         seq: of its first byte; taken modulo 2^32.
         ack: the next one expected, likewise.
-        flags: SYN, ACK, PSH.
+        flags: SYN, ACK, PSH, and what `ecn_flags` makes.
         window: the field, 0 to 65535.
         options: in order; each is filled up to four bytes.
         payload_bytes: behind the headers.
         identification: of the IP packet; taken modulo 2^16.
+        ecn: field of the IP header.
     """
     option_bytes = b"".join(_NOP * (-len(option) % 4) + option for option in options)  # as Linux fills up each
     offset = (TCP_BYTES + len(option_bytes)) // 4
@@ -152,8 +167,8 @@ def tcp_packet(
         destination.port,
         seq & _MASK_32,
         ack & _MASK_32,
-        offset << 4,
-        flags,
+        offset << 4 | flags >> 8,
+        flags & 0xFF,
         window,
         0,
         0,
@@ -164,7 +179,7 @@ def tcp_packet(
     # Zeros of the payload add nothing to the sum.
     checksum = _checksum(pseudo + segment)
     segment = segment[:16] + struct.pack(">H", checksum) + segment[18:]
-    return ip_header(source, destination, TCP, length, identification) + segment
+    return ip_header(source, destination, TCP, length, identification, ecn) + segment
 
 
 def udp_packet(source: End, destination: End, *, payload_bytes: int, identification: int) -> bytes:
@@ -176,12 +191,14 @@ def udp_packet(source: End, destination: End, *, payload_bytes: int, identificat
     return ip_header(source, destination, UDP, length, identification) + head[:6] + struct.pack(">H", checksum)
 
 
-def ip_header(source: End, destination: End, protocol: int, payload_bytes: int, identification: int) -> bytes:
+def ip_header(
+    source: End, destination: End, protocol: int, payload_bytes: int, identification: int, ecn: int = 0
+) -> bytes:
     """IPv4 header without options; fragments are not allowed."""
     head = struct.pack(
         ">BBHHHBBH4s4s",
         0x45,
-        0,
+        ecn,
         IP_BYTES + payload_bytes,
         identification & 0xFFFF,
         0x4000,
@@ -191,7 +208,16 @@ def ip_header(source: End, destination: End, protocol: int, payload_bytes: int, 
         source.address,
         destination.address,
     )
-    return head[:10] + struct.pack(">H", _checksum(head)) + head[12:]
+    return _with_checksum(head)
+
+
+def ecn_flags(field: int) -> int:
+    """AE (4), CWR (2) and ECE (1) as `flags` of a packet; RFC 9768 section 3.1, figure 1."""
+    return field << 6
+
+
+def _with_checksum(head: bytes) -> bytes:
+    return head[:10] + struct.pack(">H", _checksum(head[:10] + bytes(2) + head[12:])) + head[12:]
 
 
 def _checksum(data: bytes) -> int:

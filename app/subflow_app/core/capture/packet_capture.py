@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import uuid4
 
+import numpy as np
+
 import subflow_app
 from subflow_app.core.capture import headers
 from subflow_app.core.capture.headers import End
@@ -272,34 +274,41 @@ class _Conversation:
                 continue
             if mark.kind == "established" and not self._has_handshakes:
                 wire = self._open(number, self._closed[number])
-                yield from wire.made_up_handshake(mark.time_ns, self._one_way_ns[number])
+                flags = _made_up_ecn_flags(captured, mark.owner, self._closed[number])
+                yield from wire.made_up_handshake(mark.time_ns, self._one_way_ns[number], flags)
             elif mark.kind == "closed":
                 self._closed[number] += 1
         places = [self._order.get(name, 0) for name in captured.subflows]
         heads = (captured.time_ns, captured.subflow, captured.incarnation, captured.kind, captured.station)
         rests = (captured.seq, captured.data_seq, captured.transmission, captured.payload_bytes)
-        rows = zip(*(column.tolist() for column in heads + rests), strict=True)
-        for row, (time_ns, subflow, incarnation, kind, station, seq, data_seq, transmission, payload) in enumerate(
-            rows
-        ):
+        marks_of = (captured.ecn, captured.ecn_flags)
+        rows = zip(*(column.tolist() for column in heads + rests + marks_of), strict=True)
+        for row, (time_ns, subflow, incarnation, kind, station, *rest) in enumerate(rows):
+            seq, data_seq, transmission, payload, ecn, flags = rest
             number = places[subflow]
             packet: WirePacket | None
             if kind == HANDSHAKE:
                 opened = self._wires.get((number, incarnation)) or self._open(number, incarnation)
                 leaves = station == (RECEIVER if seq % 2 else SENDER)
-                packet = (opened.handshake_leaves if leaves else opened.handshake_arrives)(time_ns, seq, transmission)
+                if leaves:
+                    packet = opened.handshake_leaves(time_ns, seq, transmission, flags)
+                else:
+                    packet = opened.handshake_arrives(time_ns, seq, transmission)
             elif kind not in (DATA, ACK):
                 packet = self._datagram(number, station, time_ns, seq, payload)
             else:
                 wire = self._wires[number, incarnation]
                 if kind == DATA and station == SENDER:
-                    packet = wire.data_leaves(time_ns, seq, data_seq, transmission, payload)
+                    packet = wire.data_leaves(time_ns, seq, data_seq, transmission, payload, ecn, flags)
                 elif kind == DATA:
-                    packet = wire.data_arrives(time_ns, transmission)
+                    packet = wire.data_arrives(time_ns, transmission, ecn)
                 elif station == RECEIVER:
                     echo_ns, right_edge = int(captured.echo_ns[row]), int(captured.right_edge[row])
                     ranges = captured.sack[row, : captured.sack_count[row]].tolist()
-                    packet = wire.ack_leaves(time_ns, echo_ns, seq, data_seq, transmission, right_edge, ranges)
+                    counters = captured.ecn_bytes[row].tolist() if captured.has_ecn_option[row] else ()
+                    packet = wire.ack_leaves(
+                        time_ns, echo_ns, seq, data_seq, transmission, right_edge, ranges, flags, counters
+                    )
                 else:
                     packet = wire.ack_arrives(time_ns, transmission)
             if packet is not None:
@@ -337,6 +346,21 @@ class _Conversation:
         port = _FIRST_CLIENT_PORT + self._number % 256 * _CONNECTION_PORTS + incarnation % _CONNECTION_PORTS
         sender, receiver = (struct.pack(">BBBB", 10, number // 256, number % 256, last) for last in (1, 2))
         return End(sender, _SERVER_PORT), End(receiver, port)
+
+
+def _made_up_ecn_flags(captured: CapturedPackets, subflow: str, incarnation: int) -> tuple[int, int, int]:
+    """Of SYN, SYN-ACK and ACK, where nobody has sent them: by what the first data packet says.
+
+    Source: RFC 3168 section 6.1.1, RFC 9768 section 3.1.1.
+    """
+    names = np.array([name == subflow for name in captured.subflows])
+    is_data = (captured.kind == DATA) & (captured.station == SENDER) & (captured.incarnation == incarnation)
+    rows = np.flatnonzero(is_data & names[captured.subflow])
+    if len(rows) == 0:
+        return 0, 0, 0
+    if captured.ecn_flags[rows[0]] == 5:  # AccECN's counter where it begins
+        return 7, 2, 2
+    return (3, 1, 0) if captured.ecn[rows[0]] else (0, 0, 0)
 
 
 def _flow_of(scenario: Scenario, instance: str) -> Flow:

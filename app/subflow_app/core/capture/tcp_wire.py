@@ -23,8 +23,8 @@ _MILLISECOND_NS = 1_000_000
 _CLOCK_START_MS = 1 << 20
 # Packets that open it are numbered apart from those of each station.
 _OPENING = 2
-# What fits into 40 bytes of options beside timestamps and a data sequence signal, or beside timestamps.
-_MOST_SACK_RANGES = {True: 2, False: 3}
+# Of options, filled up to four bytes
+_TIMESTAMP_BYTES, _DATA_ACK_BYTES, _COUNTER_BYTES, _SACK_HEAD_BYTES, _SACK_RANGE_BYTES = 12, 8, 12, 4, 8
 
 
 class WirePacket(NamedTuple):
@@ -122,22 +122,27 @@ class TcpWire:
         needed = headers.LARGEST_WINDOW_SCALE if limit is None else max(0, limit.bit_length() - 16)
         self._window_shift = min(needed, headers.LARGEST_WINDOW_SCALE)
 
-    def made_up_handshake(self, at_ns: int, one_way_ns: tuple[int, int]) -> Iterator[WirePacket]:
+    def made_up_handshake(
+        self, at_ns: int, one_way_ns: tuple[int, int], ecn_flags: Sequence[int]
+    ) -> Iterator[WirePacket]:
         """The three packets that open it, of which the last one leaves when it is established.
 
         Args:
             at_ns: when it is.
             one_way_ns: delay from the sender to the receiver, and back.
+            ecn_flags: of each packet, as in `CapturedPackets`.
         """
         there, back = one_way_ns
         leaves_ns = (at_ns - back - there, at_ns - back, at_ns)
         for step, time_ns in enumerate(leaves_ns):
-            yield self.handshake_leaves(time_ns, step, -1 - step, HANDSHAKE)
+            yield self.handshake_leaves(time_ns, step, -1 - step, ecn_flags[step], HANDSHAKE)
             arrives = self.handshake_arrives(time_ns + (back if step == 1 else there), step, -1 - step, HANDSHAKE)
             assert arrives is not None
             yield arrives
 
-    def handshake_leaves(self, time_ns: int, step: int, transmission: int, comment: str = "") -> WirePacket:
+    def handshake_leaves(
+        self, time_ns: int, step: int, transmission: int, ecn_flags: int, comment: str = ""
+    ) -> WirePacket:
         """A packet that opens it, at the host that sends it: SYN (0), SYN/ACK (1), ACK (2), and ACK of a join (3)."""
         from_sender = step % 2 == 0
         is_syn = step < 2
@@ -156,7 +161,7 @@ class TcpWire:
             *((self.sender, self.receiver) if from_sender else (self.receiver, self.sender)),
             seq=own if is_syn else own + 1,
             ack=other + 1 if step else 0,
-            flags=(SYN, SYN | ACK, ACK, ACK)[step],
+            flags=(SYN, SYN | ACK, ACK, ACK)[step] | headers.ecn_flags(ecn_flags),
             window=headers.LARGEST_WINDOW if is_syn else self._window(self.window_limit_bytes),
             options=options,
             payload_bytes=0,
@@ -177,7 +182,16 @@ class TcpWire:
             self._echo_ms = sent_ms
         return WirePacket(time_ns, SENDER if to_sender else RECEIVER, packet, len(packet), comment, opens=True)
 
-    def data_leaves(self, time_ns: int, seq: int, data_seq: int, transmission: int, payload_bytes: int) -> WirePacket:
+    def data_leaves(
+        self,
+        time_ns: int,
+        seq: int,
+        data_seq: int,
+        transmission: int,
+        payload_bytes: int,
+        ecn: int = 0,
+        ecn_flags: int = 0,
+    ) -> WirePacket:
         """A data packet at the sender."""
         while len(self._offsets) <= seq:
             self._offsets.append(self._offsets[-1] + self.mss_bytes)  # not seen: it was sent before the capture began
@@ -194,11 +208,12 @@ class TcpWire:
             self.receiver,
             seq=self._isn_sender + 1 + offset,
             ack=self._isn_receiver + 1,
-            flags=ACK | headers.PSH if payload_bytes < self.mss_bytes else ACK,
+            flags=(ACK | headers.PSH if payload_bytes < self.mss_bytes else ACK) | headers.ecn_flags(ecn_flags),
             window=headers.LARGEST_WINDOW,
             options=options,
             payload_bytes=payload_bytes,
             identification=self._sent + 1,
+            ecn=ecn,
         )
         self._under_way[SENDER, transmission] = packet, len(packet) + payload_bytes
         return WirePacket(time_ns, SENDER, packet, len(packet) + payload_bytes)
@@ -212,16 +227,21 @@ class TcpWire:
         transmission: int,
         right_edge: int,
         ranges: Sequence[Sequence[int]],
+        ecn_flags: int = 0,
+        ecn_bytes: Sequence[int] = (),
     ) -> WirePacket:
-        """An ACK at the receiver."""
-        is_multipath = self.secrets is not None
+        """An ACK at the receiver; `ecn_bytes`: the counters of its AccECN option, if it has one."""
+        counters = [headers.accurate_ecn(*ecn_bytes)] if ecn_bytes else []
         options = [headers.timestamps(_clock_ms(time_ns), _clock_ms(echo_ns))]
         first = self._isn_sender + 1
         if ranges:
-            told = ranges[: _MOST_SACK_RANGES[is_multipath]]
-            options.append(headers.sack([(first + self._offset(a), first + self._offset(b)) for a, b in told]))
+            taken = _TIMESTAMP_BYTES + (_DATA_ACK_BYTES if self.secrets else 0) + len(counters) * _COUNTER_BYTES
+            told = ranges[: (headers.MOST_OPTION_BYTES - taken - _SACK_HEAD_BYTES) // _SACK_RANGE_BYTES]
+            if told:
+                options.append(headers.sack([(first + self._offset(a), first + self._offset(b)) for a, b in told]))
         if self.secrets is not None:
             options.append(headers.dss(self.secrets.first_data_seq + self._data_offset(data_seq)))
+        options += counters
         self._acked += 1
         room = None if right_edge == NO_EDGE else max(0, right_edge - data_seq) * self.mss_bytes
         packet = headers.tcp_packet(
@@ -229,7 +249,7 @@ class TcpWire:
             self.sender,
             seq=self._isn_receiver + 1,
             ack=first + self._offset(seq),
-            flags=ACK,
+            flags=ACK | headers.ecn_flags(ecn_flags),
             window=self._window(room),
             options=options,
             payload_bytes=0,
@@ -238,10 +258,13 @@ class TcpWire:
         self._under_way[RECEIVER, transmission] = packet, _clock_ms(time_ns)
         return WirePacket(time_ns, RECEIVER, packet, len(packet))
 
-    def data_arrives(self, time_ns: int, transmission: int) -> WirePacket | None:
+    def data_arrives(self, time_ns: int, transmission: int, ecn: int = 0) -> WirePacket | None:
         """A data packet at the receiver; None: it was sent before the capture began."""
         known = self._under_way.pop((SENDER, transmission), None)
-        return None if known is None else WirePacket(time_ns, RECEIVER, *known)
+        if known is None:
+            return None
+        packet, length = known
+        return WirePacket(time_ns, RECEIVER, headers.with_ecn(packet, ecn), length)
 
     def ack_arrives(self, time_ns: int, transmission: int) -> WirePacket | None:
         """An ACK at the sender; likewise."""

@@ -43,6 +43,7 @@ QUANTITIES: tuple[Quantity, ...] = (
     Quantity("inflight_pkts", "pkt", SUBFLOW, ("inflight", "unacked", "bytesinflight", "outstanding", "packetsout")),
     Quantity("pacing_rate_bps", "bit/s", SUBFLOW, ("pacingrate", "pacing")),
     Quantity("losses_pkts", "pkt", SUBFLOW, ("losses", "lost", "loss", "retransmits", "retransmissions", "retrans")),
+    Quantity("marks_pkts", "pkt", SUBFLOW, ("marks", "ce", "deliveredce")),
     Quantity("recv_buffer_bytes", "B", FLOW, ("recvbuffer", "receivebuffer", "rcvbuf")),
     Quantity("reorder_queue_bytes", "B", FLOW, ("reorderqueue",)),
     Quantity("hol_blocking_s", "s", FLOW, ()),

@@ -38,6 +38,7 @@ _ADDRESSES: Mapping[str, str] = {
     "Linux tcp_bbr": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_bbr.c",
     "Linux tcp_cubic": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_cubic.c",
     "Linux tcp_vegas": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_vegas.c",
+    "Linux tcp_end": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_input.c",
     "Linux tcp_enter": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_input.c",
     "Linux tcp_reinit": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_cong.c",
     "Linux tcp_cwnd": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_output.c",

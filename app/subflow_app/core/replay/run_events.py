@@ -30,6 +30,7 @@ KINDS: Mapping[str, str] = {
     "rto": translatable("Retransmission timeout"),
     "meta_rto": translatable("Timeout of the connection"),
     "scripted_drop": translatable("Dropped by the script"),
+    "marked": translatable("Marked packets, window reduced"),
     "recovered": translatable("Recovered"),
     "penalised": translatable("Penalised"),
     "stale": translatable("Subflow is stale"),
@@ -52,7 +53,7 @@ KINDS: Mapping[str, str] = {
 GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "losses": (
         translatable("Losses and timeouts"),
-        ("loss", "rto", "meta_rto", "scripted_drop", "recovered", "penalised", "stale"),
+        ("loss", "rto", "meta_rto", "scripted_drop", "marked", "recovered", "penalised", "stale"),
     ),
     "flows": (translatable("Flows and subflows"), ("established", "closed", "completed", "start", "stop")),
     "changes": (
@@ -82,7 +83,7 @@ TICKED = (
 
 _NUMBERS = {kind: number for number, kind in enumerate(KINDS)}
 _WITH_SSTHRESH = ("loss", "rto")
-_WITH_CWND = ("recovered", "penalised", "established", "closed", "action")
+_WITH_CWND = ("marked", "recovered", "penalised", "established", "closed", "action")
 
 
 class RunEvent(NamedTuple):

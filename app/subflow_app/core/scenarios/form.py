@@ -26,9 +26,11 @@ from subflow_sim.transport_params import effective_transport
 _LABELS: Mapping[str, str] = {
     "at": "Position",
     "gap": "Mean gap",
+    "ce_threshold": "CE threshold",
     "dsack": "DSACK",
     "tso": "TSO bursts",
     "dss_option": "DSS option",
+    "ecn": "ECN",
     "ends": "Ends",
     "falling_rtt": "Falling RTT",
     "from": "From",
@@ -252,7 +254,7 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
     kind = text_of(doc.value(f"{key}.kind"))
     groups = {
         "": ("kind", "from", "to", "count"),
-        tr("Transport"): ("controller", "scheduler", "recv_buffer", "send_buffer"),
+        tr("Transport"): ("controller", "scheduler", "ecn", "recv_buffer", "send_buffer"),
         tr("Rate"): ("rate", "packet", "spacing", "on", "off"),
         tr("Paths"): ("paths", "backup"),
         tr("Time and size"): ("start", "stop", "size"),

@@ -57,6 +57,7 @@ _CAUSES = {
     "idle": translatable("A pause ended"),
     "schedule": translatable("A packet wanted a subflow"),
     "action": translatable("A learning agent acted"),
+    "mark": translatable("Queues had marked packets"),
 }
 _LEAST_WIDTH_BESIDE = 640  # px
 

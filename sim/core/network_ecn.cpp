@@ -1,0 +1,167 @@
+// The part of Network that speaks of marks: which packets can be marked, what a receiver reports, what its sender
+// hears.
+//
+// Source: RFC 3168 section 6.1, RFC 8257 section 3, RFC 9768 section 3; Linux tcp_ecn_send, tcp_ecn_check_ce,
+// tcp_ecn_accept_cwr, dctcp_ece_ack_update, tcp_accecn_process. Pure ACKs and the packets of handshakes cannot be
+// marked, nor can retransmissions where the report does not say which packet was marked (RFC 3168 section 6.1.5); where
+// it does they can, as in Linux (RFC 8311, draft-ietf-tcpm-generalized-ecn).
+#include "cc/controllers.h"
+#include "network.h"
+
+namespace subflow {
+
+// Both ends are told by the packets of the handshake, before any data: what comes of it is known when they are made.
+void Network::agree_on_ecn(Subflow& s, const Controller& controller) {
+    const FlowSpec& flow = scenario_->flows[s.connection];
+    s.ecn = ecn_mode(*scenario_, flow, ecn_use_of(controller));
+    s.capable = capable_by(s.ecn, ecn_use_of(controller));
+}
+
+// A data packet leaves. Returns its number with what it says of marks.
+std::uint32_t Network::looked_at_data(Packet packet, Subflow& s, Connection& c) {
+    if (s.ecn != EcnMode::Off) {
+        const bool is_repeated = s.sender.is_retransmission(packet.seq);
+        if (!is_repeated || s.ecn != EcnMode::Classic) packet.set_ecn(s.capable);
+        if (!is_repeated && s.ecn != EcnMode::Accurate && s.sender.take_cwr()) packet.set_ecn_flags(1);
+    }
+    note_packet(c, packet, Station::Sender, now_);
+    return packet.transmission;
+}
+
+// A packet is there at the receiver's end, at `at`.
+void Network::look_at_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
+    note_packet(c, packet, Station::Receiver, at);
+    if (s.ecn == EcnMode::Off || packet.kind() != PacketKind::Data || !is_current(s, packet)) return;
+    // Ahead of the clock the timer of a delayed ACK has not had its turn.
+    if (s.receiver.ack_deadline() < at) [[unlikely]]
+        send_delayed_ack(s, c, packet.subflow, s.receiver.ack_deadline());
+    receive_mark(packet, s, c, at);
+}
+
+void Network::receive_mark(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
+    const bool is_marked = packet.ecn() == Ecn::Marked;
+    s.marked_pkts += is_marked;
+    EcnReceived& seen = s.marks;
+    switch (s.ecn) {
+        case EcnMode::Off:
+            break;
+        case EcnMode::Classic:
+            if (packet.ecn_flags() != 0) {
+                seen.echoes = false;
+                // Its window may have become very small: it is not to wait for a second packet.
+                s.receiver.acknowledge_next_at_once(packet.sent_time);
+            }
+            if (is_marked && !seen.echoes) {
+                seen.echoes = true;
+                s.receiver.quicken();
+            }
+            break;
+        case EcnMode::Dctcp:
+            if (is_marked == seen.echoes) break;
+            if (s.receiver.owes_ack()) ack_before_change(s, c, packet.subflow, at);
+            seen.echoes = is_marked;
+            s.receiver.acknowledge_next_at_once(packet.sent_time);
+            break;
+        case EcnMode::Accurate: {
+            // An ACK for every second packet at least: none reports more than two marks (RFC 9768 section 3.2.2.5.1).
+            seen.marked_pkts += is_marked;
+            const std::uint32_t payload = c.payload_of(packet.data_seq);
+            std::uint32_t& bytes = seen.option.bytes[is_marked ? 1 : packet.ecn() == Ecn::Ect1 ? 2 : 0];
+            if (packet.ecn() != Ecn::NotCapable) bytes = (bytes + payload) & kEcnByteMask;
+            break;
+        }
+    }
+}
+
+// What came before, and waits for its ACK, is acknowledged as unmarked, or as marked (RFC 8257 section 3.2).
+void Network::ack_before_change(Subflow& s, Connection& c, std::uint32_t index, Nanos at) {
+    if (c.defers_data) s.lane.add(at, DataLane::kNothing, c.arrival_turn++);
+    send_ack(s, c, index, at);
+}
+
+std::uint32_t Network::make_extension(const AckExtension& content) {
+    if (free_extensions_.empty()) {
+        ack_extensions_.push_back(content);
+        return static_cast<std::uint32_t>(ack_extensions_.size() - 1);
+    }
+    const std::uint32_t slot = free_extensions_.front();
+    free_extensions_.pop_front();
+    ack_extensions_[slot] = content;
+    return slot;
+}
+
+// An ACK leaves, as it then is.
+Packet Network::looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at) {
+    if (s.ecn == EcnMode::Accurate) {
+        EcnReceived& seen = s.marks;
+        ack.set_ecn_flags((kAceStart + seen.marked_pkts) & kAceMask);
+        // The option takes room in the header: it goes with news (RFC 9768 section 3.2.3.3).
+        EcnOption option = seen.option;
+        option.is_there = option.bytes[1] != seen.told_bytes;
+        if (option.is_there && ack.extension == kNoExtension)
+            ack.extension = make_extension({SackBlocks{}, c.reassembly.advertise()});
+        if (ack.extension != kNoExtension) {
+            if (ecn_options_.size() <= ack.extension) ecn_options_.resize(ack.extension + std::size_t{1});
+            ecn_options_[ack.extension] = option;
+        }
+        seen.told_bytes = option.bytes[1];
+    } else if (s.ecn != EcnMode::Off && s.marks.echoes) {
+        ack.set_ecn_flags(1);
+    }
+    note_packet(c, ack, Station::Receiver, at);
+    return ack;
+}
+
+// An ACK is there.
+void Network::look_at_answer(const Packet& ack, Subflow& s, Connection& c) {
+    note_packet(c, ack, Station::Sender, now_);
+    // One that others have overtaken would be read as many marks.
+    if (s.ecn == EcnMode::Off || !is_current(s, ack) || !s.is_established || ack.number() < s.acks_heard) return;
+    EcnEcho echo{.flags = ack.ecn_flags()};
+    const bool is_extended = ack.extension != kNoExtension;
+    if (s.ecn == EcnMode::Accurate && is_extended) {
+        const EcnOption& option = ecn_options_[ack.extension];
+        echo.has_option = option.is_there;
+        echo.marked_bytes = option.bytes[1];
+    }
+    s.sender.hear_marks(s.ecn, echo, ack.seq, is_extended, c.payload_bytes);
+}
+
+// What the headers of a packet that is noted say of marks.
+EcnHeader Network::ecn_header(const Packet& p, const Subflow& s) const {
+    constexpr std::uint8_t kAe = 4;
+    constexpr std::uint8_t kCwr = 2;
+    constexpr std::uint8_t kEce = 1;
+    EcnHeader header{.ecn = p.ecn(), .flags = 0, .has_option = false, .bytes = {}};
+    switch (p.kind()) {
+        case PacketKind::Datagram:
+            break;
+        case PacketKind::Data:
+            // Of the other direction, from which no data comes, there is nothing to count.
+            header.flags = s.ecn == EcnMode::Accurate ? kAceStart : p.ecn_flags() != 0 ? kCwr : 0;
+            break;
+        case PacketKind::Ack:
+            header.flags = p.ecn_flags();
+            if (s.ecn == EcnMode::Accurate && p.extension != kNoExtension) {
+                header.has_option = ecn_options_[p.extension].is_there;
+                header.bytes = ecn_options_[p.extension].bytes;
+            }
+            break;
+        case PacketKind::Handshake: {
+            // RFC 3168 section 6.1.1; RFC 9768 section 3.1.1, table 2: neither the SYN nor its answer can be marked
+            const auto step = static_cast<HandshakeStep>(p.seq);
+            const FlowSpec& flow = scenario_->flows[s.connection];
+            const EcnMode asked = s.ecn == EcnMode::Off && flow.ecn ? scenario_->transport.ecn : s.ecn;
+            if (step == HandshakeStep::Syn && asked != EcnMode::Off)
+                header.flags = asked == EcnMode::Accurate ? kAe | kCwr | kEce : kCwr | kEce;
+            if (step == HandshakeStep::SynAck && s.ecn != EcnMode::Off)
+                header.flags = s.ecn == EcnMode::Accurate ? kCwr : kEce;
+            if ((step == HandshakeStep::Ack || step == HandshakeStep::JoinAck) && s.ecn == EcnMode::Accurate)
+                header.flags = step == HandshakeStep::Ack ? kCwr : kAceStart;
+            break;
+        }
+    }
+    return header;
+}
+
+}  // namespace subflow

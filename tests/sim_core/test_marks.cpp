@@ -1,0 +1,289 @@
+// Explicit congestion notification: what queues mark, what receivers report, how often senders answer.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <vector>
+
+#include "ecn.h"
+#include "link_driver.h"
+#include "network.h"
+#include "scenarios.h"
+
+namespace subflow {
+namespace {
+
+using namespace testing;
+
+Packet capable_packet(std::uint32_t seq) {
+    Packet p = packet(seq);
+    p.set_ecn(Ecn::Ect0);
+    return p;
+}
+
+TEST(PacketOfEcn, KeepsItsNumberBesideWhatItSays) {
+    Packet data;
+    data.transmission = Packet::kNumberMask;
+    EXPECT_FALSE(data.mark());  // nobody would be told
+    data.set_ecn(Ecn::Ect1);
+    data.set_ecn_flags(1);
+    EXPECT_EQ(data.ecn(), Ecn::Ect1);
+    EXPECT_TRUE(data.mark());
+    EXPECT_EQ(data.ecn(), Ecn::Marked);
+    EXPECT_EQ(data.ecn_flags(), 1);
+    EXPECT_EQ(data.number(), Packet::kNumberMask);
+
+    Packet ack;
+    ack.set_tag(PacketKind::Ack, 3);
+    ack.transmission = 7;
+    ack.set_ecn_flags(7);
+    EXPECT_EQ(ack.ecn_flags(), 7);
+    EXPECT_EQ(ack.ecn(), Ecn::NotCapable);  // its bits are no field of IP
+    EXPECT_FALSE(ack.mark());
+    EXPECT_EQ(ack.number(), 7);
+}
+
+// Of two links in the same state, one is offered a packet that can be marked and the other one that cannot.
+TEST(Marking, RedMarksWhereItWouldDrop) {
+    for (const double weight : {1.0, 0.01}) {
+        LinkSpec spec = link_spec();
+        spec.queue_limit_pkts = 60;
+        spec.discipline = RedOptions{
+            .min_pkts = 5, .max_pkts = 15, .max_p = 0.1, .weight = weight, .spreads = weight < 1, .marks = true};
+        Link link(spec, 1);
+        PoissonTimes times(900_us, 5);  // 1000 bytes take 1 ms: the queue grows
+        int marked = 0;
+        int overflowed = 0;
+        for (std::uint32_t i = 0; i < 5000; ++i) {
+            const Nanos at = times.next();
+            Link twin = link;
+            const Verdict without = twin.offer(packet(i), at, mix64(i));
+            const Verdict with = link.offer(capable_packet(i), at, mix64(i));
+            const bool finds_room = link.stats().drops_queue == overflowed;
+            ASSERT_EQ(with == Verdict::Accepted, without == Verdict::Accepted);
+            if (with == Verdict::Accepted) continue;
+            ASSERT_EQ(without, Verdict::DroppedQueue);
+            ASSERT_EQ(with, finds_room ? Verdict::Marked : Verdict::DroppedQueue);
+            ++(finds_room ? marked : overflowed);
+        }
+        EXPECT_GT(marked, 100);
+        EXPECT_GT(overflowed, 10);  // it does not keep what finds no room
+        EXPECT_EQ(link.stats().marks, marked);
+    }
+}
+
+std::vector<Nanos> event_times(bool marks, bool is_capable, Nanos ce_threshold = kNever) {
+    LinkSpec spec = link_spec();
+    const CodelOptions codel{.target = 5_ms, .interval = 100_ms, .marks = marks, .ce_threshold = ce_threshold};
+    spec.discipline = codel;
+    LinkDriver driver(spec);
+    std::vector<Nanos> times;
+    std::int64_t before = 0;
+    // Twice as many as can leave: the queue stands whatever the law does.
+    for (std::uint32_t i = 0; i < 1600; ++i) {
+        driver.offer(is_capable ? capable_packet(i) : packet(i), 500_us * i);
+        const LinkStats& stats = driver.link().stats();
+        for (; before < stats.marks + stats.drops_queue; ++before) times.push_back(500_us * i);
+    }
+    EXPECT_EQ(driver.link().stats().marks != 0, is_capable && (marks || ce_threshold < kNever));
+    EXPECT_EQ(driver.link().stats().marks + driver.link().stats().drops_queue, before);
+    return times;
+}
+
+// RFC 8289 section 5.5: the law is the same. A queue that stands anyway is not shortened much by a drop: the two agree
+// to a packet's time as long as few have gone.
+TEST(Marking, CodelMarksWhenItWouldDrop) {
+    const std::vector<Nanos> dropped = event_times(false, true);
+    const std::vector<Nanos> marked = event_times(true, true);
+    ASSERT_GE(dropped.size(), 8u);
+    ASSERT_GE(marked.size(), 8u);
+    for (std::size_t i = 0; i < 8; ++i) EXPECT_NEAR(to_seconds(marked[i]), to_seconds(dropped[i]), 0.002) << i;
+    EXPECT_EQ(event_times(true, false), dropped);  // those that cannot be marked go as ever
+}
+
+TEST(Marking, WhatHasWaitedTooLongIsMarkedOnce) {
+    LinkSpec spec = link_spec();
+    spec.discipline = CodelOptions{.target = 1_s, .interval = 1_s, .ce_threshold = 3_ms};
+    LinkDriver driver(spec);
+    for (std::uint32_t i = 0; i < 8; ++i) driver.offer(capable_packet(i), Nanos(0));
+    driver.run_until(1_s);
+    ASSERT_EQ(driver.arrived.size(), 8u);
+    // Packet i begins to be sent after i ms.
+    for (const Delivery& d : driver.arrived) EXPECT_EQ(d.packet.ecn() == Ecn::Marked, d.packet.seq > 3) << d.packet.seq;
+    EXPECT_EQ(driver.link().stats().marks, 4);
+}
+
+// --- the ACE field ---------------------------------------------------------------------------------------------------
+
+TEST(Ace, IsReadAsTheRfcSays) {
+    struct Case {
+        std::uint32_t ahead, delivered;
+        std::int64_t bytes;
+        std::uint32_t told;
+    };
+    constexpr std::uint32_t kPayload = 1000;
+    // Up to seven packets the field is exact. Beyond them the safest count that agrees with it is taken, RFC 9768
+    // section 3.2.2.5.2: "5 ahead, 14 acknowledged" may be 5 or 13. The option tells which.
+    for (const Case& c :
+         {Case{0, 1, -1, 0}, Case{3, 7, -1, 3}, Case{7, 7, -1, 7}, Case{0, 8, -1, 8}, Case{5, 14, -1, 13},
+          Case{5, 12, -1, 5}, Case{1, 20, -1, 17}, Case{0, 8, 0, 0}, Case{0, 8, 8'000, 8}, Case{5, 14, 5'000, 5},
+          Case{5, 14, 4'200, 5}, Case{5, 14, 13'000, 13}, Case{5, 14, 12'100, 13}, Case{2, 40, 17'500, 18}})
+        EXPECT_EQ(marks_told(c.ahead, c.delivered, c.bytes, kPayload), c.told)
+            << c.ahead << " of " << c.delivered << " with " << c.bytes;
+}
+
+// --- whole networks --------------------------------------------------------------------------------------------------
+
+// A link of 10 Mbit/s and an RTT of 100 ms whose queue marks every packet that finds `step` others.
+Scenario marked_network(EcnMode ecn, bool is_textbook, double step = 20, const std::string& controller = "newreno") {
+    Scenario scenario = is_textbook ? textbook(20_s) : linux_profile(20_s);
+    scenario.transport.ecn = ecn;
+    scenario.transport.handshake = false;  // its packets cannot be marked, and would be dropped
+    const PathSpec path = add_path(scenario, {.queue_pkts = 1000});
+    scenario.links[path.forward.front()].discipline =
+        RedOptions{.min_pkts = step, .max_pkts = step, .gentle = false, .marks = true};
+    FlowSpec& flow = add_tcp(scenario, path);
+    flow.controller.name = controller;
+    return scenario;
+}
+
+TEST(Ecn, AWindowIsReducedOnceARoundTripHoweverManyMarksThereAre) {
+    for (const EcnMode mode : {EcnMode::Classic, EcnMode::Accurate}) {
+        for (const bool is_textbook : {true, false}) {
+            // Every packet is marked: the window stays at its floor of two, and halves once per round trip of 0.1 s.
+            const Network network = finished(marked_network(mode, is_textbook, 0));
+            const SubflowResult result = network.subflow_result(0);
+            EXPECT_EQ(result.marked_pkts, network.packets_delivered());
+            EXPECT_EQ(result.packets.dropped, 0);
+            EXPECT_EQ(result.retransmits, 0);
+            EXPECT_LE(result.mark_reductions, 20 / 0.1);
+            // With a report that lasts until it is answered, or marks on every packet, none is left out for long.
+            EXPECT_GE(result.mark_reductions, 20 / 0.1 / 3);
+        }
+    }
+}
+
+TEST(Ecn, ReplacesLossesByMarksAtTheSameThroughput) {
+    for (const EcnMode mode : {EcnMode::Classic, EcnMode::Accurate}) {
+        for (const bool is_textbook : {true, false}) {
+            const Network network = finished(marked_network(mode, is_textbook));
+            const SubflowResult result = network.subflow_result(0);
+            EXPECT_EQ(result.packets.dropped, 0);
+            EXPECT_GT(result.mark_reductions, 1);
+            // Reno's saw-tooth between half of what path and queue hold and all of it: 83 + 20 packets of 83, at least
+            // 3/4 of the time in use.
+            EXPECT_GT(result.goodput_bps, 0.75 * 1448.0 / 1500 * 10e6);
+            EXPECT_EQ(network.subflows()[0].sender.stats().undone, 0);
+        }
+    }
+}
+
+// What goes by while a mark is reported: from its arrival until CWR is there each ACK has ECE, and no other has.
+TEST(Ecn, TheReportLastsUntilItIsAnswered) {
+    const Scenario scenario = marked_network(EcnMode::Classic, true);
+    Network network(scenario, 1);
+    network.capture_packets(0, 1 << 20);
+    network.run_until(20_s);
+    const PacketTable table = network.take_packets();
+    bool is_reporting = false;
+    int reports = 0;
+    int answers = 0;
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        if (table.station[i] != static_cast<std::uint8_t>(Station::Receiver)) continue;
+        if (table.kind[i] == static_cast<std::uint8_t>(PacketKind::Data)) {
+            if (table.ecn_flags[i] == 2) {  // CWR
+                ++answers;
+                is_reporting = false;
+            }
+            if (table.ecn[i] == static_cast<std::uint8_t>(Ecn::Marked)) is_reporting = true;
+        } else {
+            ASSERT_EQ(table.ecn_flags[i], is_reporting ? 1 : 0) << i;
+            reports += table.ecn_flags[i];
+        }
+    }
+    EXPECT_EQ(answers, network.subflow_result(0).mark_reductions);
+    EXPECT_GT(reports, answers);
+}
+
+// Most ACKs are lost, so that the field of three bits wraps between two of them.
+TEST(Ecn, CountsMarksWhenAcksAreLost) {
+    Scenario scenario = marked_network(EcnMode::Accurate, false, 1);
+    scenario.links[1].loss = 0.6;
+    scenario.transport.delayed_ack = DelayedAck::Off;
+    scenario.transport.initial_window_pkts = 60;
+    scenario.flows[0].size = Bytes(60 * 1448);
+    for (int i = 1; i < 20; ++i) {
+        FlowSpec flow = scenario.flows[0];
+        flow.start = 1_s * i;
+        flow.name += std::to_string(i);
+        scenario.flows.push_back(flow);
+    }
+    scenario.duration = 60_s;
+    const Network network = finished(scenario);
+    int exact = 0;
+    for (const Subflow& s : network.subflows()) {
+        const std::int64_t told = s.sender.stats().marked;
+        ASSERT_TRUE(s.sender.snd_una() == 60);
+        EXPECT_GT(s.marked_pkts, 57);
+        // Of what the last options said nothing is missing, and a wrap that none decides is assumed.
+        EXPECT_NEAR(static_cast<double>(told), static_cast<double>(s.marked_pkts), 8);
+        exact += told == s.marked_pkts;
+    }
+    EXPECT_GE(exact, 15);
+}
+
+TEST(Ecn, AFlowThatDoesNotKnowItLosesWhatOthersGetMarked) {
+    Scenario scenario = marked_network(EcnMode::Classic, false);
+    add_tcp(scenario, scenario.flows[0].paths[0], "old").ecn = EcnMode::Off;
+    const Network network = finished(scenario);
+    EXPECT_GT(network.subflow_result(0).marked_pkts, 0);
+    EXPECT_EQ(network.subflow_result(0).packets.dropped, 0);
+    EXPECT_EQ(network.subflow_result(1).marked_pkts, 0);
+    EXPECT_GT(network.subflow_result(1).packets.dropped, 0);
+}
+
+TEST(Ecn, ControllersWithoutAnAnswerPromiseNone) {
+    for (const char* const name : {"bbr", "vivace"}) {
+        const Network network = finished(marked_network(EcnMode::Classic, false, 20, name));
+        EXPECT_EQ(network.subflow_result(0).marked_pkts, 0) << name;
+        EXPECT_GT(network.subflow_result(0).packets.dropped, 0) << name;
+    }
+}
+
+// A loss within a window that marks have reduced does not reduce it again (RFC 3168 section 6.1.2).
+TEST(Ecn, MarksAndLossesOfOneWindowAreOneReduction) {
+    for (const bool is_textbook : {true, false}) {
+        Scenario scenario = marked_network(EcnMode::Classic, is_textbook, 0);
+        scenario.duration = 1_s;
+        // Of the first flight of ten the first is marked, and so are those behind it; the tenth is lost.
+        scenario.links[0].drops.push_back({.subflow = 0, .number = 10});
+        Network network(scenario, 1);
+        std::vector<Mark> reductions;
+        network.run_until(400_ms);
+        for (const Mark& mark : network.take_marks())
+            if (mark.kind == MarkKind::Marked || mark.kind == MarkKind::Loss) reductions.push_back(mark);
+        ASSERT_GE(reductions.size(), 2u);
+        EXPECT_EQ(reductions[0].kind, MarkKind::Marked);
+        EXPECT_EQ(reductions[1].kind, MarkKind::Loss);
+        EXPECT_EQ(network.subflows()[0].sender.window().ssthresh_pkts >= 2, true);
+        EXPECT_EQ(network.subflow_result(0).mark_reductions >= 1, true);
+    }
+}
+
+TEST(Ecn, IsTheSameHoweverTheRunIsCut) {
+    for (const EcnMode mode : {EcnMode::Classic, EcnMode::Accurate})
+        EXPECT_TRUE(is_same_however_cut(marked_network(mode, false), 5_s));
+}
+
+TEST(Ecn, ChangesNothingWhereNoQueueMarks) {
+    for (const bool is_textbook : {true, false}) {
+        Scenario with = marked_network(EcnMode::Accurate, is_textbook);
+        with.links[0].discipline = {};
+        with.links[0].queue_limit_pkts = 84;
+        Scenario without = with;
+        without.transport.ecn = EcnMode::Off;
+        EXPECT_EQ(finished(with).signature(), finished(without).signature());
+    }
+}
+
+}  // namespace
+}  // namespace subflow
