@@ -13,7 +13,7 @@ from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
-from subflow_app.core.errors import InputError
+from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.json_document import fields
 
 if TYPE_CHECKING:
@@ -61,6 +61,10 @@ def break_claim(
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Also write each network found as two files there.")
     ] = None,
+    kernel: Annotated[
+        bool,
+        typer.Option("--kernel", help="Also try what was found on this machine's own TCP and MPTCP, where it can."),
+    ] = False,
     list_only: Annotated[bool, typer.Option("--list", help="Only list claims and spaces.")] = False,
     shipped: Annotated[
         bool, typer.Option("--shipped", help="Only list the counterexamples that ship; with a claim, those to it.")
@@ -115,8 +119,9 @@ def break_claim(
         code = _run(job, is_quiet=as_json, is_kept=not no_store)
     if out is not None:
         _write(job.found, out)
+    on_kernel = [_on_kernel(each) for each in job.found] if kernel else []
     if as_json:
-        print_json(break_document(job))
+        print_json({**break_document(job), **({"on_kernel": on_kernel} if kernel else {})})
     else:
         for note in job.notes:
             print_line(note[:1].upper() + note[1:] + ".")
@@ -125,6 +130,8 @@ def break_claim(
             print_line()
             print_line(f"{number}. {each.says}")
             print_line(f"   {_margins(each)}")
+            if kernel:
+                print_line(f"   on the kernel: {on_kernel[number - 1]}")
         if job.found:
             print_line()
             print_line(METHOD)
@@ -136,6 +143,21 @@ def _margins(each: Counterexample) -> str:
 
     told = ", ".join(f"{profile} {margin_text(each, profile)}" for profile in each.confirmed)
     return f"margin {told}; {'fails with all ten seeds' if each.is_confirmed else 'does not fail with all seeds'}"
+
+
+def _on_kernel(each: Counterexample) -> str:
+    """What comes of it there, or why it cannot be run."""
+    from subflow_app.kernel.claims import kernel_verdict
+    from subflow_sim.errors import SimError
+
+    print_note(f"on the kernel: {each.says}")
+    try:
+        verdict = kernel_verdict(each)
+    except (AppError, SimError) as error:
+        return " ".join(str(error).split())
+    if verdict.reason:
+        return verdict.reason
+    return f"{'fails' if verdict.fails else 'holds'}, margin {verdict.margin:.2f} ({verdict.told})"
 
 
 def _run(job: BreakJob, *, is_quiet: bool, is_kept: bool) -> int:

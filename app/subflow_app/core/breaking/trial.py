@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from subflow_app.core.arena.entrants import Entrant, chosen_entrants
 from subflow_app.core.breaking.claim_file import ENTRANT, Case, ClaimFile
@@ -17,6 +17,9 @@ from subflow_app.core.expressions import Missing, Value
 from subflow_sim.arena.networks import Network
 from subflow_sim.errors import SimError, SimulationError
 from subflow_sim.scenario import Choice, Scenario
+
+Runner: TypeAlias = Callable[[Scenario], Mapping[str, Any]]
+"""Makes a run of a scenario; its summary, as `Simulation.summary`. Raises `SimError` if it fails."""
 
 _SAMPLE_INTERVAL_S = 0.25
 _NOT_CLAIMED = LARGEST_MARGIN
@@ -61,9 +64,14 @@ class Trial:
     claim: ClaimFile
     entrant: Entrant
 
-    def verdict(self, net: Network) -> Verdict:
-        """What comes of it in a network, with the seed of its scenario."""
-        return _Runs(self, net).verdict()
+    def verdict(self, net: Network, runner: Runner | None = None) -> Verdict:
+        """What comes of it in a network, with the seed of its scenario.
+
+        Args:
+            net: the network.
+            runner: makes its runs; None: the simulator.
+        """
+        return _Runs(self, net, runner or run).verdict()
 
     def margin(self, net: Network) -> float:
         """By how much it holds in a network; NaN: it cannot be told."""
@@ -86,7 +94,7 @@ class Trial:
             ArenaError: if a scenario file could not say that.
             SimError: if a run fails that it takes to know.
         """
-        runs = _Runs(self, net)
+        runs = _Runs(self, net, run)
         case = runs.case(name)
         return runs.variant(case, runs.best_path(case) if case.path == "best" else case.path)
 
@@ -94,8 +102,9 @@ class Trial:
 class _Runs:
     """The runs of a trial in a network, each made when it is first asked for."""
 
-    def __init__(self, trial: Trial, net: Network) -> None:
+    def __init__(self, trial: Trial, net: Network, runner: Runner) -> None:
         self._trial = trial
+        self._run = runner
         self._net = net
         self._summaries: dict[str, Mapping[str, Any] | Missing] = {}
         self._problem = ""
@@ -162,7 +171,7 @@ class _Runs:
         try:
             if case.path == "best":
                 return self._best(case)[1]
-            return run(self.variant(case, case.path))
+            return self._run(self.variant(case, case.path))
         except (SimError, ArenaError) as error:
             if case.name == ENTRANT:
                 self._problem = str(error)
@@ -172,7 +181,7 @@ class _Runs:
         """The path on which a case carries most, or is through first, and what it measured there."""
         net = self._net
         count = max(len(net.scenario.flows[name].paths) for name in net.competes)
-        made = [(path, run(self.variant(case, path))) for path in range(1, count + 1)]
+        made = [(path, self._run(self.variant(case, path))) for path in range(1, count + 1)]
         has_documents = all(net.scenario.flows[name].size_bytes is not None for name in net.competes)
         if has_documents:
             return min(made, key=lambda each: completion_s(net, each[1]))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from subflow_app.core.breaking.counterexample import Counterexample, shipped_counterexamples
 from subflow_app.core.errors import AppError
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_sim.errors import SimError
@@ -17,13 +18,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CheckedRun:
-    """A run that was simulated again.
+    """A run that was simulated again, or a counterexample that was tried again.
 
     Attributes:
-        run_id: its number.
+        run_id: its number; 0: it is a counterexample.
         name: of the run.
         seed: of the run.
-        stored: its signature in the library.
+        stored: its signature in the library, or the margins of a counterexample.
         made: what came out now; empty if nothing did.
         problem: why it could not be simulated; empty if it could.
     """
@@ -71,6 +72,28 @@ def check(store: Store, numbers: list[int], *, is_stopped: Callable[[], bool] = 
         if is_stopped():
             return
         yield check_run(store, number)
+
+
+def check_counterexamples(*, is_stopped: Callable[[], bool] = lambda: False) -> Iterator[CheckedRun]:
+    """Try the counterexamples that ship again, one after the other; what they are compared by are their margins.
+
+    Raises:
+        ClaimFileError: if one is not usable.
+    """
+    for each in shipped_counterexamples():
+        if is_stopped():
+            return
+        try:
+            made, problem = each.again(), ""
+        except (AppError, SimError) as error:
+            made, problem = None, str(error)
+        yield CheckedRun(
+            0, f"counterexample {each.name}", 0, _margins(each), "" if made is None else _margins(made), problem
+        )
+
+
+def _margins(each: Counterexample) -> str:
+    return " ".join(f"{margin:.4f}" for margins in each.confirmed.values() for margin in margins)
 
 
 def check_run(store: Store, number: int) -> CheckedRun:

@@ -1,0 +1,86 @@
+"""The counterexamples that ship: each fails today as it is told, with every seed and in both profiles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from subflow_app.core.breaking.claim_file import claim_names, load_claim
+from subflow_app.core.breaking.counterexample import PROFILES, SUFFIX, UNSEEN_SEEDS, read_counterexample
+from subflow_app.core.breaking.shrinking import is_round
+from subflow_app.core.breaking.space import load_space, space_names
+from subflow_app.core.breaking.trial import repetitions
+from subflow_app.core.errors import ClaimFileError
+from subflow_app.core.resources import resource_path
+from subflow_app.core.scenarios.toml_edit import read_toml
+
+FILES = sorted(resource_path("counterexamples").glob(f"*{SUFFIX}"))
+
+
+def test_there_are_twelve_and_more_of_several_claims() -> None:
+    found = [read_counterexample(path) for path in FILES]
+    assert len(found) >= 12
+    assert {"improve", "pareto", "freed-capacity", "no-slower"} <= {each.claim.name for each in found}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.removesuffix(SUFFIX))
+def test_each_fails_as_it_is_told(path: Path) -> None:
+    each = read_counterexample(path)
+    assert each.is_confirmed
+    assert {profile: len(margins) for profile, margins in each.confirmed.items()} == dict.fromkeys(PROFILES, 10)
+    tree = read_toml(each.text)
+    assert is_round(tree)
+    assert max(len(path) for flow in tree["flows"].values() for path in flow["paths"]) <= 2
+    net = repetitions(each.network("linux"), UNSEEN_SEEDS[:1])[0]
+    assert each.trial().margin(net) == pytest.approx(each.confirmed["linux"][0], abs=1e-3)
+
+
+@pytest.mark.full("tries all seeds and profiles of all of them")
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name.removesuffix(SUFFIX))
+def test_each_has_the_margins_that_are_stored(path: Path) -> None:
+    each = read_counterexample(path)
+    for profile, margins in each.again().confirmed.items():
+        assert margins == pytest.approx(each.confirmed[profile], abs=1e-3)
+
+
+@pytest.mark.parametrize("name", claim_names())
+def test_claims_name_spaces_that_there_are(name: str) -> None:
+    claim = load_claim(name)
+    assert claim.spaces
+    assert set(claim.spaces) <= set(space_names())
+    assert claim.prose
+    for space in claim.spaces:
+        assert load_space(space).keys
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("format = 1\n", "title: missing"),
+        ('format = 1\ntitle = "a"\nholds = "goodput("\n', "holds"),
+        ('format = 1\ntitle = "a"\nholds = "goodput(\'other\') > 1 Mbit/s"\n', 'there is no case "other"'),
+        ('format = 1\ntitle = "a"\nholds = "goodput() > 1 Mbit/s"\nfails = "{nothing}"\n', "in braces"),
+        ('format = 1\ntitle = "a"\nholds = "goodput() > 1 Mbit/s"\n[cases.x]\npath = "worst"\n', "is no path"),
+        ('format = 1\ntitle = "a"\nholds = "goodput() > 1 Mbit/s"\nsaids = 1\n', "unknown key"),
+        ("no TOML", "not valid TOML"),
+    ],
+)
+def test_a_claim_that_cannot_be_read_is_told(tmp_path: Path, text: str, told: str) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    with pytest.raises(ClaimFileError, match=r"mine\.toml") as error:
+        load_claim(str(path))
+    assert told in str(error.value)
+
+
+def test_a_counterexample_that_is_damaged_is_told(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(FILES[0].with_name(FILES[0].name.replace(SUFFIX, ".toml")).read_text())
+    (tmp_path / f"x{SUFFIX}").write_text(
+        'format = 1\nclaim = "improve"\nentrant = "olia"\nsays = "a"\n[confirmed]\nlinux = "no"\n'
+    )
+    with pytest.raises(ClaimFileError, match="these are no margins"):
+        read_counterexample(tmp_path / f"x{SUFFIX}")
+    (tmp_path / "x.toml").unlink()
+    with pytest.raises(ClaimFileError, match="cannot be read"):
+        read_counterexample(tmp_path / f"x{SUFFIX}")
