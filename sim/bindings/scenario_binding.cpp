@@ -13,6 +13,7 @@
 
 #include "bindings.h"
 #include "policy/network_policy.h"
+#include "rng.h"
 #include "scenario.h"
 #include "script/program.h"
 #include "traffic.h"
@@ -114,6 +115,44 @@ void use_token_bucket(Scenario& s, std::size_t link, std::int64_t burst_bytes, d
 
 void add_drop(Scenario& s, std::size_t link, std::uint32_t subflow, std::int64_t number, std::int64_t after_ns) {
     s.links.at(link).drops.push_back({subflow, number, Nanos(after_ns)});
+}
+
+void use_retransmission(Scenario& s, std::size_t link, double loss, std::int64_t delay_ns, std::uint32_t attempts) {
+    s.links.at(link).retransmission =
+        RetransmissionOptions{.loss = loss, .delay = Nanos(delay_ns), .attempts = attempts};
+}
+
+using Spans = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+void use_pauses(Scenario& s, std::size_t link, const Spans& pauses) {
+    for (const auto& [from, to] : pauses) s.links.at(link).pauses.push_back({Nanos(from), Nanos(to)});
+}
+
+void use_grants(Scenario& s, std::size_t link, std::int64_t period_ns, std::int64_t jitter_ns) {
+    s.links.at(link).grants = GrantOptions{.period = Nanos(period_ns), .jitter = Nanos(jitter_ns)};
+}
+
+void use_access(Scenario& s, std::size_t link, std::uint32_t medium, AccessKind kind, std::uint32_t aggregation,
+                std::int64_t airtime_ns, std::int64_t overhead_ns, std::uint32_t window_min, std::uint32_t window_max) {
+    s.links.at(link).access = AccessOptions{.medium = medium,
+                                            .kind = kind,
+                                            .aggregation = aggregation,
+                                            .airtime = Nanos(airtime_ns),
+                                            .overhead = Nanos(overhead_ns),
+                                            .window_min = window_min,
+                                            .window_max = window_max};
+}
+
+Spans outages(const std::string& name, std::uint64_t seed, std::int64_t mean_up_ns, std::int64_t mean_down_ns,
+              std::int64_t until_ns) {
+    Spans spans;
+    for (const Pause& pause : random_outages(name, seed, Nanos(mean_up_ns), Nanos(mean_down_ns), Nanos(until_ns)))
+        spans.emplace_back(pause.from.value, pause.to.value);
+    return spans;
+}
+
+double draw(const std::string& name, std::uint64_t seed, std::uint64_t number) {
+    return to_unit_interval(combine64(combine64(seed, hash_name(name)), number));
 }
 
 std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::vector<std::pair<Route, Route>>& paths,
@@ -242,6 +281,9 @@ void bind_scenario(nb::module_& m) {
         .value("RFC3168", EcnMode::Classic)
         .value("ACCECN", EcnMode::Accurate);
 
+    nb::enum_<AccessKind>(m, "AccessKind")
+        .value("CONTENTION", AccessKind::Contention)
+        .value("TURNS", AccessKind::Turns);
     nb::enum_<JitterKind>(m, "JitterKind")
         .value("UNIFORM", JitterKind::Uniform)
         .value("NORMAL", JitterKind::Normal)
@@ -309,6 +351,11 @@ void bind_scenario(nb::module_& m) {
         .def("use_jitter", &use_jitter, "link"_a, "kind"_a, "spread_ns"_a)
         .def("use_token_bucket", &use_token_bucket, "link"_a, "burst_bytes"_a, "peak_bps"_a,
              "Tokens come at the rate given before.")
+        .def("use_retransmission", &use_retransmission, "link"_a, "loss"_a, "delay_ns"_a, "attempts"_a)
+        .def("use_pauses", &use_pauses, "link"_a, "pauses"_a, "Times from and to, in order and apart from each other.")
+        .def("use_grants", &use_grants, "link"_a, "period_ns"_a, "jitter_ns"_a)
+        .def("use_access", &use_access, "link"_a, "medium"_a, "kind"_a, "aggregation"_a, "airtime_ns"_a,
+             "overhead_ns"_a, "window_min"_a, "window_max"_a)
         .def("add_flow", &add_flow, "name"_a, "kind"_a, "paths"_a, "controller"_a, "controller_options"_a,
              "scheduler"_a, "scheduler_options"_a, "start_ns"_a, "stop_ns"_a.none(), "size_bytes"_a.none(),
              "recv_buffer_bytes"_a.none(), "send_buffer_bytes"_a.none(), "backups"_a, "lifetime_ns"_a.none(),
@@ -335,6 +382,9 @@ void bind_scenario(nb::module_& m) {
             },
             "other"_a, "A copy with the events of another one as well.");
 
+    m.def("random_outages", &outages, "name"_a, "seed"_a, "mean_up_ns"_a, "mean_down_ns"_a, "until_ns"_a,
+          "When something of that name is out of service: times from and to, in order.");
+    m.def("draw", &draw, "name"_a, "seed"_a, "number"_a, "Uniform in [0, 1), one of those of a name.");
     m.def("poisson_arrivals", &arrivals, "name"_a, "seed"_a, "mean_gap_ns"_a, "from_ns"_a, "until_ns"_a, "limit"_a,
           "lifetime_ns"_a.none(), "is_lifetime_exponential"_a,
           "When the flows of a name arrive and how long each lives (None: endless), in order. A limit of 0 is none.");

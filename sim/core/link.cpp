@@ -9,6 +9,8 @@ constexpr std::uint64_t kRedDraw = hash_name("red");
 constexpr std::uint64_t kChainDraw = hash_name("gilbert");
 constexpr std::uint64_t kChainLossDraw = hash_name("gilbert loss");
 constexpr std::uint64_t kJitterDraw = hash_name("jitter");
+constexpr std::uint64_t kRetransmissionDraw = hash_name("retransmission");
+constexpr std::uint64_t kGrantDraw = hash_name("grants");
 
 // What idle time is counted in by RED.
 constexpr double kTypicalPacketBytes = 1500;
@@ -27,6 +29,9 @@ Link::Link(const LinkSpec& spec, std::uint64_t seed)
     if (!spec.opportunities_ms.empty()) features().trace.emplace(spec.opportunities_ms);
     if (spec.bucket) features().bucket.emplace(*spec.bucket, spec.rate);
     if (spec.jitter) features().jitter = spec.jitter;
+    if (spec.retransmission) features().retransmission = spec.retransmission;
+    if (!spec.pauses.empty()) features().pauses.emplace(spec.pauses);
+    if (spec.grants) features().grants.emplace(*spec.grants, combine64(loss_stream_, kGrantDraw));
     if (!spec.delays_us.empty()) {
         features().delays.emplace(spec.delays_us, spec.delay_interval);
         delay_ = features_->delays->shortest();
@@ -48,7 +53,9 @@ void Link::describe_kind() {
     is_plain_ = up_ && !features_;
     is_predictable_ = !features_ || (!features_->has_managed_queue() && !features_->may_overtake);
     has_independent_loss_ = loss_threshold_ != 0;
-    uses_draw_ = has_independent_loss_ || (features_ && (features_->red || features_->loss_chain || features_->jitter));
+    uses_draw_ =
+        has_independent_loss_ ||
+        (features_ && (features_->red || features_->loss_chain || features_->jitter || features_->retransmission));
 }
 
 // --- timed changes ---------------------------------------------------------------------------------------------------
@@ -62,13 +69,15 @@ void Link::set_rate(BitsPerSec rate, Nanos now) {
         features_->bucket.reset();
     }
     settle(now);
-    if (!queue_.empty()) {
+    // What has access to a medium leaves with it.
+    if (!queue_.empty() && station() == nullptr) {
         // Everything queued beyond the packet in service is taken out of the books and entered anew.
         Nanos free_at = queue_.front().departure;
         stats_.busy -= transmitter_free_at_ - free_at;
+        if (features_ && features_->grants) features_->grants->go_on_after(free_at);
         for (std::uint32_t pos = queue_.begin_pos() + 1; pos != queue_.end_pos(); ++pos) {
             Queued& entry = queue_[pos];
-            const Nanos service = transmission_time(Bytes(entry.size));
+            const Nanos service = next_departure(Bytes(entry.size), free_at) - free_at;
             stats_.queue_time += free_at + service - entry.departure;
             stats_.busy += service;
             free_at += service;
@@ -175,6 +184,7 @@ Nanos Link::next_unpredictable_event() const {
     // Where packets may overtake, what is still queued has not found its place.
     if (!may_overtake() || in_flight_.size() != queue_.size()) next = next_arrival();
     if (may_overtake() && !queue_.empty()) next = std::min(next, queue_.front().departure);
+    if (station() != nullptr) return std::min(next, station()->access_at);
     if (waiting_pkts() != 0) next = std::min(next, transmitter_free_at_);
     return next;
 }
@@ -183,7 +193,9 @@ Nanos Link::next_unpredictable_event() const {
 
 bool Link::loses(std::uint64_t draw) {
     if (has_independent_loss_ && is_lost(draw)) return true;
-    if (!features_ || !features_->loss_chain) return false;
+    if (!features_) return false;
+    if (features_->retransmission && failed_attempts(draw) == features_->retransmission->attempts) return true;
+    if (!features_->loss_chain) return false;
     return features_->loss_chain->loses(static_cast<std::uint64_t>(stats_.packets_in),
                                         to_unit_interval(combine64(loss_stream_ ^ kChainLossDraw, draw)));
 }
@@ -203,7 +215,7 @@ Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t draw)
     }
     settle(at);
     if (unlimited_rate_) {
-        note_arrival(at, extra_delay(draw));
+        note_arrival(features_->pauses ? features_->pauses->working_at(at) : at, extra_delay(draw));
         if (is_predictable_) return Verdict::Accepted;
         in_flight_.push_back({arrival_, packet});
         sort_into_wire(in_flight_.end_pos() - 1);
@@ -232,9 +244,15 @@ Verdict Link::offer_featured(const Packet& packet, Nanos at, std::uint64_t draw)
     return is_marked ? Verdict::Marked : Verdict::Accepted;
 }
 
+std::uint32_t Link::failed_attempts(std::uint64_t draw) const {
+    return subflow::failed_attempts(*features_->retransmission, combine64(loss_stream_ ^ kRetransmissionDraw, draw));
+}
+
 std::int32_t Link::extra_delay(std::uint64_t draw) const {
-    if (!features_->jitter) return 0;
-    return static_cast<std::int32_t>(jitter_of(*features_->jitter, combine64(loss_stream_ ^ kJitterDraw, draw)).value);
+    Nanos extra{};
+    if (features_->jitter) extra = jitter_of(*features_->jitter, combine64(loss_stream_ ^ kJitterDraw, draw));
+    if (features_->retransmission) extra += features_->retransmission->delay * failed_attempts(draw);
+    return static_cast<std::int32_t>(std::min(extra, kMaxExtraDelay).value);
 }
 
 bool Link::red_admits(Nanos at, std::uint64_t draw) {
@@ -247,22 +265,48 @@ bool Link::red_admits(Nanos at, std::uint64_t draw) {
 }
 
 void Link::transmit(const Waiting& next, Nanos now) {
-    const Bytes size(next.packet.size);
     const Nanos start = later_of(now, transmitter_free_at_);
-    Nanos departure;
+    if (now > transmitter_free_at_) carried_fraction_ = 0;
+    enter(next, start, departure_of(Bytes(next.packet.size), start, next.since, now), now);
+}
+
+// Of a packet that waited from `since` on and reaches the transmitter at `now`, which is free at `start`.
+Nanos Link::departure_of(Bytes size, Nanos start, Nanos since, Nanos now) {
+    const bool is_backlogged = transmitter_free_at_ > since;
     if (features_->trace) {
-        departure = features_->trace->departure(size, now, transmitter_free_at_ > next.since);
-    } else if (features_->bucket) {
-        departure = features_->bucket->departure(size, start);
-    } else {
-        if (now > transmitter_free_at_) carried_fraction_ = 0;
-        departure = start + transmission_time(size);
+        Nanos departure = features_->trace->departure(size, now, is_backlogged);
+        // What is recorded for a pause is lost.
+        while (features_->pauses && features_->pauses->working_at(departure) != departure)
+            departure = features_->trace->departure(size, features_->pauses->working_at(departure), false);
+        return departure;
     }
+    if (features_->grants) {
+        Nanos departure = features_->grants->departure(size, now, is_backlogged, nanos_per_byte_);
+        while (features_->pauses && features_->pauses->working_at(departure) != departure)
+            departure =
+                features_->grants->departure(size, features_->pauses->working_at(departure), false, nanos_per_byte_);
+        return departure;
+    }
+    return next_departure(size, start);
+}
+
+// Of the next packet in line, from `start` on.
+Nanos Link::next_departure(Bytes size, Nanos start) {
+    if (!features_) return start + transmission_time(size);
+    if (features_->grants) return features_->grants->departure(size, start, true, nanos_per_byte_);
+    if (!features_->pauses)
+        return features_->bucket ? features_->bucket->departure(size, start) : start + transmission_time(size);
+    const Pauses& pauses = *features_->pauses;
+    if (features_->bucket) return pauses.working_at(features_->bucket->departure(size, pauses.working_at(start)));
+    return pauses.end_of(start, transmission_time(size));
+}
+
+void Link::enter(const Waiting& next, Nanos start, Nanos departure, Nanos now) {
     queue_.push_back({departure, next.packet.size, next.extra_ns});
     transmitter_free_at_ = departure;
     note_arrival(departure, next.extra_ns);
     if (!is_predictable_) in_flight_.push_back({arrival_, next.packet});
-    queue_bytes_ += size;
+    queue_bytes_ += Bytes(next.packet.size);
     stats_.busy += departure - start;
     stats_.queue_time += departure - now;
 }
@@ -289,28 +333,29 @@ Verdict Link::offer_managed(const Packet& packet, Nanos now, std::uint64_t draw)
             fq->drop_from_fattest([&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); });
     }
     max_queue_pkts_ = std::max(max_queue_pkts_, in_service + f.waiting_pkts());
-    if (transmitter_free_at_ <= now) start_service(now);
+    if (transmitter_free_at_ <= now && !f.station) start_service(now);
     return Verdict::Kept;
 }
 
 void Link::serve(Nanos now) {
     settle(now);
-    if (transmitter_free_at_ <= now && features_->waiting_pkts() != 0) start_service(now);
+    if (transmitter_free_at_ <= now && features_->waiting_pkts() != 0 && !features_->station) start_service(now);
 }
 
 void Link::start_service(Nanos now) {
-    LinkFeatures& f = *features_;
     count_waiting(now);
-    const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); };
     // More than one where packets share a delivery opportunity.
-    while (transmitter_free_at_ <= now && f.waiting_pkts() != 0) {
-        auto* codel = std::get_if<CodelQueue>(&f.queue);
-        const std::optional<Waiting> next = codel != nullptr
-                                                ? codel->dequeue(now, drop, stats_.marks)
-                                                : std::get<FqCodelQueue>(f.queue).dequeue(now, drop, stats_.marks);
-        if (next) transmit(*next, now);
-    }
+    while (transmitter_free_at_ <= now && features_->waiting_pkts() != 0)
+        if (const std::optional<Waiting> next = take_waiting(now)) transmit(*next, now);
     settle(now);
+}
+
+// What the queue sends now, none if it dropped all that waited.
+std::optional<Waiting> Link::take_waiting(Nanos now) {
+    const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); };
+    auto* codel = std::get_if<CodelQueue>(&features_->queue);
+    return codel != nullptr ? codel->dequeue(now, drop, stats_.marks)
+                            : std::get<FqCodelQueue>(features_->queue).dequeue(now, drop, stats_.marks);
 }
 
 void Link::count_waiting(Nanos now) {
@@ -328,6 +373,54 @@ void Link::empty_managed_queue(Nanos now) {
     const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_down); };
     if (auto* codel = std::get_if<CodelQueue>(&features_->queue)) codel->clear(drop);
     if (auto* fq = std::get_if<FqCodelQueue>(&features_->queue)) fq->clear(drop);
+}
+
+// --- shared media ----------------------------------------------------------------------------------------------------
+
+void Link::join_medium(const AccessOptions& options, std::uint32_t number) {
+    features().station.emplace();
+    features_->station->options = options;
+    features_->station->number = number;
+    // A queue that never drops at its head is a drop-tail queue that is served at the clock.
+    if (!features_->has_managed_queue()) features_->queue.emplace<CodelQueue>(CodelOptions{kNever, kNever});
+    describe_kind();
+}
+
+Nanos Link::access(Nanos now) {
+    count_waiting(now);
+    settle(now);
+    MediumPlace& own = *features_->station;
+    own.together.clear();
+    Nanos sending{};
+    while (own.together.size() < own.options.aggregation && waiting_pkts() != 0 &&
+           (own.together.empty() || sending < own.options.airtime)) {
+        const std::optional<Waiting> next = take_waiting(now);
+        if (!next) break;
+        sending += transmission_time(Bytes(next->packet.size));
+        own.together.push_back(*next);
+    }
+    if (own.together.empty()) return now;
+    const Nanos end = now + own.options.overhead + sending;
+    stats_.busy += end - now;
+    for (const Waiting& next : own.together) enter(next, end, end, now);
+    return end;
+}
+
+Nanos Link::access_time() const {
+    const MediumPlace& own = *features_->station;
+    const std::int64_t waiting = waiting_pkts();
+    if (waiting == 0) return Nanos(0);
+    const double each =
+        static_cast<double>(features_->waiting_bytes().value) / static_cast<double>(waiting) * nanos_per_byte_;
+    const auto count = static_cast<double>(std::min<std::int64_t>(waiting, own.options.aggregation));
+    const double most = each * std::floor(static_cast<double>(own.options.airtime.value) / each + 1);
+    return own.options.overhead + Nanos(static_cast<std::int64_t>(std::min(count * each, most)));
+}
+
+void Link::give_up_access(Nanos now) {
+    count_waiting(now);
+    for (std::uint32_t i = 0; i < features_->station->options.aggregation && waiting_pkts() != 0; ++i)
+        if (const std::optional<Waiting> next = take_waiting(now)) drop_waiting(*next, stats_.drops_random);
 }
 
 }  // namespace subflow

@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 #include "boxed.h"
 #include "check.h"
@@ -138,6 +139,18 @@ public:
 
     // Of a link that is not predictable: does what is due in the queue. The caller calls take_dropped().
     void serve(Nanos now);
+
+    // Of a link that shares a medium: the medium says when it sends, by set_access_at(). `number` is that of its
+    // station.
+    void join_medium(const AccessOptions& options, std::uint32_t number);
+    const MediumPlace* station() const { return features_ && features_->station ? &*features_->station : nullptr; }
+    bool has_waiting() const { return waiting_pkts() != 0; }
+    void set_access_at(Nanos time) { features_->station->access_at = time; }
+    // Sends what an access allows, and says until when. The caller calls take_dropped().
+    Nanos access(Nanos now);
+    // How long it would take, about, if its packets were of one size; and gives them up.
+    Nanos access_time() const;
+    void give_up_access(Nanos now);
 
     // Hands over, to on_drop(packet), what serve() or an accepting offer() dropped. The stats have it already.
     template <class OnDrop>
@@ -344,9 +357,14 @@ private:
     Verdict offer_featured(const Packet& packet, Nanos at, std::uint64_t draw);
     Verdict offer_managed(const Packet& packet, Nanos now, std::uint64_t draw);
     std::int32_t extra_delay(std::uint64_t draw) const;
+    std::uint32_t failed_attempts(std::uint64_t draw) const;
+    Nanos next_departure(Bytes size, Nanos start);
     bool red_admits(Nanos at, std::uint64_t draw);
     // Gives a packet to the transmitter. Its waiting until `now` is in the stats.
     void transmit(const Waiting& next, Nanos now);
+    void enter(const Waiting& next, Nanos start, Nanos departure, Nanos now);
+    Nanos departure_of(Bytes size, Nanos start, Nanos since, Nanos now);
+    std::optional<Waiting> take_waiting(Nanos now);
     void start_service(Nanos now);
     void count_waiting(Nanos now);
     void drop_waiting(const Waiting& waiting, std::int64_t& counter);

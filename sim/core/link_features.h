@@ -9,12 +9,16 @@
 #include "delay_trace.h"
 #include "delivery_trace.h"
 #include "gilbert.h"
+#include "grants.h"
 #include "jitter.h"
+#include "medium.h"
 #include "memory.h"
 #include "packet.h"
+#include "pauses.h"
 #include "queue_disc/codel.h"
 #include "queue_disc/fq_codel.h"
 #include "queue_disc/red.h"
+#include "retransmission.h"
 #include "scripted_loss.h"
 #include "token_bucket.h"
 #include "units.h"
@@ -24,6 +28,16 @@ namespace subflow {
 // Queues that decide about a packet when it leaves, or that serve packets out of turn.
 using ManagedQueue = std::variant<std::monostate, CodelQueue, FqCodelQueue>;
 
+// The place of a link at its medium, which says when it sends.
+struct MediumPlace {
+    AccessOptions options;
+    std::uint32_t number = 0;
+    Nanos access_at = kNever;
+    std::vector<Waiting> together;  // scratch space of one access
+
+    std::size_t heap_bytes() const { return heap_bytes_of(together); }
+};
+
 struct LinkFeatures {
     std::optional<Red> red;
     std::optional<GilbertChain> loss_chain;
@@ -32,14 +46,18 @@ struct LinkFeatures {
     std::optional<TokenBucket> bucket;
     std::optional<DelayTrace> delays;
     std::optional<JitterOptions> jitter;
+    std::optional<RetransmissionOptions> retransmission;
+    std::optional<Pauses> pauses;
+    std::optional<Grants> grants;
+    std::optional<MediumPlace> station;
     ManagedQueue queue;
     bool may_overtake = false;
     Nanos queue_counted_to{};     // up to when the managed queue's waiting is in LinkStats::queue_time
     std::vector<Packet> dropped;  // by the managed queue, not yet handed over
 
-    std::size_t heap_bytes() const { return heap_bytes_of(red, loss_chain, script, queue, dropped); }
+    std::size_t heap_bytes() const { return heap_bytes_of(red, loss_chain, script, pauses, station, queue, dropped); }
 
-    bool varies_delay() const { return delays || jitter; }
+    bool varies_delay() const { return delays || jitter || retransmission; }
     bool has_managed_queue() const { return queue.index() != 0; }
     std::int64_t waiting_pkts() const {
         if (const auto* codel = std::get_if<CodelQueue>(&queue)) return codel->pkts();

@@ -28,6 +28,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
     check_scenario(scenario);
     links_.reserve(scenario.links.size());
     for (const LinkSpec& spec : scenario.links) links_.emplace_back(spec, seed);
+    join_media();
 
     for (const EventSpec& event : scenario.events)
         if (event.controller) note_script(*event.controller);
@@ -243,6 +244,7 @@ Nanos Network::on_link_event(std::uint32_t link_index) {
     Link& link = links_[link_index];
     if (!link.is_predictable()) [[unlikely]] {
         link.serve(now_);
+        if (link.station() != nullptr) access_medium(link_index);
         link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });
     }
     if (link.next_arrival() > now_) return link.next_event();  // a change put the arrival off, or a queue was served
@@ -430,6 +432,7 @@ void Network::change_link(const EventSpec& change) {
     if (change.rate || change.delay || change.loss || change.loss_model || change.sets_queue)
         marks_.add(now_, MarkKind::LinkChange, *change.link);
     if (change.up) marks_.add(now_, *change.up ? MarkKind::LinkUp : MarkKind::LinkDown, *change.link);
+    if (link.station() != nullptr) attend_medium(*change.link);
     if (link.next_event() < kNever) events_.schedule(link_source(*change.link), link.next_event());
 }
 
@@ -503,7 +506,7 @@ void Network::close_subflow(std::uint32_t index) {
 }
 
 std::size_t Network::heap_bytes() const {
-    return heap_bytes_of(events_, links_, subflows_, connections_, hops_, held_ahead_, deferring_, agents_,
+    return heap_bytes_of(events_, links_, media_, subflows_, connections_, hops_, held_ahead_, deferring_, agents_,
                          ack_extensions_, ecn_options_, free_extensions_, timeline_, measurement_, marks_);
 }
 

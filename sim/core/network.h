@@ -81,6 +81,7 @@ public:
     // For observers; nothing here may be changed.
     std::vector<Link>& links() { return links_; }
     const std::vector<Link>& links() const { return links_; }
+    const std::vector<Medium>& media() const { return media_; }
     const std::vector<Subflow>& subflows() const { return subflows_; }
     const std::vector<Connection>& connections() const { return connections_; }
 
@@ -257,6 +258,9 @@ private:
     void on_dropped(std::uint32_t seq, std::uint32_t extension, std::uint32_t subflow, Nanos sent, Nanos at);
     void on_dropped(const Packet& packet, Nanos at);
     void attend(std::uint32_t link);
+    void join_media();
+    void attend_medium(std::uint32_t link);
+    void access_medium(std::uint32_t link);
     void on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at);
     void on_ack(const Packet& packet, Subflow& s, Connection& c);
     void take_data(Connection& c, std::uint32_t ordinal, std::uint32_t data_seq, Nanos at);
@@ -369,6 +373,7 @@ private:
     std::uint32_t first_meta_timer_ = 0;
     std::uint32_t first_agent_ = 0;
     std::vector<Link> links_;
+    std::vector<Medium> media_;
     std::vector<Subflow> subflows_;
     std::vector<Connection> connections_;
     std::vector<Hop> hops_;                  // of all paths, one after the other

@@ -97,6 +97,7 @@ SF_INLINE void Network::receive(const Packet& packet, Subflow& s, Connection& c,
 void Network::attend(std::uint32_t link_index) {
     Link& link = links_[link_index];
     link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });
+    if (link.station() != nullptr) attend_medium(link_index);
     events_.schedule(link_source(link_index), link.next_event());
 }
 

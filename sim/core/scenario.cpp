@@ -86,6 +86,31 @@ void check_link(const LinkSpec& link) {
     if (link.jitter)
         require(link.jitter->spread >= Nanos(0) && link.jitter->spread <= kMaxJitterSpread,
                 where + ": the spread of the jitter must be in [0, 0.5] s");
+    if (link.retransmission)
+        require(link.retransmission->loss >= 0 && link.retransmission->loss < 1 &&
+                    is_time(link.retransmission->delay) && link.retransmission->attempts >= 1 &&
+                    link.retransmission->attempts <= 100,
+                where + ": retransmissions need a loss in [0, 1), a delay, and 1 to 100 attempts");
+    if (link.grants)
+        require(link.grants->period > Nanos(0) && is_time(link.grants->period) && link.grants->jitter >= Nanos(0) &&
+                    link.grants->jitter <= link.grants->period && std::isfinite(link.rate.value),
+                where + ": grants need a finite rate, a period, and a jitter of at most a period");
+    for (std::size_t i = 0; i < link.pauses.size(); ++i)
+        require(link.pauses[i].from >= (i == 0 ? Nanos(0) : link.pauses[i - 1].to) &&
+                    link.pauses[i].to > link.pauses[i].from && is_time(link.pauses[i].to),
+                where + ": pauses must be in order and apart from each other");
+    if (link.access) {
+        const AccessOptions& access = *link.access;
+        require(std::isfinite(link.rate.value) && access.aggregation >= 1 && access.aggregation <= 1024 &&
+                    is_time(access.airtime) && is_time(access.overhead) && access.window_min <= access.window_max &&
+                    access.window_max <= 65535,
+                where + ": access to a medium needs a finite rate, 1 to 1024 packets, and windows up to 65535");
+        require(!link.bucket && !link.grants && link.pauses.empty() && link.opportunities_ms.empty() &&
+                    !std::holds_alternative<RedOptions>(link.discipline),
+                where + ": who shares a medium has no bucket, grants, pauses, delivery trace or RED");
+    }
+    require(!(link.bucket && link.grants) && !(link.grants && !link.opportunities_ms.empty()),
+            where + ": grants go with no token bucket and no delivery trace");
     require(link.delays_us.empty() || (link.delay_interval > Nanos(0) && is_time(link.delay_interval)),
             where + ": the interval of a delay trace must be greater than 0");
     const auto& times = link.opportunities_ms;
@@ -276,6 +301,11 @@ void check_scenario(const Scenario& scenario) {
     require(transport.delayed_ack_timeout > Nanos(0) && is_time(transport.delayed_ack_timeout),
             "the timeout of delayed ACKs must be greater than 0");
     for (const LinkSpec& link : scenario.links) check_link(link);
+    for (const LinkSpec& link : scenario.links)
+        for (const LinkSpec& other : scenario.links)
+            require(!link.access || !other.access || link.access->medium != other.access->medium ||
+                        link.access->kind == other.access->kind,
+                    "link '" + link.name + "': all that share a medium get at it in the same way");
     for (const FlowSpec& flow : scenario.flows) check_flow(scenario, flow);
     for (const EventSpec& event : scenario.events) check_event(scenario, event);
     check_drops(scenario);

@@ -13,10 +13,14 @@
 #include "agent/decider.h"
 #include "ecn.h"
 #include "gilbert.h"
+#include "grants.h"
 #include "jitter.h"
+#include "medium.h"
 #include "memory.h"
+#include "pauses.h"
 #include "queue_disc/fq_codel.h"
 #include "queue_disc/red.h"
+#include "retransmission.h"
 #include "scripted_loss.h"
 #include "token_bucket.h"
 #include "units.h"
@@ -45,13 +49,17 @@ struct LinkSpec {
     double loss = 0;                               // Bernoulli, per packet, before the queue
     std::optional<GilbertOptions> loss_model;      // instead of it
     Discipline discipline;
-    std::vector<std::uint32_t> opportunities_ms;  // a delivery trace to follow; `rate` is then its mean
-    std::optional<TokenBucketOptions> bucket;     // that fills at `rate`
-    std::vector<std::uint32_t> delays_us;         // a recording to follow; `delay` is then its mean
-    Nanos delay_interval{};                       // that each of them holds for
-    std::optional<JitterOptions> jitter;          // what comes on top of the delay
-    bool reorder = false;                         // packets may overtake earlier ones where their delay is shorter
-    std::vector<ScriptedDrop> drops;              // lost whatever else there is, before the random loss
+    std::vector<std::uint32_t> opportunities_ms;          // a delivery trace to follow; `rate` is then its mean
+    std::optional<TokenBucketOptions> bucket;             // that fills at `rate`
+    std::vector<std::uint32_t> delays_us;                 // a recording to follow; `delay` is then its mean
+    Nanos delay_interval{};                               // that each of them holds for
+    std::optional<JitterOptions> jitter;                  // what comes on top of the delay
+    std::optional<RetransmissionOptions> retransmission;  // and what repetitions below the transport add to it
+    std::vector<Pause> pauses;                            // of the transmitter, in order and apart from each other
+    std::optional<GrantOptions> grants;                   // it sends when it is granted something only
+    std::optional<AccessOptions> access;                  // it shares a medium with others
+    bool reorder = false;             // packets may overtake earlier ones where their delay is shorter
+    std::vector<ScriptedDrop> drops;  // lost whatever else there is, before the random loss
 };
 
 enum class FlowKind : std::uint8_t { Tcp, Mptcp, Cbr, OnOff };

@@ -96,4 +96,20 @@ std::vector<Arrival> poisson_arrivals(const ArrivalSpec& spec, std::uint64_t see
     return arrivals;
 }
 
+std::vector<Pause> random_outages(std::string_view name, std::uint64_t seed, Nanos mean_up, Nanos mean_down,
+                                  Nanos until) {
+    if (mean_up <= Nanos(0) || mean_down <= Nanos(0)) throw ScenarioError("outages: mean times must be greater than 0");
+    constexpr std::uint64_t kUp = 0;
+    constexpr std::uint64_t kDown = 1;
+    const std::uint64_t stream = stream_of(seed, "outages", name);
+    std::vector<Pause> outages;
+    for (Nanos at{};;) {
+        const std::uint64_t k = outages.size();
+        const Nanos from = at + std::max(Nanos(1), exponential(stream, kUp, k, static_cast<double>(mean_up.value)));
+        if (from >= until) return outages;
+        at = from + std::max(Nanos(1), exponential(stream, kDown, k, static_cast<double>(mean_down.value)));
+        outages.push_back({from, at});
+    }
+}
+
 }  // namespace subflow

@@ -78,4 +78,9 @@ struct Arrival {
 // there is an end or a limit.
 std::vector<Arrival> poisson_arrivals(const ArrivalSpec& spec, std::uint64_t seed, std::string_view name);
 
+// When something that works for an exponential time and fails for another is out of service, from its start in working
+// order on: times in order, which depend on the seed and its name alone.
+std::vector<Pause> random_outages(std::string_view name, std::uint64_t seed, Nanos mean_up, Nanos mean_down,
+                                  Nanos until);
+
 }  // namespace subflow

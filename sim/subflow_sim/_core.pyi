@@ -286,6 +286,11 @@ class EcnMode(enum.Enum):
 
     ACCECN = 3
 
+class AccessKind(enum.Enum):
+    CONTENTION = 0
+
+    TURNS = 1
+
 class JitterKind(enum.Enum):
     UNIFORM = 0
 
@@ -433,6 +438,15 @@ class Scenario:
     def use_token_bucket(self, link: int, burst_bytes: int, peak_bps: float) -> None:
         """Tokens come at the rate given before."""
 
+    def use_retransmission(self, link: int, loss: float, delay_ns: int, attempts: int) -> None: ...
+
+    def use_pauses(self, link: int, pauses: Sequence[tuple[int, int]]) -> None:
+        """Times from and to, in order and apart from each other."""
+
+    def use_grants(self, link: int, period_ns: int, jitter_ns: int) -> None: ...
+
+    def use_access(self, link: int, medium: int, kind: AccessKind, aggregation: int, airtime_ns: int, overhead_ns: int, window_min: int, window_max: int) -> None: ...
+
     def add_flow(self, name: str, kind: FlowKind, paths: Sequence[tuple[Sequence[int], Sequence[int]]], controller: str, controller_options: Mapping[str, bool | float | str], scheduler: str, scheduler_options: Mapping[str, bool | float | str], start_ns: int, stop_ns: int | None, size_bytes: int | None, recv_buffer_bytes: int | None, send_buffer_bytes: int | None, backups: Sequence[int], lifetime_ns: int | None, rate_bps: float, packet_bytes: int, spacing: Spacing, mean_on_ns: int, mean_off_ns: int, host: int = 0, ecn: EcnMode | None = None) -> int:
         """
         Paths are (forward links, reverse links), backups positions among them. Returns the index.
@@ -454,6 +468,14 @@ class Scenario:
 
     def with_events(self, other: Scenario) -> Scenario:
         """A copy with the events of another one as well."""
+
+def random_outages(name: str, seed: int, mean_up_ns: int, mean_down_ns: int, until_ns: int) -> list[tuple[int, int]]:
+    """
+    When something of that name is out of service: times from and to, in order.
+    """
+
+def draw(name: str, seed: int, number: int) -> float:
+    """Uniform in [0, 1), one of those of a name."""
 
 def poisson_arrivals(name: str, seed: int, mean_gap_ns: int, from_ns: int, until_ns: int, limit: int, lifetime_ns: int | None, is_lifetime_exponential: bool) -> list[tuple[int, int | None]]:
     """

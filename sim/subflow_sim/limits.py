@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subflow_sim import _core
+from subflow_sim.core_time import nanos
 from subflow_sim.errors import ParamError, SimulationError, TooLargeError
-from subflow_sim.lowering import lower, nanos
+from subflow_sim.lowering import lower
 from subflow_sim.units import Dimension, parse_quantity
 
 if TYPE_CHECKING:

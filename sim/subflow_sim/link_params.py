@@ -364,6 +364,186 @@ BUCKET_TABLE: tuple[Param, ...] = (
 )
 """The keys of `bucket`."""
 
+RETRANSMISSION_TABLE: tuple[Param, ...] = (
+    Param(
+        "loss",
+        Dimension.RATIO,
+        "Share of attempts that fail, each independent of the others.",
+        required=True,
+        minimum=0.0,
+        maximum=0.9,
+    ),
+    Param(
+        "delay",
+        Dimension.TIME,
+        "How much later the next attempt is; LTE's HARQ takes 8 ms.",
+        default=0.008,
+        minimum=0.0,
+        maximum=0.1,
+    ),
+    Param(
+        "attempts",
+        Dimension.COUNT,
+        "How often a packet is sent at most; after that it is lost.",
+        default=4,
+        minimum=1,
+        maximum=16,
+    ),
+)
+"""The keys of `retransmission`."""
+
+OUTAGES_TABLE: tuple[Param, ...] = (
+    Param(
+        "up",
+        Dimension.TIME,
+        "Mean time for which it works. The times are exponential; it begins in working order.",
+        required=True,
+        minimum=0.001,
+        maximum=1e6,
+    ),
+    Param(
+        "down",
+        Dimension.TIME,
+        "Mean time for which it does not work, exponential as well.",
+        required=True,
+        minimum=0.001,
+        maximum=1e6,
+    ),
+    Param(
+        "queue",
+        Dimension.CHOICE,
+        "lost: what waits and what comes meanwhile is lost. kept: it waits, as far as the queue takes it, and what was "
+        "being sent goes on where it stopped.",
+        default="lost",
+        choices=("lost", "kept"),
+    ),
+)
+"""The keys of `outages`."""
+
+HANDOVER_TABLE: tuple[Param, ...] = (
+    Param(
+        "period",
+        Dimension.TIME,
+        "From one to the next; Starlink's terminals get another satellite every 15 s.",
+        default=15.0,
+        minimum=0.1,
+        maximum=1e6,
+    ),
+    Param(
+        "offset",
+        Dimension.TIME,
+        "When the first is.",
+        default=0.0,
+        minimum=0.0,
+        maximum=1e6,
+    ),
+    Param(
+        "gap",
+        Dimension.TIME,
+        "For how long nothing is sent; what waits stays.",
+        default=0.0,
+        minimum=0.0,
+        maximum=100.0,
+    ),
+    Param(
+        "delay",
+        Dimension.TIME,
+        "Until the next one, the delay of the link is longer by a uniform draw up to this.",
+        default=0.0,
+        minimum=0.0,
+        maximum=100.0,
+    ),
+    Param(
+        "rate",
+        Dimension.RATIO,
+        "Until the next one, the rate of the link is lower, by a uniform draw between this share of it and all.",
+        default=1.0,
+        minimum=0.0,
+        maximum=1.0,
+        exclusive_minimum=True,
+    ),
+)
+"""The keys of `handover`."""
+
+GRANTS_TABLE: tuple[Param, ...] = (
+    Param(
+        "period",
+        Dimension.TIME,
+        "From one grant to the next. Each carries what the rate makes in a period, of what waits at its time.",
+        required=True,
+        minimum=1e-5,
+        maximum=10.0,
+    ),
+    Param(
+        "jitter",
+        Dimension.TIME,
+        "Each grant is late by a uniform draw up to this, at most a period.",
+        default=0.0,
+        minimum=0.0,
+        maximum=10.0,
+    ),
+)
+"""The keys of `grants`."""
+
+ACCESS_TABLE: tuple[Param, ...] = (
+    Param(
+        "medium",
+        Dimension.NAME,
+        "Any name: directions of links that name the same medium in the same way share its time.",
+        required=True,
+    ),
+    Param(
+        "kind",
+        Dimension.CHOICE,
+        "wifi: by contention, where those that begin in the same slot of 9 us collide. cell: a scheduler lets one "
+        "after the other send, each for as long as airtime says.",
+        default="wifi",
+        choices=("wifi", "cell"),
+    ),
+    Param(
+        "aggregation",
+        Dimension.COUNT,
+        "Packets that an access sends together at most (A-MPDU).",
+        default=1,
+        minimum=1,
+        maximum=1024,
+    ),
+    Param(
+        "airtime",
+        Dimension.TIME,
+        "No packet of an access begins later than this after the first. The longest frame of 802.11 takes 5.484 ms.",
+        default=0.005,
+        minimum=0.0,
+        maximum=1.0,
+    ),
+    Param(
+        "overhead",
+        Dimension.TIME,
+        "Time that an access takes beside its packets: preamble, headers and block acknowledgement, without the "
+        "waiting before it.",
+        default=1e-4,
+        minimum=0.0,
+        maximum=0.1,
+    ),
+    Param(
+        "window_min",
+        Dimension.COUNT,
+        "Slots that are waited before an access: a uniform draw from 0 to this, twice as many after each collision.",
+        default=15,
+        minimum=0,
+        maximum=32_767,
+    ),
+    Param(
+        "window_max",
+        Dimension.COUNT,
+        "And never more than this.",
+        default=1023,
+        minimum=0,
+        maximum=32_767,
+    ),
+)
+"""The keys of `access`."""
+
 LINK_TABLES: Mapping[str, LinkTable] = MappingProxyType(
     {
         "jitter": LinkTable("Delays that differ from packet to packet.", JITTER_TABLE),
@@ -371,6 +551,13 @@ LINK_TABLES: Mapping[str, LinkTable] = MappingProxyType(
             "A token bucket, which fills at the rate of the link: what is not used is saved up for a burst.",
             BUCKET_TABLE,
         ),
+        "retransmission": LinkTable(
+            "Radio repeats what it damages: such packets are late, those behind them wait.", RETRANSMISSION_TABLE
+        ),
+        "outages": LinkTable("Times without service, at random; both directions fail together.", OUTAGES_TABLE),
+        "handover": LinkTable("What changes periodically, as with satellites.", HANDOVER_TABLE),
+        "grants": LinkTable("A cellular bearer: it sends when a scheduler grants it something.", GRANTS_TABLE),
+        "access": LinkTable("Airtime that several links share; the rate is that of this station.", ACCESS_TABLE),
     }
 )
 """What a direction of a link can have beside the keys that are values, each a table with keys of its own."""

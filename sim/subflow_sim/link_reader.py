@@ -9,6 +9,7 @@ from pathlib import Path as FilePath
 from typing import Any, TypeVar
 
 from subflow_sim.errors import ParamError
+from subflow_sim.link_checks import check_tables
 from subflow_sim.link_params import (
     DELAY_TRACE_TABLE,
     LINK_TABLES,
@@ -21,20 +22,24 @@ from subflow_sim.link_params import (
 from subflow_sim.parameter import Param, either, kind_name
 from subflow_sim.params import HEADER_BYTES, SECTIONS, params_by_key
 from subflow_sim.scenario_model import (
+    Access,
     DelayTrace,
     DeliveryTrace,
     Direction,
     Event,
     GilbertLoss,
+    Grants,
+    Handover,
     Jitter,
     Link,
     LinkDirection,
+    Outages,
     QueueSpec,
+    Retransmission,
     TokenBucket,
 )
 from subflow_sim.section_reader import Context, Noted, read_section, read_value
 from subflow_sim.toml_map import Path
-from subflow_sim.units import Dimension, format_quantity
 
 _Parsed = TypeVar("_Parsed")
 
@@ -119,9 +124,9 @@ def read_link(context: Context, name: str, table: Mapping[str, Any]) -> LinkRead
         report, reverse_path, given, _DIRECTION_PARAMS, partial=True, specials=specials, also_known=tuple(LINK_TABLES)
     )
     overrides |= _read_tables(context, reverse_path, given)
-    _check_bucket(context, path, forward)
-    if overrides.keys() & {"rate", "bucket"}:
-        _check_bucket(context, reverse_path, {**forward, **overrides})
+    check_tables(context, path, forward)
+    if overrides:
+        check_tables(context, reverse_path, {**forward, **overrides}, overrides.keys())
     forward_covers: Direction = "forward" if "rate" in given else "both"
     events = [*_step_events(name, forward_covers, forward), *_step_events(name, "reverse", overrides)]
     link = Link(
@@ -344,23 +349,6 @@ def _read_tables(context: Context, path: Path, table: Mapping[str, Any]) -> dict
     return found
 
 
-def _check_bucket(context: Context, path: Path, values: Mapping[str, Any]) -> None:
-    """Note a token bucket that does not go with the rate of its direction, or that holds no packet."""
-    bucket, rate = values.get("bucket"), values.get("rate")
-    if bucket is None or not isinstance(rate, _Rate):
-        return
-    place = (*path, "bucket")
-    if rate.trace is not None or rate.first_bps == inf:
-        what = "a recording" if rate.trace is not None else "no rate"
-        context.report.add(place, f"the link has {what}, at which no tokens come", "a link with a rate")
-    elif bucket["peak"] < rate.first_bps:
-        text = f'"{format_quantity(rate.first_bps, Dimension.RATE)}"'
-        context.report.add((*place, "peak"), "below the rate of the link", f"at least {text}")
-    if context.mss_bytes is not None and bucket["burst"] < context.mss_bytes + HEADER_BYTES:
-        allowed = f'at least "{context.mss_bytes + HEADER_BYTES}B"'
-        context.report.add((*place, "burst"), "not even one packet fits", allowed)
-
-
 def with_trace_contents(tree: Mapping[str, Any], folder: FilePath | None) -> dict[str, Any]:
     """A parsed scenario file that was read without problems, with the content of its recordings in it."""
     links = {}
@@ -424,7 +412,6 @@ def _direction(values: Mapping[str, Any]) -> LinkDirection:
     queue = values.get("queue", QueueSpec())
     loss, delay = values.get("loss", 0.0), values.get("delay", 0.0)
     model = loss if isinstance(loss, GilbertLoss) else None
-    jitter, bucket = values.get("jitter"), values.get("bucket")
     return LinkDirection(
         rate_bps=None if rate.first_bps == inf else rate.first_bps,
         delay_s=delay.mean_s if isinstance(delay, DelayTrace) else delay,
@@ -435,8 +422,21 @@ def _direction(values: Mapping[str, Any]) -> LinkDirection:
         trace=rate.trace,
         reorder=values.get("reorder", False),
         delay_trace=delay if isinstance(delay, DelayTrace) else None,
-        jitter=None if jitter is None else Jitter(jitter["distribution"], jitter["spread"]),
-        bucket=None
-        if bucket is None
-        else TokenBucket(bucket["burst"], None if bucket["peak"] == inf else bucket["peak"]),
+        jitter=_made(Jitter, values.get("jitter")),
+        bucket=_made(TokenBucket, values.get("bucket")),
+        retransmission=_made(Retransmission, values.get("retransmission")),
+        outages=_made(Outages, values.get("outages")),
+        handover=_made(Handover, values.get("handover")),
+        grants=_made(Grants, values.get("grants")),
+        access=_made(Access, values.get("access")),
     )
+
+
+def _made(kind: Callable[..., _Parsed], values: Mapping[str, Any] | None) -> _Parsed | None:
+    """A part of a link from the values of its table; times and the like have their unit in their name there."""
+    if values is None:
+        return None
+    suffixes = {"spread": "_s", "delay": "_s", "period": "_s", "jitter": "_s", "offset": "_s", "gap": "_s", "up": "_s"}
+    suffixes |= {"down": "_s", "airtime": "_s", "overhead": "_s", "burst": "_bytes", "peak": "_bps"}
+    given = {key + suffixes.get(key, ""): None if value == inf else value for key, value in values.items()}
+    return kind(**given)

@@ -9,10 +9,10 @@ from typing import Any
 
 from subflow_sim import _core
 from subflow_sim.catalog import resolved
-from subflow_sim.errors import SimulationError
-from subflow_sim.gate import MOST_SECONDS
+from subflow_sim.core_time import nanos
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import RANDOM
+from subflow_sim.radio import Radio
 from subflow_sim.scenario import Choice, Event, Flow, GilbertLoss, Link, LinkDirection, QueueSpec, Scenario
 from subflow_sim.scenario_model import OptionValue, Profile
 from subflow_sim.script_reader import compiled
@@ -50,17 +50,6 @@ _JITTERS = {
     "pareto": _core.JitterKind.PARETO,
 }
 _SPACINGS = {"constant": _core.Spacing.CONSTANT, "poisson": _core.Spacing.POISSON}
-
-
-def nanos(seconds: float) -> int:
-    """Nearest whole nanosecond.
-
-    Raises:
-        SimulationError: if it does not fit in 64 bits.
-    """
-    if not -MOST_SECONDS <= seconds <= MOST_SECONDS:
-        raise SimulationError(f"a time of {seconds:g} s is no time that can be simulated; allowed: {MOST_SECONDS:g} s")
-    return round(seconds * 1e9)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +113,11 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
         transport=transport_options(scenario.profile, scenario.transport),
     )
     link_names: list[str] = []
+    radio = Radio(core, nanos(scenario.duration_s), scenario.seed if seed is None else seed)
     for link in scenario.links.values():
         for direction, side in (("forward", link.forward), ("reverse", link.reverse)):
             link_names.append(f"{link.name}/{direction}")
-            _add_link(core, link_names[-1], side)
+            radio.add(_add_link(core, link_names[-1], side), link.name, side)
     link_index = {name: index for index, name in enumerate(link_names)}
 
     hosts: dict[str, int] = {}
@@ -145,6 +135,7 @@ def lower(scenario: Scenario, seed: int | None = None) -> Lowered:
             flows.append((instance.name, flow))
             subflows += [(f"{instance.name}/{ordinal}", path) for ordinal, path in enumerate(flow.paths, start=1)]
 
+    radio.add_events()
     _add_drops(core, scenario, link_index, {name: index for index, (name, _) in enumerate(subflows)})
     _add_events(core, scenario.events, link_index, flows, scenario.profile)
     return Lowered(core, tuple(flows), tuple(subflows), tuple(link_names), scenario.profile)
@@ -201,7 +192,7 @@ def _add_drops(
             core.add_drop(side, subflow=index, number=drop.number, after_ns=nanos(drop.after_s))
 
 
-def _add_link(core: _core.Scenario, name: str, side: LinkDirection) -> None:
+def _add_link(core: _core.Scenario, name: str, side: LinkDirection) -> int:
     index = core.add_link(
         name=name,
         rate_bps=math.inf if side.rate_bps is None else side.rate_bps,
@@ -222,6 +213,7 @@ def _add_link(core: _core.Scenario, name: str, side: LinkDirection) -> None:
     if side.bucket is not None:
         core.use_token_bucket(index, side.bucket.burst_bytes, side.bucket.peak_bps or math.inf)
     _use_discipline(core, index, side.queue)
+    return index
 
 
 def _use_discipline(core: _core.Scenario, link: int, queue: QueueSpec) -> None:

@@ -16,6 +16,8 @@ NodeKind: TypeAlias = Literal["host", "router"]
 FlowKind: TypeAlias = Literal["tcp", "mptcp", "cbr", "onoff"]
 Spacing: TypeAlias = Literal["constant", "poisson"]
 JitterDistribution: TypeAlias = Literal["uniform", "normal", "exponential", "pareto"]
+OutageQueue: TypeAlias = Literal["lost", "kept"]
+AccessKind: TypeAlias = Literal["wifi", "cell"]
 LifetimeDistribution: TypeAlias = Literal["fixed", "exponential"]
 ScriptKind: TypeAlias = Literal["controller", "scheduler"]
 DATAGRAM_KINDS = ("cbr", "onoff")
@@ -161,6 +163,91 @@ class TokenBucket:
 
 
 @dataclass(frozen=True, slots=True)
+class Retransmission:
+    """Repetition of damaged packets below the transport.
+
+    Attributes:
+        loss: probability that an attempt fails.
+        delay_s: until the next attempt.
+        attempts: after which a packet is lost.
+    """
+
+    loss: float
+    delay_s: float
+    attempts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outages:
+    """When a link is out of service, at random.
+
+    Attributes:
+        up_s: mean of the exponential times for which it works.
+        down_s: mean of those for which it does not.
+        queue: "lost": what waits and what comes is lost; "kept": it waits until the link works again.
+    """
+
+    up_s: float
+    down_s: float
+    queue: OutageQueue = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Handover:
+    """What happens each time a link changes to another satellite or cell.
+
+    Attributes:
+        period_s: from one to the next.
+        offset_s: when the first is.
+        gap_s: for which nothing is sent then; what waits stays.
+        delay_s: until the next one, the delay is longer by a uniform draw up to this.
+        rate: and the rate lower, by a uniform draw between this share of it and all.
+    """
+
+    period_s: float
+    offset_s: float = 0.0
+    gap_s: float = 0.0
+    delay_s: float = 0.0
+    rate: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Grants:
+    """A link that sends only when a scheduler grants it something.
+
+    Attributes:
+        period_s: from one grant to the next.
+        jitter_s: each is late by a uniform draw up to this.
+    """
+
+    period_s: float
+    jitter_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """How a link direction shares a medium with all others that name it.
+
+    Attributes:
+        medium: its name.
+        kind: "wifi": by contention, "cell": in turns.
+        aggregation: packets that are sent together, at most.
+        airtime_s: none of them begins later than this after the first.
+        overhead_s: time that an access takes beside its packets.
+        window_min: slots of the smallest contention window, less one.
+        window_max: of the largest.
+    """
+
+    medium: str
+    kind: AccessKind = "wifi"
+    aggregation: int = 1
+    airtime_s: float = 0.0
+    overhead_s: float = 0.0
+    window_min: int = 15
+    window_max: int = 1023
+
+
+@dataclass(frozen=True, slots=True)
 class LinkDirection:
     """One direction of a link.
 
@@ -175,6 +262,11 @@ class LinkDirection:
         delay_trace: the recording that its delay follows, of which `delay_s` is the mean; None: it is constant.
         jitter: what comes on top of the delay, packet by packet.
         bucket: what it may save up of its rate.
+        retransmission: what radio repeats, and how late that is.
+        outages: when it is out of service, at random.
+        handover: what changes periodically.
+        grants: when it may send.
+        access: whom it shares its medium with.
     """
 
     rate_bps: float | None
@@ -187,6 +279,11 @@ class LinkDirection:
     delay_trace: DelayTrace | None = None
     jitter: Jitter | None = None
     bucket: TokenBucket | None = None
+    retransmission: Retransmission | None = None
+    outages: Outages | None = None
+    handover: Handover | None = None
+    grants: Grants | None = None
+    access: Access | None = None
 
 
 @dataclass(frozen=True, slots=True)

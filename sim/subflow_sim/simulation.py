@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 
 from subflow_sim import _core
 from subflow_sim.agent_steps import AgentSteps, RunAgent
+from subflow_sim.core_time import nanos
 from subflow_sim.decisions import DecisionLimits, Decisions, from_core
 from subflow_sim.errors import ParamError, ScriptRunError, SimulationError
 from subflow_sim.instant import Instant
 from subflow_sim.instant import from_core as instant_from_core
 from subflow_sim.limits import Estimate, Limits, estimate_core
-from subflow_sim.lowering import Lowered, lower, lower_changes, nanos
+from subflow_sim.lowering import Lowered, lower, lower_changes
 from subflow_sim.packets import DEFAULT_CAPACITY, CapturedPackets
 from subflow_sim.packets import from_core as packets_from_core
 from subflow_sim.scenario import Choice, Event, Scenario

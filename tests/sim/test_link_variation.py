@@ -69,7 +69,7 @@ def test_what_overtakes_looks_like_loss_and_what_waits_does_not():
         return int(found["flows"][0]["retransmits"] - found["links"][0]["drops_queue"])
 
     assert needless() <= 0  # the last drops are not sent again before the end
-    assert needless("links.l.reorder=true") > 100
+    assert needless("links.l.reorder=true") > 50
 
 
 def test_a_run_with_jitter_repeats_and_another_seed_differs():

@@ -306,6 +306,47 @@ void add_random_variation(Scenario& scenario, Draws& draw) {
     }
 }
 
+std::vector<Pause> random_pauses(Draws& draw) {
+    std::vector<Pause> pauses;
+    Nanos at{};
+    for (std::int64_t i = draw.between(1, 20); i > 0; --i) {
+        at += Nanos(draw.between(1, 1'000'000'000));
+        pauses.push_back({at, at + Nanos(draw.between(1, 300'000'000))});
+        at = pauses.back().to;
+    }
+    return pauses;
+}
+
+AccessOptions random_access(Draws& draw) {
+    AccessOptions access;
+    access.medium = static_cast<std::uint32_t>(draw.between(0, 1));
+    access.kind = access.medium == 0 ? AccessKind::Contention : AccessKind::Turns;
+    access.aggregation = static_cast<std::uint32_t>(draw.between(1, 64));
+    access.airtime = Nanos(draw.between(0, 5'000'000));
+    access.overhead = Nanos(draw.between(0, 300'000));
+    access.window_min = static_cast<std::uint32_t>(draw.between(0, 31));
+    access.window_max = access.window_min + static_cast<std::uint32_t>(draw.between(0, 1023));
+    return access;
+}
+
+// Radio: what stands still, waits for its turn or is repeated. Drawn last.
+void add_random_radio(Scenario& scenario, Draws& draw) {
+    for (LinkSpec& link : scenario.links) {
+        if (draw.chance(0.1))
+            link.retransmission = RetransmissionOptions{.loss = draw.scale(0.01, 0.9),
+                                                        .delay = Nanos(draw.between(0, 20'000'000)),
+                                                        .attempts = static_cast<std::uint32_t>(draw.between(1, 6))};
+        if (draw.chance(0.15)) link.pauses = random_pauses(draw);
+        if (draw.chance(0.15) && !link.bucket && link.opportunities_ms.empty()) {
+            link.grants = GrantOptions{.period = Nanos(draw.between(100'000, 50'000'000))};
+            if (draw.chance(0.5)) link.grants->jitter = Nanos(draw.between(0, link.grants->period.value));
+        }
+        if (draw.chance(0.3) && !link.bucket && !link.grants && link.pauses.empty() && link.opportunities_ms.empty() &&
+            !std::holds_alternative<RedOptions>(link.discipline))
+            link.access = random_access(draw);
+    }
+}
+
 // Parts that know nothing of each other, or share what they share by chance: parallel links, shared bottlenecks,
 // detours, paths that use a link twice.
 Scenario random_scenario(Draws& draw) {
@@ -371,6 +412,7 @@ Scenario random_network(Draws& draw) {
     add_random_variation(scenario, draw);
     scenario.transport.tso = draw.chance(0.3);
     add_random_marks(scenario, draw);
+    add_random_radio(scenario, draw);
     return scenario;
 }
 

@@ -290,5 +290,17 @@ TEST(PoissonArrivals, RefuseWhatWouldNeverEnd) {
     EXPECT_THROW(poisson_arrivals(spec, 1, "all at once"), ScenarioError);
 }
 
+TEST(Outages, LastAndComeAsTheirMeansSay) {
+    const std::vector<Pause> outages = random_outages("wifi", 1, 2_s, 500_ms, 50'000_s);
+    // One per 2.5 s; the count of renewals has a variance of n (2^2 + 0.5^2) / 2.5^2 = 0.68 n: four deviations
+    const auto count = static_cast<double>(outages.size());
+    EXPECT_NEAR(count, 20'000, 4 * std::sqrt(0.68 * 20'000));
+    double down = 0;
+    for (const Pause& outage : outages) down += to_seconds(outage.to - outage.from);
+    EXPECT_NEAR(down / count, 0.5, 4 * 0.5 / std::sqrt(count));
+    EXPECT_NE(outages.front().from, random_outages("wifi", 2, 2_s, 500_ms, 50'000_s).front().from);
+    EXPECT_EQ(outages.front().from, random_outages("wifi", 1, 2_s, 100_ms, 100_s).front().from);
+}
+
 }  // namespace
 }  // namespace subflow

@@ -10,10 +10,11 @@ from subflow_app.core.scenarios.templates import TEMPLATES, Template, check_valu
 BY_NAME = {template.scenario: template for template in TEMPLATES}
 
 
-def test_every_topology_of_the_reference_has_one() -> None:
+def test_every_topology_of_the_reference_and_each_access_network_of_today_has_one() -> None:
     assert [template.title.partition(":")[0] for template in TEMPLATES] == [
         "T-2link", "T-1link", "T-10a", "T-10b", "T-10c", "T-10d", "T-drl", "T-dql",
         "T-ddpg-a", "T-ddpg-b", "T-ddpg-c", "T-ddpg-bed", "T-rlx",
+        "Home Wi-Fi", "LTE walk", "5G mmWave", "Starlink", "Conference Wi-Fi",
     ]  # fmt: skip
 
 

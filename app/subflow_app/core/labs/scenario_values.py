@@ -9,6 +9,7 @@ from typing import Any
 from subflow_app.core.expressions import Missing
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import ParamError
+from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.params import SCRIPT_SECTIONS, SCRIPT_TABLE, SECTIONS, Param
 from subflow_sim.scenario_model import QueueSpec
 from subflow_sim.units import UNITS, split_quantity
@@ -59,6 +60,8 @@ def value_of(doc: ScenarioDoc, key: str) -> float | bool | str | Missing:
 def param_of(key: str) -> Param | None:
     """The declaration of a key; None for options of algorithms and what there is not."""
     section, rest = _section_and_rest(key)
+    if len(rest) == 2 and section == "link" and rest[0] in LINK_TABLES:
+        return next((param for param in LINK_TABLES[rest[0]].params if param.key == rest[1]), None)
     return _declared(section, rest[0]) if len(rest) == 1 else None
 
 
@@ -66,7 +69,9 @@ def is_key(key: str) -> bool:
     """Whether a scenario can say something at that key, by the form of it; names of parts are not looked at."""
     section, rest = _section_and_rest(key)
     # What is below a key (options of algorithms, queues, losses) is for the scenario reader to know.
-    return bool(rest) and _declared(section, rest[0]) is not None
+    if not rest:
+        return False
+    return _declared(section, rest[0]) is not None or (section == "link" and rest[0] in LINK_TABLES)
 
 
 def _section_and_rest(key: str) -> tuple[str, list[str]]:

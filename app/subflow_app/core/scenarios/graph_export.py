@@ -8,6 +8,7 @@ from xml.sax.saxutils import escape, quoteattr
 
 from subflow_app.core.files import write_file
 from subflow_app.core.scenarios.layout import Point
+from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.scenario import Link, LinkDirection, Scenario
 from subflow_sim.units import Dimension, format_quantity
 
@@ -50,7 +51,9 @@ def left_out(scenario: Scenario) -> tuple[str, ...]:
         "timed events and steps of rates": bool(scenario.events),
         "delivery traces (their mean rate is written)": any(side.trace is not None for side in directions),
         "delay traces (their mean is written)": any(side.delay_trace is not None for side in directions),
-        "jitter and token buckets": any(side.jitter is not None or side.bucket is not None for side in directions),
+        "jitter, token buckets and radio": any(
+            getattr(side, name) is not None for side in directions for name in LINK_TABLES
+        ),
         "loss models (their mean is written)": any(side.loss_model is not None for side in directions),
         "queue disciplines": any(side.queue.discipline != "droptail" for side in directions),
     }

@@ -205,5 +205,46 @@ TEMPLATES: tuple[Template, ...] = (
             _count("Connections", "download"),
         ),
     ),
+    Template(
+        "wifi-home",
+        "Home Wi-Fi",
+        "A near laptop and a far phone share the airtime: how much does the slow one cost the fast one?",
+        (_links("Rate of the laptop", "rate", "wifi-laptop"), _links("Rate of the phone", "rate", "wifi-phone")),
+    ),
+    Template(
+        "lte-walk",
+        "LTE walk",
+        "LTE that fades before a deep buffer, and Wi-Fi now and then: does the connection hold?",
+        (
+            _links("Rate of LTE", "rate", "lte"),
+            _links("Queue of LTE", "queue", "lte"),
+            _links("Rate of Wi-Fi", "rate", "wifi"),
+        ),
+    ),
+    Template(
+        "5g-mmwave",
+        "5G mmWave",
+        "A fast path that bodies block, beside LTE: what happens while it is away?",
+        (_links("Rate of 5G", "rate", "mmwave"), _links("Rate of LTE", "rate", "lte")),
+    ),
+    Template(
+        "starlink",
+        "Starlink",
+        "Another satellite every 15 s, with another delay and rate: who takes it for congestion?",
+        (
+            _links("Rate of the link", "rate", "starlink"),
+            _links("Delay of the link", "delay", "starlink"),
+            _links("Queue of the link", "queue", "starlink"),
+        ),
+    ),
+    Template(
+        "wifi-conference",
+        "Conference Wi-Fi",
+        "Ten laptops contend for one access point: how much is left, and who gets it?",
+        (
+            _links("Rate of each laptop", "rate", *(f"laptop{number}" for number in range(1, 11))),
+            _links("Queue of each laptop", "queue", *(f"laptop{number}" for number in range(1, 11))),
+        ),
+    ),
 )
-"""The topologies of the reference, in its order."""
+"""The topologies of the reference, in its order, and access networks of today."""

@@ -1,0 +1,65 @@
+// A transmitter that sends when a scheduler grants it something, as a terminal in a cellular network does.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "rng.h"
+#include "units.h"
+
+namespace subflow {
+
+struct GrantOptions {
+    Nanos period{};
+    Nanos jitter{};  // each grant is late by a uniform draw up to this, at most a period
+};
+
+// Grant k comes at k periods and its own delay, and carries what the rate of the link makes in a period, of what waits
+// strictly before its time: many small packets, or part of a large one. What it cannot fill is lost.
+class Grants {
+public:
+    Grants(const GrantOptions& options, std::uint64_t stream) : options_(options), stream_(stream) {}
+
+    // As DeliveryTrace::departure(), at the present rate of the link.
+    Nanos departure(Bytes size, Nanos now, bool is_backlogged, double nanos_per_byte) {
+        const double capacity = static_cast<double>(options_.period.value) / nanos_per_byte;
+        if (!is_backlogged) {
+            current_ = first_after(now);
+            room_ = capacity;
+        }
+        double left = static_cast<double>(size.value) - room_;
+        if (left > 0) {
+            const double more = std::ceil(left / capacity);
+            current_ += static_cast<std::int64_t>(more);
+            left -= more * capacity;
+        }
+        room_ = -left;
+        return time_of(current_);
+    }
+
+    // What leaves at `departure` is the last that is known; the next waits for the grant after it.
+    void go_on_after(Nanos departure) {
+        current_ = first_after(departure) - 1;
+        room_ = 0;
+    }
+
+private:
+    Nanos time_of(std::int64_t grant) const {
+        const double draw = to_unit_interval(combine64(stream_, static_cast<std::uint64_t>(grant)));
+        return options_.period * grant +
+               Nanos(static_cast<std::int64_t>(draw * static_cast<double>(options_.jitter.value)));
+    }
+    std::int64_t first_after(Nanos now) const {
+        std::int64_t grant = std::max<std::int64_t>(0, now / options_.period - 1);
+        while (time_of(grant) <= now) ++grant;
+        return grant;
+    }
+
+    GrantOptions options_;
+    std::uint64_t stream_ = 0;
+    std::int64_t current_ = 0;
+    double room_ = 0;
+};
+
+}  // namespace subflow

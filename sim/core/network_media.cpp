@@ -1,0 +1,62 @@
+// The part of Network that has links send in turn where they share a medium.
+#include <algorithm>
+#include <vector>
+
+#include "network.h"
+
+namespace subflow {
+
+void Network::join_media() {
+    std::vector<std::uint32_t> numbers;  // of the media, as the scenario has them
+    for (std::uint32_t i = 0; i < links_.size(); ++i) {
+        const std::optional<AccessOptions>& access = scenario_->links[i].access;
+        if (!access) continue;
+        const auto known = std::ranges::find(numbers, access->medium);
+        const auto medium = static_cast<std::uint32_t>(known - numbers.begin());
+        if (known == numbers.end()) {
+            numbers.push_back(access->medium);
+            media_.emplace_back();
+        }
+        AccessOptions options = *access;
+        options.medium = medium;
+        const std::uint64_t stream =
+            combine64(combine64(seed_, hash_name("medium")), hash_name(scenario_->links[i].name));
+        links_[i].join_medium(options, media_[medium].add(i, options, stream));
+    }
+}
+
+// After something came to wait on a link, or was lost there.
+void Network::attend_medium(std::uint32_t link_index) {
+    Link& link = links_[link_index];
+    const MediumPlace& station = *link.station();
+    Medium& medium = media_[station.options.medium];
+    medium.note(station.number, link.has_waiting(), now_);
+    link.set_access_at(medium.access_at(station.number));
+}
+
+// At an event of a link: if it may send now, it does, or collides with all others that may.
+void Network::access_medium(std::uint32_t link_index) {
+    Medium& medium = media_[links_[link_index].station()->options.medium];
+    if (links_[link_index].station()->access_at > now_) return;
+    const std::vector<std::uint32_t> senders = medium.senders(now_);
+    if (senders.empty()) return;
+    if (senders.size() == 1) {
+        const Nanos end = links_[medium.link_of(senders[0])].access(now_);
+        medium.on_sent(senders[0], now_, end);
+    } else {
+        Nanos longest{};
+        for (const std::uint32_t sender : senders)
+            longest = std::max(longest, links_[medium.link_of(sender)].access_time());
+        for (const std::uint32_t sender : medium.on_collision(senders, now_, now_ + longest))
+            links_[medium.link_of(sender)].give_up_access(now_);
+    }
+    for (std::uint32_t station = 0; station < medium.station_count(); ++station) {
+        const std::uint32_t other = medium.link_of(station);
+        attend_medium(other);
+        if (other == link_index) continue;
+        links_[other].take_dropped([this](const Packet& p) { on_dropped(p, now_); });
+        events_.schedule(link_source(other), links_[other].next_event());
+    }
+}
+
+}  // namespace subflow

@@ -1,0 +1,17 @@
+"""Times as the core counts them."""
+
+from __future__ import annotations
+
+from subflow_sim.errors import SimulationError
+from subflow_sim.gate import MOST_SECONDS
+
+
+def nanos(seconds: float) -> int:
+    """Nearest whole nanosecond.
+
+    Raises:
+        SimulationError: if it does not fit in 64 bits.
+    """
+    if not -MOST_SECONDS <= seconds <= MOST_SECONDS:
+        raise SimulationError(f"a time of {seconds:g} s is no time that can be simulated; allowed: {MOST_SECONDS:g} s")
+    return round(seconds * 1e9)

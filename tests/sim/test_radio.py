@@ -1,0 +1,201 @@
+"""Outages, hand-overs, grants, repetition and shared airtime, from the file to the run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from tests.helpers.import_graph import ROOT
+
+from subflow_sim import Simulation, _core
+from subflow_sim.errors import ScenarioError
+from subflow_sim.lowering import lower
+from subflow_sim.scenario import Access, Grants, Handover, Outages, Retransmission, load_scenario, parse_scenario
+
+SCENARIOS = ROOT / "assets" / "scenarios"
+
+LINK = """format = 1
+duration = "20s"
+profile = "textbook"
+[nodes.a]
+[nodes.b]
+[links.l]
+ends = ["a", "b"]
+rate = "10Mbit/s"
+delay = "20ms"
+queue = "100pkt"
+[flows.f]
+kind = "cbr"
+from = "a"
+to = "b"
+rate = "8Mbit/s"
+"""
+
+
+def summary(*overrides: str) -> dict[str, Any]:
+    scenario = parse_scenario(LINK, overrides=overrides)
+    simulation = Simulation(scenario)
+    simulation.run_until(scenario.duration_s)
+    simulation.check_invariants()
+    return simulation.summary()
+
+
+def test_a_direction_has_what_its_tables_say():
+    side = parse_scenario(
+        LINK,
+        overrides=[
+            "links.l.retransmission.loss=10%",
+            "links.l.outages={ up = '2s', down = '100ms', queue = 'kept' }",
+            "links.l.handover={ period = '15s', offset = '12s', gap = '80ms', delay = '10ms', rate = '50%' }",
+            "links.l.grants.period=10ms",
+        ],
+    ).links["l"].forward  # fmt: skip
+    assert side.retransmission == Retransmission(0.1, 0.008, 4)
+    assert side.outages == Outages(2.0, 0.1, "kept")
+    assert side.handover == Handover(15.0, 12.0, 0.08, 0.01, 0.5)
+    assert side.grants == Grants(0.01, 0.0)
+    access = parse_scenario(LINK, overrides=["links.l.access.medium=air"]).links["l"].reverse.access
+    assert access == Access("air", "wifi", 1, 0.005, 1e-4, 15, 1023)
+
+
+def test_an_outage_loses_or_keeps_what_waits_as_it_says():
+    """A fifth of the time without service: the same times whether the queue is kept or not."""
+    down = "links.l.outages={ up = '800ms', down = '200ms' }"
+    lost = summary(down)["links"][0]
+    kept = summary(down, "links.l.outages.queue=kept", "links.l.queue=unlimited")["links"][0]
+    assert lost["drops_down"] > 0.1 * 20 * 8e6 / 12_000
+    assert kept["drops_down"] == kept["drops_queue"] == 0
+    spans = _core.random_outages("l", 1, 800_000_000, 200_000_000, 20_000_000_000)
+    inside = sum(min(end, 20_000_000_000) - start for start, end in spans) * 1e-9
+    # what comes in an outage is lost, and what waited when it began: at 8 of 10 Mbit/s next to nothing
+    assert lost["drops_down"] == pytest.approx(inside * 8e6 / 12_000, abs=3 * len(spans))
+
+
+def test_another_seed_has_other_outages():
+    down = "links.l.outages={ up = '800ms', down = '200ms' }"
+    assert summary(down)["links"][0]["drops_down"] == summary(down)["links"][0]["drops_down"]
+    assert summary(down, "seed=2")["links"][0]["drops_down"] != summary(down)["links"][0]["drops_down"]
+
+
+def test_a_hand_over_is_a_gap_every_period():
+    """Every 5 s nothing for 500 ms: the queue grows to 8 Mbit/s x 0.5 s and drains at 2 Mbit/s, for two seconds."""
+    gaps = summary("links.l.handover={ period = '5s', offset = '5s', gap = '500ms' }", "links.l.queue=unlimited")
+    # 4e6 bits of 12000 each and what is being sent
+    assert gaps["links"][0]["max_queue_pkts"] == pytest.approx(4e6 / 12_000, abs=3)
+    # three triangles of 2.5 s and a mean of half the peak, in 20 s
+    assert gaps["links"][0]["mean_queue_pkts"] == pytest.approx(3 * 2.5 * 333 / 2 / 20 + 0.8, rel=0.05)
+
+
+def test_rate_and_delay_after_a_hand_over_are_within_what_it_says():
+    scenario = parse_scenario(
+        LINK, overrides=["links.l.handover={ period = '1s', delay = '30ms', rate = '40%' }", "flows.f.rate=1Mbit/s"]
+    )
+    simulation = Simulation(scenario)
+    simulation.run_until(20.0)
+    marks = [mark for mark in simulation.take_marks() if mark.kind == "link_change"]
+    assert len(marks) == 2 * 20  # both directions
+    draws = [_core.draw("handover rate l", 1, number) for number in range(20)]
+    assert min(draws) < 0.2
+    assert max(draws) > 0.8
+
+
+def test_repetition_makes_a_link_late_instead_of_lossy():
+    repeated = summary("links.l.retransmission={ loss = '20%', attempts = 2 }", "flows.f.rate=1Mbit/s")["links"][0]
+    packets = 20 * 1e6 / 12_000
+    # 0.2^2 of them; three standard errors
+    assert repeated["drops_random"] == pytest.approx(0.04 * packets, abs=3 * (packets * 0.04 * 0.96) ** 0.5)
+
+
+def test_links_that_name_a_medium_share_it():
+    """Two directions with two stations each would have 10 Mbit/s; in turns at one medium each has half."""
+    text = LINK.replace("[flows.f]", '[links.m]\nends = ["a", "b"]\nrate = "10Mbit/s"\n[flows.f]')
+    text = text.replace('"8Mbit/s"', '"9Mbit/s"\npaths = [["l"]]')
+    text += '[flows.g]\nkind = "cbr"\nfrom = "a"\nto = "b"\nrate = "9Mbit/s"\npaths = [["m"]]\n'
+
+    def rates(*media: str) -> list[float]:
+        overrides = [
+            f"links.{link}.access={{ medium = '{name}', kind = 'cell', airtime = '0s', overhead = '0s' }}"
+            for link, name in zip("lm", media, strict=True)
+        ]
+        simulation = Simulation(parse_scenario(text, overrides=overrides))
+        simulation.run_until(20.0)
+        simulation.check_invariants()
+        return [flow["goodput_bps"] * 1500 / 1472 for flow in simulation.summary()["flows"]]
+
+    assert rates("here", "there") == pytest.approx([9e6, 9e6], rel=0.01)
+    assert rates("here", "here") == pytest.approx([5e6, 5e6], rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("overrides", "message"),
+    [
+        (["links.l.outages.up=1s"], "links.l.outages.down: missing"),
+        (["links.l.outages={ up = '0s', down = '1s' }"], "links.l.outages.up"),
+        (["links.l.outages={ up = '1ms', down = '1ms' }", "duration=1000s"], "about 500000 outages in the run"),
+        (["links.l.handover={ period = '1s', gap = '1s' }"], "links.l.handover.gap: not shorter than the period"),
+        (["links.l.handover.rate=50%", "links.l.rate=unlimited"], "no rate that is always the same"),
+        (["links.l.grants={ period = '1ms', jitter = '2ms' }"], "links.l.grants.jitter: longer than a period"),
+        (["links.l.grants.period=1ms", "links.l.rate=unlimited"], "links.l.grants: the link has no rate"),
+        (["links.l.grants.period=1ms", "links.l.bucket.burst=9kB"], "links.l.grants: the link has a token bucket"),
+        (["links.l.retransmission={ loss = 0.5, delay = '100ms', attempts = 16 }".replace("100ms", "0.1s"),
+          "links.l.retransmission.attempts=100"], "links.l.retransmission.attempts"),
+        (["links.l.access.kind=wifi"], "links.l.access.medium: missing"),
+        (["links.l.access={ medium = 'x', kind = 'token' }"], "unknown"),
+        (["links.l.access={ medium = 'x', window_min = 2000 }"], "larger than window_max"),
+        (["links.l.access.medium=x", "links.l.bucket.burst=9kB"], "its medium says when it sends"),
+        (["links.l.access.medium=x", "links.l.queue={ discipline = 'red' }"], "the queue is red"),
+        (["links.l.access.medium=x", "links.l.outages={ up = '1s', down = '1s', queue = 'kept' }"], 'allowed: "lost"'),
+        (["links.l.access.medium=x", "links.l.handover.gap=1ms"], "which has no gaps"),
+        (["links.l.access.medium=x y"], "not a name"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_told_with_key_and_what_is_allowed(overrides, message):
+    with pytest.raises(ScenarioError) as caught:
+        parse_scenario(LINK, overrides=overrides)
+    [problem] = caught.value.problems
+    assert message in f"{problem.key}: {problem.message}; allowed: {problem.allowed}"
+
+
+def test_what_is_wrong_with_the_way_back_alone_is_told_there():
+    with pytest.raises(ScenarioError) as caught:
+        parse_scenario(LINK, overrides=["links.l.bucket.burst=9kB", "links.l.reverse.bucket.burst=1kB"])
+    assert [problem.key for problem in caught.value.problems] == ["links.l.reverse.bucket.burst"]
+
+
+def test_both_directions_fail_together_and_a_run_is_that_of_its_seed():
+    scenario = parse_scenario(LINK, overrides=["links.l.outages={ up = '1s', down = '1s' }"])
+    assert lower(scenario, 5).links == ("l/forward", "l/reverse")
+    simulation = Simulation(scenario)
+    simulation.run_until(20.0)
+    downs = [mark.time_s for mark in simulation.take_marks() if mark.kind == "link_down"]
+    assert len(downs) > 4
+    assert downs[::2] == downs[1::2]
+
+
+def test_a_hand_over_to_a_longer_delay_makes_bbr_drop_packets_as_the_scenario_says():
+    def starlink(*overrides: str) -> dict[str, Any]:
+        scenario = load_scenario(SCENARIOS / "starlink.toml", overrides=["flows.download.controller=bbr", *overrides])
+        simulation = Simulation(scenario)
+        simulation.run_until(scenario.duration_s)
+        return simulation.summary()
+
+    changing, alike = starlink(), starlink("links.starlink.handover.delay=0s")
+    assert changing["links"][0]["drops_queue"] == pytest.approx(1340, rel=0.05)
+    assert alike["links"][0]["drops_queue"] == 0
+    cubic = starlink("flows.download.controller=cubic")
+    assert cubic["flows"][0]["goodput_bps"] < changing["flows"][0]["goodput_bps"] / 2
+
+
+def test_who_sends_for_as_long_as_others_is_not_slowed_down_by_them():
+    """Høiland-Jørgensen et al. 2017: by equal airtime the fast station has several times what the anomaly leaves it."""
+
+    def home(*overrides: str) -> list[float]:
+        scenario = load_scenario(SCENARIOS / "wifi-home.toml", overrides=overrides)
+        simulation = Simulation(scenario)
+        simulation.run_until(scenario.duration_s)
+        return [flow["goodput_bps"] for flow in simulation.summary()["flows"]]
+
+    laptop, phone = home()
+    single, slow = home("links.wifi-laptop.access.aggregation=1", "links.wifi-phone.access.aggregation=1")
+    assert single == pytest.approx(slow, rel=0.35)  # a packet each
+    assert laptop > 4 * phone  # 5.5 ms each
