@@ -71,6 +71,13 @@ def test_a_variant_is_the_recipe_with_what_it_says_in_place(tmp_path: Path) -> N
     assert list(recipe.variant_seeds("slow", [7], is_quick=True)) == [7]
 
 
+def test_an_axis_is_made_otherwise_with_the_same_points(tmp_path: Path) -> None:
+    variant = '[variants.other]\nsays = "x"\naxis = { keys = ["links.top.loss"] }\n'
+    recipe = _recipe(tmp_path, _READING.replace('"slow", "fast"', '"other"'), variant)
+    first = recipe.variants["other"].recipe.axis.points[1]
+    assert (first.label, first.changes({}, 1.0)) == ("1%", {"links.top.loss": "1%"})
+
+
 def test_a_controller_is_replaced_as_a_whole(tmp_path: Path) -> None:
     variant = (
         '[variants.other]\nsays = "x"\n[variants.other.series.Ours.set]\n"flows.mptcp.controller" = { name = "lia" }\n'
@@ -150,6 +157,11 @@ def test_a_contradiction_is_told_by_the_results_themselves(tmp_path: Path, store
         (_READING, _VARIANTS.replace('seeds = "1..3"', "panels = []"), "variants.fast.panels"),
         (_READING, _VARIANTS.replace('says = "Links of 40 Mbit/s."', ""), "variants.fast.says"),
         (_READING, "variants = 3\n", "variants"),
+        (
+            _READING,
+            _VARIANTS.replace('says = "Links of 40 Mbit/s."', 'says = "x"\naxis = { values = ["0%", "2%", "5%"] }'),
+            'checks would not find their points; allowed: "0%", "1%" or "5%"',
+        ),
         ("cause = 3\n", "", "checks[1].cause"),
     ],
 )

@@ -66,7 +66,7 @@ holds = "goodput('LIA', '8MB') > 1 Mbit/s"   # of contradiction and noise: what 
 
 [variants."16 MB"]                      # the experiment made otherwise: what it says takes the place of the recipe's
 says = "Documents are twice as large."
-seeds = "1..10"                         # also set, scenario, measures, series, quick, and tables of the kind
+seeds = "1..10"                         # also set, scenario, axis, measures, series, quick, and tables of the kind
 [variants."16 MB".series.LIA.set]
 "flows.download.size" = "16MB"
 """

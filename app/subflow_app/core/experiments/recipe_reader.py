@@ -98,7 +98,7 @@ _CAUSE = (
     Param("holds", Dimension.TEXT, "What shows it in place of the check.", allows_lines=True),
 )
 _VARIANT = (Param("says", Dimension.TEXT, "What is otherwise.", required=True, allows_lines=True),)
-_VARIED = ("scenario", "seeds", "set", "quick", "series", "measures")
+_VARIED = ("scenario", "seeds", "set", "quick", "axis", "series", "measures")
 
 
 def read_recipe(path: Path, text: str) -> Recipe:
@@ -161,7 +161,7 @@ class _Reader:
         for name in ("panels", "checks"):
             if not tree.get(name) and not self._is_variant:
                 report.add((name,), "missing", f"[[{name}]], at least one")
-        return replace(recipe, variants=dict(self._variants(recipe.checks)))
+        return replace(recipe, variants=dict(self._variants(recipe)))
 
     # Parts
 
@@ -407,10 +407,10 @@ class _Reader:
             self._report.add(place, "nothing shows it", needs)
         return Cause(kind, " ".join((values.get("says") or "").split()), variants, own or claim)
 
-    def _variants(self, checks: Iterable[Check]) -> Iterator[tuple[str, Variant]]:
+    def _variants(self, whole: Recipe) -> Iterator[tuple[str, Variant]]:
         """The experiment made otherwise, each read as a recipe of its own."""
         tables = self._table(("variants",), self._tree.get("variants", {}), "[variants.NAME]") or {}
-        named = {name for check in checks if check.cause is not None for name in check.cause.variants}
+        named = {name for check in whole.checks if check.cause is not None for name in check.cause.variants}
         is_read = not self._report.problems
         varied = (*_VARIED, *self._kind.tables)
         own = {key: value for key, value in self._tree.items() if key not in _OF_THE_FIGURE}
@@ -426,6 +426,8 @@ class _Reader:
             tree = _overlaid(own, {key: value for key, value in table.items() if key in varied})
             report = _VariantReport(str(self._path), tree, self._report, place)
             recipe = _Reader(self._path, self._text, tree, report, variant=name).recipe()
+            if recipe.axis.labels != whole.axis.labels:
+                self._report.add((*place, "axis"), "checks would not find their points", either(whole.axis.labels))
             yield name, Variant(name, " ".join((values.get("says") or "").split()), recipe)
 
     # What many parts need
