@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from subflow_app.core.breaking.claim_file import ClaimFile
 from subflow_app.core.breaking.counterexample import Counterexample
 from subflow_app.core.breaking.space import Space
+from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import fields
 from subflow_app.core.tables import Column, NumberColumn
 
@@ -53,6 +54,8 @@ def told_of(job: BreakJob) -> str:
     tried = f"{search.tried} networks were tried; the claim failed in {search.failed} of them"
     if job.found:
         return f"{tried}, of {sum(each.margin < 0 for each in search.elites.values())} kinds."
+    if job.state is not JobState.FINISHED:
+        return f"{tried}."
     if search.failed:
         return f"{tried}, but in none of those with all seeds."
     margins = [each.margin for each in search.elites.values()]

@@ -37,7 +37,7 @@ RULES = 1
 FOUND = 5
 """Counterexamples that a search ends with, at most."""
 
-_CHUNK = 6  # networks that a task tries
+_CHUNK = 6  # networks that a task tries, at most
 _AT_ONCE = 20  # generations that are written together
 _SHRINKING_S = 15.0  # of the time, at most; a tenth if that is less
 _SAME = 1e-6
@@ -213,7 +213,8 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         points = self.search.ask()
         nets = tuple(self.question.space.found(point).net for point in points)
         self._margins = [math.nan] * len(nets)
-        self._make(_Tried(first, nets[first : first + _CHUNK]) for first in range(0, len(nets), _CHUNK))
+        chunk = max(1, min(_CHUNK, GENERATION // (2 * max(self._progress.jobs, 1))))
+        self._make(_Tried(first, nets[first : first + chunk]) for first in range(0, len(nets), chunk))
         if self.is_stopped:
             return
         niches = [niche_of(net) for net in nets]
@@ -274,8 +275,13 @@ class BreakJob(Batch[_Tried | _Shrunk]):
             self._shrunk[item.number] = outcome
 
     def _give_up(self, item: _Tried | _Shrunk, problem: str) -> None:
-        """Networks that end their process cannot be told."""
-        self._problems.append(problem)
+        """Networks that end their process say nothing of the claim: nothing that is known so would be right.
+
+        Raises:
+            ArenaError: always.
+        """
+        what = "networks could not be tried" if isinstance(item, _Tried) else "a network could not be made smaller"
+        raise ArenaError(f"{what}: {problem}")
 
     def _write(self) -> None:
         if self._record is not None and self._store is not None and (self._unwritten or self._started):
