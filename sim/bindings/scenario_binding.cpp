@@ -183,6 +183,14 @@ std::size_t add_flow(Scenario& s, std::string name, FlowKind kind, const std::ve
     return s.flows.size() - 1;
 }
 
+void use_path_manager(Scenario& s, std::size_t flow, const std::vector<std::size_t>& late,
+                      std::optional<std::uint32_t> subflow_limit, std::optional<std::uint32_t> address_limit) {
+    FlowSpec& spec = s.flows.at(flow);
+    for (const std::size_t position : late) spec.paths.at(position).is_late = true;
+    spec.subflow_limit = subflow_limit;
+    spec.address_limit = address_limit;
+}
+
 void use_controller_program(Scenario& s, std::size_t flow, std::shared_ptr<const ScriptProgram> program) {
     s.flows.at(flow).controller.program = std::move(program);
 }
@@ -216,13 +224,16 @@ void add_link_event(Scenario& s, std::int64_t at_ns, std::uint32_t link, std::op
 
 void add_flow_event(Scenario& s, std::int64_t at_ns, std::uint32_t flow, std::optional<std::uint32_t> subflow,
                     std::optional<bool> open, std::optional<bool> backup, const std::optional<std::string>& controller,
-                    const OptionMap& controller_options, std::shared_ptr<const ScriptProgram> controller_program) {
+                    const OptionMap& controller_options, std::shared_ptr<const ScriptProgram> controller_program,
+                    std::optional<bool> announce, std::optional<bool> refuse) {
     EventSpec event;
     event.at = Nanos(at_ns);
     event.flow = flow;
     event.subflow = subflow;
     event.open = open;
     event.backup = backup;
+    event.announce = announce;
+    event.refuse = refuse;
     if (controller) {
         event.controller = choice(*controller, controller_options);
         event.controller->program = std::move(controller_program);
@@ -297,6 +308,7 @@ void bind_scenario(nb::module_& m) {
         .def_rw("loss_detection", &TransportOptions::loss_detection)
         .def_rw("dsack", &TransportOptions::dsack)
         .def_rw("tso", &TransportOptions::tso)
+        .def_rw("syn_retries", &TransportOptions::syn_retries)
         .def_rw("delayed_ack", &TransportOptions::delayed_ack)
         .def_rw("quick_acks", &TransportOptions::quick_acks)
         .def_rw("rto_rule", &TransportOptions::rto_rule)
@@ -362,6 +374,8 @@ void bind_scenario(nb::module_& m) {
              "rate_bps"_a, "packet_bytes"_a, "spacing"_a, "mean_on_ns"_a, "mean_off_ns"_a, "host"_a = 0,
              "ecn"_a.none() = nb::none(),
              "Paths are (forward links, reverse links), backups positions among them. Returns the index.")
+        .def("use_path_manager", &use_path_manager, "flow"_a, "late"_a, "subflow_limit"_a.none(),
+             "address_limit"_a.none(), "Which of its paths are not there at the start, and how many may join.")
         .def("use_controller_program", &use_controller_program, "flow"_a, "program"_a,
              "The controller of a flow is this script; its name and options stay.")
         .def("use_scheduler_program", &use_scheduler_program, "flow"_a, "program"_a)
@@ -372,7 +386,8 @@ void bind_scenario(nb::module_& m) {
              "queue_limit_bytes"_a.none(), "up"_a.none())
         .def("add_flow_event", &add_flow_event, "at_ns"_a, "flow"_a, "subflow"_a.none(), "open"_a.none(),
              "backup"_a.none(), "controller"_a.none() = nb::none(), "controller_options"_a = OptionMap(),
-             "controller_program"_a.none() = nb::none())
+             "controller_program"_a.none() = nb::none(), "announce"_a.none() = nb::none(),
+             "refuse"_a.none() = nb::none())
         .def(
             "with_events",
             [](const Scenario& s, const Scenario& other) {

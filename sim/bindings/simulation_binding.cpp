@@ -151,6 +151,8 @@ void bind_simulation(nb::module_& m) {
         .value("ACTION", MarkKind::Action)
         .value("CONTROLLER_CHANGE", MarkKind::ControllerChange)
         .value("SCRIPTED_DROP", MarkKind::ScriptedDrop)
+        .value("ANNOUNCED", MarkKind::Announced)
+        .value("REFUSED", MarkKind::Refused)
         .value("STALE", MarkKind::Stale)
         .value("MARKED", MarkKind::Marked);
     nb::class_<Mark>(m, "Mark")

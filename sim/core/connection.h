@@ -81,7 +81,9 @@ struct Connection {
     MetaTimer meta_timer;
     std::int64_t copied_pkts = 0;  // handed to a subflow because the scheduler wants everything on all of them
 
-    bool waits_to_join = false;  // further subflows do, until the first one is acknowledged data
+    bool signals_addresses = false;     // events have its receiving end announce or withdraw some
+    std::uint32_t taken_addresses = 0;  // of those announced
+    bool waits_to_join = false;         // further subflows do, until the first one is acknowledged data
 
     // What arrives is put into order afterwards: data_lane.h. `data_una` is then what the sender made sure of last.
     bool defers_data = false;
@@ -123,6 +125,7 @@ struct Opening {
     HandshakeStep sent = HandshakeStep::Syn;
     std::uint8_t timeouts = 0;       // of the packet sent last
     std::uint8_t retransmitted = 0;  // SYNs
+    bool is_announced = false;       // has not begun: the address is being announced to the end that is to begin
     bool waits = false;              // has not begun: a further subflow, before the connection is there
     Nanos rtt{};                     // that its SYN took
 };
@@ -140,6 +143,7 @@ struct alignas(kCacheLine) Subflow {
     bool is_potentially_failed = false;  // timed out and not heard of since (Linux MPTCP's pf)
     bool is_backup = false;              // carries data only while no other subflow is usable
     EcnMode ecn = EcnMode::Off;          // agreed on when it opened
+    bool is_refused = false;             // by the receiving end, which answers SYNs with a reset
     std::uint32_t route = 0;             // into Network's table of hops
     std::uint32_t ack_route = 0;
     std::uint64_t random_stream = 0;  // what its draws are made from

@@ -50,7 +50,8 @@ void Network::plan_lookahead() {
         const std::uint32_t link = hops_[s.ack_route].link;
         const bool keeps_order = scenario_->transport.delayed_ack == DelayedAck::Off || answering[link] == 1;
         const Connection& c = connections_[s.connection];
-        return (!c.is_multipath() || c.defers_data) && (keeps_order || is_order_free[link]);
+        // Nor may what it tells of addresses by itself, at any time.
+        return !c.signals_addresses && (!c.is_multipath() || c.defers_data) && (keeps_order || is_order_free[link]);
     };
 
     std::vector<std::uint32_t> feeder(links_.size(), kNowhere);
@@ -114,7 +115,8 @@ void Network::replan_lookahead() {
 // is sent by all; nor where it may not be clear afterwards in which order the clock would have come to what arrives at
 // the same time.
 bool Network::may_defer_data(const Connection& c) const {
-    if (!c.is_multipath() || c.reassembly.is_limited() || c.copies != Copies::None || c.captured || !agents_.empty())
+    if (!c.is_multipath() || c.signals_addresses || c.reassembly.is_limited() || c.copies != Copies::None ||
+        c.captured || !agents_.empty())
         return false;
     // What takes no time on its last link may come behind what would have come after it.
     const auto takes_no_time = [](const EventSpec& change) { return change.delay == Nanos(0); };

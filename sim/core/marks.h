@@ -26,6 +26,8 @@ enum class MarkKind : std::uint8_t {
     Action,            // a learning agent acted; only while its steps are recorded
     ControllerChange,  // of a flow
     ScriptedDrop,      // a data packet was dropped because the scenario says so
+    Announced,         // its address was, by the peer: ADD_ADDR
+    Refused,           // it was, by the peer, when it was to be opened
     Stale,             // its connection binds no data to it any more, until it is heard of
     Marked,            // its window was reduced because queues had marked packets
 };
@@ -35,7 +37,7 @@ enum class MarkKind : std::uint8_t {
 struct Mark {
     Nanos time;
     // Window after it in packets; seconds since the start for Completed, waited for MetaTimeout; the packet's sequence
-    // number in its subflow for ScriptedDrop
+    // number in its subflow for ScriptedDrop, how often it was before for Announced
     double value = 0;
     std::uint32_t owner = 0;
     MarkKind kind = MarkKind::Loss;

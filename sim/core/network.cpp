@@ -108,6 +108,8 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
     }
     events_ = EventQueue(first_agent_ + agents_.all().size());
     timeline_ = Timeline(scenario, seed);
+    for (const EventSpec& event : scenario.events)
+        if (event.announce) connections_[*event.flow].signals_addresses = true;
     for (std::uint32_t flow = 0; flow < connections_.size(); ++flow) {
         connections_[flow].defers_data = may_defer_data(connections_[flow]);
         if (connections_[flow].defers_data) deferring_.push_back(flow);
@@ -139,8 +141,10 @@ Nanos Network::apply(std::span<const EventSpec> changes) {
     timeline_.add(changes, at);
     for (const EventSpec& change : changes)
         if (change.controller) note_script(*change.controller);
+    for (const EventSpec& change : changes)
+        if (change.announce) connections_[*change.flow].signals_addresses = true;
     const bool may_end_order = std::ranges::any_of(changes, [](const EventSpec& change) {
-        return change.link && (change.rate || change.delay == Nanos(0) || change.loss_model);
+        return change.announce || (change.link && (change.rate || change.delay == Nanos(0) || change.loss_model));
     });
     if (may_end_order) replan_lookahead();
     return at;
@@ -265,7 +269,12 @@ Nanos Network::on_subflow_timer(std::uint32_t index) {
         return c.datagrams.wake_at();
     }
     if (s.join_at <= now_) {
-        if (scenario_->transport.handshake) {
+        if (s.opening.is_announced) {
+            on_announcement_timeout(index);
+        } else if (s.is_refused && !scenario_->transport.handshake) {
+            s.join_at = kNever;
+            marks_.add(now_, MarkKind::Refused, index);
+        } else if (scenario_->transport.handshake) {
             on_handshake_timeout(index);
         } else {
             establish(index);
@@ -339,7 +348,8 @@ void Network::start_flow(std::uint32_t flow) {
     } else {
         establish(c.first_subflow);
     }
-    for (std::uint32_t i = 1; i < c.subflow_count; ++i) open_subflow(c.first_subflow + i);
+    for (std::uint32_t i = 1; i < c.subflow_count; ++i)
+        if (!scenario_->flows[flow].paths[i].is_late) open_subflow(c.first_subflow + i);
 }
 
 void Network::start_datagrams(std::uint32_t index) {
@@ -366,6 +376,7 @@ void Network::apply_change(const EventSpec& change) {
     if (change.link) change_link(change);
     if (change.flow && change.controller) change_controller(change);
     if (change.flow && change.backup) change_priority(change);
+    if (change.flow && (change.announce || change.refuse)) change_address(change);
     if (!change.flow || !change.open) return;
     const Connection& c = connections_[*change.flow];
     for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
@@ -452,10 +463,12 @@ SubflowSender Network::make_sender(const Controller& controller, const Subflow& 
 
 void Network::open_subflow(std::uint32_t index) {
     Subflow& s = subflows_[index];
+    const bool waits = scenario_->transport.handshake && connections_[s.connection].waits_to_join;
+    if (s.ordinal != 0 && !waits && !may_join(connections_[s.connection])) return;
     if (!scenario_->transport.handshake) {
         s.join_at = now_ + base_rtt(s);
         events_.schedule(timer_source(index), s.join_at);
-    } else if (s.ordinal != 0 && connections_[s.connection].waits_to_join) {
+    } else if (s.ordinal != 0 && waits) {
         s.opening.waits = true;
     } else {
         begin_handshake(index);

@@ -236,12 +236,23 @@ private:
 
     // network_handshake.cpp: the packets that open a subflow
     void begin_handshake(std::uint32_t subflow);
-    void send_handshake(std::uint32_t subflow, HandshakeStep step, Nanos echo, Nanos at);
+    void send_handshake(std::uint32_t subflow, HandshakeStep step, Nanos echo, Nanos at, std::uint32_t address = 0);
     void on_handshake_at_receiver(const Packet& packet, Subflow& s, Connection& c, Nanos at);
     void on_handshake_at_sender(const Packet& packet, Subflow& s, Connection& c);
     void on_handshake_timeout(std::uint32_t subflow);
     void give_up(std::uint32_t subflow);
     void begin_joins(Connection& connection);
+
+    // network_paths.cpp: addresses that are announced and taken back
+    void change_address(const EventSpec& change);
+    std::optional<std::uint32_t> carrier(const Connection& connection, std::uint32_t other_than) const;
+    void announce(std::uint32_t subflow);
+    void send_announcement(std::uint32_t subflow);
+    void on_announcement_timeout(std::uint32_t subflow);
+    void withdraw(std::uint32_t subflow);
+    void on_signal(const Packet& packet, std::uint32_t by);
+    void take_address(std::uint32_t subflow);
+    bool may_join(const Connection& connection) const;
 
     SubflowSender make_sender(const Controller& controller, const Subflow& s) const;
 

@@ -15,9 +15,9 @@ namespace subflow {
 namespace {
 
 // tcp_syn_linear_timeouts, tcp_syn_retries: a SYN is sent again after a second four times and then after twice as long
-// each time, the last one 67 s after the first; 64 s after that it is given up. Linux 6.5 and later.
+// each time; with six of these the last one leaves 67 s after the first; 64 s after that it is given up. Linux 6.5 and
+// later.
 constexpr int kLinearTimeouts = 4;
-constexpr int kSynRetries = 6;
 
 // Whether what is opened is a further subflow of a connection that is there.
 bool is_join(const Connection& c) {
@@ -42,7 +42,10 @@ void Network::on_handshake_at_receiver(const Packet& packet, Subflow& s, Connect
     if (s.receiver.ack_deadline() < at) [[unlikely]]
         send_delayed_ack(s, c, packet.subflow, s.receiver.ack_deadline());
     const auto step = static_cast<HandshakeStep>(packet.seq);
-    if (step == HandshakeStep::Syn) {
+    if (step == HandshakeStep::AddAddrEcho) return;
+    if (step == HandshakeStep::Syn && s.is_refused) {
+        send_handshake(packet.subflow, HandshakeStep::Reset, packet.sent_time, at);
+    } else if (step == HandshakeStep::Syn) {
         if (!s.receiver.has_received()) s.receiver.begin(at);
         send_handshake(packet.subflow, HandshakeStep::SynAck, packet.sent_time, at);
     } else {
@@ -55,8 +58,10 @@ void Network::on_handshake_at_sender(const Packet& packet, Subflow& s, Connectio
     if (c.looks_at_packets) [[unlikely]]
         note_packet(c, packet, Station::Sender, now_);
     mix_signature(now_, packet.subflow, packet.seq);
-    if (!is_current(s, packet) || s.join_at == kNever) return;
+    if (!is_current(s, packet)) return;
     const auto step = static_cast<HandshakeStep>(packet.seq);
+    if (step > HandshakeStep::JoinAck) return on_signal(packet, packet.subflow);
+    if (s.join_at == kNever || s.opening.is_announced) return;
     if (step == HandshakeStep::SynAck) {
         if (s.opening.sent == HandshakeStep::Syn) {
             s.opening.rtt = now_ - packet.sent_time;
@@ -85,7 +90,7 @@ void Network::on_handshake_timeout(std::uint32_t index) {
         s.join_at = now_ + std::max(s.opening.rtt * 2, Nanos(1'000'000));
         return send_handshake(index, HandshakeStep::Ack, now_, now_);
     }
-    if (++s.opening.timeouts > kLinearTimeouts + kSynRetries) return give_up(index);
+    if (++s.opening.timeouts > kLinearTimeouts + options.syn_retries) return give_up(index);
     Nanos timeout = options.rto_initial;
     for (int i = kLinearTimeouts; i < s.opening.timeouts; ++i) timeout = timeout * 2;
     s.join_at = now_ + std::min(timeout, options.rto_max);
@@ -106,7 +111,7 @@ void Network::give_up(std::uint32_t index) {
 void Network::begin_joins(Connection& c) {
     c.waits_to_join = false;
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
-        if (subflows_[i].opening.waits) begin_handshake(i);
+        if (subflows_[i].opening.waits && may_join(c)) begin_handshake(i);
     }
 }
 

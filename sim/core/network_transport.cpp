@@ -580,12 +580,13 @@ void Network::send_datagrams(std::uint32_t index) {
 }
 
 // A packet of a handshake leaves at `at`, by the way of the data or that of the ACKs.
-void Network::send_handshake(std::uint32_t index, HandshakeStep step, Nanos echo, Nanos at) {
+void Network::send_handshake(std::uint32_t index, HandshakeStep step, Nanos echo, Nanos at, std::uint32_t address) {
     Subflow& s = subflows_[index];
     Connection& c = connections_[s.connection];
     Packet packet;
     packet.sent_time = echo;
     packet.seq = static_cast<std::uint32_t>(step);
+    packet.data_seq = address;
     packet.subflow = index;
     packet.size = static_cast<std::uint16_t>(kHeaderBytes.value);
     packet.set_tag(PacketKind::Handshake, s.incarnation);

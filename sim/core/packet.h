@@ -9,12 +9,18 @@ namespace subflow {
 
 enum class PacketKind : std::uint8_t { Data, Ack, Datagram, Handshake };
 
-// The packets that open a subflow, by their `seq`. Those with an odd number go the way of the ACKs.
+// The packets that open a subflow and tell of addresses, by their `seq`. Those with an odd number go the way of the
+// ACKs.
 enum class HandshakeStep : std::uint8_t {
     Syn,
     SynAck,
     Ack,
     JoinAck,  // answers the ACK of a further subflow, which carries nothing before (RFC 8684 section 3.2)
+    // What the receiving end says of its addresses, whose number is the `data_seq` (RFC 8684 section 3.4)
+    AddAddrEcho,
+    AddAddr,
+    RemoveAddr = 7,
+    Reset = 9,  // refuses a SYN, or ends the subflow
 };
 
 // The ECN field of the IP header, by its bits. Source: RFC 3168 section 5, RFC 8311

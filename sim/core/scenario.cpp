@@ -247,6 +247,7 @@ void check_event(const Scenario& scenario, const EventSpec& event) {
         require(*event.flow < scenario.flows.size(), "event: names no flow");
         require(!event.subflow || *event.subflow < scenario.flows[*event.flow].paths.size(), "event: names no subflow");
     }
+    require(event.flow || (!event.announce && !event.refuse), "event: a link has no addresses");
     if (event.controller) check_controller_change(scenario, event);
     if (event.loss) check_loss(*event.loss, "event");
     if (event.loss_model) check_loss_model(*event.loss_model, "event");

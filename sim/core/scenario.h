@@ -109,6 +109,7 @@ struct PathSpec {
     std::vector<std::uint32_t> forward;
     std::vector<std::uint32_t> reverse;
     bool is_backup = false;  // of a subflow that carries data only while no other is usable (RFC 8684 section 3.3.8)
+    bool is_late = false;    // not there at the start: its subflow waits for an event
 };
 
 struct FlowSpec {
@@ -126,7 +127,10 @@ struct FlowSpec {
     std::optional<Bytes> recv_buffer;  // connection level; none: unlimited
     std::optional<Bytes> send_buffer;  // holds data until it is DATA_ACKed; none: unlimited
     std::optional<EcnMode> ecn;        // what its two ends agree on; none: what the transport says
-    DatagramSpec datagrams;            // Cbr and OnOff only
+    // How many further subflows there may be, and how many announced addresses are taken up; none: any number
+    std::optional<std::uint32_t> subflow_limit;
+    std::optional<std::uint32_t> address_limit;
+    DatagramSpec datagrams;  // Cbr and OnOff only
 };
 
 // A change of one link direction or of one flow's subflows at a given time. Absent fields stay as they are.
@@ -144,7 +148,9 @@ struct EventSpec {
     std::optional<Bytes> queue_limit_bytes;
     std::optional<bool> up;
     std::optional<bool> open;
-    std::optional<bool> backup;  // MP_PRIO (RFC 8684 section 3.3.8)
+    std::optional<bool> backup;    // MP_PRIO (RFC 8684 section 3.3.8)
+    std::optional<bool> announce;  // ADD_ADDR, or REMOVE_ADDR (RFC 8684 section 3.4)
+    std::optional<bool> refuse;    // SYNs are answered by a reset
 
     // Of all subflows of the flow, as setsockopt(TCP_CONGESTION) does: SubflowSender::change_controller().
     std::optional<AlgorithmChoice> controller;
@@ -198,6 +204,7 @@ struct TransportOptions {
     // Packets open each subflow: network_handshake.cpp. Otherwise the first one is there when its flow starts, and a
     // further one a round trip later.
     bool handshake = false;
+    int syn_retries = 6;  // after those that follow each other by a second
     LossDetection loss_detection = LossDetection::DupAck;
     bool dsack = false;  // the receiver reports duplicates (RFC 2883)
     RtoRule rto_rule = RtoRule::Rfc6298;

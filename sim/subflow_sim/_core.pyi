@@ -334,6 +334,12 @@ class TransportOptions:
     def tso(self, arg: bool, /) -> None: ...
 
     @property
+    def syn_retries(self) -> int: ...
+
+    @syn_retries.setter
+    def syn_retries(self, arg: int, /) -> None: ...
+
+    @property
     def delayed_ack(self) -> DelayedAck: ...
 
     @delayed_ack.setter
@@ -452,6 +458,9 @@ class Scenario:
         Paths are (forward links, reverse links), backups positions among them. Returns the index.
         """
 
+    def use_path_manager(self, flow: int, late: Sequence[int], subflow_limit: int | None, address_limit: int | None) -> None:
+        """Which of its paths are not there at the start, and how many may join."""
+
     def use_controller_program(self, flow: int, program: ScriptProgram) -> None:
         """The controller of a flow is this script; its name and options stay."""
 
@@ -464,7 +473,7 @@ class Scenario:
 
     def add_link_event(self, at_ns: int, link: int, rate_bps: float | None, delay_ns: int | None, loss: float | None, loss_model: tuple[float, float, float, float] | None, sets_queue: bool, queue_limit_pkts: int | None, queue_limit_bytes: int | None, up: bool | None) -> None: ...
 
-    def add_flow_event(self, at_ns: int, flow: int, subflow: int | None, open: bool | None, backup: bool | None, controller: str | None = None, controller_options: Mapping[str, bool | float | str] = {}, controller_program: ScriptProgram | None = None) -> None: ...
+    def add_flow_event(self, at_ns: int, flow: int, subflow: int | None, open: bool | None, backup: bool | None, controller: str | None = None, controller_options: Mapping[str, bool | float | str] = {}, controller_program: ScriptProgram | None = None, announce: bool | None = None, refuse: bool | None = None) -> None: ...
 
     def with_events(self, other: Scenario) -> Scenario:
         """A copy with the events of another one as well."""
@@ -1026,7 +1035,11 @@ class MarkKind(enum.Enum):
 
     SCRIPTED_DROP = 13
 
-    STALE = 14
+    ANNOUNCED = 14
+
+    REFUSED = 15
+
+    STALE = 16
 
     MARKED = 15
 

@@ -16,7 +16,7 @@ from subflow_sim.section_reader import Context, Special, read_section
 from subflow_sim.toml_map import Path
 
 _LINK_CHANGES = ("rate", "delay", "loss", "queue", "up")
-_FLOW_CHANGES = ("open", "backup", "controller")
+_FLOW_CHANGES = ("open", "backup", "announce", "refuse", "controller")
 
 
 def read_event(
@@ -60,7 +60,7 @@ def read_event(
             _check_subflow(context, path, values, flows[flow.partition(".")[0]])
             _check_controller(context, path, values, flows[flow.partition(".")[0]])
         if not any(key in table for key in _FLOW_CHANGES):
-            allowed = "open = false or open = true, backup = true or backup = false, or a controller"
+            allowed = "open, backup, announce or refuse, each true or false, or a controller"
             report.add(path, "changes nothing", allowed)
     loss = values.get("loss")
     model = loss if isinstance(loss, GilbertLoss) else None
@@ -69,7 +69,7 @@ def read_event(
         link=link,
         direction=values.get("direction", "both"),
         flow=flow,
-        **{key: values.get(key) for key in ("subflow", "queue", "up", "open", "backup", "controller")},
+        **{key: values.get(key) for key in ("subflow", "queue", "up", *_FLOW_CHANGES)},
         loss=loss if model is None else model.mean,
         loss_model=model,
         rate_bps=values.get("rate"),
@@ -139,6 +139,13 @@ def _check_subflow(context: Context, path: Path, values: Mapping[str, Any], read
     if flow.kind != "mptcp" and values.get("backup") is not None:
         message = f"{with_article(flow.kind)} flow has one subflow, and nothing to back up"
         context.report.add((*path, "backup"), message, 'a flow of kind "mptcp"')
+    for key in ("announce", "refuse"):
+        if flow.kind != "mptcp" and values.get(key) is not None:
+            message = f"{with_article(flow.kind)} flow has one subflow, and no other address"
+            context.report.add((*path, key), message, 'a flow of kind "mptcp"')
+        elif key == "announce" and values.get(key) is not None and values.get("subflow") == 1:
+            message = "the first subflow is opened with the address that the connection begins with"
+            context.report.add((*path, "subflow"), message, "a subflow from 2 on")
     ordinal = values.get("subflow")
     if ordinal is not None and ordinal > reading.subflows:
         has = "1 subflow" if reading.subflows == 1 else f"{reading.subflows} subflows"

@@ -71,7 +71,8 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
     _check_buffer(context, path, values, "send_buffer", "sent")
     paths = _read_paths(context, links, path, values, known_kind)
     if paths is not None:
-        _check_backup(context, path, values.get("backup"), len(paths))
+        for key in ("backup", "late"):
+            _check_ordinals(context, path, key, values.get(key), len(paths))
     flow = Flow(
         name=name,
         kind=known_kind or "tcp",  # type: ignore[arg-type]  # one of the choices of its Param
@@ -88,6 +89,9 @@ def read_flow(context: Context, links: Links, name: str, table: Mapping[str, Any
         recv_buffer_bytes=None if values.get("recv_buffer", inf) == inf else values["recv_buffer"],
         send_buffer_bytes=None if values.get("send_buffer", inf) == inf else values["send_buffer"],
         backup=tuple(sorted(set(values.get("backup") or ()))),
+        late=tuple(sorted(set(values.get("late") or ()))),
+        subflow_limit=values.get("subflow_limit"),
+        address_limit=values.get("address_limit"),
         rate_bps=values.get("rate"),
         packet_bytes=values.get("packet", _PARAMS["packet"].default),
         spacing=values.get("spacing", "constant"),
@@ -149,11 +153,15 @@ def _check_buffer(context: Context, path: Path, values: Mapping[str, Any], key: 
         context.report.add((*path, key), f"not even one packet fits, so nothing could be {done}", allowed)
 
 
-def _check_backup(context: Context, path: Path, backup: tuple[int, ...] | None, subflows: int) -> None:
-    for index, ordinal in enumerate(backup or ()):
+def _check_ordinals(context: Context, path: Path, key: str, ordinals: tuple[int, ...] | None, subflows: int) -> None:
+    least = 2 if key == "late" else 1
+    for index, ordinal in enumerate(ordinals or ()):
         if ordinal > subflows:
-            message = f"there is no subflow {ordinal}"
-            context.report.add((*path, "backup", index), message, f"a whole number from 1 to {subflows}")
+            allowed = f"a whole number from {least} to {subflows}" if subflows >= least else "a second path"
+            context.report.add((*path, key, index), f"there is no subflow {ordinal}", allowed)
+        elif ordinal < least:
+            message = "without its first subflow there is no connection that others could join"
+            context.report.add((*path, key, index), message, f"a whole number from 2 to {subflows}")
 
 
 def _read_paths(

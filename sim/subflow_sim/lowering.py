@@ -89,6 +89,7 @@ def transport_options(profile: Profile, given: Mapping[str, OptionValue] | None 
     options.quick_acks = chosen["quick_acks"]
     options.dss_option_bytes = chosen["dss_option"]
     options.tso = chosen["tso"]
+    options.syn_retries = chosen["syn_retries"]
     options.rto_rule = _RTO_RULES[chosen["rto"]]
     options.rto_min_ns = nanos(chosen["rto_min"])
     options.rto_max_ns = nanos(chosen["rto_max"])
@@ -175,6 +176,8 @@ def _add_events(
                     controller=None if controller is None else controller.name,
                     controller_options={} if controller is None else core_options(controller.options),
                     controller_program=None if controller is None else _program(controller),
+                    announce=event.announce,
+                    refuse=event.refuse,
                 )
 
 
@@ -328,6 +331,9 @@ def _add_flow(
         host=host,
         ecn=None if flow.ecn is None else _ECN[flow.ecn],
     )
+    if flow.late or flow.subflow_limit is not None or flow.address_limit is not None:
+        late = [ordinal - 1 for ordinal in flow.late]
+        core.use_path_manager(index, late, subflow_limit=flow.subflow_limit, address_limit=flow.address_limit)
     _use_decider(core, index, flow.controller)
     controller, scheduler = _program(flow.controller), _program(flow.scheduler)
     if controller is not None:

@@ -15,6 +15,8 @@ SENDER: Final = 0
 RECEIVER: Final = 1
 HANDSHAKE: Final = 3
 """`CapturedPackets.kind` of the packets that open a subflow."""
+ADD_ADDR_ECHO, ADD_ADDR, REMOVE_ADDR, RESET = 4, 5, 7, 9
+"""`CapturedPackets.seq` of those that tell of addresses and of a reset; `data_seq` is the number of the address, from 0."""
 NO_EDGE: Final = 0xFFFFFFFF
 """`CapturedPackets.right_edge` of an ACK whose receive window has no limit."""
 DEFAULT_CAPACITY: Final = 1 << 20
@@ -34,7 +36,8 @@ class CapturedPackets:
         kind: uint8, `instant.DATA`, `instant.ACK`, `instant.DATAGRAM` or `HANDSHAKE`.
         station: uint8, `SENDER` or `RECEIVER` of the flow's data: whose card it is.
         seq: uint32, of data the subflow's sequence number, of an ACK the next one that is expected, of a handshake 0
-            the SYN, 1 the SYN-ACK, 2 the ACK of that, 3 the ACK of that where a further subflow joins.
+            the SYN, 1 the SYN-ACK, 2 the ACK of that, 3 the ACK of that where a further subflow joins; or `ADD_ADDR`
+            and so on.
         data_seq: uint32, the same on the level of the connection: the DSN, and the DATA_ACK.
         echo_ns: int64, of data when it left the sender, of an ACK what it echoes of that (RFC 7323).
         transmission: uint32, number of the ACK on its subflow, the same when it leaves and when it arrives; those of

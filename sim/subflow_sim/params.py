@@ -335,6 +335,32 @@ _FLOW = (
         applies_to=("mptcp",),
     ),
     Param(
+        "late",
+        Dimension.COUNTS,
+        "Subflows whose path is not there at the start, counted like backups: each waits for an event that opens or "
+        "announces it. Left out: none.",
+        minimum=1,
+        maximum=MAX_PATHS,
+        applies_to=("mptcp",),
+    ),
+    Param(
+        "subflow_limit",
+        Dimension.COUNT,
+        "At most that many further subflows at a time (ip mptcp limits set subflows). Left out: one for each path.",
+        minimum=0,
+        maximum=MAX_PATHS,
+        applies_to=("mptcp",),
+    ),
+    Param(
+        "address_limit",
+        Dimension.COUNT,
+        "At most that many addresses that the peer announces are taken up (ip mptcp limits set add_addr_accepted). "
+        "Left out: all.",
+        minimum=0,
+        maximum=MAX_PATHS,
+        applies_to=("mptcp",),
+    ),
+    Param(
         "rate",
         Dimension.RATE,
         "Rate at which it sends, headers included; for onoff while it is on.",
@@ -462,6 +488,21 @@ _EVENT = (
         Dimension.FLAG,
         "true makes the subflow a backup, which only carries data while no other is usable; false makes it one like "
         "the others. Only for mptcp flows.",
+        applies_to=("flow",),
+    ),
+    Param(
+        "announce",
+        Dimension.FLAG,
+        "true has the receiver announce the subflow's address (ADD_ADDR, RFC 8684), over a subflow that is there, until "
+        "it gets through or was repeated three times: then the subflow joins. false takes it back (REMOVE_ADDR), which "
+        "closes the subflow. Only for mptcp flows, and not for their first subflow.",
+        applies_to=("flow",),
+    ),
+    Param(
+        "refuse",
+        Dimension.FLAG,
+        "true has the receiver answer with a reset whoever wants to open the subflow; false lets it be opened again. "
+        "Only for mptcp flows.",
         applies_to=("flow",),
     ),
     Param(

@@ -419,6 +419,9 @@ class Flow:
         recv_buffer_bytes: connection-level receive buffer; None: unlimited.
         send_buffer_bytes: connection-level send buffer, which holds data until it is DATA_ACKed; None: unlimited.
         backup: mptcp only, ordinals from 1 of the subflows that carry data while no other is usable, ascending.
+        late: mptcp only, ordinals from 2 of the subflows that wait for an event to open or announce them, ascending.
+        subflow_limit: mptcp only, further subflows at a time at most; None: one for each path.
+        address_limit: mptcp only, announced addresses that are taken up at most; None: all.
         rate_bps: cbr and onoff only, wire bit/s, for onoff while it is on.
         packet_bytes: cbr and onoff only, size of a packet on the wire.
         spacing: cbr and onoff only, "constant" distances between packets or "poisson": exponential ones.
@@ -443,6 +446,9 @@ class Flow:
     recv_buffer_bytes: int | None = None
     send_buffer_bytes: int | None = None
     backup: tuple[int, ...] = ()
+    late: tuple[int, ...] = ()
+    subflow_limit: int | None = None
+    address_limit: int | None = None
     rate_bps: float | None = None
     packet_bytes: int = 1500
     spacing: Spacing = "constant"
@@ -502,6 +508,8 @@ class Event:
         up: False: everything in the queue and on arrival is lost. True: back in service.
         open: False: the subflow is closed and what it had outstanding goes over the others. True: a fresh one opens.
         backup: True: the subflow carries data only while no other is usable. False: it is one like the others.
+        announce: True: the receiver announces the subflow's address, and it joins. False: it is taken back, and closes.
+        refuse: True: whoever opens the subflow is reset. False: it may be opened.
         controller: takes over all subflows of the flow; window, ssthresh and RTT estimates stay, as with Linux's
             setsockopt(TCP_CONGESTION).
     """
@@ -519,6 +527,8 @@ class Event:
     up: bool | None = None
     open: bool | None = None
     backup: bool | None = None
+    announce: bool | None = None
+    refuse: bool | None = None
     controller: Choice | None = None
 
 

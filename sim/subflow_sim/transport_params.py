@@ -25,6 +25,14 @@ TRANSPORT: tuple[Param, ...] = (
         "subflows a round trip later. Left out: as the profile, true or false.",
     ),
     Param(
+        "syn_retries",
+        Dimension.COUNT,
+        "How often a SYN that nobody answers is sent again, after four times by a second each, after twice as long "
+        "each time (net.ipv4.tcp_syn_retries); then the subflow is given up. Left out: 6, which is 131 s.",
+        minimum=0,
+        maximum=127,
+    ),
+    Param(
         "loss_detection",
         Dimension.CHOICE,
         'When a packet counts as lost. "dupack": three packets sent later have arrived (RFC 6675). "rack": one packet '
@@ -149,6 +157,7 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
             {
                 "initial_window": 10,
                 "handshake": True,
+                "syn_retries": 6,
                 "loss_detection": "rack",
                 "dsack": True,
                 "delayed_ack": "linux",
@@ -169,6 +178,7 @@ PROFILES: Mapping[Profile, Mapping[str, OptionValue]] = MappingProxyType(
             {
                 "initial_window": 10,
                 "handshake": False,
+                "syn_retries": 6,
                 "loss_detection": "dupack",
                 "dsack": False,
                 "delayed_ack": "off",

@@ -347,6 +347,30 @@ void add_random_radio(Scenario& scenario, Draws& draw) {
     }
 }
 
+// Paths that are there later, addresses that come and go, and peers that refuse them. Drawn after everything else as
+// well.
+void add_random_addresses(Scenario& scenario, Draws& draw) {
+    scenario.transport.syn_retries = static_cast<int>(draw.between(0, 6));
+    for (std::uint32_t i = 0; i < scenario.flows.size(); ++i) {
+        FlowSpec& flow = scenario.flows[i];
+        if (flow.kind != FlowKind::Mptcp || flow.paths.size() < 2 || !draw.chance(0.4)) continue;
+        for (std::size_t path = 1; path < flow.paths.size(); ++path) flow.paths[path].is_late = draw.chance(0.4);
+        const auto limit = [&] { return static_cast<std::uint32_t>(draw.between(0, std::ssize(flow.paths))); };
+        if (draw.chance(0.2)) flow.subflow_limit = limit();
+        if (draw.chance(0.2)) flow.address_limit = limit();
+        for (std::int64_t events = draw.between(0, 6); events > 0; --events) {
+            EventSpec& event = scenario.events.emplace_back();
+            event.at = Nanos(draw.between(0, 9'000'000'000));
+            event.flow = i;
+            if (draw.chance(0.8))
+                event.subflow = static_cast<std::uint32_t>(draw.between(0, std::ssize(flow.paths) - 1));
+            if (draw.chance(0.7)) event.announce = draw.chance(0.7);
+            if (draw.chance(0.3)) event.refuse = draw.chance(0.4);
+        }
+    }
+    std::ranges::stable_sort(scenario.events, {}, [](const EventSpec& event) { return event.at.value; });
+}
+
 // Parts that know nothing of each other, or share what they share by chance: parallel links, shared bottlenecks,
 // detours, paths that use a link twice.
 Scenario random_scenario(Draws& draw) {
@@ -413,6 +437,7 @@ Scenario random_network(Draws& draw) {
     scenario.transport.tso = draw.chance(0.3);
     add_random_marks(scenario, draw);
     add_random_radio(scenario, draw);
+    add_random_addresses(scenario, draw);
     return scenario;
 }
 

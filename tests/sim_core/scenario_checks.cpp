@@ -286,6 +286,8 @@ std::string describe(const Scenario& scenario) {
         if (event.up) out << " up " << *event.up;
         if (event.open) out << " open " << *event.open;
         if (event.backup) out << " backup " << *event.backup;
+        if (event.announce) out << " announce " << *event.announce;
+        if (event.refuse) out << " refuse " << *event.refuse;
         out << '\n';
     }
     return out.str();

@@ -174,8 +174,10 @@ class _Walk:
                 continue
             ordinals = range(1, len(flow.paths) + 1) if event.subflow is None else (event.subflow,)
             for subflow in ((name, ordinal) for name in named for ordinal in ordinals):
-                if event.open is not None:
-                    self._open[subflow] = event.open
+                # An address that is announced is joined, and one that is taken back is left.
+                for opens in (event.open, event.announce if subflow[1] > 1 or event.announce is False else None):
+                    if opens is not None:
+                        self._open[subflow] = opens
                 if event.backup is not None:
                     self._backup[subflow] = event.backup
 
@@ -260,7 +262,7 @@ def _usable(
     usable: dict[int, SubflowPath] = {}
     for ordinal, path in enumerate(flow.paths, start=1):
         keys = directions(scenario, flow.source, path)
-        is_open = state.open.get((name, ordinal), state.open.get((flow.name, ordinal), True))
+        is_open = state.open.get((name, ordinal), state.open.get((flow.name, ordinal), ordinal not in flow.late))
         if not is_open or any(survival[key] <= 1.0 - _FULL_LOSS or capacities[key] <= 0 for key in keys):
             continue
         # The last link delivers all that it carries; each before it carries also what is lost behind it.

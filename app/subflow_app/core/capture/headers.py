@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 TCP, UDP = 6, 17
-SYN, PSH, ACK = 0x02, 0x08, 0x10
+SYN, RST, PSH, ACK = 0x02, 0x04, 0x08, 0x10
 IP_BYTES, TCP_BYTES, UDP_BYTES = 20, 20, 8
 MOST_OPTION_BYTES: Final = 40
 """That the header of TCP has room for."""
@@ -22,7 +22,8 @@ LARGEST_WINDOW_SCALE: Final = 14
 """RFC 7323 section 2.3: a window of up to 1 GiB."""
 
 _MPTCP = 30
-_MP_CAPABLE, _MP_JOIN, _DSS = 0, 1, 2
+_MP_CAPABLE, _MP_JOIN, _DSS, _ADD_ADDR, _REMOVE_ADDR = 0, 1, 2, 3, 4
+_ECHO = 0x01
 _VERSION = 1
 _HMAC_SHA256 = 0x01  # flag H of MP_CAPABLE
 _DSN_8_OCTETS, _HAS_MAPPING, _HAS_DATA_ACK = 0x08, 0x04, 0x01
@@ -100,6 +101,22 @@ def mp_join_syn_ack(proof: bytes, nonce: bytes, address_id: int, *, is_backup: b
 def mp_join_ack(proof: bytes) -> bytes:
     """Section 3.2, figure 7: with the leftmost 160 bits of the proof."""
     return struct.pack(">BBBB", _MPTCP, 24, _MP_JOIN << 4, 0) + proof[:20]
+
+
+def add_addr(address_id: int, address: bytes, proof: bytes = b"") -> bytes:
+    """Section 3.4.1: with the rightmost 64 bits of the proof; without any it is the echo."""
+    first = _ADD_ADDR << 4 | (0 if proof else _ECHO)
+    return struct.pack(">BBBB", _MPTCP, 8 + len(proof[-8:]), first, address_id) + address + proof[-8:]
+
+
+def remove_addr(address_id: int) -> bytes:
+    """Section 3.4.2, of one address."""
+    return struct.pack(">BBBB", _MPTCP, 4, _REMOVE_ADDR << 4, address_id)
+
+
+def address_proof(own_key: bytes, other_key: bytes, address_id: int, address: bytes) -> bytes:
+    """What shows that an announcement is of an end that knows both keys; section 3.4.1, without a port."""
+    return hmac.digest(own_key + other_key, bytes([address_id]) + address + b"\0\0", "sha256")
 
 
 def dss(data_ack: int, mapping: tuple[int, int, int] | None = None) -> bytes:

@@ -26,7 +26,7 @@ from subflow_app.core.capture.pcapng import PcapngWriter
 from subflow_app.core.capture.tcp_wire import Secrets, TcpWire, WirePacket
 from subflow_app.core.errors import ExportError, InputError
 from subflow_sim.instant import ACK, DATA
-from subflow_sim.packets import HANDSHAKE, RECEIVER, SENDER, CapturedPackets
+from subflow_sim.packets import ADD_ADDR_ECHO, HANDSHAKE, RECEIVER, SENDER, CapturedPackets
 from subflow_sim.transport_params import effective_transport
 
 if TYPE_CHECKING:
@@ -290,10 +290,13 @@ class _Conversation:
             if kind == HANDSHAKE:
                 opened = self._wires.get((number, incarnation)) or self._open(number, incarnation)
                 leaves = station == (RECEIVER if seq % 2 else SENDER)
-                if leaves:
+                if not leaves:
+                    packet = opened.handshake_arrives(time_ns, seq, transmission)
+                elif seq < ADD_ADDR_ECHO:
                     packet = opened.handshake_leaves(time_ns, seq, transmission, flags)
                 else:
-                    packet = opened.handshake_arrives(time_ns, seq, transmission)
+                    _, announced = self._ends(data_seq, 0)
+                    packet = opened.signal_leaves(time_ns, seq, transmission, data_seq + 1, announced.address)
             elif kind not in (DATA, ACK):
                 packet = self._datagram(number, station, time_ns, seq, payload)
             else:

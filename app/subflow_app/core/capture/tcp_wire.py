@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from subflow_app.core.capture import headers
 from subflow_app.core.capture.headers import ACK, SYN, End
-from subflow_sim.packets import NO_EDGE, RECEIVER, SENDER
+from subflow_sim.packets import ADD_ADDR, ADD_ADDR_ECHO, NO_EDGE, RECEIVER, REMOVE_ADDR, RESET, SENDER
 
 HANDSHAKE = "Made up: the simulator sends no packets to open a connection"
 
@@ -108,6 +108,8 @@ class TcpWire:
         default_factory=lambda: [0, 0]
     )  # likewise while it opens: at the sender, receiver
     _echo_ms: int = 0  # latest timestamp of the receiver that has reached the sender
+    _has_answered: bool = False  # the SYN
+    _told: int = 0  # what the receiver acknowledged last
     _sent: int = 0
     _acked: int = 0
     _isn_sender: int = field(init=False)
@@ -146,6 +148,7 @@ class TcpWire:
         """A packet that opens it, at the host that sends it: SYN (0), SYN/ACK (1), ACK (2), and ACK of a join (3)."""
         from_sender = step % 2 == 0
         is_syn = step < 2
+        self._has_answered |= step == 1
         # What the packet answers has reached its host.
         echo_ms = self._opening_echo_ms[0 if from_sender else 1] if step else 0
         options = [headers.timestamps(_clock_ms(time_ns), echo_ms)]
@@ -169,6 +172,43 @@ class TcpWire:
         )
         self._under_way[_OPENING, transmission] = packet, _clock_ms(time_ns)
         return WirePacket(time_ns, SENDER if from_sender else RECEIVER, packet, len(packet), comment, opens=True)
+
+    def signal_leaves(self, time_ns: int, step: int, transmission: int, address_id: int, address: bytes) -> WirePacket:
+        """A packet that tells of an address, at the host that sends it, or a reset: `packets.ADD_ADDR` and so on.
+
+        Args:
+            time_ns: when.
+            step: what it says.
+            transmission: its number among those that open the subflow.
+            address_id: of the address that it tells of.
+            address: four bytes.
+        """
+        from_sender = step == ADD_ADDR_ECHO
+        seq, ack = self._isn_receiver + 1, self._isn_sender + 1 + self._offset(self._told)
+        if from_sender:
+            seq, ack = self._isn_sender + 1 + self._offsets[-1], self._isn_receiver + 1
+        elif not self._has_answered:  # RFC 9293 section 3.10.7.1: of a SYN
+            seq = 0
+        options = [headers.timestamps(_clock_ms(time_ns), self._opening_echo_ms[0 if from_sender else 1])]
+        if self.secrets is not None and step == ADD_ADDR:
+            proof = headers.address_proof(self.secrets.receiver, self.secrets.sender, address_id, address)
+            options.append(headers.add_addr(address_id, address, proof))
+        elif self.secrets is not None and step == ADD_ADDR_ECHO:
+            options.append(headers.add_addr(address_id, address))
+        elif self.secrets is not None and step == REMOVE_ADDR:
+            options.append(headers.remove_addr(address_id))
+        packet = headers.tcp_packet(
+            *((self.sender, self.receiver) if from_sender else (self.receiver, self.sender)),
+            seq=seq,
+            ack=ack,
+            flags=headers.RST | ACK if step == RESET else ACK,
+            window=headers.LARGEST_WINDOW,
+            options=options,
+            payload_bytes=0,
+            identification=step,
+        )
+        self._under_way[_OPENING, transmission] = packet, _clock_ms(time_ns)
+        return WirePacket(time_ns, SENDER if from_sender else RECEIVER, packet, len(packet), opens=True)
 
     def handshake_arrives(self, time_ns: int, step: int, transmission: int, comment: str = "") -> WirePacket | None:
         """The same at the other host; None: it left before the capture began."""
@@ -232,6 +272,7 @@ class TcpWire:
     ) -> WirePacket:
         """An ACK at the receiver; `ecn_bytes`: the counters of its AccECN option, if it has one."""
         counters = [headers.accurate_ecn(*ecn_bytes)] if ecn_bytes else []
+        self._told = seq
         options = [headers.timestamps(_clock_ms(time_ns), _clock_ms(echo_ns))]
         first = self._isn_sender + 1
         if ranges:

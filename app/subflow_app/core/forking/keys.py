@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from subflow_app.core.forking.origin import ForkOrigin
 
 LINK_KEYS: tuple[str, ...] = ("rate", "delay", "loss", "queue", "up")
-FLOW_KEYS: tuple[str, ...] = ("controller", "open", "backup")
+FLOW_KEYS: tuple[str, ...] = ("controller", "open", "backup", "announce", "refuse")
 _DIRECTIONS = ("forward", "reverse")
 _FORM = "links.NAME.KEY=VALUE or flows.NAME.KEY=VALUE, e.g. links.wifi.loss=5% or flows.download.controller=olia"
 

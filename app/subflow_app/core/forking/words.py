@@ -26,6 +26,10 @@ _STATES = {
     ("open", False): translatable("closed"),
     ("backup", True): translatable("backup"),
     ("backup", False): translatable("no backup"),
+    ("announce", True): translatable("announced"),
+    ("announce", False): translatable("taken back"),
+    ("refuse", True): translatable("refused"),
+    ("refuse", False): translatable("not refused"),
 }
 _DIRECTIONS = {"forward": translatable("forward"), "reverse": translatable("reverse")}
 _QUANTITY = re.compile(r"(?<=\d)(?=[%A-Za-z])")

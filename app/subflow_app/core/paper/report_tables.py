@@ -161,6 +161,10 @@ def events_table(events: Sequence[Event]) -> TextTable:
         changes = [f"{what} {_change_text(what, value)}" for what, value in row.changes]
         if event.backup is not None:
             changes.append("backup" if event.backup else "no backup any more")
+        if event.announce is not None:
+            changes.append("announced" if event.announce else "taken back")
+        if event.refuse is not None:
+            changes.append("refused" if event.refuse else "not refused any more")
         if event.controller is not None:
             changes.append(f"controller {event.controller.name}")
         rows.append((delay_text(event.at_s), subject, ", ".join(changes) or NOTHING))

@@ -34,6 +34,8 @@ KINDS: Mapping[str, str] = {
     "recovered": translatable("Recovered"),
     "penalised": translatable("Penalised"),
     "stale": translatable("Subflow is stale"),
+    "announced": translatable("Address announced"),
+    "refused": translatable("Subflow refused"),
     "established": translatable("Subflow opens"),
     "closed": translatable("Subflow closes"),
     "completed": translatable("Flow completed"),
@@ -55,7 +57,10 @@ GROUPS: Mapping[str, tuple[str, tuple[str, ...]]] = {
         translatable("Losses and timeouts"),
         ("loss", "rto", "meta_rto", "scripted_drop", "marked", "recovered", "penalised", "stale"),
     ),
-    "flows": (translatable("Flows and subflows"), ("established", "closed", "completed", "start", "stop")),
+    "flows": (
+        translatable("Flows and subflows"),
+        ("established", "announced", "refused", "closed", "completed", "start", "stop"),
+    ),
     "changes": (
         translatable("Changes of links and flows"),
         ("link_down", "link_up", "link_change", "controller_change", "scenario", "live"),
@@ -279,6 +284,10 @@ def event_words(event: Event) -> str:
         words.append(tr("opens") if event.open else tr("closes"))
     if event.backup is not None:
         words.append(tr("backup") if event.backup else tr("no backup"))
+    if event.announce is not None:
+        words.append(tr("announced") if event.announce else tr("taken back"))
+    if event.refuse is not None:
+        words.append(tr("refused") if event.refuse else tr("not refused"))
     if event.rate_bps is not None:
         rate = format_quantity(event.rate_bps, Dimension.RATE) if math.isfinite(event.rate_bps) else tr("unlimited")
         words.append(tr("rate {value}", value=rate))

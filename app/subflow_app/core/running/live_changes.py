@@ -82,6 +82,8 @@ def describe_change(values: Mapping[str, TomlValue]) -> str:
         target += f", subflow {values['subflow']}"
     words = {("up", True): "up", ("up", False): "down", ("open", True): "open", ("open", False): "closed"}
     words |= {("backup", True): "backup", ("backup", False): "no backup"}
+    words |= {("announce", True): "announced", ("announce", False): "taken back"}
+    words |= {("refuse", True): "refused", ("refuse", False): "not refused"}
     changes = []
     for key, value in values.items():
         if isinstance(value, bool) and (key, value) in words:

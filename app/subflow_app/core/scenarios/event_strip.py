@@ -38,7 +38,8 @@ class StripMark:
     Attributes:
         at: where its time stands in the file: `("events", 3, "at")`, or the time of a step of a rate.
         time_s: when.
-        changes: what changes, as (key of the file, new value as text); `up`, `open` and `backup` say `true` or `false`.
+        changes: what changes, as (key of the file, new value as text); `up`, `open`, `backup`,
+            `announce` and `refuse` say `true` or `false`.
         side: which direction of a link, or which subflow of a flow; empty for the whole.
         values: where the new values stand in the file.
         earliest_s: a drag goes no further to the left.
@@ -320,8 +321,9 @@ def _event_items(
         switches = [key for key in ("up", "open") if isinstance(event.get(key), bool)]
         if switches and not outages.take(number, at_s, event):
             changes += [(key, text_of(event[key])) for key in switches]
-        if isinstance(event.get("backup"), bool):
-            changes.append(("backup", text_of(event["backup"])))
+        for key in ("backup", "announce", "refuse"):
+            if isinstance(event.get(key), bool):
+                changes.append((key, text_of(event[key])))
         if "controller" in event:
             changes.append(("controller", choice_text(event["controller"])))
         if changes:

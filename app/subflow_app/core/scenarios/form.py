@@ -29,6 +29,7 @@ _LABELS: Mapping[str, str] = {
     "ce_threshold": "CE threshold",
     "dsack": "DSACK",
     "tso": "TSO bursts",
+    "syn_retries": "SYN retries",
     "dss_option": "DSS option",
     "ecn": "ECN",
     "ends": "Ends",
@@ -40,6 +41,7 @@ _LABELS: Mapping[str, str] = {
     "packet": "Packet size",
     "prr": "PRR",
     "backup": "Backup subflows",
+    "late": "Late subflows",
     "bucket": "Token bucket",
     "drops": "Packets lost",
     "recv_buffer": "Receive buffer",
@@ -256,7 +258,7 @@ def _flow_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form:
         "": ("kind", "from", "to", "count"),
         tr("Transport"): ("controller", "scheduler", "ecn", "recv_buffer", "send_buffer"),
         tr("Rate"): ("rate", "packet", "spacing", "on", "off"),
-        tr("Paths"): ("paths", "backup"),
+        tr("Paths"): ("paths", "backup", "late", "subflow_limit", "address_limit"),
         tr("Time and size"): ("start", "stop", "size"),
     }
     built = []
@@ -297,6 +299,8 @@ def _event_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form 
             "controller",
             "open",
             "backup",
+            "announce",
+            "refuse",
             "subflow",
         ),
     }

@@ -100,6 +100,10 @@ def event_texts(doc: ScenarioDoc, index: str) -> tuple[str, str]:
         words.append(tr("opens") if event["open"] is True else tr("closes"))
     if "backup" in event:
         words.append(tr("becomes a backup") if event["backup"] is True else tr("no backup any more"))
+    if "announce" in event:
+        words.append(tr("announced") if event["announce"] is True else tr("taken back"))
+    if "refuse" in event:
+        words.append(tr("refused") if event["refuse"] is True else tr("not refused"))
     if "controller" in event:
         words.append(tr("controller {name}", name=choice_text(event["controller"])))
     words += [f"{tr(key)} {text_of(event[key])}" for key in ("rate", "delay", "loss", "queue") if key in event]

@@ -173,8 +173,9 @@ class _Paste:
             found = [[find(link) for link in path] for path in flow["paths"] if isinstance(path, list)]
             paths = [path for path in found if None not in path]
             if len(paths) < len(flow["paths"]):
-                # Ordinals of backup subflows count paths that are gone.
+                # Ordinals of backup and late subflows count paths that are gone.
                 values.pop("backup", None)
+                values.pop("late", None)
             values["paths"] = paths
             if not paths:
                 del values["paths"]

@@ -236,18 +236,21 @@ def _drop_paths(patch: TomlPatch, name: str, flow: Mapping[str, Any], links: Col
         patch.set(("flows", name, "paths"), kept)
     else:
         patch.remove(("flows", name, "paths"))
-    _renumber_backup(patch, name, flow, ordinals)
+    _renumber_listed(patch, name, flow, ordinals)
 
 
-def _renumber_backup(patch: TomlPatch, name: str, flow: Mapping[str, Any], ordinals: Mapping[int, int]) -> None:
-    given = flow.get("backup")
-    if not isinstance(given, list):
-        return
-    backup = [ordinals[each] for each in given if isinstance(each, int) and each in ordinals]
-    if not backup:
-        patch.remove(("flows", name, "backup"))
-    elif backup != given:
-        patch.set(("flows", name, "backup"), backup)
+def _renumber_listed(patch: TomlPatch, name: str, flow: Mapping[str, Any], ordinals: Mapping[int, int]) -> None:
+    for key in ("backup", "late"):
+        given = flow.get(key)
+        if not isinstance(given, list):
+            continue
+        kept = [ordinals[each] for each in given if isinstance(each, int) and each in ordinals]
+        if key == "late":
+            kept = [each for each in kept if each > 1]  # the first is the connection
+        if not kept:
+            patch.remove(("flows", name, key))
+        elif kept != given:
+            patch.set(("flows", name, key), kept)
 
 
 def _revise_drops(
@@ -368,7 +371,7 @@ def set_paths(text: str, flow: str, paths: Sequence[Sequence[str]] | None) -> Ed
     elif "paths" in table:
         patch.remove(("flows", flow, "paths"))
     ordinals = _ordinals_after(table.get("paths"), paths)
-    _renumber_backup(patch, flow, table, ordinals)
+    _renumber_listed(patch, flow, table, ordinals)
     for row, event in enumerate(rows(data, "events")):
         subflow = event.get("subflow")
         if flow_of(event) != flow or not isinstance(subflow, int):

@@ -65,6 +65,10 @@ def mark_text(mark: StripMark) -> str:
             words.append(tr("opens") if value == "true" else tr("closes"))
         elif key == "backup":
             words.append(tr("backup") if value == "true" else tr("no backup"))
+        elif key == "announce":
+            words.append(tr("announced") if value == "true" else tr("taken back"))
+        elif key == "refuse":
+            words.append(tr("refused") if value == "true" else tr("not refused"))
         elif key == "controller":
             words.append(tr("controller {name}", name=value))
         elif key == "loss":
