@@ -16,7 +16,7 @@ RECEIVER: Final = 1
 HANDSHAKE: Final = 3
 """`CapturedPackets.kind` of the packets that open a subflow."""
 ADD_ADDR_ECHO, ADD_ADDR, REMOVE_ADDR, RESET = 4, 5, 7, 9
-"""`CapturedPackets.seq` of those that tell of addresses and of a reset; `data_seq` is the number of the address, from 0."""
+"""`CapturedPackets.seq` of those that tell of addresses, whose number from 0 is `data_seq`, and of a reset."""
 NO_EDGE: Final = 0xFFFFFFFF
 """`CapturedPackets.right_edge` of an ACK whose receive window has no limit."""
 DEFAULT_CAPACITY: Final = 1 << 20

@@ -51,7 +51,7 @@ def signals(simulation: Simulation, step: int, station: int) -> list[float]:
     """When packets of that step passed the card of a host, s."""
     packets = simulation.take_packets()
     rows = (packets.kind == HANDSHAKE) & (packets.seq == step) & (packets.station == station)
-    return (packets.time_ns[rows] / 1e9).tolist()
+    return [float(time_ns) / 1e9 for time_ns in packets.time_ns[rows]]
 
 
 def test_a_late_path_joins_when_its_address_has_arrived() -> None:
@@ -137,7 +137,7 @@ def test_a_connection_that_is_refused_is_over() -> None:
 def test_limits_keep_subflows_and_addresses_out() -> None:
     links = (FIRST, SECOND, THIRD)
 
-    def joined(**limits: int) -> set[str]:
+    def joined(**limits: Any) -> set[str]:
         events = [
             Event(1.0, flow="flow", subflow=2, announce=True),
             Event(2.0, flow="flow", subflow=3, announce=True),

@@ -203,6 +203,27 @@ def test_a_lost_syn_is_seen_again_a_second_later(tmp_path: Path) -> None:
 
 
 @needs_tshark
+def test_addresses_are_announced_echoed_and_taken_back_by_their_options(tmp_path: Path) -> None:
+    announced = SCENARIO.replace("recv_buffer = 200000", "late = [2]").replace("open = true", "announce = true")
+    scenario = parse_scenario(announced + '[[events]]\nat = "3s"\nflow = "download"\nsubflow = 2\nannounce = false\n')
+    path = tmp_path / "run.pcapng"
+    write_capture(MadeRun(scenario), path, CapturePlan("download"))
+    names = ("tcp.options.mptcp.addrid", "tcp.options.mptcp.ipv4", "ip.src", "ip.len", "_ws.malformed")
+    told = fields(path, *names, only="tcp.options.mptcp.subtype == 3")
+    # From the receiver with its proof, and back without: 8 bytes of options less.
+    assert [(number, address, source) for number, address, source, _, _ in told] == [
+        ("2", "10.0.1.2", "10.0.0.2"),
+        ("2", "10.0.1.2", "10.0.0.1"),
+    ]
+    assert int(told[0][3]) - int(told[1][3]) == 8
+    (taken_back,) = fields(path, "tcp.options.mptcp.addrid", "_ws.malformed", only="tcp.options.mptcp.subtype == 4")
+    assert taken_back == ["2", ""]
+    (reset,) = fields(path, "ip.src", "_ws.malformed", only="tcp.flags.reset == 1")
+    assert reset == ["10.0.1.2", ""]
+    assert not any(malformed for *_, malformed in told)
+
+
+@needs_tshark
 def test_without_handshakes_in_the_simulation_they_are_made_up(tmp_path: Path) -> None:
     scenario = parse_scenario(SCENARIO.replace('duration = "20s"', 'duration = "20s"\nprofile = "textbook"'))
     path = tmp_path / "run.pcapng"
