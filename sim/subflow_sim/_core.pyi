@@ -1041,7 +1041,7 @@ class MarkKind(enum.Enum):
 
     STALE = 16
 
-    MARKED = 15
+    MARKED = 17
 
 class Mark:
     @property

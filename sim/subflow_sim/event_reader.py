@@ -60,7 +60,9 @@ def read_event(
             _check_subflow(context, path, values, flows[flow.partition(".")[0]])
             _check_controller(context, path, values, flows[flow.partition(".")[0]])
         if not any(key in table for key in _FLOW_CHANGES):
-            allowed = "open, backup, announce or refuse, each true or false, or a controller"
+            allowed = (
+                "open = false, backup = true, announce = true, refuse = true, or their contraries, or a controller"
+            )
             report.add(path, "changes nothing", allowed)
     loss = values.get("loss")
     model = loss if isinstance(loss, GilbertLoss) else None
@@ -143,7 +145,7 @@ def _check_subflow(context: Context, path: Path, values: Mapping[str, Any], read
         if flow.kind != "mptcp" and values.get(key) is not None:
             message = f"{with_article(flow.kind)} flow has one subflow, and no other address"
             context.report.add((*path, key), message, 'a flow of kind "mptcp"')
-        elif key == "announce" and values.get(key) is not None and values.get("subflow") == 1:
+        elif key == "announce" and values.get(key) and values.get("subflow") == 1:
             message = "the first subflow is opened with the address that the connection begins with"
             context.report.add((*path, "subflow"), message, "a subflow from 2 on")
     ordinal = values.get("subflow")

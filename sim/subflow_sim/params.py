@@ -495,7 +495,7 @@ _EVENT = (
         Dimension.FLAG,
         "true has the receiver announce the subflow's address (ADD_ADDR, RFC 8684), over a subflow that is there, "
         "until it gets through or was repeated three times: then the subflow joins. false takes it back (REMOVE_ADDR), "
-        "which closes the subflow. Only for mptcp flows, and not for their first subflow.",
+        "which closes the subflow. Only for mptcp flows; their first subflow is not announced.",
         applies_to=("flow",),
     ),
     Param(

@@ -40,7 +40,8 @@ class Mark:
             halved because it held up a faster subflow), "action" (a learning agent acted), "scripted_drop" (a link lost
             a data packet because the scenario says so), "marked" (its window was reduced because queues had marked
             packets), "stale" (its connection binds nothing to it any more until it is heard of), "announced" (its
-            address was, by the receiver), "refused" (by the receiver, when it was to be opened) of subflows; "completed",
+            address was, by the receiver), "refused" (by the receiver, when it was to be opened) of subflows;
+            "completed",
             "meta_rto" (nothing was DATA_ACKed for so long that the connection itself retransmits), "controller_change"
             (another one took over) of flows; "link_up", "link_down", "link_change" of link directions.
         value: for subflows a window in packets: ssthresh for "loss" and "rto", else cwnd; for "completed" the seconds
