@@ -67,6 +67,7 @@ COMMANDS: dict[str, list[str | Line]] = {
     "sweeps delete": ["sweeps delete last"],
     "reproduce": ["reproduce tiny.toml --jobs 1"],
     "arena": ["arena --family slow --controllers lia --numbers 1 --jobs 1"],
+    "assess": ["assess lia --quick --only collapse --jobs 1"],
     "break": ["break no-slower --networks 24 --jobs 1"],
     "leaderboard": ["leaderboard --list"],
     "library build": ["library build tiny.toml --out library.db --jobs 1"],

@@ -12,6 +12,7 @@ import typer
 from subflow_app.cli import (
     agents,
     arena,
+    assess,
     bench,
     breaking,
     catalogue,
@@ -126,6 +127,7 @@ app.command()(report.report)
 app.command()(verify.verify)
 app.command()(reproduce.reproduce)
 app.command()(arena.arena)
+app.command()(assess.assess)
 app.command("break")(breaking.break_claim)
 app.command("leaderboard", help="The same as `arena`.")(arena.arena)
 app.command()(bench.bench)

@@ -162,7 +162,7 @@ def seeds_option(text: str) -> Sequence[int]:
 
 
 def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
-    from subflow_app.core.experiments.recipe import PAPERS
+    from subflow_app.core.experiments.recipe import SOURCES
     from subflow_app.core.experiments.reproduction import expected_s
 
     times = {recipe.name: [expected_s(recipe, is_quick=quick) for quick in (False, True)] for recipe in recipes}
@@ -182,7 +182,7 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
         return
     columns: tuple[Column[Recipe], ...] = (
         Column("Experiment", lambda recipe: recipe.name),
-        Column("Paper", lambda recipe: PAPERS[recipe.paper]),
+        Column("Paper", lambda recipe: SOURCES[recipe.paper]),
         Column("Figure", lambda recipe: recipe.figure),
         Column("What", lambda recipe: recipe.title),
         NumberColumn("Checks", lambda recipe: len(recipe.checks)),

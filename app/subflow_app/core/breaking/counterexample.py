@@ -277,11 +277,11 @@ def _text(trial: Trial, tree: Tree, says: str) -> str:
     for section in ("events", "notes"):
         for table in tree.get(section, ()):
             lines += ["", f"[[{section}]]", *_rows(table)]
-    return _entered("\n".join(lines) + "\n", trial.entrant)
+    return entered_text("\n".join(lines) + "\n", trial.entrant)
 
 
-def _entered(text: str, entrant: Entrant) -> str:
-    """A scenario with an entrant on the flows of kind mptcp."""
+def entered_text(text: str, entrant: Entrant) -> str:
+    """The text of a scenario with an entrant on the flows of kind mptcp."""
     if entrant.is_blind:
         return text
     choice: TomlValue = entrant.controller

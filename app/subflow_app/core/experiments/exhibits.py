@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.experiments.coverage import is_complete, n_finished, n_wanted, problems
 from subflow_app.core.experiments.figure import experiment_figure
-from subflow_app.core.experiments.recipe import PAPERS, Recipe
+from subflow_app.core.experiments.recipe import SOURCES, Recipe
 from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.experiments.results import (
     SETTLEMENTS,
@@ -146,8 +146,8 @@ def run_ids(results: Results, most: int) -> list[int]:
 
 
 def paper_order(exhibits: Iterable[Exhibit]) -> dict[str, list[Exhibit]]:
-    """Exhibits by the id of their paper, in the order of `PAPERS`; those whose recipe cannot be read come last."""
-    found: dict[str, list[Exhibit]] = {paper: [] for paper in PAPERS}
+    """Exhibits by the id of their paper, in the order of `SOURCES`; those whose recipe cannot be read come last."""
+    found: dict[str, list[Exhibit]] = {paper: [] for paper in SOURCES}
     for exhibit in exhibits:
         found.setdefault("" if exhibit.recipe is None else exhibit.recipe.paper, []).append(exhibit)
     return {paper: members for paper, members in found.items() if members}

@@ -1,7 +1,7 @@
 """Recipes of experiments, as TOML files that people read and write (`assets/experiments/*.toml`).
 
 format = 1
-paper = "drl-cc"                        # drl-cc, mplibra, ddpg-mpcc, dql-mptcp or rl-explore
+paper = "drl-cc"                        # drl-cc, mplibra, ddpg-mpcc, dql-mptcp or rl-explore; rfc9743 for its criteria
 figure = "3a, 3b"                       # figure or table of the paper
 title = "Goodput against the size of the document"
 claim = "What the paper reports, with its numbers."
@@ -96,6 +96,9 @@ PAPERS: Mapping[str, str] = {
     "rl-explore": "RL-explore",
 }
 """What the papers are called, by their ids, in the order in which they are listed."""
+
+SOURCES: Mapping[str, str] = {**PAPERS, "rfc9743": "RFC 9743"}
+"""Whatever says what experiments are to show: the papers, and the criteria of BCP 133, which `subflow assess` runs."""
 
 FORMS: tuple[PanelForm, ...] = ("lines", "bars", "trace", "table", "box", "scatter")
 
@@ -274,7 +277,7 @@ class Recipe:
     Attributes:
         name: of the file without its ending: "drl-cc-sc1".
         path: of the file.
-        paper: id, of PAPERS.
+        paper: id, of SOURCES.
         figure: of the paper.
         title: in a line.
         claim: what the paper reports.

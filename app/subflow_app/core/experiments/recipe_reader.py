@@ -15,7 +15,7 @@ from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.measure_kind import Measure
 from subflow_app.core.experiments.recipe import (
     FORMS,
-    PAPERS,
+    SOURCES,
     Cause,
     CauseKind,
     Check,
@@ -43,7 +43,7 @@ from subflow_sim.units import Dimension, parse_quantity
 
 _RECIPE = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
-    Param("paper", Dimension.CHOICE, "Which paper.", required=True, choices=tuple(PAPERS)),
+    Param("paper", Dimension.CHOICE, "Which paper.", required=True, choices=tuple(SOURCES)),
     Param("figure", Dimension.TEXT, "Figure or table of the paper.", required=True),
     Param("title", Dimension.TEXT, "What is shown, in a line.", required=True),
     Param("claim", Dimension.TEXT, "What the paper reports.", required=True, allows_lines=True),

@@ -14,7 +14,7 @@ from pathlib import Path
 from subflow_app.core.errors import InputError
 from subflow_app.core.experiments.coverage import problems
 from subflow_app.core.experiments.figure import experiment_figure
-from subflow_app.core.experiments.recipe import PAPERS
+from subflow_app.core.experiments.recipe import SOURCES
 from subflow_app.core.experiments.report_csv import results_csv, verdicts_csv
 from subflow_app.core.experiments.report_tables import (
     count_table,
@@ -69,7 +69,7 @@ class ReportFiles:
 
 
 def experiment_report(every: Sequence[Results], *, made_at: datetime | None = None) -> Report:
-    """The report on these experiments, by paper in the order of `PAPERS`.
+    """The report on these experiments, by paper in the order of `SOURCES`.
 
     Raises:
         InputError: if there is none.
@@ -89,10 +89,10 @@ def experiment_report(every: Sequence[Results], *, made_at: datetime | None = No
         blocks += _summary(ordered)
     figures = _Figures()
     for paper, members in ordered.items():
-        blocks.append(Heading(PAPERS[paper]))
+        blocks.append(Heading(SOURCES[paper]))
         for results in members:
             blocks += _experiment(results, figures)
-    blocks += _versions()
+    blocks += version_blocks()
     return Report(
         _title(ordered),
         f"{counted}{length}, made {made} with Subflow {__version__}",
@@ -132,8 +132,8 @@ def write_report(
 
 
 def by_paper(every: Sequence[Results]) -> dict[str, list[Results]]:
-    """Experiments by the id of their paper, papers in the order of `PAPERS`."""
-    found: dict[str, list[Results]] = {paper: [] for paper in PAPERS}
+    """Experiments by the id of their paper, papers in the order of `SOURCES`."""
+    found: dict[str, list[Results]] = {paper: [] for paper in SOURCES}
     for results in every:
         found[results.recipe.paper].append(results)
     return {paper: members for paper, members in found.items() if members}
@@ -169,9 +169,9 @@ def _title(ordered: Mapping[str, Sequence[Results]]) -> str:
     members = [results for each in ordered.values() for results in each]
     if len(members) == 1:
         recipe = members[0].recipe
-        return f"{PAPERS[recipe.paper]}, {figure_text(recipe.figure)}: {recipe.title}"
+        return f"{SOURCES[recipe.paper]}, {figure_text(recipe.figure)}: {recipe.title}"
     if len(ordered) == 1:
-        return f"Reproduction of {PAPERS[next(iter(ordered))]}"
+        return f"Reproduction of {SOURCES[next(iter(ordered))]}"
     return f"Reproduction of {len(ordered)} papers"
 
 
@@ -192,7 +192,7 @@ def _summary(ordered: Mapping[str, Sequence[Results]]) -> Iterator[Block]:
     )
     columns: list[Column[_Counted]] = [
         Column("Experiment", lambda row: row[0].recipe.name),
-        Column("Paper, figure", lambda row: f"{PAPERS[row[0].recipe.paper]}, {row[0].recipe.figure}"),
+        Column("Paper, figure", lambda row: f"{SOURCES[row[0].recipe.paper]}, {row[0].recipe.figure}"),
         Column("Subject", lambda row: row[0].recipe.title),
         *map(_count_column, VerdictKind),
     ]
@@ -241,7 +241,7 @@ def _experiment(results: Results, figures: _Figures) -> Iterator[Block]:
 def figure_caption(results: Results, figure: PanelFigure) -> str:
     """What is seen, in a sentence or two."""
     recipe, seeds = results.recipe, results.seeds
-    told = f"{recipe.title} ({PAPERS[recipe.paper]}, {figure_text(recipe.figure)})."
+    told = f"{recipe.title} ({SOURCES[recipe.paper]}, {figure_text(recipe.figure)})."
     forms = {panel.form for panel in figure.panels}
     if len(seeds) > 1 and forms - {"trace", "box"}:
         told += f" Means over {len(seeds)} seeds with 95 % intervals."
@@ -250,7 +250,8 @@ def figure_caption(results: Results, figure: PanelFigure) -> str:
     return told
 
 
-def _versions() -> Iterator[Block]:
+def version_blocks() -> Iterator[Block]:
+    """What a report was made with."""
     from subflow_app import __version__
 
     yield Heading("How it was made")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.experiments.figure import FIGURE_STYLE, experiment_figure
-from subflow_app.core.experiments.recipe import PAPERS
+from subflow_app.core.experiments.recipe import SOURCES
 from subflow_app.core.experiments.report import (
     CAUSES_TEXT,
     by_paper,
@@ -65,7 +65,7 @@ def write_pages(
         *_table(settlement_table(ordered)),
     ]
     for paper, members in ordered.items():
-        lines += [f"## {PAPERS[paper]}", ""]
+        lines += [f"## {SOURCES[paper]}", ""]
         for results in members:
             recipe = results.recipe
             title = figure_text(recipe.figure)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from subflow_app.core.experiments.coverage import n_finished, n_wanted
 from subflow_app.core.experiments.figure import cell_of, published_values, shown_value
-from subflow_app.core.experiments.recipe import PAPERS, CauseKind
+from subflow_app.core.experiments.recipe import SOURCES, CauseKind
 from subflow_app.core.experiments.results import (
     SETTLEMENTS,
     Explanation,
@@ -82,7 +82,7 @@ def count_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
     for paper, members in ordered.items():
         counts = verdict_counts(verdict for results in members for verdict in results.verdicts())
         totals = {kind: totals[kind] + counts[kind] for kind in VerdictKind}
-        rows.append((PAPERS[paper], str(len(members)), *(str(counts[kind]) for kind in VerdictKind)))
+        rows.append((SOURCES[paper], str(len(members)), *(str(counts[kind]) for kind in VerdictKind)))
     if len(rows) > 1:
         number = sum(len(members) for members in ordered.values())
         rows.append(("All", str(number), *(str(totals[kind]) for kind in VerdictKind)))
@@ -97,7 +97,7 @@ def settlement_table(ordered: Mapping[str, Sequence[Results]]) -> TextTable:
         *(TextColumn(each.value.capitalize()) for each in SETTLEMENTS),
     )
     by_paper = {
-        PAPERS[paper]: [verdict for results in members for verdict in results.verdicts()]
+        SOURCES[paper]: [verdict for results in members for verdict in results.verdicts()]
         for paper, members in ordered.items()
     }
     if len(by_paper) > 1:

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.experiments.exhibits import Exhibit
-from subflow_app.core.experiments.recipe import PAPERS
+from subflow_app.core.experiments.recipe import SOURCES
 from subflow_app.core.experiments.report_tables import (
     published_table,
     rulings_table,
@@ -85,7 +85,7 @@ class ExperimentPage(QWidget):
             self.figure.show_words(exhibit.problem)
             return
         figure = recipe.figure if not recipe.figure[:1].isdecimal() else tr("figure {figure}", figure=recipe.figure)
-        self.title.setText(f"{PAPERS[recipe.paper]}, {figure}: {recipe.title}")
+        self.title.setText(f"{SOURCES[recipe.paper]}, {figure}: {recipe.title}")
         self.claim.setText(tr("The paper: {claim}", claim=recipe.claim))
         if is_other or exhibit.figure is None:
             self.figure.show_words(tr("Drawing…") if exhibit.figure is not None else self._will_show(exhibit))

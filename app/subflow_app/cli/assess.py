@@ -1,0 +1,133 @@
+"""``subflow assess``: the criteria of RFC 9743 (BCP 133) on a controller, with a dossier of what came out."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from subflow_app.cli import exit_codes
+from subflow_app.cli.options import Database, Json, opened_store
+from subflow_app.cli.reproduce import seeds_option
+from subflow_app.cli.sweep import Cluster, Jobs, job_count
+from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
+from subflow_app.core.errors import InputError
+from subflow_app.core.number_text import count_text, duration_text
+
+if TYPE_CHECKING:
+    from subflow_app.core.assessing.job import Assessment
+
+_MOST_MINUTES = 24 * 60
+
+
+def assess(
+    controller: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="CONTROLLER",
+            help="NAME or NAME:KEY=VALUE,KEY=VALUE, where NAME may be a script's file, or a policy file.",
+        ),
+    ] = None,
+    is_quick: Annotated[
+        bool, typer.Option("--quick", help="Five seeds and not ten, fewer points, seconds of search for each claim.")
+    ] = False,
+    minutes: Annotated[
+        float | None, typer.Option(metavar="M", help="Search so long for each claim; 0: not at all; left out: 5.")
+    ] = None,
+    seeds: Annotated[
+        str | None, typer.Option(metavar="N", help="So many seeds for each point, at least 5, or which: 1..10.")
+    ] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option("--only", metavar="NAME", help="Only this criterion or claim (`--list`); several times."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", metavar="DIR", help="Also write the dossier there: HTML, PDF, numbers, RO-Crate."),
+    ] = None,
+    jobs: Jobs = "all",
+    cluster: Cluster = None,
+    list_only: Annotated[bool, typer.Option("--list", help="Only list criteria and claims.")] = False,
+    database: Database = None,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep runs and searches.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Judge a controller by the criteria of BCP 133.
+
+    Runs the criteria of RFC 9743, which is BCP 133, as experiments, each with a verdict: met, not met or not tried.
+    Then looks for networks in which claims about it fail, the goals of RFC 6356 among them.
+
+    All is kept: what was stopped or killed goes on where it was when the same command is given again.
+
+    Exit code: 0 when all was run, whatever the verdicts are; 1 when some runs could not be made, 2 for a name or an
+    option that is wrong, 130 after Ctrl-C, 143 after SIGTERM.
+    """
+    from subflow_app.core.arena.entrants import chosen_entrants
+    from subflow_app.core.assessing.assessment_text import assessment_document, criteria_list, summary_tables
+    from subflow_app.core.assessing.job import Assessment, Extent
+    from subflow_store import open_store
+
+    if list_only:
+        document, table = criteria_list()
+        if as_json:
+            print_json(document)
+        else:
+            print_tables(table)
+        return
+    if controller is None:
+        raise InputError(
+            "which controller? `subflow arena --list` lists them; a script's or a policy's file is one, too"
+        )
+    if minutes is not None and not 0 <= minutes <= _MOST_MINUTES:
+        raise InputError(f"--minutes {minutes:g}: allowed are 0 (no search) to {_MOST_MINUTES}")
+    if out is not None and out.exists() and not out.is_dir():
+        raise InputError(f"--out {out}: this is a file, not a folder")
+    chosen_seeds = None if seeds is None else seeds_option(seeds)
+    if chosen_seeds is not None and len(chosen_seeds) < 5:
+        raise InputError(f"--seeds {seeds}: a verdict takes at least 5")
+    n_jobs = job_count(jobs)
+    extent = Extent(is_quick, chosen_seeds, minutes, tuple(only or ()))
+    entrant = chosen_entrants([controller])[0]
+    with ExitStack() as stack:
+        folder = (
+            Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="subflow-assess-"))) if out is None else out
+        )
+        store = stack.enter_context(open_store(":memory:") if no_store else opened_store(database))
+        assessment = Assessment(entrant, store, folder / "criteria", extent=extent, jobs=n_jobs, cluster=cluster)
+        code = _run(assessment, is_quiet=as_json, is_kept=not no_store)
+        results = assessment.results()
+        if out is not None:
+            from subflow_app.core.assessing.dossier import write_dossier
+
+            print_note(f"written: {', '.join(map(str, write_dossier(assessment, results, out, controller)))}")
+        if as_json:
+            print_json(assessment_document(assessment, results))
+        else:
+            for number, table in enumerate(summary_tables(assessment, results)):
+                if number:
+                    print_line()
+                print_tables(table)
+    for problem in assessment.problems:
+        print_error(problem)
+    raise typer.Exit(code)
+
+
+def _run(assessment: Assessment, *, is_quiet: bool, is_kept: bool) -> int:
+    """Make all and return the exit code."""
+    from subflow_app.cli.progress import in_background
+
+    if not is_quiet:
+        runs = sum(each.progress.runs for each in assessment.criteria)
+        print_note(
+            f"{assessment.entrant.name}: {len(assessment.criteria)} criteria, {count_text(runs)} runs, and "
+            f"{len(assessment.searches)} searches; about {duration_text(assessment.expected_s)} on two cores"
+        )
+    outcome, signal_number = in_background(assessment, "assess")
+    outcome.check()
+    if assessment.is_stopped:
+        print_note(f"stopped: {'the same command goes on' if is_kept else 'nothing is kept'}")
+        return exit_codes.stopped_by(signal_number)
+    return exit_codes.FAILED if assessment.problems else exit_codes.OK
