@@ -220,7 +220,7 @@ void Network::fill(Connection& c) {
     c.is_full = is_full;
 }
 
-SF_INLINE bool Network::has_new_data(Connection& c) {
+bool Network::has_new_data(Connection& c) {
     if (c.has_new_data()) [[likely]]
         return true;
     learn_data_acks(c);

@@ -357,3 +357,35 @@ def test_causes_are_those_of_the_networks() -> None:
     runs = [taken(network(Choice("lia"), MINRTT)) for network in NETWORKS]
     seen = {CAUSES[cause] for decisions in runs for cause in np.unique(decisions.cause)}
     assert seen >= {"start", "ack", "loss", "rto", "recovery_exit", "schedule"}
+
+
+HYSTART_CHOICES = {
+    "newreno": Choice("newreno", {"hystart_plus_plus": True}),
+    **{name: Choice(name, {"hystart_plus_plus": True}) for name in ("lia", "olia", "balia", "coupled-cubic")},
+    "cubic": Choice("cubic", {"hystart": "rfc9406"}),
+}
+
+
+@pytest.mark.parametrize("name", HYSTART_CHOICES)
+def test_hystart_plus_plus_is_that_of_the_rfc_in_every_controller_that_has_it(name: str) -> None:
+    # 50 Mbit/s and 100 ms: a BDP of 417 packets, so that windows of 640 in flight would stand in the queue. RttThresh
+    # is 100 ms / 8 = 12.5 ms (RFC 9406 section 4.2): the round trip that begins above it is one of CSS, which grows a
+    # fourth as fast, and after five of them slow start is over without a loss.
+    choice = HYSTART_CHOICES[name]
+    flow = tcp("flow", "path", choice) if name in ("newreno", "cubic") else mptcp("flow", ["path"], choice)
+    decisions = taken(scenario([link("path", rate_bps=50e6, queue_pkts=None)], [flow], duration_s=5))
+    exits = rows_of(decisions, "hystart_plus_plus")
+    assert len(exits) == 1
+    told = {number.name: number.value for number in decisions.explain(int(exits[0])).numbers}
+    assert told["rounds"] == 5
+    assert told["baseline_rtt"] >= 0.1 + 0.0125
+    rows = rows_of(decisions, "hystart_plus_plus_slow_start")
+    n = numbers_of(decisions, rows, "hystart_plus_plus_slow_start")
+    slow = n["is_conservative"] == 1
+    assert slow.any()
+    assert not slow.all()
+    np.testing.assert_array_equal(n["growth_pkts"], np.minimum(n["acked_pkts"], 8) / np.where(slow, 4, 1))
+    assert not len(rows_of(decisions, "halving"))
+    # Without it a window of twice as much is reached before the same moment.
+    without = taken(scenario([link("path", rate_bps=50e6, queue_pkts=None)], [tcp("flow", "path")], duration_s=5))
+    assert without.cwnd_after_pkts.max() > 2 * decisions.cwnd_after_pkts[exits[0]]

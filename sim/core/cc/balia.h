@@ -22,7 +22,8 @@ public:
             .default_number = 0,
         },
     };
-    static constexpr auto kOptions = joined(kOwnOptions, std::array{AckCounting::kOption, KernelArithmetic::kOption});
+    static constexpr auto kOptions =
+        joined(kOwnOptions, std::array{AckCounting::kOption, KernelArithmetic::kOption, OptionalHyStart::kOption});
     static constexpr RuleNumber kXR{"x_r_pps", "rate of this subflow"};
 
     static constexpr RuleInfo kBalancedIncrease{
@@ -45,7 +46,8 @@ public:
     static constexpr std::array kOwnRules{&kSlowStart, &kBalancedIncrease, &kBalancedDecrease,
                                           &NewReno::kAdditiveIncrease, &NewReno::kHalving};
     static constexpr auto kRules =
-        joined(kOwnRules, std::array{&KernelBalia::kStep, &KernelBalia::kDecrease, &KernelArithmetic::kHalving});
+        joined(kOwnRules, std::array{&KernelBalia::kStep, &KernelBalia::kDecrease, &KernelArithmetic::kHalving},
+               OptionalHyStart::kRules);
     static constexpr AlgorithmInfo kInfo{
         .name = "balia",
         .summary = "Balanced linked adaptation: between LIA's responsiveness and OLIA's load balancing",
@@ -55,10 +57,11 @@ public:
         .rules = kRules,
     };
 
-    explicit Balia(const Options& options) : kernel_int_(options.number("kernel_int") != 0), counting_(options) {
+    explicit Balia(const Options& options)
+        : kernel_int_(options.number("kernel_int") != 0), counting_(options), hystart_(options) {
         if (KernelArithmetic::is_chosen(options)) kernel_.emplace();
     }
-    bool sees_every_ack() const { return kernel_.has_value(); }
+    bool sees_every_ack() const { return kernel_ || hystart_.is_watching(); }
 
     // alpha of the own subflow: the rate of the fastest over its own, >= 1.
     static double alpha(const Siblings& siblings) { return siblings.rates().fastest_pps / siblings.own().rate_pps(); }
@@ -79,12 +82,13 @@ public:
     }
 
     void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
-        if (kernel_) kernel_->on_every_ack(window, ack, siblings);
+        if (kernel_) return kernel_->on_every_ack(window, ack, siblings);
+        hystart_.on_every_ack(window, ack);
     }
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
         if (kernel_) return;
-        const double acked = counting_.counted(beyond_slow_start(window, ack));
+        const double acked = counting_.counted(hystart_.beyond_slow_start(window, ack));
         if (!siblings.has_others()) return NewReno::grow(window, ack, acked);
         if (acked == 0) return;
         const Siblings::Rates rates = siblings.rates();
@@ -99,6 +103,7 @@ public:
 
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings) {
         if (kernel_) return kernel_->on_congestion_event(window, event, siblings);
+        hystart_.on_congestion_event();
         if (!siblings.has_others() || event.kind == CongestionKind::Timeout) {
             NewReno::halve(window, event, siblings.has_others() ? 1.0 : 2.0);
         } else {
@@ -121,6 +126,7 @@ private:
 
     bool kernel_int_;
     AckCounting counting_;
+    OptionalHyStart hystart_;
     std::optional<KernelBalia> kernel_;
 };
 static_assert(CongestionController<Balia>);

@@ -11,6 +11,8 @@
 #include "bbr.h"
 #include "bbr3.h"
 #include "clean_slate.h"
+#include "copa.h"
+#include "coupled_cubic.h"
 #include "cubic.h"
 #include "ddpg_mpcc.h"
 #include "dql_mptcp.h"
@@ -29,8 +31,9 @@
 
 namespace subflow {
 
-using AnyController = std::variant<NewReno, Cubic, Vegas, Bbr, Bbr3, Vivace, Ewtcp, Lia, Olia, Balia, WVegas, MpccLoss,
-                                   MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra, RlExplore, Scripted>;
+using AnyController =
+    std::variant<NewReno, Cubic, Vegas, Bbr, Bbr3, Copa, Vivace, Ewtcp, Lia, Olia, Balia, CoupledCubic, WVegas,
+                 MpccLoss, MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra, RlExplore, Scripted>;
 
 // One of them. A class, so that whoever only carries one can declare it without including them all.
 class Controller : public AnyController {

@@ -1,5 +1,8 @@
-// Leaving slow start before it overflows the queue: two ways to notice that the path is full. Part of CUBIC.
+// Leaving slow start before it overflows the queue: two ways to notice that the path is full. Part of CUBIC, and an
+// option of other controllers.
 #pragma once
+
+#include <optional>
 
 #include "controller.h"
 
@@ -142,6 +145,47 @@ private:
     std::uint32_t samples_ = 0;
     std::uint32_t conservative_rounds_ = 0;
     bool is_conservative_ = false;
+};
+
+// HyStart++ as an option of controllers whose slow start is that of RFC 5681. It is for the first slow start only
+// (RFC 9406 section 4.3): a loss ends it.
+class OptionalHyStart {
+public:
+    static constexpr OptionInfo kOption{
+        .key = "hystart_plus_plus",
+        .kind = OptionKind::Flag,
+        .help = "Leave the first slow start before the queue overflows, when the RTT rises: HyStart++ of RFC 9406.",
+        .default_number = 0,
+    };
+    static constexpr std::array kRules{&HyStartPlusPlus::kGrowth, &HyStartPlusPlus::kExit};
+
+    explicit OptionalHyStart(const Options& options) {
+        if (options.number(kOption.key) != 0) hystart_.emplace();
+    }
+
+    bool is_watching() const { return hystart_.has_value(); }
+
+    void on_every_ack(Window& window, const AckSample& ack) {
+        if (!hystart_ || !window.in_slow_start() || !hystart_->on_ack(window, ack)) return;
+        window.ssthresh_pkts = window.cwnd_pkts;
+        hystart_.reset();
+    }
+    void on_congestion_event() { hystart_.reset(); }
+
+    // Slow start, where the window is in it. Returns what is left for congestion avoidance.
+    double beyond_slow_start(Window& window, const AckSample& ack) const {
+        if (!hystart_ || !window.in_slow_start()) return subflow::beyond_slow_start(window, ack);
+        const double growth = hystart_->slow_start_growth(ack.acked_pkts);
+        const double ssthresh = window.ssthresh_pkts;
+        const double left = slow_start(window, growth, ack.why);
+        if (ack.why != nullptr)
+            ack.why->set(HyStartPlusPlus::kGrowth,
+                         {ack.acked_pkts, growth, hystart_->is_conservative() ? 1.0 : 0.0, ssthresh});
+        return left;
+    }
+
+private:
+    std::optional<HyStartPlusPlus> hystart_;
 };
 
 }  // namespace subflow

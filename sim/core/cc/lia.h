@@ -12,7 +12,7 @@ namespace subflow {
 
 class Lia {
 public:
-    static constexpr std::array kOptions{AckCounting::kOption, KernelArithmetic::kOption};
+    static constexpr std::array kOptions{AckCounting::kOption, KernelArithmetic::kOption, OptionalHyStart::kOption};
     static constexpr RuleInfo kLinkedIncrease{
         .name = "linked_increase",
         .formula =
@@ -31,7 +31,8 @@ public:
     };
     static constexpr std::array kOwnRules{&kSlowStart, &kLinkedIncrease, &NewReno::kAdditiveIncrease,
                                           &NewReno::kHalving};
-    static constexpr auto kRules = joined(kOwnRules, std::array{&KernelLia::kStep, &KernelArithmetic::kHalving});
+    static constexpr auto kRules =
+        joined(kOwnRules, std::array{&KernelLia::kStep, &KernelArithmetic::kHalving}, OptionalHyStart::kRules);
     static constexpr AlgorithmInfo kInfo{
         .name = "lia",
         .summary = "Linked increases: all subflows together take what one TCP would on the best path",
@@ -41,10 +42,10 @@ public:
         .rules = kRules,
     };
 
-    explicit Lia(const Options& options) : counting_(options) {
+    explicit Lia(const Options& options) : counting_(options), hystart_(options) {
         if (KernelArithmetic::is_chosen(options)) kernel_.emplace();
     }
-    bool sees_every_ack() const { return kernel_.has_value(); }
+    bool sees_every_ack() const { return kernel_ || hystart_.is_watching(); }
 
     // Growth of the window per packet acknowledged in congestion avoidance, in packets.
     static double increase_per_ack(double cwnd_pkts, const Siblings& siblings) {
@@ -52,18 +53,20 @@ public:
     }
 
     void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
-        if (kernel_) kernel_->on_every_ack(window, ack, siblings);
+        if (kernel_) return kernel_->on_every_ack(window, ack, siblings);
+        hystart_.on_every_ack(window, ack);
     }
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
         if (kernel_) return;
-        const double acked = counting_.counted(beyond_slow_start(window, ack));
+        const double acked = counting_.counted(hystart_.beyond_slow_start(window, ack));
         if (!siblings.has_others()) return NewReno::grow(window, ack, acked);
         window.cwnd_pkts += acked * increase(window.cwnd_pkts, siblings, acked, ack.why);
     }
 
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings) {
         if (kernel_) return kernel_->on_congestion_event(window, event, siblings);
+        hystart_.on_congestion_event();
         NewReno::halve(window, event);
     }
 
@@ -87,6 +90,7 @@ private:
     }
 
     AckCounting counting_;
+    OptionalHyStart hystart_;
     std::optional<KernelLia> kernel_;
 };
 static_assert(CongestionController<Lia>);

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "controller.h"
+#include "hystart.h"
 
 namespace subflow {
 
@@ -25,19 +25,28 @@ public:
                     {"floor_pkts", "not below this"},
                     number::kSsthresh},
     };
-    static constexpr std::array kRules{&kSlowStart, &kAdditiveIncrease, &kHalving};
+    static constexpr std::array kOptions{OptionalHyStart::kOption};
+    static constexpr auto kRules =
+        joined(std::array{&kSlowStart, &kAdditiveIncrease, &kHalving}, OptionalHyStart::kRules);
     static constexpr AlgorithmInfo kInfo{
         .name = "newreno",
         .summary = "One packet more per round trip, half the window on loss",
         .source = "RFC 5681, RFC 6582, RFC 6675",
+        .options = kOptions,
         .rules = kRules,
     };
 
-    explicit NewReno(const Options&) {}
+    explicit NewReno(const Options& options) : hystart_(options) {}
+    bool sees_every_ack() const { return hystart_.is_watching(); }
 
-    void on_ack(Window& window, const AckSample& ack, const Siblings&) const { grow(window, ack); }
+    void on_every_ack(Window& window, const AckSample& ack, const Siblings&) { hystart_.on_every_ack(window, ack); }
 
-    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) const {
+    void on_ack(Window& window, const AckSample& ack, const Siblings&) const {
+        grow(window, ack, hystart_.beyond_slow_start(window, ack));
+    }
+
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
+        hystart_.on_congestion_event();
         halve(window, event);
     }
 
@@ -56,6 +65,9 @@ public:
         window.ssthresh_pkts = std::max(basis / 2, floor_pkts);
         if (event.why != nullptr) event.why->set(kHalving, {basis, floor_pkts, window.ssthresh_pkts});
     }
+
+private:
+    OptionalHyStart hystart_;
 };
 static_assert(CongestionController<NewReno>);
 

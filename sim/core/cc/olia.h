@@ -27,7 +27,8 @@ public:
         },
         AckCounting::kOption,
     };
-    static constexpr auto kOptions = joined(kOwnOptions, std::array{KernelArithmetic::kOption});
+    static constexpr auto kOptions =
+        joined(kOwnOptions, std::array{KernelArithmetic::kOption, OptionalHyStart::kOption});
     static constexpr RuleInfo kOpportunisticIncrease{
         .name = "opportunistic_linked_increase",
         .formula =
@@ -47,7 +48,8 @@ public:
     };
     static constexpr std::array kOwnRules{&kSlowStart, &kOpportunisticIncrease, &NewReno::kAdditiveIncrease,
                                           &NewReno::kHalving};
-    static constexpr auto kRules = joined(kOwnRules, std::array{&KernelOlia::kStep, &KernelArithmetic::kHalving});
+    static constexpr auto kRules =
+        joined(kOwnRules, std::array{&KernelOlia::kStep, &KernelArithmetic::kHalving}, OptionalHyStart::kRules);
     static constexpr AlgorithmInfo kInfo{
         .name = "olia",
         .summary = "Opportunistic linked increases: traffic on the best paths only, a probe on the others",
@@ -61,10 +63,12 @@ public:
     static constexpr double kRankTolerance = 1e-3;
 
     explicit Olia(const Options& options)
-        : rank_(options.choice("rank") == kRanks[0] ? Rank::Paper : Rank::Draft), counting_(options) {
+        : rank_(options.choice("rank") == kRanks[0] ? Rank::Paper : Rank::Draft),
+          counting_(options),
+          hystart_(options) {
         if (KernelArithmetic::is_chosen(options)) kernel_.emplace();
     }
-    bool sees_every_ack() const { return kernel_.has_value(); }
+    bool sees_every_ack() const { return kernel_ || hystart_.is_watching(); }
 
     // The best paths (B) and those with the largest window (M).
     class Sets {
@@ -112,12 +116,13 @@ public:
     }
 
     void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
-        if (kernel_) kernel_->on_every_ack(window, ack, siblings);
+        if (kernel_) return kernel_->on_every_ack(window, ack, siblings);
+        hystart_.on_every_ack(window, ack);
     }
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
         if (kernel_) return;
-        const double acked = counting_.counted(beyond_slow_start(window, ack));
+        const double acked = counting_.counted(hystart_.beyond_slow_start(window, ack));
         if (!siblings.has_others()) return NewReno::grow(window, ack, acked);
         if (acked == 0) return;
         const Sets sets(siblings, rank_);
@@ -134,6 +139,7 @@ public:
 
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings& siblings) {
         if (kernel_) return kernel_->on_congestion_event(window, event);
+        hystart_.on_congestion_event();
         NewReno::halve(window, event, siblings.has_others() ? 1.0 : 2.0);
     }
 
@@ -151,6 +157,7 @@ private:
 
     Rank rank_;
     AckCounting counting_;
+    OptionalHyStart hystart_;
     std::optional<KernelOlia> kernel_;
 };
 static_assert(CongestionController<Olia>);

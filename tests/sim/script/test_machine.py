@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from subflow_sim import _core
 from subflow_sim.decisions import Decisions, from_core
-from subflow_sim.lowering import lower
+from subflow_sim.lowering import Lowered, lower
 from subflow_sim.scenario import parse_scenario
+from subflow_sim.scenario_model import Choice
 from subflow_sim.script import compile_script
 
 _SCENARIO = """
@@ -32,12 +34,18 @@ controller = "newreno"
 """
 
 
+def _lowered(text: str, duration: float) -> Lowered:
+    """A script over one link."""
+    whole = parse_scenario(_SCENARIO.format(duration=duration), file="<test>")
+    flows = {name: replace(flow, controller=Choice("mine")) for name, flow in whole.flows.items()}
+    lowered = lower(replace(whole, flows=flows), 1)
+    lowered.core.use_controller_program(0, compile_script(text, "mine", "controller").program)
+    return lowered
+
+
 def _run(text: str, *, duration: float = 2.0) -> _core.Simulation:
     """A run of a script over one link."""
-    script = compile_script(text, "mine", "controller")
-    lowered = lower(parse_scenario(_SCENARIO.format(duration=duration), file="<test>"), 1)
-    lowered.core.use_controller_program(0, script.program)
-    simulation = _core.Simulation(lowered.core, 1, 10_000_000)
+    simulation = _core.Simulation(_lowered(text, duration).core, 1, 10_000_000)
     simulation.record_decisions(100_000, None)
     simulation.run_until(round(duration * 1e9))
     return simulation
@@ -204,10 +212,7 @@ def test_random_numbers_are_those_of_the_seed() -> None:
 
 def test_a_snapshot_has_the_state_of_a_script() -> None:
     text = "my = state(n=0)\ndef on_ack(w, ack):\n    my.n += 1\n    w.cwnd += my.n / 100 / w.cwnd\n"
-    script = compile_script(text, "mine", "controller")
-    lowered = lower(parse_scenario(_SCENARIO.format(duration=4), file="<test>"), 1)
-    lowered.core.use_controller_program(0, script.program)
-    simulation = _core.Simulation(lowered.core, 1, 10_000_000)
+    simulation = _core.Simulation(_lowered(text, 4).core, 1, 10_000_000)
     simulation.run_until(2_000_000_000)
     snapshot = simulation.snapshot()
     simulation.run_until(4_000_000_000)

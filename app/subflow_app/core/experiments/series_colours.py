@@ -31,6 +31,8 @@ _BY_CONTROLLER: Mapping[str, ColourKey] = {
     "vegas": ColourKey(_PURPLE, _FAR),
     "bbr": ColourKey(_GREEN, _FAR),
     "bbr3": ColourKey(_GREEN, _OLIVE),
+    "copa": ColourKey(_PURPLE, _OLIVE),
+    "coupled-cubic": ColourKey(_BLUE, _OLIVE),
     "vivace": ColourKey(_ORANGE, _FAR),
     "ewtcp": ColourKey(_SKY, _FAR),
     **dict.fromkeys(("drl-cc", "dql-mptcp", "ddpg-mpcc", "mplibra", "rl-explore"), OURS),

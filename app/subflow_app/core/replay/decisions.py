@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MOST_NAMES = 12
 # Of papers and programs, by what their part of a source begins with. A paper that is not here is told without a link.
 _ADDRESSES: Mapping[str, str] = {
+    "Arun": "https://www.usenix.org/conference/nsdi18/presentation/arun",
     "Brakmo": "https://doi.org/10.1145/190314.190317",
     "Cardwell": "https://doi.org/10.1145/3012426.3022184",
     "Dong et al.": "https://www.usenix.org/conference/nsdi18/presentation/dong",
