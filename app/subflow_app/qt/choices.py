@@ -31,6 +31,7 @@ PANELS = {
     "lab": ("Lab", "example", "Ctrl+Alt+9"),
     "gallery": ("Experiments", "gallery", "Ctrl+Alt+8"),
     "arena": ("Arena", "arena", "Ctrl+Alt+7"),
+    "break": ("Breaking claims", "break", "Ctrl+Alt+Shift+F2"),
     "script": ("Script", "script", "Ctrl+Alt+6"),
 }
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.arena.feature import ArenaFeature
+from subflow_app.qt.breaking.feature import BreakFeature
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.crash_feature import CrashFeature
 from subflow_app.qt.explain.feature import ExplainFeature
@@ -55,6 +56,7 @@ class Features:
             GuideFeature,
             LabFeature,
             ArenaFeature,
+            BreakFeature,
             ScriptFeature,
         )
         self._by_kind = {kind: kind(window) for kind in kinds}

@@ -43,6 +43,7 @@ GLYPHS: dict[str, str] = {
     "sweeps": "ph.squares-four",
     "gallery": "ph.image-square",
     "arena": "ph.trophy",
+    "break": "mdi6.hammer",
     "script": "ph.code",
     "comment": "ph.hash",
     "complete": "ph.list-plus",

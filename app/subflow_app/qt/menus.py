@@ -16,6 +16,19 @@ ARENA_MENU = (
     "-",
     "arena.export",
 )
+BREAK_MENU = (
+    "break.show",
+    "-",
+    "break.start",
+    "break.pause",
+    "break.stop",
+    "-",
+    "break.open",
+    "break.run_both",
+    "break.save",
+    "-",
+    "break.export",
+)
 SCRIPT_MENU = (
     "script.show",
     "-",
@@ -130,6 +143,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "gallery.report",
     ),
     "Arena": ARENA_MENU,
+    "Break a claim": BREAK_MENU,
     "Script": SCRIPT_MENU,
     "Workspace": (
         *(f"view.workspace_{name}" for name in WORKSPACES),
@@ -155,6 +169,7 @@ SUBMENU_ICONS = {
     "Step of the lab": "example",
     "Experiments": "gallery",
     "Arena": "arena",
+    "Break a claim": "break",
     "Script": "script",
 }
 # Menus as lists of action ids; "-" is a separator, ">" opens a submenu with its title, one of those above or one that
@@ -309,6 +324,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "-",
         ">Experiments",
         ">Arena",
+        ">Break a claim",
         "-",
         ">Script",
     ),
@@ -357,6 +373,8 @@ SWEEP_MENU = SWEEP_BUTTONS[1:]
 SCRIPT_BUTTONS = ("script.save", "script.new_controller", "script.open_copy", "script.find", "script.check")
 SCRIPT_VERSION_BUTTONS = ("script.compare", "script.restore")
 ARENA_BUTTONS = ("arena.run_quick", "arena.run_full", "arena.stop", "arena.export")
+BREAK_BUTTONS = ("break.start", "break.pause", "break.stop")
+BREAK_FOUND_BUTTONS = ("break.open", "break.run_both", "break.save")
 GALLERY_BUTTONS = ("gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop", "gallery.report")
 GALLERY_PAGE_BUTTONS = ("gallery.show_runs", "gallery.open_scenario", "gallery.export_figure")
 GALLERY_MENU = SUBMENUS["Experiments"][2:]

@@ -99,6 +99,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("sweeps", Side.TAB, "plots"),
             Place("gallery", Side.TAB, "plots"),
             Place("arena", Side.TAB, "plots"),
+            Place("break", Side.TAB, "plots"),
             Place("compare", Side.TAB, "plots"),
             Place("fairness", Side.TAB, "plots"),
         ),

@@ -10,6 +10,7 @@ from subflow_app.qt.action_spec import ActionSpec
 from subflow_app.qt.actions import (
     arena,
     arrange,
+    breaking,
     edit,
     file,
     gallery,
@@ -41,6 +42,7 @@ ACTIONS: tuple[ActionSpec, ...] = (
     *sweeps.rows(),
     *gallery.rows(),
     *arena.rows(),
+    *breaking.rows(),
     *script.rows(),
     *study.rows(),
     *study.import_rows(),

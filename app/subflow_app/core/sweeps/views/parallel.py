@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,36 @@ class ParallelAxis:
     figure: StudyFigure | None = None
 
 
+class ParallelLines(Protocol):
+    """What parallel coordinates are drawn from; the attributes are those of `ParallelContent`."""
+
+    @property
+    def axes(self) -> tuple[ParallelAxis, ...]:
+        """From left to right."""
+
+    @property
+    def places(self) -> NDArray[np.float64]:
+        """A line in a row: its place on each axis."""
+
+    @property
+    def shades(self) -> NDArray[np.float64]:
+        """What colours the lines."""
+
+    @property
+    def colour_title(self) -> str:
+        """What that is, with its unit."""
+
+    @property
+    def span(self) -> tuple[float, float]:
+        """What the first and the last shade stand for."""
+
+    def passing(self, brushes: Mapping[str, tuple[float, float]]) -> NDArray[np.bool_]:
+        """Lines that go through all brushed stretches of axes (bottom and top, 0 to 1), bool [points]."""
+
+    def words(self, point: int) -> str:
+        """What is said about a line."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ParallelContent:
     """What is shown.
@@ -63,15 +94,14 @@ class ParallelContent:
     colour: StudyFigure
     span: tuple[float, float]
 
+    @property
+    def colour_title(self) -> str:
+        """The figure that colours the lines, with its unit."""
+        return self.colour.axis_title
+
     def passing(self, brushes: Mapping[str, tuple[float, float]]) -> NDArray[np.bool_]:
         """Lines that go through all brushed stretches of axes (bottom and top, 0 to 1), bool [points]."""
-        passes = np.ones(len(self.places), dtype=bool)
-        for number, axis in enumerate(self.axes):
-            if axis.key in brushes:
-                low, high = sorted(brushes[axis.key])
-                # What is unknown is nowhere, and so not within.
-                passes &= (self.places[:, number] >= low) & (self.places[:, number] <= high)
-        return passes
+        return passing_lines(self.axes, self.places, brushes)
 
     def words(self, point: int) -> str:
         """What is said about a line."""
@@ -83,6 +113,19 @@ class ParallelContent:
                 found = self.study.mean([point], axis.key)
                 lines.append(f"{axis.figure.name}: {axis.figure.interval_text(found)}")
         return hit_text(lines, len(self.study.points[point].runs))
+
+
+def passing_lines(
+    axes: Sequence[ParallelAxis], places: NDArray[np.float64], brushes: Mapping[str, tuple[float, float]]
+) -> NDArray[np.bool_]:
+    """Lines that go through all brushed stretches of axes (bottom and top, 0 to 1), bool [points]."""
+    passes = np.ones(len(places), dtype=bool)
+    for number, axis in enumerate(axes):
+        if axis.key in brushes:
+            low, high = sorted(brushes[axis.key])
+            # What is unknown is nowhere, and so not within.
+            passes &= (places[:, number] >= low) & (places[:, number] <= high)
+    return passes
 
 
 def parallel(study: Study, figures: Sequence[str], colour: str, order: Sequence[str] = ()) -> ParallelContent:

@@ -24,7 +24,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from subflow_app.core.language import tr
-from subflow_app.core.sweeps.views.parallel import ParallelContent
+from subflow_app.core.sweeps.views.parallel import ParallelLines
 from subflow_app.core.sweeps.views.picture import Hit
 from subflow_app.core.sweeps.views.span import spread_texts
 from subflow_app.core.sweeps.views.view import SweepView
@@ -66,7 +66,7 @@ class ParallelChart(QWidget):
             self.setFont(font)
         self._tokens = tokens
         self.line_width = 1.0
-        self.content: ParallelContent | None = None
+        self.content: ParallelLines | None = None
         self.brushes: dict[str, tuple[float, float]] = {}
         self._axis = 0  # that the keys act on
         self._current: int | None = None  # point that is chosen
@@ -80,7 +80,7 @@ class ParallelChart(QWidget):
 
     # ---- content ----
 
-    def show_content(self, content: ParallelContent) -> None:
+    def show_content(self, content: ParallelLines) -> None:
         """Shows this; brushes of axes that are still there stay."""
         self.content = content
         keys = [axis.key for axis in content.axes]
@@ -179,7 +179,7 @@ class ParallelChart(QWidget):
             self._draw_axis(painter, content, number)
         self._draw_bar(painter, content)
 
-    def _pen(self, content: ParallelContent, point: int, *, is_passing: bool, is_marked: bool) -> QPen:
+    def _pen(self, content: ParallelLines, point: int, *, is_passing: bool, is_marked: bool) -> QPen:
         shade = content.shades[point]
         colour = QColor(self._tokens.muted_text)
         if math.isfinite(shade):
@@ -196,7 +196,7 @@ class ParallelChart(QWidget):
         """The part of the colours that is seen on the ground: neither yellow on white nor violet on black."""
         return 0.15 + 0.85 * shade if self._tokens.is_dark else 0.88 * shade
 
-    def _draw_axis(self, painter: QPainter, content: ParallelContent, number: int) -> None:
+    def _draw_axis(self, painter: QPainter, content: ParallelLines, number: int) -> None:
         axis = content.axes[number]
         metrics = QFontMetricsF(self.font())
         area = self._plot_area()
@@ -245,7 +245,7 @@ class ParallelChart(QWidget):
             lines = _in_two_lines(axis.short, room, metrics)
         return [metrics.elidedText(line, Qt.TextElideMode.ElideMiddle, room) for line in lines]
 
-    def _draw_bar(self, painter: QPainter, content: ParallelContent) -> None:
+    def _draw_bar(self, painter: QPainter, content: ParallelLines) -> None:
         metrics = QFontMetricsF(self.font())
         area = self._plot_area()
         x = self.width() - self._bar_room() + 14
@@ -264,7 +264,7 @@ class ParallelChart(QWidget):
         painter.translate(self.width() - 4 - metrics.height(), area.center().y())
         painter.rotate(-90)
         rect = QRectF(-area.height() / 2, 0, area.height(), metrics.height())
-        title = metrics.elidedText(content.colour.axis_title, Qt.TextElideMode.ElideMiddle, area.height())
+        title = metrics.elidedText(content.colour_title, Qt.TextElideMode.ElideMiddle, area.height())
         painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, title)
         painter.restore()
 
@@ -284,7 +284,7 @@ class ParallelChart(QWidget):
         return _BAR_WIDTH + 28 + max(map(metrics.horizontalAdvance, texts)) + metrics.height()
 
     @staticmethod
-    def _bar_texts(content: ParallelContent) -> list[str]:
+    def _bar_texts(content: ParallelLines) -> list[str]:
         low, high = content.span
         return spread_texts((low, (low + high) / 2, high))
 
@@ -313,7 +313,7 @@ class ParallelChart(QWidget):
         height = len(lines) * metrics.height() + 2
         return QRectF(left, self._plot_area().top() - 6 - height, width, height)
 
-    def _line(self, content: ParallelContent, point: int) -> QPolygonF:
+    def _line(self, content: ParallelLines, point: int) -> QPolygonF:
         line = QPolygonF()
         for number, axis in enumerate(content.axes):
             place = content.places[point, number]

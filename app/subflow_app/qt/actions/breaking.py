@@ -1,0 +1,98 @@
+"""Breaking claims: started, paused, stopped, and what is done with the networks that were found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from subflow_app.core.language import translatable
+from subflow_app.qt.action_spec import NOT_RUNNING, WRITABLE, ActionSpec, possible
+from subflow_app.qt.breaking.feature import BreakFeature
+
+if TYPE_CHECKING:
+    from subflow_app.qt.main_window import MainWindow
+
+_NONE_SELECTED = translatable("select a network that was found first")
+_NOT_SEARCHING = translatable("nothing is being looked for")
+
+
+def rows() -> Iterator[ActionSpec]:
+    """Its part of the Study menu."""
+    yield ActionSpec(
+        "break.show",
+        "Sho&w what breaks claims",
+        "Look for networks in which a claim about a controller fails",
+        "break",
+        ("Ctrl+Alt+Shift+A",),
+        lambda w, _: w.workspaces.go_to("break"),
+    )
+    yield ActionSpec(
+        "break.start",
+        "&Look for networks",
+        "Look for networks in which the claim fails, from where the same search was the last time",
+        "run",
+        ("Ctrl+Alt+Shift+J",),
+        lambda w, _: _breaking(w).start(),
+        (
+            WRITABLE,
+            possible("break.start", translatable("a search goes on, or the panel says what is missing")),
+        ),
+    )
+    yield ActionSpec(
+        "break.pause",
+        "&Pause or go on",
+        "Hold the search, or let it go on",
+        "pause",
+        ("Ctrl+Alt+Shift+F5",),
+        lambda w, _: _breaking(w).pause(),
+        (possible("break.pause", _NOT_SEARCHING),),
+    )
+    yield ActionSpec(
+        "break.stop",
+        "S&top the search",
+        "End the search; what was tried is kept, and starting it again goes on from there",
+        "stop",
+        ("Ctrl+Alt+Shift+F6",),
+        lambda w, _: _breaking(w).stop(),
+        (possible("break.stop", _NOT_SEARCHING),),
+    )
+    yield ActionSpec(
+        "break.open",
+        "&Open the network",
+        "Open the selected network as a scenario of its own",
+        "scenario",
+        ("Ctrl+Alt+Shift+F10",),
+        lambda w, _: _breaking(w).open_selected(),
+        (possible("break.open", _NONE_SELECTED),),
+    )
+    yield ActionSpec(
+        "break.run_both",
+        "&Run both",
+        "Run the controller and what it is measured against in the selected network, over each other",
+        "overlay",
+        ("Ctrl+Alt+Shift+F7",),
+        lambda w, _: _breaking(w).run_selected(),
+        (NOT_RUNNING, possible("break.run_both", _NONE_SELECTED)),
+    )
+    yield ActionSpec(
+        "break.save",
+        "&Save the network as…",
+        "Write the selected network as a scenario, and what fails there beside it",
+        "save_as",
+        ("Ctrl+Alt+Shift+F8",),
+        lambda w, _: _breaking(w).ask_save(),
+        (possible("break.save", _NONE_SELECTED),),
+    )
+    yield ActionSpec(
+        "break.export",
+        "&Export the search…",
+        "Write every network that was tried as CSV, or the picture that is shown as SVG or PNG",
+        "export_figure",
+        ("Ctrl+Alt+Shift+F9",),
+        lambda w, _: _breaking(w).ask_export(),
+        (possible("break.export", translatable("no search is shown that has tried anything")),),
+    )
+
+
+def _breaking(window: MainWindow) -> BreakFeature:
+    return window.features[BreakFeature]

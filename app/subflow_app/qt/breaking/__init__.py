@@ -1,0 +1,1 @@
+"""Looking for networks in which a claim fails, in the window."""

@@ -1,0 +1,376 @@
+"""Breaking claims as a part of the window: asked for, searched in the background, opened, run and written."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.language import tr, translatable
+from subflow_app.core.number_text import duration_text
+from subflow_app.core.paths import file_stem
+from subflow_app.core.scenarios.problem_texts import error_text
+from subflow_app.qt.dialogs import SCENARIO_FILTER
+from subflow_app.qt.feature import Feature
+from subflow_app.qt.latest_reader import LatestReader
+from subflow_app.qt.menus import BREAK_BUTTONS, BREAK_FOUND_BUTTONS
+from subflow_app.qt.widgets.lazy_panel import LazyPanel
+from subflow_app.qt.widgets.shorthand import timer
+
+if TYPE_CHECKING:
+    from subflow_app.core.breaking.job import BreakJob, Question
+    from subflow_app.core.jobs.job import JobOutcome
+    from subflow_app.core.scenarios.scenario_source import ScenarioSource
+    from subflow_app.qt.breaking.panel import BreakPanel, Listed, Shown
+    from subflow_app.qt.main_window import MainWindow
+    from subflow_store import Store
+    from subflow_store.searches import SearchRecord
+
+START, PAUSE, STOP, OPEN, RUN_BOTH, SAVE, EXPORT = (
+    f"break.{name}" for name in ("start", "pause", "stop", "open", "run_both", "save", "export")
+)
+
+_REFRESH_MS = 300
+_TYPING_MS = 250
+_MAP_S = 4.0  # between two looks at what a search has tried that goes on
+_MAKING_SMALL = 0.9  # share from which on a search makes small what it has found
+_FILTERS = translatable("Table of all networks (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
+_ROOM = (430, 300)  # px
+
+
+class BreakFeature(Feature):
+    """The panel Break and what its actions do."""
+
+    panel_name = "break"
+
+    def __init__(self, window: MainWindow) -> None:
+        """An empty panel."""
+        super().__init__(window)
+        self.panel: LazyPanel = LazyPanel("break_panel", tr("Break a claim"), room=_ROOM)
+        self._content: BreakPanel | None = None
+        self._question: Question | None = None
+        self._job: BreakJob | None = None
+        self._is_running = False
+        self._is_paused = False
+        self._stopped = threading.Event()
+        self._looked_at = 0.0
+        self._asked = self._reader_of("read what to break", self._on_question, self._on_refused)
+        self._listed = self._reader_of("list searches", self._on_listed, window.tell_failure)
+        self._read = self._reader_of("read search", self._on_read, window.tell_failure)
+        self._timer = timer(self, self._show_progress, _REFRESH_MS)
+        self._typing = timer(self, self._ask, _TYPING_MS, is_single=True)
+        self._wanted: int | None = None  # search that is shown when the list has been read
+
+    def _reader_of(self, name: str, read: Callable[..., None], failed: Callable[[Exception], object]) -> LatestReader:
+        reader = LatestReader(self.window.workers, self, name)
+        reader.read.connect(read)
+        reader.failed.connect(failed)
+        return reader
+
+    @property
+    def content(self) -> BreakPanel:
+        """What is in the panel; it comes when it is first asked for."""
+        if self._content is None:
+            from subflow_app.qt.breaking.panel import BreakPanel
+
+            bar = self.window.bar
+            asking = [bar[name] for name in BREAK_BUTTONS]
+            found = [bar[name] for name in BREAK_FOUND_BUTTONS]
+            content = self._content = BreakPanel(asking, found, bar[EXPORT])
+            self.panel.put_in(content, scrolls=True)
+            content.form.changed.connect(self._on_form)
+            content.chosen.connect(self._show)
+            content.selection_changed.connect(self.changed)
+            self._ask()
+            self.read()
+        return self._content
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is searched, and everything has been read."""
+        is_busy = self._asked.is_busy or self._listed.is_busy or self._read.is_busy or self._typing.isActive()
+        return not (self._is_running or is_busy)
+
+    def connect_parts(self) -> None:
+        """The panel wakes when it is first shown; another database has other searches."""
+        self.panel.woken.connect(lambda: self.content)
+        self.window.database.opened.connect(lambda _store: self.read())
+        self.window.documents.edited.connect(self._on_edited)
+
+    def possible(self) -> frozenset[str]:
+        """Searching once it is known what for; whatever can be done with what is selected."""
+        found = set()
+        if self._is_running:
+            found |= {PAUSE, STOP}
+        elif self._question is not None:
+            found.add(START)
+        if self._content is not None:
+            if self._content.selected is not None:
+                found |= {OPEN, RUN_BOTH, SAVE}
+            if self._content.tried is not None:
+                found.add(EXPORT)
+        return frozenset(found)
+
+    def close(self) -> None:
+        """Ends the search that goes on; what was tried is kept, and the next time goes on from there."""
+        self.stop()
+
+    # ---- what actions call ----
+
+    def start(self) -> None:
+        """Searches, from where the same search was the last time; its panel comes to the front."""
+        from subflow_app.core.breaking.job import BreakJob
+        from subflow_app.core.jobs.executors import jobs_beside_window
+
+        store, question = self.window.database.store, self._question
+        if store is None or question is None or self._is_running:
+            return
+        self.window.workspaces.go_to("break")
+        minutes = self.content.form.minutes.value()
+        self._is_running, self._is_paused = True, False
+        self._stopped.clear()
+
+        def work() -> JobOutcome | None:
+            before = store.searches.of_key(question.key)
+            earlier = 0.0 if before is None else before.elapsed_s / 60
+            job = BreakJob(question, store, minutes=earlier + minutes, jobs=jobs_beside_window())
+            self._job = job
+            return None if self._stopped.is_set() else job.run()
+
+        self.window.workers.start("break", work, succeeded=self._on_ended, failed=self._on_failed, cancel=self.stop)
+        self._timer.start()
+        self._looked_at = time.monotonic()
+        self._show_progress()
+        self.changed.emit()
+
+    def pause(self) -> None:
+        """Pauses the search, or goes on with it."""
+        if self._job is not None and self._is_running:
+            self._is_paused = not self._is_paused
+            (self._job.pause if self._is_paused else self._job.unpause)()
+            self._show_progress()
+
+    def stop(self) -> None:
+        """Ends it soon; what was tried is kept, and starting again goes on from there."""
+        self._stopped.set()
+        if self._job is not None:
+            self._job.stop()
+
+    def read(self) -> None:
+        """Lists the searches that the database has, in the background."""
+        store = self.window.database.store
+        if self._content is None or store is None:
+            return
+        self._listed.ask(lambda _: (store, store.searches.all()), is_other=True)
+
+    def open_selected(self) -> None:
+        """Opens the selected network as a document."""
+        each = self.content.selected
+        if each is not None and self.window.documents.open_text(each.text, f"{_name_of(each)}.toml"):
+            self.window.docks.go_to("topology")
+
+    def run_selected(self) -> None:
+        """Runs the controller and what it is measured against, over each other in the plots."""
+        each, window = self.content.selected, self.window
+        if each is None or window.runs.is_running:
+            return
+
+        def work() -> list[ScenarioSource]:
+            from subflow_app.core.breaking.case_source import case_sources
+
+            return case_sources(each)
+
+        def run(sources: list[ScenarioSource]) -> None:
+            window.docks.raise_panel("plots")
+            window.session.run_together(sources, is_unlimited=True)
+
+        window.workers.start("cases of a claim", work, succeeded=run, failed=window.tell_failure)
+
+    def ask_save(self) -> None:
+        """Asks for a place, and writes the two files of the selected network."""
+        each, exports = self.content.selected, self.window.exports
+        if each is None:
+            return
+        path = exports.ask_path(tr("Save the network"), tr(SCENARIO_FILTER), f"{_name_of(each)}.toml")
+        if path is None:
+            return
+
+        def write() -> None:
+            try:
+                each.write(path.parent, path.stem)
+            except OSError as error:
+                raise ExportError(f"{path}: {error.strerror or error}") from error
+
+        exports.write(path.parent / f"{path.stem}.toml", write)
+
+    def ask_export(self) -> None:
+        """Asks for a place, and writes all networks that were tried, or the picture in front."""
+        content = self._content
+        if content is None or content.tried is None:
+            return
+        suffix = ".csv" if content.tabs.currentIndex() == 0 else ".svg"
+        path = self.window.exports.ask_path(tr("Export the search"), tr(_FILTERS), f"search{suffix}")
+        if path is not None:
+            self.window.exports.write(path, lambda: _write(content, path))
+
+    # ---- inside ----
+
+    def _on_form(self) -> None:
+        """Something else is asked for: nobody shall start what was asked before."""
+        self._question = None
+        self._asked.forget()
+        self._typing.start()
+        self.changed.emit()
+
+    def _on_edited(self) -> None:
+        from subflow_app.qt.breaking.form import OWN
+
+        if self._content is not None and self._content.form.asked.space == OWN:
+            self._on_form()
+
+    def _ask(self) -> None:
+        from dataclasses import replace
+
+        documents = self.window.documents
+        path = documents.doc.path
+        asked = replace(
+            self.content.form.asked,
+            text=documents.doc.text,
+            name=documents.name.removesuffix(".toml"),
+            folder=None if path is None else path.parent,
+        )
+        self._asked.ask(lambda _: asked.question(), is_other=True)
+
+    def _on_question(self, question: Question) -> None:
+        self._question = question
+        self.content.form.say("")
+        self.content.form.say_keys(question)
+        self.changed.emit()
+
+    def _on_refused(self, error: Exception) -> None:
+        self.content.form.say(error_text(error))
+
+    def _on_listed(self, read: tuple[Store, list[SearchRecord]]) -> None:
+        store, records = read
+        if store is self.window.database.store:
+            wanted, self._wanted = self._wanted, None
+            self.content.show_searches(records, wanted)
+
+    def _show(self, listed: Listed) -> None:
+        store = self.window.database.store
+        question = self._question
+        if store is None:
+            return
+
+        def work(_: Callable[[], bool]) -> Shown:
+            return _known_of(store, listed, question)
+
+        self._read.ask(work, is_other=True)
+
+    def _on_read(self, shown: Shown) -> None:
+        if self.content.row == shown.listed:
+            self.content.show_search(shown)
+            self.changed.emit()
+
+    def _show_progress(self) -> None:
+        content, job = self._content, self._job
+        if content is None:
+            return
+        if job is None:
+            content.show_progress(0.0, tr("Reading what was tried …"))
+            return
+        told, search = job.progress, job.search
+        if self._is_paused:
+            what = tr("paused")
+        elif told.fraction >= _MAKING_SMALL:
+            what = tr("making what was found smaller")
+        else:
+            what = tr("{time} to go", time=duration_text(told.eta_s))
+        text = tr(
+            "{tried} networks, the claim fails in {failed}, of {kinds} kinds: {what}",
+            tried=search.tried,
+            failed=search.failed,
+            kinds=sum(each.margin < 0 for each in list(search.elites.values())),
+            what=what,
+        )
+        content.show_progress(told.fraction, text)
+        if job.record is not None and time.monotonic() - self._looked_at > _MAP_S:
+            self._looked_at = time.monotonic()
+            row = content.row
+            if row is None or row.record is None or row.record.id != job.record.id:
+                self._wanted = job.record.id
+            self.read()
+
+    def _on_ended(self, outcome: JobOutcome | None) -> None:
+        job = self._job
+        self._end()
+        if job is not None:
+            said = [note[:1].upper() + note[1:] + "." for note in job.notes]
+            if said:
+                self.window.tell(" ".join(said))
+        if outcome is not None and outcome.error is not None:
+            self.window.tell_failure(outcome.error)
+        elif outcome is not None and outcome.problems:
+            self.window.tell_failure(InputError(outcome.problems[0]))
+
+    def _on_failed(self, error: Exception) -> None:
+        self._end()
+        self.window.tell_failure(error)
+
+    def _end(self) -> None:
+        self._timer.stop()
+        if self._job is not None and self._job.record is not None:
+            self._wanted = self._job.record.id
+        self._is_running, self._is_paused, self._job = False, False, None
+        if self._content is not None:
+            self._content.hide_progress()
+        self.read()
+        self.changed.emit()
+
+
+def _known_of(store: Store, listed: Listed, question: Question | None) -> Shown:
+    """What there is of a row of the list."""
+    from subflow_app.core.breaking.counterexample import of_document, shipped_counterexamples
+    from subflow_app.core.breaking.search_map import read_map
+    from subflow_app.qt.breaking.panel import Shown
+
+    if listed.record is None:
+        try:
+            return Shown(listed, tuple(shipped_counterexamples()))
+        except InputError as error:
+            return Shown(listed, problem=str(error))
+    known = question.space if question is not None and question.key == listed.record.key else None
+    tried = read_map(store, listed.record, known)
+    try:
+        found = tuple(of_document(document) for document in store.searches.found(listed.record.id))
+    except ValueError as error:
+        return Shown(listed, (), tried, str(error))
+    return Shown(listed, found, tried)
+
+
+def _name_of(each: object) -> str:
+    from subflow_app.core.breaking.counterexample import Counterexample
+
+    assert isinstance(each, Counterexample)
+    return each.name or file_stem(f"{each.claim.name}-{each.entrant}")
+
+
+def _write(content: BreakPanel, path: Path) -> None:
+    from subflow_app.core.files import write_file
+    from subflow_app.core.paper.figure_plan import figure_kind
+    from subflow_app.qt.arena.charts import FILE_SIZE
+    from subflow_app.qt.plotting.figure_file import picture_content
+    from subflow_app.qt.sweeps.plots.chart_file import save_chart
+
+    suffix = path.suffix.lower()
+    if suffix == ".csv" and content.tried is not None:
+        write_file(path, content.tried.csv())
+    elif suffix not in (".svg", ".png"):
+        raise InputError(f"{path}: the ending says the format; allowed are .csv, .svg and .png")
+    elif content.tabs.currentWidget() is content.lines:
+        save_chart(content.lines, path)
+    else:
+        write_file(path, picture_content(content.chart, figure_kind(path), FILE_SIZE))

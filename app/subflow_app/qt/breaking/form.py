@@ -1,0 +1,177 @@
+"""What is to be broken: a claim, a controller, the networks, and how long somebody looks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QWidget
+
+from subflow_app.core.arena.entrants import chosen_entrants, entrants
+from subflow_app.core.breaking.claim_file import claim_names, load_claim, said_claim
+from subflow_app.core.breaking.job import BreakJob, Question
+from subflow_app.core.breaking.measures import ABOUT, MEASURES
+from subflow_app.core.breaking.space import load_space, space_names, space_of
+from subflow_app.core.claims import Claim
+from subflow_app.core.errors import InputError
+from subflow_app.core.expressions import ClaimError
+from subflow_app.core.language import tr
+from subflow_app.qt.plain_text import Label, as_written
+from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.action_buttons import action_buttons
+from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.problem_label import ProblemLabel
+from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
+
+OWN = ""
+"""Stands for a claim that is typed, and for the open scenario as a space."""
+
+_FIRST = ("improve", "olia")
+_MINUTES = 5.0
+_MOST_MINUTES = 24 * 60.0
+_EXAMPLE = "goodput() >= 0.9 * goodput('newreno@best')"
+_EXAMPLE_RANGES = "links.a.rate=2Mbit/s..50Mbit/s; links.a.loss=0..2%"
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the form says; `question` reads it, which may take a moment.
+
+    Attributes:
+        claim: name of a shipped claim; OWN: `own` is it.
+        own: a claim that was typed.
+        controller: an entry of the arena.
+        space: name of a shipped space; OWN: the open scenario.
+        ranges: what is chosen besides, separated by semicolons.
+        text: of the open scenario.
+        name: of the open scenario.
+        folder: where files are that it names.
+    """
+
+    claim: str
+    own: str
+    controller: str
+    space: str
+    ranges: str
+    text: str = ""
+    name: str = ""
+    folder: Path | None = None
+
+    def question(self) -> Question:
+        """What is looked for.
+
+        Raises:
+            InputError: if something of it is not usable.
+        """
+        if self.claim == OWN:
+            try:
+                Claim(self.own, MEASURES)
+            except ClaimError as error:
+                allowed = f"; {tr('allowed')}: {error.allowed}" if error.allowed else ""
+                raise InputError(f"{error.message}{allowed}") from error
+        claim = load_claim(self.claim) if self.claim != OWN else said_claim(self.own)
+        entrant = chosen_entrants([self.controller])[0]
+        vary = [each.strip() for each in self.ranges.split(";") if each.strip()]
+        own = self.space == OWN
+        space = space_of(self.text, self.name, vary, self.folder) if own else load_space(self.space, vary)
+        question = Question(claim, entrant, space)
+        BreakJob(question)  # says what cannot take part
+        return question
+
+
+class BreakForm(QWidget):
+    """Asks; who reads the answers is its owner's business."""
+
+    changed = Signal()
+
+    def __init__(self, actions: Sequence[QAction], parent: QWidget | None = None) -> None:
+        """The first goal of RFC 6356 and a controller that does not reach it, and a button for each action."""
+        super().__init__(parent)
+        self._claims = {name: load_claim(name) for name in claim_names()}
+        rows = [(name, f"{claim.title} ({claim.source})") for name, claim in self._claims.items()]
+        rows.append((OWN, tr("A claim of your own …")))
+        self.claim = Choice("break_claim", rows, self, text=tr("Claim"), letters=40)
+        self.own = named(QLineEdit(self, clearButtonEnabled=True), "break_own_claim", tr("A claim of your own"))
+        self.own.setPlaceholderText(tr("e.g. {example}", example=_EXAMPLE))
+        self.own.setToolTip(as_written("\n".join(f"{name}: {about}" for name, about in ABOUT.items())))
+        able = [(each.name, each.name) for each in entrants() if not each.problem]
+        self.controller = Choice("break_controller", able, self, letters=14)
+        self.controller.setEditable(True)
+        self.controller.setInsertPolicy(Choice.InsertPolicy.NoInsert)
+        self.controller.setToolTip(tr("As the arena has it: lia, olia:OPTION=VALUE, or a script: my-lia.py"))
+        self.space = Choice("break_space", (), self, letters=20)
+        self.ranges = named(QLineEdit(self, clearButtonEnabled=True), "break_ranges")
+        self.ranges.setPlaceholderText(tr("none; e.g. {example}", example=_EXAMPLE_RANGES))
+        self.ranges.setToolTip(tr("What is chosen besides: KEY=LOW..HIGH or KEY=VALUE,VALUE, separated by semicolons"))
+        self.minutes = QDoubleSpinBox(self, minimum=0.1, maximum=_MOST_MINUTES, value=_MINUTES, decimals=1)
+        named(self.minutes, "break_minutes")
+        self.minutes.setSuffix(tr(" min"))
+        self.problem = ProblemLabel("break_problem", 400, self)
+        self.says = named(muted(Label(self, wordWrap=True)), "break_says")
+        v_box(
+            self,
+            h_box(None, *captioned(tr("&Claim:"), self.claim, 1), *captioned(tr("C&ontroller:"), self.controller)),
+            self.own,
+            h_box(
+                None,
+                *captioned(tr("&Networks:"), self.space, 1),
+                *captioned(tr("&Ranges:"), self.ranges, 2),
+                *captioned(tr("T&ime:"), self.minutes),
+                *action_buttons(actions),
+            ),
+            self.says,
+            self.problem,
+            margins=(6, 4, 6, 0),
+            spacing=4,
+        )
+        self.setFocusProxy(self.claim)
+        self.claim.choose(_FIRST[0])
+        self.controller.choose(_FIRST[1])
+        self._offer_spaces()
+        self.claim.currentIndexChanged.connect(lambda _: self._offer_spaces())
+        self.space.currentIndexChanged.connect(lambda _: self._tell())
+        self.controller.editTextChanged.connect(lambda _: self._tell())
+        for line in (self.own, self.ranges):
+            line.textChanged.connect(lambda _: self._tell())
+
+    @property
+    def asked(self) -> Asked:
+        """What it says now, without the open scenario."""
+        return Asked(
+            str(self.claim.currentData()),
+            self.own.text().strip(),
+            self.controller.currentText().strip(),
+            str(self.space.currentData()),
+            self.ranges.text().strip(),
+        )
+
+    def say(self, text: str) -> None:
+        """What is wrong with what it says; empty: nothing."""
+        self.problem.say(text)
+        self.says.setVisible(not text)
+
+    def say_keys(self, question: Question) -> None:
+        """What is claimed, and what is chosen of networks."""
+        keys = ", ".join(question.space.keys)
+        self.says.setText(tr("{claim}; chosen are {keys}", claim=question.claim.holds, keys=keys))
+
+    def _offer_spaces(self) -> None:
+        """The spaces that a claim is tried in come first."""
+        claim = self._claims.get(str(self.claim.currentData()))
+        first = claim.spaces if claim is not None else ()
+        chosen = self.space.currentData()
+        self.space.blockSignals(True)
+        self.space.clear()
+        for name in (*first, *(name for name in space_names() if name not in first)):
+            self.space.addItem(f"{load_space(name).title} ({name})", name)
+        self.space.addItem(tr("The open scenario"), OWN)
+        self.space.choose(OWN if chosen == OWN else first[0] if first else chosen)
+        self.space.blockSignals(False)
+        self.own.setVisible(claim is None)
+        self._tell()
+
+    def _tell(self) -> None:
+        self.changed.emit()

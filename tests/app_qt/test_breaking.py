@@ -1,0 +1,185 @@
+"""Breaking a claim in the window: asked for, searched, shown as a list and as maps, opened, run and written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from PySide6.QtTest import QAbstractItemModelTester
+from pytestqt.qtbot import QtBot
+from tests.helpers.window import ScriptedDialogs
+
+from subflow_app.core.arena.entrants import chosen_entrants
+from subflow_app.core.breaking.claim_file import load_claim
+from subflow_app.core.breaking.counterexample import PROFILES, Counterexample, read_counterexample
+from subflow_app.core.breaking.job import BreakJob, Question
+from subflow_app.core.breaking.space import load_space
+from subflow_app.qt.breaking.feature import EXPORT, OPEN, PAUSE, RUN_BOTH, SAVE, START, STOP, BreakFeature
+from subflow_app.qt.breaking.form import OWN
+from subflow_app.qt.main_window import MainWindow
+
+_NETWORK = """\
+format = 1
+name = "small"
+duration = "4s"
+[nodes.server]
+[nodes.client]
+[links.a]
+ends = ["server", "client"]
+rate = "5Mbit/s"
+delay = "5ms"
+[links.b]
+ends = ["server", "client"]
+rate = "9Mbit/s"
+delay = "5ms"
+[flows.download]
+kind = "mptcp"
+from = "server"
+to = "client"
+controller = "olia"
+paths = [["a"], ["b"]]
+"""
+
+
+def settled(window: MainWindow, qtbot: QtBot) -> BreakFeature:
+    """The feature, with its panel in front and everything read."""
+    feature = window.features[BreakFeature]
+    window.docks.set_open("break", True)
+    window.docks.raise_panel("break")
+    assert feature.content is not None
+    qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
+    return feature
+
+
+def test_what_a_search_has_found_is_shown_opened_run_and_written(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, dialogs: ScriptedDialogs
+) -> None:
+    store = window.database.store
+    assert store is not None
+    claim = load_claim("improve")
+    question = Question(claim, chosen_entrants(["olia"])[0], load_space(claim.spaces[0]))
+    job = BreakJob(question, store, minutes=None, networks=48, most=0)
+    job.run().check()
+    assert job.record is not None
+    told = Counterexample(
+        claim, "olia", "Not here", "1 Mbit/s >= 2 Mbit/s", _NETWORK, dict.fromkeys(PROFILES, (-0.5,) * 10)
+    )
+    store.searches.put_found(job.record.id, [told.document()])
+
+    feature = settled(window, qtbot)
+    content = feature.content
+    QAbstractItemModelTester(content.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    assert content.row is not None
+    assert content.row.title == "improve: olia, two-links"
+    each = content.selected
+    assert each is not None
+    assert each.says in content.told.text()
+    assert "48 networks were tried" in content.words.text()
+    assert feature.possible() >= {START, OPEN, RUN_BOTH, SAVE, EXPORT}
+
+    tried = content.tried
+    assert tried is not None
+    assert tried.failed > 0
+    assert tried.kinds > 0
+    assert "Mbit/s" in tried.words(0)
+    table = tried.csv().splitlines()
+    assert len(table) == 49
+    assert table[0].split(",") == ["network", *question.space.keys, "margin"]
+    content.up.setCurrentIndex(3)
+    assert content.chart.chosen == (0, 3)
+    order = tuple(reversed(question.space.keys))
+    content.lines.order_changed.emit(order)
+    assert content.lines.content is not None
+    assert tuple(axis.key for axis in content.lines.content.axes) == order
+    for number, name in ((0, "tried.csv"), (1, "map.svg"), (2, "lines.png")):
+        content.tabs.setCurrentIndex(number)
+        content.grab()
+        dialogs.answer("save_path", tmp_path / name)
+        feature.ask_export()
+        assert (tmp_path / name).stat().st_size > 500
+
+    dialogs.answer("save_path", tmp_path / "small.toml")
+    feature.ask_save()
+    assert read_counterexample(tmp_path / "small.claim.toml").says == each.says
+
+    feature.run_selected()
+    count = 1 + len(claim.cases)
+    qtbot.waitUntil(lambda: len(window.plots.runs) == count and not window.runs.is_running, timeout=60_000)
+
+    feature.open_selected()
+    assert window.documents.doc.text == each.text
+    assert window.documents.doc.is_valid
+
+
+def test_a_search_is_started_held_and_stopped_and_goes_on(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("subflow_app.core.jobs.executors.jobs_beside_window", lambda: 1)
+    feature = settled(window, qtbot)
+    form = feature.content.form
+    form.claim.choose("equals-newreno")
+    form.space.choose("one-link")
+    qtbot.waitUntil(lambda: START in feature.possible(), timeout=20_000)
+    tried = [0]
+
+    def told() -> int:
+        number = feature.content.bar.format().partition(" networks")[0]
+        return int(number) if number.isdecimal() else 0
+
+    def search() -> None:
+        feature.start()
+        assert START not in feature.possible()
+        assert feature.possible() >= {PAUSE, STOP}
+        qtbot.waitUntil(lambda: told() > tried[-1], timeout=60_000)
+        feature.pause()
+        assert "paused" in feature.content.bar.format()
+        feature.pause()
+        feature.stop()
+        qtbot.waitUntil(lambda: feature.is_settled, timeout=60_000)
+        assert not feature.content.bar.isVisible()
+        assert feature.content.tried is not None
+        tried.append(len(feature.content.tried.margins))
+
+    search()
+    search()
+    assert 0 < tried[1] < tried[2]
+    assert len(feature.content.searches.rows) == 2
+
+
+@pytest.mark.parametrize(
+    ("claim", "controller", "space", "told"),
+    [
+        ("goodput() >= blub", "olia", "two-links", 'column 14: there is no "blub"'),
+        ("goodput() >=", "olia", "two-links", "column 13"),
+        ("goodput() >= goodput('nobody')", "olia", "two-links", "nobody"),
+        ("", "nobody", "two-links", "nobody"),
+        ("", "olia", OWN, "nothing in it can be chosen"),
+    ],
+)
+def test_what_cannot_be_looked_for_is_told_in_the_panel(
+    window: MainWindow, qtbot: QtBot, claim: str, controller: str, space: str, told: str
+) -> None:
+    feature = settled(window, qtbot)
+    form = feature.content.form
+    if claim:
+        form.claim.choose(OWN)
+        form.own.setText(claim)
+    form.controller.setEditText(controller)
+    form.space.choose(space)
+    qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
+    assert told in form.problem.text()
+    assert START not in feature.possible()
+
+
+def test_the_open_scenario_is_a_space_once_it_has_ranges(window: MainWindow, qtbot: QtBot) -> None:
+    feature = settled(window, qtbot)
+    form = feature.content.form
+    form.space.choose(OWN)
+    scenario = window.documents.doc.scenario
+    assert scenario is not None
+    link = next(iter(scenario.links))
+    form.ranges.setText(f"links.{link}.rate=2Mbit/s..50Mbit/s; links.{link}.loss=0,1%")
+    qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
+    assert not form.problem.text()
+    assert f"links.{link}.rate, links.{link}.loss" in form.says.text()
+    assert START in feature.possible()
