@@ -193,6 +193,13 @@ def _train(studio: Studio) -> None:
     window.training_session.page.select([training.id for training in trainings])
 
 
+ACCESS_NETWORKS = ("wifi-home", "lte-walk", "5g-mmwave", "starlink", "wifi-conference")
+
+
+def _access_network(name: str) -> Callable[[Studio], object]:
+    return lambda studio: studio.run(name)
+
+
 PICTURES: tuple[Picture, ...] = (
     Picture("window", _demo),
     Picture("inspector", _link, "inspector"),
@@ -212,6 +219,7 @@ PICTURES: tuple[Picture, ...] = (
     Picture("gallery", lambda studio: show_experiment(studio.window, "drl-cc-sc1"), "gallery"),
     Picture("arena", _arena, "arena"),
     Picture("script", _script),
+    *(Picture(name, _access_network(name), "plots") for name in ACCESS_NETWORKS),
     Picture("train", _train, "train"),
 )
 """In this order, in one window."""
