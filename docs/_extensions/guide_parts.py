@@ -12,8 +12,9 @@ from subflow_app.core.plots import PLOTS
 from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.core.resources import find_scenario, resource_path, scenario_names, sweep_names
 from subflow_sim.catalog import controllers, schedulers
-from subflow_sim.link_params import DELAY_TRACE_TABLE, LINK_TABLES, LOSS_TABLE, QUEUE_TABLE, TRACE_TABLE
+from subflow_sim.link_params import DELAY_TRACE_TABLE, LINK_TABLES, LOSS_TABLE, TRACE_TABLE
 from subflow_sim.params import ARRIVALS_TABLE, SCRIPT_TABLE, SECTIONS
+from subflow_sim.queue_params import QUEUE_TABLE
 from subflow_sim.scenario import load_scenario
 from subflow_sim.script.vocabulary import DECLARATIONS, FUNCTIONS, HOOKS, OBJECTS, SETTINGS
 from subflow_sim.training_params import TRAINING, TRAINING_EVENT

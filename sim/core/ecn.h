@@ -20,6 +20,7 @@ enum class EcnMode : std::uint8_t {
 // What a controller has to do with marks.
 struct EcnUse {
     bool answers = false;          // they are events that it answers; else its packets are not to be marked
+    bool at_once = false;          // the window is reduced at once and grows meanwhile, whatever the transport does
     EcnMode needs = EcnMode::Off;  // it brings this with it, whatever the scenario says (Linux TCP_CONG_NEEDS_ECN)
     Ecn capable = Ecn::Ect0;       // what its packets say that can be marked
 };
@@ -86,6 +87,7 @@ struct EcnHeard {
     std::uint32_t reduced_until = 0;  // one past the last packet of the window that marks have reduced
     bool owes_cwr = false;
     bool has_answer = false;  // the controller answers them
+    bool at_once = false;     // EcnUse::at_once
 
     // An acknowledgement comes. `is_long`: it may be of more packets than the ACE field tells apart. Returns whether it
     // has to be looked at.

@@ -26,6 +26,7 @@ Link::Link(const LinkSpec& spec, std::uint64_t seed)
     if (const auto* red = std::get_if<RedOptions>(&spec.discipline)) features().red.emplace(*red);
     if (const auto* codel = std::get_if<CodelOptions>(&spec.discipline)) features().queue.emplace<CodelQueue>(*codel);
     if (const auto* fq = std::get_if<FqCodelOptions>(&spec.discipline)) features().queue.emplace<FqCodelQueue>(*fq);
+    if (const auto* dual = std::get_if<DualPi2Options>(&spec.discipline)) features().queue.emplace<DualPi2Queue>(*dual);
     if (!spec.opportunities_ms.empty()) features().trace.emplace(spec.opportunities_ms);
     if (spec.bucket) features().bucket.emplace(*spec.bucket, spec.rate);
     if (spec.jitter) features().jitter = spec.jitter;
@@ -317,12 +318,21 @@ Verdict Link::offer_managed(const Packet& packet, Nanos now, std::uint64_t draw)
     LinkFeatures& f = *features_;
     const auto in_service = static_cast<std::int64_t>(queue_.size());
     count_waiting(now);
+    const auto admits = [&] {
+        return discipline_.admits(in_service + f.waiting_pkts(), queue_bytes_ + f.waiting_bytes(), Bytes(packet.size));
+    };
     if (auto* codel = std::get_if<CodelQueue>(&f.queue)) {
-        if (!discipline_.admits(in_service + codel->pkts(), queue_bytes_ + codel->bytes(), Bytes(packet.size))) {
+        if (!admits()) {
             ++stats_.drops_queue;
             return Verdict::DroppedQueue;
         }
         codel->enqueue({packet, now, extra_delay(draw)});
+    } else if (auto* dual = std::get_if<DualPi2Queue>(&f.queue)) {
+        if (!admits()) {
+            ++stats_.drops_queue;
+            return Verdict::DroppedQueue;
+        }
+        dual->enqueue({packet, now, extra_delay(draw)});
     } else if (auto* fq = std::get_if<FqCodelQueue>(&f.queue)) {
         fq->enqueue({packet, now, extra_delay(draw)});
         const auto is_over = [&] {
@@ -353,9 +363,9 @@ void Link::start_service(Nanos now) {
 // What the queue sends now, none if it dropped all that waited.
 std::optional<Waiting> Link::take_waiting(Nanos now) {
     const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_queue); };
-    auto* codel = std::get_if<CodelQueue>(&features_->queue);
-    return codel != nullptr ? codel->dequeue(now, drop, stats_.marks)
-                            : std::get<FqCodelQueue>(features_->queue).dequeue(now, drop, stats_.marks);
+    if (auto* codel = std::get_if<CodelQueue>(&features_->queue)) return codel->dequeue(now, drop, stats_.marks);
+    if (auto* fq = std::get_if<FqCodelQueue>(&features_->queue)) return fq->dequeue(now, drop, stats_.marks);
+    return std::get<DualPi2Queue>(features_->queue).dequeue(now, drop, stats_.marks);
 }
 
 void Link::count_waiting(Nanos now) {
@@ -373,6 +383,7 @@ void Link::empty_managed_queue(Nanos now) {
     const auto drop = [&](const Waiting& w) { drop_waiting(w, stats_.drops_down); };
     if (auto* codel = std::get_if<CodelQueue>(&features_->queue)) codel->clear(drop);
     if (auto* fq = std::get_if<FqCodelQueue>(&features_->queue)) fq->clear(drop);
+    if (auto* dual = std::get_if<DualPi2Queue>(&features_->queue)) dual->clear(drop);
 }
 
 // --- shared media ----------------------------------------------------------------------------------------------------

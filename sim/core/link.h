@@ -242,7 +242,7 @@ public:
     static constexpr std::int32_t kOnWire = -1;
     // Calls visit(packet, place) for each packet under way: those on the wire in the order of their arrival, then the
     // queue from its head on. What waits under CoDel follows in its order, under FQ-CoDel in the order in which it
-    // would be sent if nothing else came and nothing was dropped.
+    // would be sent if nothing else came and nothing was dropped, under DualPI2 queue by queue.
     template <class Visit>
     void for_each_under_way(Nanos now, Visit&& visit) const {
         const std::uint32_t queued = queue_.end_pos() - first_queued(now);
@@ -256,6 +256,7 @@ public:
         const auto visit_waiting = [&](const Waiting& waiting) { visit(waiting.packet, Place{kNever, position++}); };
         if (const auto* codel = std::get_if<CodelQueue>(&features_->queue)) codel->for_each(visit_waiting);
         if (const auto* fq = std::get_if<FqCodelQueue>(&features_->queue)) fq->for_each_in_turn(visit_waiting);
+        if (const auto* dual = std::get_if<DualPi2Queue>(&features_->queue)) dual->for_each(visit_waiting);
     }
     // Bytes in the queue, service included.
     Bytes queue_bytes(Nanos now) const;

@@ -325,7 +325,11 @@ private:
     void agree_on_ecn(Subflow& s, const Controller& controller);
     std::uint32_t looked_at_data(Packet packet, Subflow& s, Connection& c);
     void look_at_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at);
-    Packet looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at);
+    struct AckWords {
+        std::uint32_t transmission;
+        std::uint32_t extension;
+    };
+    AckWords looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at);
     void look_at_answer(const Packet& ack, Subflow& s, Connection& c);
     void receive_mark(const Packet& packet, Subflow& s, Connection& c, Nanos at);
     void ack_before_change(Subflow& s, Connection& c, std::uint32_t index, Nanos at);

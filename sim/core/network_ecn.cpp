@@ -90,8 +90,8 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
     return slot;
 }
 
-// An ACK leaves, as it then is.
-Packet Network::looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at) {
+// An ACK leaves. Returns what becomes of it.
+Network::AckWords Network::looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at) {
     if (s.ecn == EcnMode::Accurate) {
         EcnReceived& seen = s.marks;
         ack.set_ecn_flags((kAceStart + seen.marked_pkts) & kAceMask);
@@ -109,7 +109,7 @@ Packet Network::looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at) {
         ack.set_ecn_flags(1);
     }
     note_packet(c, ack, Station::Receiver, at);
-    return ack;
+    return {ack.transmission, ack.extension};
 }
 
 // An ACK is there.

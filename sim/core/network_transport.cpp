@@ -154,10 +154,8 @@ SF_INLINE void Network::transmit(Connection& c, Subflow& s, std::uint32_t index,
     packet.extension = s.acks_heard;
     packet.size = static_cast<std::uint16_t>(c.payload_of(sent.data_seq) + c.header_bytes);
     packet.set_tag(PacketKind::Data, s.incarnation);
-    if (c.looks_at_packets) [[unlikely]] {
-        const Packet copy = packet;
-        packet.transmission = looked_at_data(copy, s, c);
-    }
+    if (c.looks_at_packets) [[unlikely]]
+        packet.transmission = looked_at_data(packet, s, c);
     carry<PacketKind::Data>(s.route, packet, s, c, now_);
 }
 
@@ -418,7 +416,9 @@ void Network::send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at)
         ack.extension = make_extension({s.receiver.take_sack_blocks(), c.reassembly.advertise()});
     if (c.looks_at_packets) [[unlikely]] {
         const Packet copy = ack;
-        ack = looked_at_ack(copy, s, c, at);
+        const AckWords words = looked_at_ack(copy, s, c, at);
+        ack.transmission = words.transmission;
+        ack.extension = words.extension;
     }
     carry<PacketKind::Ack>(s.ack_route, ack, s, c, at);
 }

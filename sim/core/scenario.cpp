@@ -66,6 +66,16 @@ void check_discipline(const Discipline& discipline, const std::string& where) {
                 where + ": FQ-CoDel's quantum must be in [64, 1000000] bytes");
         require(fq->flows >= 1 && fq->flows <= 65536, where + ": FQ-CoDel needs 1 to 65536 queues");
     }
+    if (const auto* dual = std::get_if<DualPi2Options>(&discipline)) {
+        const auto is_positive = [](Nanos time) { return time > Nanos(0) && is_time(time); };
+        require(is_positive(dual->target) && is_positive(dual->step), where + ": DualPI2's target and step are times");
+        // Each update is work, also while nothing comes.
+        require(dual->update >= Nanos(100'000) && is_time(dual->update),
+                where + ": DualPI2's update is 0.1 ms or more");
+        require(dual->coupling >= 1 && dual->coupling <= 10, where + ": DualPI2's coupling must be in [1, 10]");
+        require(dual->alpha_hz >= 0 && dual->alpha_hz <= 1000 && dual->beta_hz >= 0 && dual->beta_hz <= 1000,
+                where + ": DualPI2's gains must be in [0, 1000] Hz");
+    }
 }
 
 void check_link(const LinkSpec& link) {
@@ -228,6 +238,7 @@ void check_controller_change(const Scenario& scenario, const EventSpec& event) {
 
 bool may_mark(const Discipline& discipline) {
     const auto marks = [](const CodelOptions& o) { return o.marks || o.ce_threshold < kNever; };
+    if (std::holds_alternative<DualPi2Options>(discipline)) return true;
     if (const auto* red = std::get_if<RedOptions>(&discipline)) return red->marks;
     if (const auto* codel = std::get_if<CodelOptions>(&discipline)) return marks(*codel);
     if (const auto* fq = std::get_if<FqCodelOptions>(&discipline)) return marks(fq->codel);

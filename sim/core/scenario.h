@@ -18,6 +18,7 @@
 #include "medium.h"
 #include "memory.h"
 #include "pauses.h"
+#include "queue_disc/dual_pi2.h"
 #include "queue_disc/fq_codel.h"
 #include "queue_disc/red.h"
 #include "retransmission.h"
@@ -34,7 +35,7 @@ struct ScenarioError : std::runtime_error {
 };
 
 // How a queue decides what to drop; nothing: drop-tail.
-using Discipline = std::variant<std::monostate, RedOptions, CodelOptions, FqCodelOptions>;
+using Discipline = std::variant<std::monostate, RedOptions, CodelOptions, FqCodelOptions, DualPi2Options>;
 
 // Whether packets may leave such a queue marked.
 bool may_mark(const Discipline& discipline);

@@ -49,7 +49,9 @@ void SubflowSender::adopt_controller(std::uint64_t seed) {
             if (has_monitor_ && !monitor_) monitor_.emplace();
             const bool always = sees_every_ack_ || samples_delivery_ || has_monitor_ || decisions_;
             wants_every_step_ = always ? kAlways : 0;
-            marks_.has_answer = set_up::ecn_use(c).answers;
+            const EcnUse use = set_up::ecn_use(c);
+            marks_.has_answer = use.answers;
+            marks_.at_once = use.at_once;
             if constexpr (FollowsStart<C>) c.on_start(window_, seed);
         },
         *controller_);
@@ -243,7 +245,7 @@ AckOutcome SubflowSender::on_ack_step_by_step(const Ack& ack) {
     if (state_ == SenderState::Recovery || state_ == SenderState::Reduced) {
         if (!governs_recovery_) update_recovery_window(outcome, losses.found, ack.now, ack.options);
     } else if (outcome.has_advanced && state_before != SenderState::Recovery && state_before != SenderState::Reduced &&
-               sample.is_cwnd_limited && !answers(sample)) {
+               sample.is_cwnd_limited && (marks_.at_once || !answers(sample))) {
         // Duplicate ACKs do not grow the window (RFC 5681 section 3.1; Linux tcp_may_raise_cwnd), nor do those that
         // tell of marks (RFC 3168 section 6.1.2).
         decide(Cause::Ack, ack.now, sender_rules::kUnexplained, [&](Reason* why) {

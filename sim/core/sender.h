@@ -297,7 +297,7 @@ private:
         bool probe_repaired = false;  // one was lost, and a tail loss probe has repaired it
     };
 
-    void count_sent(Nanos now) {
+    SF_INLINE void count_sent(Nanos now) {
         last_sent_ = now;
         if (has_monitor_) [[unlikely]]
             monitor_send(now);

@@ -74,7 +74,7 @@ void SubflowSender::answer_marks(const Ack& ack, AckSample& sample, AckOutcome& 
     ++stats_.answered;
     outcome.answered_marks = true;
     probe_ = Probe::None;
-    if (ack.options.prr != Prr::Off) {
+    if (ack.options.prr != Prr::Off && !marks_.at_once) {
         state_ = SenderState::Reduced;
         return;
     }

@@ -426,6 +426,8 @@ class Scenario:
 
     def use_fq_codel(self, link: int, target_ns: int, interval_ns: int, quantum_bytes: int, flows: int, marks: bool = False, ce_threshold_ns: int | None = None) -> None: ...
 
+    def use_dual_pi2(self, link: int, target_ns: int, update_ns: int, alpha_hz: float, beta_hz: float, coupling: float, step_ns: int) -> None: ...
+
     def add_drop(self, link: int, subflow: int, number: int, after_ns: int) -> None:
         """
         Lose a packet of a subflow, which counts among all of the scenario: the number-th, from 1, that gets there.

@@ -251,6 +251,16 @@ def _use_discipline(core: _core.Scenario, link: int, queue: QueueSpec) -> None:
                 marks="ecn" in options,
                 ce_threshold_ns=_maybe_nanos(options.get("ce_threshold")),
             )
+        case "dualpi2":
+            core.use_dual_pi2(
+                link,
+                target_ns=nanos(options["delay_target"]),
+                update_ns=nanos(options["update"]),
+                alpha_hz=options["alpha"],
+                beta_hz=options["beta"],
+                coupling=options["coupling"],
+                step_ns=nanos(options["step"]),
+            )
 
 
 def _maybe_nanos(seconds: float | None) -> int | None:

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
 
-from subflow_sim.link_params import LINK, QUEUE_TABLE
+from subflow_sim.link_params import LINK
 from subflow_sim.parameter import Param
 from subflow_sim.policy_library import PolicyLibrary
+from subflow_sim.queue_params import QUEUE_TABLE
 from subflow_sim.scenario_model import DATAGRAM_KINDS, MAX_COPIES, Choice, OptionValue, ScriptFile, ScriptKind
 from subflow_sim.transport_params import TRANSPORT
 from subflow_sim.units import Dimension

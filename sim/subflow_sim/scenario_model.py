@@ -47,7 +47,7 @@ class QueueSpec:
     """The queue in front of a link direction. Both limits None: unlimited.
 
     Attributes:
-        discipline: "droptail", "red", "codel" or "fq_codel".
+        discipline: "droptail", "red", "codel", "fq_codel" or "dualpi2".
         limit_pkts: packets that fit, the one being sent included.
         limit_bytes: wire bytes that fit, the packet being sent included.
         options: all options of the discipline in SI units. red: mode, min and max (packets, maybe fractions), max_p,

@@ -18,7 +18,6 @@ from subflow_sim.link_params import (
     LINK_TABLES,
     LOSS_TABLE,
     MOST_DROPS,
-    QUEUE_TABLE,
     TRACE_TABLE,
 )
 from subflow_sim.parameter import (
@@ -38,6 +37,7 @@ from subflow_sim.params import (
     Algorithm,
     params_by_key,
 )
+from subflow_sim.queue_params import QUEUE_TABLE
 from subflow_sim.scenario_model import QueueSpec
 from subflow_sim.training_params import (
     DRAWS_HELP,

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from subflow_app.kernel.link_queue import LinkQueue
-from subflow_app.kernel.plan import LinkPlan
+from subflow_app.kernel.plan import LinkPlan, RedPlan
 
 MS = 1_000_000  # ns
 # 12 Mbit/s: a packet of 1500 bytes takes 1 ms.
@@ -83,3 +83,17 @@ def test_work_still_to_do_is_not_yet_counted_as_busy() -> None:
     for _ in range(3):
         queue.offer(0, 1500)
     assert queue.busy_until(2 * MS) == pytest.approx(2 * MS)
+
+
+def test_red_marks_what_can_be_marked_and_drops_the_rest() -> None:
+    red = RedPlan(min_pkts=1, max_pkts=2, max_p=1.0, gentle=False, marks=True)
+    queue = LinkQueue(replace(LINK, limit_pkts=10, red=red), seed=1)
+    told = [(queue.offer(0, 1500, ecn) is not None, queue.has_marked) for ecn in (2, 2, 2, 0)]
+    # The second finds one packet, of which none is marked yet; the third and fourth find two: all are.
+    assert told == [(True, False), (True, False), (True, True), (False, False)]
+    assert (queue.marks, queue.drops_queue) == (1, 1)
+
+
+def test_red_has_the_slopes_of_the_simulator() -> None:
+    red = RedPlan(min_pkts=10, max_pkts=20, max_p=0.1, gentle=True, marks=False)
+    assert [red.probability(pkts) for pkts in (9, 10, 15, 20, 30, 40)] == pytest.approx([0, 0, 0.05, 0.1, 0.55, 1])

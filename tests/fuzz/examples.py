@@ -30,7 +30,7 @@ at = [400, 0]
 ends = ["client", "server"]
 rate = "5Mbit/s"
 delay = "5ms"
-queue = { discipline = "codel", limit = "50pkt" }
+queue = { discipline = "codel", limit = "50pkt", ecn = true, ce_threshold = "3ms" }
 loss = "1%"
 [links.lte]
 ends = ["client", "server"]

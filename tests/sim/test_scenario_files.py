@@ -21,7 +21,7 @@ PROMISED = {
     *("drlcc-sc1", "drlcc-sc5", "drlcc-sc6", "drlcc-sc7", "reno-bernoulli", "reno-sawtooth", "bbr-loss"),
     *("aqm-fq-codel", "t-1link-red", "lte-trace"),
     *("t-ddpg-a", "t-ddpg-b", "t-ddpg-c", "t-dql", "mpcc-pooling", "vivace-cubic"),
-    *("bbr-versions", "late-path"),
+    *("bbr-versions", "late-path", "why-dualpi2"),
     *("scheduler-blocking", "redundant-short"),
 }
 

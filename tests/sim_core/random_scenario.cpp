@@ -263,6 +263,11 @@ void add_random_marks(Scenario& scenario, Draws& draw) {
         if (draw.chance(0.3)) codel.ce_threshold = Nanos(draw.between(100'000, 20'000'000));
     };
     for (LinkSpec& link : scenario.links) {
+        if (draw.chance(0.1))
+            link.discipline = DualPi2Options{.target = Nanos(draw.between(1'000'000, 50'000'000)),
+                                             .update = Nanos(draw.between(1'000'000, 50'000'000)),
+                                             .coupling = draw.scale(1, 4),
+                                             .step = Nanos(draw.between(100'000, 10'000'000))};
         if (auto* red = std::get_if<RedOptions>(&link.discipline)) red->marks = draw.chance(0.6);
         if (auto* codel = std::get_if<CodelOptions>(&link.discipline)) set(*codel);
         if (auto* fq = std::get_if<FqCodelOptions>(&link.discipline)) set(fq->codel);

@@ -1,12 +1,14 @@
 // Explicit congestion notification: what queues mark, what receivers report, how often senders answer.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "ecn.h"
 #include "link_driver.h"
 #include "network.h"
+#include "queue_disc/dual_pi2.h"
 #include "scenarios.h"
 
 namespace subflow {
@@ -110,6 +112,86 @@ TEST(Marking, WhatHasWaitedTooLongIsMarkedOnce) {
     // Packet i begins to be sent after i ms.
     for (const Delivery& d : driver.arrived) EXPECT_EQ(d.packet.ecn() == Ecn::Marked, d.packet.seq > 3) << d.packet.seq;
     EXPECT_EQ(driver.link().stats().marks, 4);
+}
+
+// --- DualPI2 ---------------------------------------------------------------------------------------------------------
+
+struct Through {
+    std::int64_t classic_sent = 0, classic_marked = 0, scalable_sent = 0, scalable_marked = 0, dropped = 0;
+};
+
+// So many packets of each kind per millisecond, in which eight can leave, for so long; counted from the half on.
+Through offered_to(DualPi2Queue& queue, int classic, int scalable, Ecn kind, Nanos duration) {
+    Through out;
+    std::int64_t marks = 0;
+    std::uint32_t seq = 0;
+    for (Nanos now = Nanos(0); now < duration; now += 1_ms) {
+        const auto offer = [&](int count, Ecn ecn) {
+            for (int i = 0; i < count; ++i) {
+                Packet p = packet(seq++, 1000, ecn == Ecn::Ect1 ? 1 : 0);
+                p.set_ecn(ecn);
+                queue.enqueue({p, now});
+            }
+        };
+        offer(classic, kind);
+        offer(scalable, Ecn::Ect1);
+        const bool counts = now > duration / 2;
+        for (int i = 0; i < 8; ++i) {
+            const auto next = queue.dequeue(now, [&](const Waiting&) { out.dropped += counts; }, marks);
+            if (!next || !counts) continue;
+            const bool is_marked = next->packet.ecn() == Ecn::Marked;
+            (next->packet.subflow == 1 ? out.scalable_sent : out.classic_sent) += 1;
+            (next->packet.subflow == 1 ? out.scalable_marked : out.classic_marked) += is_marked;
+        }
+    }
+    return out;
+}
+
+// RFC 9332 section 2.1: p_C = (p_CL / k)^2, whatever p is.
+TEST(DualPi2, CouplesTheSquareRootOfTheClassicProbability) {
+    for (const double coupling : {1.0, 2.0, 4.0}) {
+        DualPi2Queue queue(DualPi2Options{.alpha_hz = 0.01, .beta_hz = 0, .coupling = coupling, .step = 1_s});
+        // A little more than can leave, of classic packets: the probability rises slowly, and is the same for both.
+        const Through seen = offered_to(queue, 8, 1, Ecn::Ect0, 2_s);
+        const double p = queue.base_probability();
+        ASSERT_GT(p, 0.01);
+        EXPECT_DOUBLE_EQ(queue.classic_probability(), std::min(p * p, 1 / (coupling * coupling)));
+        EXPECT_DOUBLE_EQ(queue.coupled_probability(), std::min(coupling * p, 1.0));
+        EXPECT_GT(seen.scalable_marked, seen.classic_marked);
+    }
+}
+
+// Below the step nothing but the coupling marks, above it everything; a packet alone is never late.
+TEST(DualPi2, MarksTheLowLatencyQueueFromTheStepOn) {
+    LinkSpec spec = link_spec();
+    spec.discipline = DualPi2Options{.step = 3_ms};
+    LinkDriver driver(spec);
+    for (std::uint32_t i = 0; i < 8; ++i) {
+        Packet p = packet(i);
+        p.set_ecn(Ecn::Ect1);
+        driver.offer(p, Nanos(0));
+    }
+    driver.run_until(1_s);
+    ASSERT_EQ(driver.arrived.size(), 8u);
+    for (const Delivery& d : driver.arrived)
+        EXPECT_EQ(d.packet.ecn() == Ecn::Marked, d.packet.seq > 3 && d.packet.seq < 7) << d.packet.seq;
+}
+
+TEST(DualPi2, GivesATenthToClassicPacketsWhateverOthersSend) {
+    DualPi2Queue queue(DualPi2Options{.alpha_hz = 0, .beta_hz = 0});
+    const Through seen = offered_to(queue, 8, 8, Ecn::Ect0, 400_ms);
+    EXPECT_NEAR(static_cast<double>(seen.classic_sent) / static_cast<double>(seen.classic_sent + seen.scalable_sent),
+                0.1, 0.01);
+}
+
+// Senders that answer nothing: all that the L queue can do is done, and both drop what does not fit (appendix A.2).
+TEST(DualPi2, DropsWhenMarksDoNotHelp) {
+    DualPi2Queue queue{DualPi2Options{}};
+    const Through seen = offered_to(queue, 0, 12, Ecn::Ect0, 4_s);
+    EXPECT_EQ(queue.coupled_probability(), 1);
+    EXPECT_EQ(queue.classic_probability(), 0.25);
+    EXPECT_EQ(seen.scalable_marked, seen.scalable_sent);
+    EXPECT_GT(seen.dropped, 0);
 }
 
 // --- the ACE field ---------------------------------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from subflow_app.core.capture.headers import with_ecn
 from subflow_app.kernel.link_queue import NANOSECONDS, LinkQueue
 from subflow_app.kernel.plan import NetworkPlan
 
@@ -44,6 +45,8 @@ _PACKET_IGNORE_OUTGOING, _PACKET_STATISTICS, _SOL_PACKET = 23, 6, 263
 _SO_TIMESTAMPNS, _SO_RCVBUFFORCE = 35, 33
 _RECEIVE_BUFFER_BYTES = 16 << 20
 _ETHERNET_BYTES = 14
+# Where the ECN field stands in a frame, as its lower two bits, and what a mark makes of them.
+_ECN_AT, _MARKED = _ETHERNET_BYTES + 1, 3
 # As many packets are read in one go: deliveries that come due meanwhile wait no longer than that takes (some 0.2 ms).
 _READ_AT_ONCE = 16
 _LONGEST_WAIT_S = 0.05
@@ -95,7 +98,7 @@ class Emulator:
         self._input = _input_socket()
         self._late_ns = array.array("q")
         self._samples: list[list[list[float]]] = [[] for _ in plans]
-        self._baselines: list[list[tuple[int, int, int, float, float]]] = [[] for _ in plans]
+        self._baselines: list[list[tuple[int, int, int, int, float, float]]] = [[] for _ in plans]
         self._unknown_packets = 0
 
     def run(self) -> dict[str, Any]:
@@ -135,8 +138,10 @@ class Emulator:
             while due and due[0][0] <= now:
                 due_ns, _, frame, queues, hop, output, counts = pop(due)
                 if hop < len(queues):
-                    arrival = queues[hop].offer(due_ns, len(frame) - _ETHERNET_BYTES)
+                    arrival = queues[hop].offer(due_ns, len(frame) - _ETHERNET_BYTES, frame[_ECN_AT] & _MARKED)
                     if arrival is not None:
+                        if queues[hop].has_marked:
+                            frame = _marked(frame)
                         ordinal += 1
                         push(due, (arrival, ordinal, frame, queues, hop + 1, output, counts))
                     elif counts is not None:
@@ -169,8 +174,10 @@ class Emulator:
                 came = seconds * NANOSECONDS + nanoseconds - offset
                 if counts is not None:
                     counts[0] += 1
-                arrival = queues[0].offer(came, len(frame) - _ETHERNET_BYTES)
+                arrival = queues[0].offer(came, len(frame) - _ETHERNET_BYTES, frame[_ECN_AT] & _MARKED)
                 if arrival is not None:
+                    if queues[0].has_marked:
+                        frame = _marked(frame)
                     ordinal += 1
                     push(due, (arrival, ordinal, frame, queues, 1, output, counts))
                 elif counts is not None:
@@ -193,7 +200,8 @@ class Emulator:
                 plan, queues = self._plans[number], self._queues[number]
                 if count == 0:
                     self._baselines[number] = [
-                        (q.packets_in, q.drops_queue, q.drops_random, q.busy_until(at), q.queue_ns) for q in queues
+                        (q.packets_in, q.drops_queue, q.drops_random, q.marks, q.busy_until(at), q.queue_ns)
+                        for q in queues
                     ]
                     for q in queues:
                         q.max_queue_pkts = q.queue_pkts(at)
@@ -219,13 +227,14 @@ class Emulator:
         end_ns = self._start_ns + round(plan.duration_s * NANOSECONDS)
         links = []
         for link, q, base in zip(plan.links, queues, self._baselines[number], strict=True):
-            _, drops_queue, drops_random, busy, queue_ns = base
+            _, drops_queue, drops_random, marks, busy, queue_ns = base
             links.append(
                 {
                     "name": link.name,
                     "utilisation": (q.busy_until(end_ns) - busy) / measured_ns,
                     "drops_queue": q.drops_queue - drops_queue,
                     "drops_random": q.drops_random - drops_random,
+                    "marks": q.marks - marks,
                     "mean_queue_pkts": (q.queue_ns - queue_ns) / measured_ns,
                     "max_queue_pkts": q.max_queue_pkts,
                 }
@@ -239,6 +248,10 @@ class Emulator:
             packets.bind((interface, 0))
             self._sockets[interface] = packets
         return self._sockets[interface]
+
+
+def _marked(frame: bytes) -> bytes:
+    return frame[:_ETHERNET_BYTES] + with_ecn(frame[_ETHERNET_BYTES:], _MARKED)
 
 
 def _input_socket() -> socket.socket:

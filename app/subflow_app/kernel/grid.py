@@ -2,7 +2,8 @@
 
 Each loss meets each rate once per controller, with the RTTs rotating, so that every value of each meets every other's
 neighbours without running all 48 combinations. Queues hold a bandwidth-delay product, but 20 packets at least. Then
-there are transfers from 10 kB to 3 MB over one of these paths, which end within slow start or soon after it.
+there are transfers from 10 kB to 3 MB over one of these paths, which end within slow start or soon after it, and paths
+whose queue marks packets (ECN) instead of dropping them.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ _LINK = """
 ends = ["sender", "receiver"]
 rate = "{rate_kbit}kbit/s"
 delay = "{delay_ms:g}ms"
-queue = "{queue_pkts}pkt"
+queue = {queue}
 loss = "{loss:g}%"
 reverse = {{ queue = "1000pkt", loss = 0 }}
 """
@@ -62,12 +63,14 @@ class GridCase:
     is_mptcp: bool = False
     is_short: bool = False
     size_kb: int | None = None
+    has_ecn: bool = False
 
     @property
     def name(self) -> str:
         """What tables call it, e.g. ``cubic 20Mbit/s 50ms 0.5%``, ``2 × cubic ...``, ``... short``, ``... 30kB``."""
         many = "2 × " if self.is_mptcp else ""
-        length = " short" if self.is_short else "" if self.size_kb is None else f" {self.size_kb}kB"
+        length = " short" if self.is_short else " ecn" if self.has_ecn else ""
+        length = length if self.size_kb is None else f" {self.size_kb}kB"
         return f"{many}{self.controller} {self.rate_mbit}Mbit/s {self.rtt_ms}ms {self.loss_percent:g}%{length}"
 
     @property
@@ -89,7 +92,7 @@ class GridCase:
                 name=name,
                 rate_kbit=rate_kbit,
                 delay_ms=rtt_ms / 2,
-                queue_pkts=max(_LEAST_QUEUE_PKTS, math.ceil(rate_kbit * rtt_ms / _WIRE_BITS)),
+                queue=self._queue(max(_LEAST_QUEUE_PKTS, math.ceil(rate_kbit * rtt_ms / _WIRE_BITS))),
                 loss=self.loss_percent,
             )
             for name, rate_kbit, rtt_ms in paths
@@ -105,11 +108,19 @@ class GridCase:
             paths="[" + ", ".join(f'["{name}"]' for name, _, _ in paths) + "]",
             scheduler='scheduler = "linux-mptcp"\n' if self.is_mptcp else "",
             size="" if self.size_kb is None else f'size = "{self.size_kb}kB"\n',
+        ) + ('[transport]\necn = "rfc3168"\n' if self.has_ecn else "")
+
+    def _queue(self, pkts: int) -> str:
+        """With marks for a tenth of the packets at a full product, and room for four."""
+        if not self.has_ecn:
+            return f'"{pkts}pkt"'
+        return (
+            f'{{ discipline = "red", ecn = true, min = "{pkts // 2}pkt", max = "{pkts}pkt", limit = "{4 * pkts}pkt" }}'
         )
 
 
 def grid_cases() -> Iterator[GridCase]:
-    """All cases: those of one path, the starts (5 s, warm-up included), transfers, and those of two paths."""
+    """All cases: of one path, the starts (5 s, warm-up included), transfers, with ECN, and of two paths."""
     for controller in CONTROLLERS:
         for i, loss in enumerate(LOSSES_PERCENT):
             for j, rate in enumerate(RATES_MBIT):
@@ -120,6 +131,9 @@ def grid_cases() -> Iterator[GridCase]:
     for controller in CONTROLLERS:
         for size_kb in TRANSFERS_KB:
             yield GridCase(controller, 10, 100, 0.0, size_kb=size_kb)
+    for controller in ("newreno", "cubic"):  # bbr does not answer marks
+        for rate, rtt in ((20, 50), (5, 100), (50, 20)):
+            yield GridCase(controller, rate, rtt, 0.0, has_ecn=True)
     for controller in CONTROLLERS:
         for rate, rtt, loss in ((20, 50, 0.0), (5, 100, 0.5), (20, 20, 1.0)):
             yield GridCase(controller, rate, rtt, loss, is_mptcp=True)

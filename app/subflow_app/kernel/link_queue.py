@@ -20,7 +20,9 @@ class LinkQueue:
     Attributes:
         packets_in: packets offered.
         drops_random: lost at random.
-        drops_queue: dropped because the queue was full.
+        drops_queue: dropped because the queue was full, or early by RED.
+        marks: packets that RED marked instead.
+        has_marked: whether it did so with the packet offered last.
         busy_ns: time the transmitter is engaged by the accepted packets, past or still to come.
         max_queue_pkts: most packets in the queue, the one in service included.
     """
@@ -33,14 +35,17 @@ class LinkQueue:
         "delay_ns",
         "drops_queue",
         "drops_random",
+        "has_marked",
         "limit_bytes",
         "limit_pkts",
         "loss",
+        "marks",
         "max_queue_pkts",
         "ns_per_byte",
         "packets_in",
         "queue_ns",
         "random",
+        "red",
     )
 
     def __init__(self, plan: LinkPlan, seed: int) -> None:
@@ -49,6 +54,9 @@ class LinkQueue:
         self.limit_pkts = plan.limit_pkts
         self.limit_bytes = plan.limit_bytes
         self.loss = plan.loss
+        self.red = plan.red
+        self.marks = 0
+        self.has_marked = False
         # A stream per link direction, so that another link or flow does not change this one's luck.
         self.random = random.Random(f"{seed}/{plan.name}").random
         self._departures: deque[tuple[float, int]] = deque()
@@ -61,12 +69,13 @@ class LinkQueue:
         self.queue_ns = 0.0
         self.max_queue_pkts = 0
 
-    def offer(self, now_ns: float, size_bytes: int) -> float | None:
+    def offer(self, now_ns: float, size_bytes: int, ecn: int = 0) -> float | None:
         """A packet comes to the link.
 
         Args:
             now_ns: when, not before the packet offered last.
             size_bytes: on the wire, IP header included.
+            ecn: the field of its IP header; 0: it cannot be marked.
 
         Returns:
             When it arrives at the far end, ns; None if it is lost or does not fit.
@@ -78,11 +87,18 @@ class LinkQueue:
         if not self.ns_per_byte:
             return now_ns + self.delay_ns
         queued = self.queue_pkts(now_ns)
+        self.has_marked = False
+        if self.red is not None and self.random() < self.red.probability(queued):
+            if not (self.red.marks and ecn):
+                self.drops_queue += 1
+                return None
+            self.has_marked = True
         if (self.limit_pkts is not None and queued >= self.limit_pkts) or (
             self.limit_bytes is not None and self._queue_bytes + size_bytes > self.limit_bytes
         ):
             self.drops_queue += 1
             return None
+        self.marks += self.has_marked
         service_ns = size_bytes * self.ns_per_byte
         departure_ns = max(now_ns, self._free_at_ns) + service_ns
         self._free_at_ns = departure_ns

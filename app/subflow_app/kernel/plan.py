@@ -21,6 +21,9 @@ HEADER_BYTES = 52
 CONGESTION_CONTROLS: Mapping[str, str] = {"newreno": "reno", "cubic": "cubic", "bbr": "bbr", "vegas": "vegas"}
 """Our controllers that the kernel has too, with its names."""
 
+ECN_MODES: Mapping[str, int] = {"off": 0, "rfc3168": 1}
+"""Values of `[transport] ecn` that the kernel has too, with its own of net.ipv4.tcp_ecn."""
+
 SCHEDULERS = ("linux-mptcp", "minrtt")
 """Our schedulers that stand for the kernel's: its own, and the usual one, so that a scenario need not name any."""
 
@@ -31,11 +34,41 @@ MAX_CONNECTIONS = 64
 MAX_TOTAL_RATE_BPS = 100e6
 """What one core emulates in time, all copies of a network together, bit/s."""
 _LINK_FIELDS = frozenset({"rate_bps", "delay_s", "queue", "loss"})
-_QUEUE_FIELDS = frozenset({"discipline", "limit_pkts", "limit_bytes"})
+_QUEUE_FIELDS = frozenset({"discipline", "limit_pkts", "limit_bytes", "options"})
 _FLOW_FIELDS = frozenset(
     {"name", "kind", "source", "destination", "controller", "scheduler", "paths", "count", "start_s", "stop_s"}
     | {"size_bytes", "recv_buffer_bytes"}
 )
+
+
+@dataclass(frozen=True, slots=True)
+class RedPlan:
+    """Random early detection by the queue as it is, as `subflow_sim.queue_params` has it.
+
+    Attributes:
+        min_pkts: below it nothing is dropped.
+        max_pkts: at it `max_p` is.
+        max_p: share of packets.
+        gentle: whether the share grows to 1 at twice `max_pkts`, instead of jumping there.
+        marks: whether packets that can be marked are, instead.
+    """
+
+    min_pkts: float
+    max_pkts: float
+    max_p: float
+    gentle: bool
+    marks: bool
+
+    def probability(self, queue_pkts: int) -> float:
+        """Share of the packets that find so many which is dropped or marked."""
+        if queue_pkts < self.min_pkts:
+            return 0.0
+        if queue_pkts < self.max_pkts:
+            return self.max_p * (queue_pkts - self.min_pkts) / (self.max_pkts - self.min_pkts)
+        if not self.gentle or queue_pkts >= 2 * self.max_pkts:
+            return 1.0
+        return self.max_p + (1 - self.max_p) * (queue_pkts - self.max_pkts) / self.max_pkts
+
 
 MIN_MTU_BYTES, MAX_MTU_BYTES = 576, 9000
 
@@ -51,6 +84,7 @@ class LinkPlan:
         limit_pkts: packets that fit, the one in service included; None: unlimited.
         limit_bytes: wire bytes that fit, likewise.
         loss: probability that a packet is lost before the queue.
+        red: what the queue does before it is full; None: nothing.
     """
 
     name: str
@@ -59,6 +93,7 @@ class LinkPlan:
     limit_pkts: int | None
     limit_bytes: int | None
     loss: float
+    red: RedPlan | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +145,7 @@ class NetworkPlan:
         mtu_bytes: largest IP packet.
         seed: of the random losses.
         socket_buffer_bytes: upper bound of the kernel's send and receive buffer autotuning.
+        ecn: net.ipv4.tcp_ecn of its hosts.
     """
 
     links: tuple[LinkPlan, ...]
@@ -120,6 +156,7 @@ class NetworkPlan:
     mtu_bytes: int
     seed: int
     socket_buffer_bytes: int
+    ecn: int = 0
 
     def base_rtt_s(self, path: PathPlan) -> float:
         """Propagation there and back, s."""
@@ -156,7 +193,10 @@ class NetworkPlan:
             FlowPlan(**flow | {"paths": tuple(PathPlan(*map(tuple, path.values())) for path in flow["paths"])})
             for flow in document["flows"]
         ]
-        links = tuple(LinkPlan(**link) for link in document["links"])
+        links = tuple(
+            LinkPlan(**link | {"red": None if link["red"] is None else RedPlan(**link["red"])})
+            for link in document["links"]
+        )
         return cls(**{**document, "links": links, "flows": tuple(flows)})
 
 
@@ -188,6 +228,7 @@ def plan_network(
                     side.queue.limit_pkts,
                     side.queue.limit_bytes,
                     side.loss,
+                    _red(side),
                 )
             )
     index_of = {link.name: index for index, link in enumerate(links)}
@@ -215,6 +256,7 @@ def plan_network(
         mtu_bytes=scenario.mss_bytes + HEADER_BYTES,
         seed=seed,
         socket_buffer_bytes=socket_buffer_bytes,
+        ecn=ECN_MODES[_ecn(scenario)],
     )
     if plan.total_rate_bps > MAX_TOTAL_RATE_BPS:
         raise InputError(
@@ -251,8 +293,21 @@ def _path(links: Mapping[str, Link], index_of: Mapping[str, int], source: str, p
     return PathPlan(path, tuple(data), tuple(reversed(acks)))
 
 
+def _ecn(scenario: Scenario) -> str:
+    return str(scenario.transport.get("ecn", "off"))  # the default of all profiles
+
+
+def _red(side: LinkDirection) -> RedPlan | None:
+    if side.queue.discipline != "red":
+        return None
+    options: Mapping[str, Any] = side.queue.options
+    return RedPlan(options["min"], options["max"], options["max_p"], options["gentle"], "ecn" in options)
+
+
 def _problems(scenario: Scenario) -> Iterator[str]:
     """What has no counterpart in the kernel or the emulator, a line each."""
+    if _ecn(scenario) not in ECN_MODES:
+        yield f'transport: ecn = "{_ecn(scenario)}"; supported: {", ".join(ECN_MODES)}'
     if scenario.events:
         yield f"events: {len(scenario.events)} timed changes; supported: none, links stay as they are"
     if scenario.start_jitter_s > 0:
@@ -299,8 +354,11 @@ def _flow_problems(flow: Flow) -> Iterator[str]:
 
 
 def _link_problems(where: str, side: LinkDirection) -> Iterator[str]:
-    if side.queue.discipline != "droptail":
-        yield f'{where}: queue discipline = "{side.queue.discipline}"; supported: droptail'
+    options: Mapping[str, Any] = side.queue.options
+    if side.queue.discipline not in ("droptail", "red"):
+        yield f'{where}: queue discipline = "{side.queue.discipline}"; supported: droptail, red'
+    elif options.get("mode", "instantaneous") != "instantaneous":
+        yield f'{where}: queue mode = "{options["mode"]}"; supported: instantaneous'
     elif (extra := _extra(side.queue, _QUEUE_FIELDS)) is not None:
         yield f"{where}: queue {extra}; supported: droptail with a limit in packets or bytes"
     if not isinstance(side.rate_bps, float | int | None):

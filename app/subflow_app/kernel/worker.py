@@ -132,6 +132,8 @@ def _settle_in(plan: NetworkPlan, addresses: list[str]) -> None:
     # Where /proc/sys is read-only the kernel's own defaults stand; they are what most machines run with.
     namespaces.set_sysctl("net.ipv4.tcp_no_metrics_save", "1")
     namespaces.set_sysctl("net.mptcp.enabled", "1")
+    if plan.ecn:
+        namespaces.set_sysctl("net.ipv4.tcp_ecn", str(plan.ecn))
     for name in ("tcp_rmem", "tcp_wmem"):
         least, usual, _ = (namespaces.read_sysctl(f"net.ipv4.{name}") or "4096 65536 0").split()
         most = max(plan.socket_buffer_bytes, int(least))

@@ -14,6 +14,7 @@
 #include "copa.h"
 #include "coupled_cubic.h"
 #include "cubic.h"
+#include "dctcp.h"
 #include "ddpg_mpcc.h"
 #include "dql_mptcp.h"
 #include "drl_cc.h"
@@ -23,6 +24,7 @@
 #include "mplibra.h"
 #include "newreno.h"
 #include "olia.h"
+#include "prague.h"
 #include "rl_explore.h"
 #include "scripted.h"
 #include "vegas.h"
@@ -32,8 +34,8 @@
 namespace subflow {
 
 using AnyController =
-    std::variant<NewReno, Cubic, Vegas, Bbr, Bbr3, Copa, Vivace, Ewtcp, Lia, Olia, Balia, CoupledCubic, WVegas,
-                 MpccLoss, MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra, RlExplore, Scripted>;
+    std::variant<NewReno, Cubic, Vegas, Bbr, Bbr3, Copa, Dctcp, Prague, Vivace, Ewtcp, Lia, Olia, Balia, CoupledCubic,
+                 WVegas, MpccLoss, MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra, RlExplore, Scripted>;
 
 // One of them. A class, so that whoever only carries one can declare it without including them all.
 class Controller : public AnyController {

@@ -33,6 +33,8 @@ _BY_CONTROLLER: Mapping[str, ColourKey] = {
     "bbr3": ColourKey(_GREEN, _OLIVE),
     "copa": ColourKey(_PURPLE, _OLIVE),
     "coupled-cubic": ColourKey(_BLUE, _OLIVE),
+    "dctcp": ColourKey(_ORANGE, _OLIVE),
+    "prague": ColourKey(_SKY, _OLIVE),
     "vivace": ColourKey(_ORANGE, _FAR),
     "ewtcp": ColourKey(_SKY, _FAR),
     **dict.fromkeys(("drl-cc", "dql-mptcp", "ddpg-mpcc", "mplibra", "rl-explore"), OURS),

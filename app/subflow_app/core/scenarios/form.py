@@ -16,9 +16,10 @@ from subflow_app.core.scenarios.form_text import completed, shown_unit, text_of
 from subflow_app.core.scenarios.outline import LISTS, event_texts, names_in, part_names, tables
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import Problem
-from subflow_sim.link_params import LINK_TABLES, QUEUE_LIMITS, QUEUE_TABLE
+from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.params import ARRIVALS_TABLE, SCRIPT_SECTIONS, SECTIONS, Algorithm, AlgorithmCatalog, Dimension, Param
 from subflow_sim.policy_library import NEUTRAL, RANDOM
+from subflow_sim.queue_params import QUEUE_LIMITS, QUEUE_TABLE
 from subflow_sim.scenario_model import Profile
 from subflow_sim.script_reader import algorithm_of
 from subflow_sim.transport_params import effective_transport

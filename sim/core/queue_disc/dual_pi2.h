@@ -1,0 +1,173 @@
+// DualPI2: two queues for one link, a short one for senders that answer marks in proportion, coupled to that of all
+// others so that each flow gets about the same.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "../memory.h"
+#include "../packet.h"
+#include "../ring.h"
+#include "../units.h"
+#include "codel.h"
+
+namespace subflow {
+
+// The defaults are those of RFC 9332 appendix A.1, with the step of its section 2.5.1.1 in place of a ramp.
+struct DualPi2Options {
+    Nanos target{15'000'000};  // delay of the classic queue
+    Nanos update{16'000'000};  // how often the probability changes
+    double alpha_hz = 0.16;    // by how much for a delay that is off the target
+    double beta_hz = 3.2;      // and for one that changes
+    double coupling = 2;       // k: marks of the L queue for each square root of one of the classic queue
+    Nanos step{1'000'000};     // what has waited longer in the L queue is marked
+};
+
+// Source: RFC 9332 appendix A, whose names stand in quotes; the scheduler is a weighted round robin as in Linux
+// sch_dualpi2.c, with a tenth for the classic queue. The L queue has what says ECT(1) or is marked already.
+class DualPi2Queue {
+public:
+    DualPi2Queue() = default;
+    explicit DualPi2Queue(const DualPi2Options& options) : options_(options) {}
+
+    std::int64_t pkts() const { return scalable_.packets.size() + classic_.packets.size(); }
+    Bytes bytes() const { return scalable_.size + classic_.size; }
+
+    void enqueue(const Waiting& waiting) {
+        advance(waiting.since);
+        const Ecn ecn = waiting.packet.ecn();
+        (ecn == Ecn::Ect1 || ecn == Ecn::Marked ? scalable_ : classic_).push(waiting);
+    }
+
+    // What to send now, none if everything was dropped or there was nothing. drop(waiting) gets what goes, and `marks`
+    // counts what is marked.
+    template <class Drop>
+    std::optional<Waiting> dequeue(Nanos now, Drop&& drop, std::int64_t& marks) {
+        advance(now);
+        while (pkts() != 0) {
+            const bool is_scalable = takes_scalable();
+            Waiting next = (is_scalable ? scalable_ : classic_).pop();
+            spend(next, is_scalable);
+            if (is_scalable ? !passes_scalable(next, now, marks) : !passes_classic(next, marks)) {
+                drop(next);
+                continue;
+            }
+            return next;
+        }
+        return std::nullopt;
+    }
+
+    template <class Drop>
+    void clear(Drop&& drop) {
+        for (Fifo* fifo : {&scalable_, &classic_})
+            while (!fifo->packets.empty()) drop(fifo->pop());
+    }
+
+    // Calls visit(waiting) for each packet: the L queue from its head on, then the other one.
+    template <class Visit>
+    void for_each(Visit&& visit) const {
+        for (const Fifo* fifo : {&scalable_, &classic_})
+            for (std::uint32_t pos = fifo->packets.begin_pos(); pos != fifo->packets.end_pos(); ++pos)
+                visit(fifo->packets[pos]);
+    }
+
+    // p': of it the classic queue marks or drops the square, and the L queue marks `coupling` times as much.
+    double base_probability() const { return base_; }
+    double classic_probability() const { return std::min(base_ * base_, most_classic()); }
+    double coupled_probability() const { return std::min(options_.coupling * base_, 1.0); }
+
+    std::size_t heap_bytes() const { return heap_bytes_of(scalable_.packets, classic_.packets); }
+
+private:
+    struct Fifo {
+        Ring<Waiting> packets;
+        Bytes size{};
+        void push(const Waiting& waiting) {
+            packets.push_back(waiting);
+            size += Bytes(waiting.packet.size);
+        }
+        Waiting pop() {
+            const Waiting head = packets.front();
+            packets.pop_front();
+            size -= Bytes(head.packet.size);
+            return head;
+        }
+        Nanos delay(Nanos now) const { return packets.empty() ? Nanos(0) : now - packets.front().since; }
+    };
+
+    // "p_Cmax": where the L queue marks everything, the classic one drops as much as its flows take.
+    double most_classic() const { return std::min(1 / (options_.coupling * options_.coupling), 1.0); }
+    bool is_overloaded() const { return options_.coupling * base_ >= 1; }
+
+    // Brings the probability up to `now`: what has waited was the same since the last packet came or went.
+    void advance(Nanos now) {
+        if (next_update_ > now) return;
+        if (pkts() == 0 && base_ == 0) {
+            next_update_ = now + options_.update;
+            last_delay_s_ = 0;
+            return;
+        }
+        for (; next_update_ <= now; next_update_ += options_.update) {
+            const double delay_s = to_seconds(std::max(scalable_.delay(next_update_), classic_.delay(next_update_)));
+            base_ += options_.alpha_hz * (delay_s - to_seconds(options_.target)) +
+                     options_.beta_hz * (delay_s - last_delay_s_);
+            base_ = std::clamp(base_, 0.0, 1.0);
+            last_delay_s_ = delay_s;
+        }
+    }
+
+    bool takes_scalable() const {
+        if (scalable_.packets.empty()) return false;
+        return classic_.packets.empty() || credit_ > 0;
+    }
+    // The classic queue gets kClassicShare of the link while both have something to send.
+    void spend(const Waiting& next, bool is_scalable) {
+        constexpr std::int64_t kClassicShare = 10;
+        if (is_scalable) {
+            if (!classic_.packets.empty()) credit_ -= kClassicShare * next.packet.size;
+        } else if (!scalable_.packets.empty()) {
+            credit_ += (100 - kClassicShare) * next.packet.size;
+        }
+    }
+
+    bool passes_scalable(Waiting& next, Nanos now, std::int64_t& marks) {
+        if (is_overloaded()) {
+            if (recurs(scalable_count_, classic_probability())) return false;
+            mark(next, marks);
+            return true;
+        }
+        // A packet that is alone waits for nobody but itself (RFC 9332 appendix A.1, "Th_len").
+        const bool is_late = now - next.since > options_.step && !scalable_.packets.empty();
+        if (recurs(scalable_count_, is_late ? 1 : coupled_probability())) mark(next, marks);
+        return true;
+    }
+    bool passes_classic(Waiting& next, std::int64_t& marks) {
+        if (!recurs(classic_count_, classic_probability())) return true;
+        if (is_overloaded() || next.packet.ecn() == Ecn::NotCapable) return false;
+        mark(next, marks);
+        return true;
+    }
+    static void mark(Waiting& next, std::int64_t& marks) {
+        if (next.packet.ecn() != Ecn::Marked && next.packet.mark()) ++marks;
+    }
+    // "recur": holds for that share of the calls, at even distances.
+    static bool recurs(double& count, double likelihood) {
+        count += likelihood;
+        if (count < 1) return false;
+        count -= 1;
+        return true;
+    }
+
+    DualPi2Options options_;
+    Fifo scalable_;
+    Fifo classic_;
+    double base_ = 0;
+    double last_delay_s_ = 0;
+    double scalable_count_ = 0;
+    double classic_count_ = 0;
+    std::int64_t credit_ = 0;
+    Nanos next_update_{};
+};
+
+}  // namespace subflow
