@@ -15,7 +15,7 @@ from subflow_app.cli.reproduce import seeds_option
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.core.errors import InputError
-from subflow_app.core.number_text import count_text, duration_text
+from subflow_app.core.number_text import counted, duration_text
 
 if TYPE_CHECKING:
     from subflow_app.core.assessing.job import Assessment
@@ -120,10 +120,10 @@ def _run(assessment: Assessment, *, is_quiet: bool, is_kept: bool) -> int:
     from subflow_app.cli.progress import in_background
 
     if not is_quiet:
-        runs = sum(each.progress.runs for each in assessment.criteria)
+        runs = counted(sum(each.progress.runs for each in assessment.criteria), "run")
         print_note(
-            f"{assessment.entrant.name}: {len(assessment.criteria)} criteria, {count_text(runs)} runs, and "
-            f"{len(assessment.searches)} searches; about {duration_text(assessment.expected_s)} on two cores"
+            f"{assessment.entrant.name}: {runs} for criteria, {counted(len(assessment.searches), 'claim')} to search; "
+            f"about {duration_text(assessment.expected_s)} on two cores"
         )
     outcome, signal_number = in_background(assessment, "assess")
     outcome.check()

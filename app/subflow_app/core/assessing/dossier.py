@@ -142,7 +142,8 @@ def _blocks(assessment: Assessment, results: Sequence[Results], command: str) ->
     if results:
         yield criteria_table(results)
     if assessment.searches:
-        yield Paragraph(f"Claims: {counts([search_judgement(each) for each in assessment.searches])}.")
+        judged = counts([search_judgement(each) for each in assessment.searches])
+        yield Paragraph(f"Claims, as far as networks were tried: {judged}.")
         yield searches_table(assessment.searches)
     else:
         yield Paragraph("No claim was searched.")
