@@ -48,8 +48,8 @@ public:
     static constexpr std::uint32_t kMostSendBuffer = 4'194'304;  // tcp_wmem[2]
     static constexpr std::uint32_t kPacketMemory = 4'352;        // what tcp_sndbuf_expand takes a packet to need
 
-    static constexpr RuleNumber kLinger{"linger_s", "how long the queue of the subflow would take at its mean rate"};
-    static constexpr RuleNumber kNextLinger{"next_linger_s", "the same of the next best subflow"};
+    static constexpr RuleNumber kLinger{"drain_s", "how long the queue of the subflow would take at its mean rate"};
+    static constexpr RuleNumber kNextLinger{"next_drain_s", "the same of the next best subflow"};
     static constexpr RuleNumber kQueuedBytes{"queued_bytes", "payload that it holds, in the network or unsent"};
     static constexpr RuleNumber kRate{"mean_rate_bytes", "its pacing rate in bytes/s, averaged over bursts"};
     static constexpr RuleNumber kBurst{"burst_bytes", "what may follow before the subflows are compared again"};
