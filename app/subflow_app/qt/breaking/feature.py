@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -288,7 +289,9 @@ class BreakFeature(Feature):
         elif told.fraction >= _MAKING_SMALL:
             what = tr("making what was found smaller")
         else:
-            what = tr("{time} to go", time=duration_text(told.eta_s))
+            # Of the whole search: what the job tells between two generations is the rest of one.
+            left_s = job.elapsed_s * (1 / told.fraction - 1) if told.fraction > 0 else math.nan
+            what = tr("{time} to go", time=duration_text(left_s))
         text = tr(
             "{tried} networks, the claim fails in {failed}, of {kinds} kinds: {what}",
             tried=search.tried,
