@@ -11,6 +11,7 @@ from subflow_app.core.breaking.counterexample import Counterexample
 from subflow_app.core.breaking.space import Space
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import fields
+from subflow_app.core.language import translatable
 from subflow_app.core.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ FOUND_COLUMNS: Sequence[Column[Counterexample]] = (
     Column("Confirmed", lambda each: "yes" if each.is_confirmed else "not in both profiles"),
 )
 
-METHOD = (
+METHOD = translatable(
     "The margin is the logarithm of the ratio of both sides of the claim: below 0 it fails, -0.69 is half of what it "
     "takes. Mean of ten seeds that the search has not seen, with a 95 % interval."
 )
