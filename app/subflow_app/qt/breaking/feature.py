@@ -56,6 +56,7 @@ class BreakFeature(Feature):
         self._job: BreakJob | None = None
         self._is_running = False
         self._is_paused = False
+        self._is_listed = False  # the search that goes on is in the list, and was chosen there
         self._stopped = threading.Event()
         self._looked_at = 0.0
         self._asked = self._reader_of("read what to break", self._on_question, self._on_refused)
@@ -131,7 +132,7 @@ class BreakFeature(Feature):
             return
         self.window.workspaces.go_to("break")
         minutes = self.content.form.minutes.value()
-        self._is_running, self._is_paused = True, False
+        self._is_running, self._is_paused, self._is_listed = True, False, False
         self._stopped.clear()
 
         def work() -> JobOutcome | None:
@@ -302,8 +303,8 @@ class BreakFeature(Feature):
         content.show_progress(told.fraction, text)
         if job.record is not None and time.monotonic() - self._looked_at > _MAP_S:
             self._looked_at = time.monotonic()
-            row = content.row
-            if row is None or row.record is None or row.record.id != job.record.id:
+            if not self._is_listed:  # once: after that somebody may look at another search meanwhile
+                self._is_listed = True
                 self._wanted = job.record.id
             self.read()
 
