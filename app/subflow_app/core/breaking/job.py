@@ -20,7 +20,7 @@ from subflow_app.core.breaking.search import GENERATION, RANDOM_GENERATIONS, Eli
 from subflow_app.core.breaking.space import Found, Points, Space
 from subflow_app.core.breaking.trial import Trial
 from subflow_app.core.errors import ArenaError
-from subflow_app.core.jobs.executors import ExecutorMaker, Shared, executor_maker
+from subflow_app.core.jobs.executors import Executor, ExecutorMaker, Shared, executor_maker
 from subflow_app.core.jobs.job import Batch
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.jobs.tasks import OnStart
@@ -38,7 +38,7 @@ FOUND = 5
 """Counterexamples that a search ends with, at most."""
 
 _CHUNK = 6  # networks that a task tries, at most
-_AT_ONCE = 20  # generations that are written together
+_WRITTEN_S = 2.0  # generations of so long are written together
 _SHRINKING_S = 15.0  # of the time, at most; a tenth if that is less
 _SAME = 1e-6
 
@@ -143,6 +143,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         self._margins: list[float] = []
         self._shrunk: dict[int, Sequence[Counterexample]] = {}
         self._unwritten: list[Generation] = []
+        self._written_at = 0.0
 
     @property
     def record(self) -> SearchRecord | None:
@@ -228,7 +229,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
                 np.array(niches, np.uint8).tobytes(),
             )
         )
-        if len(self._unwritten) >= _AT_ONCE:
+        if time.monotonic() - self._written_at > _WRITTEN_S:
             self._write()
 
     def _take(self, points: Points, margins: Sequence[float], niches: Sequence[Niche]) -> None:
@@ -263,6 +264,15 @@ class BreakJob(Batch[_Tried | _Shrunk]):
             self._store.searches.put_found(self._record.id, [each.document() for each in kept])
         self._tell(share=1.0, eta_s=0.0)
 
+    def _tell_running(self, n_under_way: int, executor: Executor) -> None:
+        """How many are under way; how long it takes is known of the search as a whole, not of a generation."""
+        self._tell(
+            state=self._running_state,
+            under_way=min(n_under_way, executor.jobs),
+            jobs=executor.jobs,
+            elapsed_s=self.elapsed_s,
+        )
+
     def _task(self, item: _Tried | _Shrunk) -> Callable[[OnStart], Any]:
         if isinstance(item, _Tried):
             return partial(_try_nets, self.trial, item.nets)
@@ -287,6 +297,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         if self._record is not None and self._store is not None and (self._unwritten or self._started):
             self._store.searches.add(self._record.id, self._unwritten, self.elapsed_s)
         self._unwritten = []
+        self._written_at = time.monotonic()
 
 
 def _try_nets(trial: Trial, nets: Sequence[Network], _on_start: OnStart) -> list[float]:
