@@ -136,11 +136,18 @@ std::vector<std::uint64_t> signatures_of(const Combination& combination) {
     return signatures;
 }
 
-// A name behind which another algorithm stands would pass everything else.
+// A name behind which another algorithm stands would pass everything else. Some differ only where queues mark.
 TEST(Conformance, NoTwoControllersDoTheSame) {
     std::set<std::vector<std::uint64_t>> seen;
-    for (const AlgorithmChoice& controller : multipath_controllers())
-        EXPECT_TRUE(seen.insert(signatures_of({controller, {"minrtt", {}}})).second) << describe(controller);
+    for (const AlgorithmChoice& controller : multipath_controllers()) {
+        const Combination combination{controller, {"minrtt", {}}};
+        std::vector<std::uint64_t> signatures = signatures_of(combination);
+        Scenario marked = small_networks(combination).front().scenario;
+        for (LinkSpec& link : marked.links)
+            link.discipline = RedOptions{.min_pkts = 5, .max_pkts = 5, .gentle = false, .marks = true};
+        signatures.push_back(signature_of(marked));
+        EXPECT_TRUE(seen.insert(signatures).second) << describe(controller);
+    }
 }
 
 // Some differ only where pacing holds packets back.

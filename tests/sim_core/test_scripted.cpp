@@ -131,7 +131,7 @@ TEST(Scripted, AFailureTellsWhoseItIsAndWhen) {
 }
 
 // Any operations on any cells, forward jumps and loops: they end, stay in their frame, and are the same each time.
-ScriptProgram random_program(Draws& draws) {
+ScriptProgram random_program(subflow::Draws& draws) {
     constexpr Op kValues[]{Op::Move,
                            Op::Add,
                            Op::Subtract,
@@ -208,7 +208,7 @@ ScriptProgram random_program(Draws& draws) {
 }
 
 TEST(Scripted, RandomProgramsEndStayInTheirFrameAndAreTheSameEachTime) {
-    Draws draws(11);
+    subflow::Draws draws(11);
     int finished_runs = 0;
     for (int i = 0; i < 40; ++i) {
         std::shared_ptr<const ScriptProgram> program;
