@@ -61,7 +61,7 @@ def parse_trace(text: str) -> bytes:
 
 
 def _times_of(text: str) -> CountArray:
-    numbers = numbers_of(text, "")
+    numbers = numbers_of(text, "") if text.strip() else None
     if numbers is None or (numbers.size and (numbers.max() > _MAX_MS or (np.diff(numbers) < 0).any())):
         _refuse(text)
     if numbers is None or not numbers.size:

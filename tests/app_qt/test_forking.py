@@ -254,15 +254,17 @@ def test_the_controller_of_a_fork_has_options(qtbot: QtBot, window: MainWindow, 
     dialog = dialog_of(qtbot, window)
     dialog.thing.setCurrentIndex(dialog.thing.findData("flows.download"))
     assert dialog.controller is not None
-    assert dialog.options.placeholderText() == 'counting = "packets", arithmetic = "specification"'  # lia's
+    assert dialog.options.placeholderText() == (
+        'counting = "packets", arithmetic = "specification", hystart_plus_plus = false'
+    )  # lia's
     dialog.controller.setCurrentIndex(dialog.controller.findData("balia"))
     assert dialog.options.placeholderText() == (
-        'kernel_int = false, counting = "packets", arithmetic = "specification"'
+        'kernel_int = false, counting = "packets", arithmetic = "specification", hystart_plus_plus = false'
     )
     for wrong, said in (
         ("kernel_int", "name = value"),
         ("kernel_int = 3", "true or false"),
-        ("gamma = 1", 'allowed: "kernel_int", "counting", "arithmetic" or "name"'),
+        ("gamma = 1", 'allowed: "kernel_int", "counting", "arithmetic", "hystart_plus_plus" or "name"'),
     ):
         type_into(dialog.options, wrong)
         assert said in text_of(dialog, "fork_options_problem")

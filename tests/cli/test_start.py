@@ -23,6 +23,8 @@ COMMANDS = (
     "trainings",
     "labs",
     "leaderboard",
+    "break",
+    "assess",
     "library",
     "runs",
     "show",

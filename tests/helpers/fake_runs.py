@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
@@ -11,7 +12,7 @@ from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, deci
 from subflow_app.core.traces import LiveTraces, TraceMark
 from subflow_sim.scenario_model import Scenario
 
-RICH = make_scenario(make_flow("download", controller="mpcc-loss"))
+RICH = make_scenario(replace(make_flow("download", controller="mpcc-loss"), ecn="accecn"))
 """A scenario whose runs have every column that there is, and monitor intervals."""
 
 LEARNING = make_scenario(

@@ -126,7 +126,7 @@ WRONG = [
     ('"16Mbit/s"', '{ trace = "a", content = "2 1" }', "links.lte.rate.content", 18, "1 comes after 2", "ascending"),
     ('"16Mbit/s"', '{ trace = "a", content = "0 0" }', "links.lte.rate.content", 18, "lasts 0 ms", "greater than 0"),
     ('"16Mbit/s"', '{ trace = "a", content = " " }', "links.lte.rate.content", 18, "no delivery opportunity", "whole"),
-    ('"16Mbit/s"', '{ trace = "a", content = 5 }', "links.lte.rate.content", 18, "a whole number, not text", "lines"),
+    ('"16Mbit/s"', '{ trace = "a", content = 5 }', "links.lte.rate.content", 18, "a whole number, not text", "file"),
     ('"16Mbit/s"', '{ trace = "a", steps = [] }', "links.lte.rate.steps", 18, "unknown key", '"trace"'),
     ('"16Mbit/s"', "{}", "links.lte.rate.steps", 18, "missing", "steps"),
     ('"16Mbit/s"', "{ steps = [] }", "links.lte.rate.steps", 18, "no step", "steps"),

@@ -122,7 +122,7 @@ def test_without_its_policy_a_learner_stays_away_but_for_neutral() -> None:
     ("name", "told"),
     [
         ("cubc", r'no controller "cubc".*did you mean cubic'),
-        ("uncoupled", "allowed are newreno"),
+        ("uncoupled", "did you mean coupled-cubic?"),
         ("idle:rate=3", "idle has no options"),
         ("cubic:hystart", "not of the form KEY=VALUE"),
         ("cubic:speed=3", "speed"),

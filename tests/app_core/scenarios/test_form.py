@@ -343,9 +343,8 @@ def test_options_stand_in_a_group_of_their_algorithm_also_of_the_default_one(doc
     assert titles()[:4] == ["", "Transport", "Controller: uncoupled", "Scheduler: minrtt"]
     doc.set_value("flows.download.kind", "tcp")
     assert "Scheduler: minrtt" not in titles()
-    doc.set_value("flows.download.controller", "newreno")  # has no options
-    assert titles()[:2] == ["", "Transport"]
-    assert "Controller: newreno" not in titles()
+    doc.set_value("flows.download.controller", "newreno")
+    assert titles()[:3] == ["", "Transport", "Controller: newreno"]
 
 
 def test_uncoupled_shows_the_options_of_its_base_with_the_defaults_of_the_profile(doc: ScenarioDoc) -> None:
@@ -354,7 +353,7 @@ def test_uncoupled_shows_the_options_of_its_base_with_the_defaults_of_the_profil
         return {key.rsplit(".", 1)[1] for key in keys if key.startswith("flows.download.controller.")}
 
     doc.set_value("flows.download.controller", "uncoupled")
-    assert options() == {"base"}
+    assert options() == {"base", "hystart_plus_plus"}
     doc.set_value("flows.download.controller.base", "cubic")
     assert {"base", "hystart"} <= options()
     assert field(doc, "flows.download.controller.hystart").placeholder == "linux"

@@ -39,7 +39,7 @@ _TYPING_MS = 250
 _MAP_S = 4.0  # between two looks at what a search has tried that goes on
 _MAKING_SMALL = 0.9  # share from which on a search makes small what it has found
 _FILTERS = translatable("Table of all networks (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
-_ROOM = (430, 300)  # px
+_ROOM = (430, 240)  # px
 
 
 class BreakFeature(Feature):
