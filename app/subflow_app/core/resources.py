@@ -57,6 +57,30 @@ def is_to_read(path: Path) -> bool:
     return path.exists() and not path.is_dir()
 
 
+def file_or_shipped(
+    name_or_path: str, folder: str, suffix: str, names: Sequence[str], missing: str, listed: str
+) -> Path:
+    """The file for what the user typed: a path, or one of those that ship in a folder.
+
+    Args:
+        name_or_path: what the user typed.
+        folder: under ``assets/``.
+        suffix: of the files in it.
+        names: of those that ship.
+        missing: said of a name that nothing has.
+        listed: what there is, said where no name comes close.
+
+    Raises:
+        InputError: if it is neither.
+    """
+    path = Path(name_or_path)
+    if is_to_read(path):
+        return path
+    if name_or_path in names:
+        return resource_path(f"{folder}/{name_or_path}{suffix}")
+    raise InputError(f"{name_or_path}: {missing}; {way_on(name_or_path, names, listed)}")
+
+
 def way_on(name: str, known: Sequence[str], otherwise: str) -> str:
     """What to try in place of a name that nothing has: those that are close, or what is said otherwise."""
     close = difflib.get_close_matches(name, known, n=3)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -181,7 +181,7 @@ class _Held:
 
 @lru_cache(maxsize=4096)
 def _reference_bps(held: _Held) -> float:
-    return beside_bps(held.net, _run(held.net.reference()).summary())
+    return beside_bps(held.net, finished(held.net.reference()).summary())
 
 
 def judged(net: Network, scenario: Scenario) -> Outcome:
@@ -198,7 +198,7 @@ def judged_and_timed(net: Network, scenario: Scenario) -> tuple[Outcome, float]:
     """The same, and the CPU time that this thread took for each packet delivered in the run, s; NaN: there is none."""
     try:
         started = time.thread_time()
-        simulation = _run(scenario)
+        simulation = finished(scenario)
         packet_s = (time.thread_time() - started) / simulation.packets if simulation.packets else math.nan
         summary = simulation.summary()
         if not set(net.competes) & scenario.flows.keys():
@@ -278,19 +278,33 @@ def _paths_of(net: Network, name: str) -> list[tuple[str, int]]:
     return [(flow, ordinal) for ordinal in range(1, len(net.scenario.flows[flow].paths) + 1)]
 
 
-def _costs(flow: Mapping[str, Any], facts: Sequence[PathFacts]) -> tuple[float, float, float]:
-    """Mean of ln(1 + queueing delay / base RTT), mean of that ratio, and loss that is not the links' own."""
-    log_delay = queueing = sent = delivered = lost = 0.0
-    for subflow, path in zip(flow["subflows"], facts, strict=True):
-        sent += subflow["packets_sent"]
-        lost += subflow["packets_lost"] - subflow["packets_sent"] * path.loss
+def queueing_of(subflows: Iterable[tuple[Mapping[str, Any], PathFacts]]) -> tuple[float, float]:
+    """Mean of ln(1 + queueing delay / base RTT) and of that ratio, weighted by the packets that arrived.
+
+    Args:
+        subflows: each as a summary has it, with the facts of its path.
+
+    Returns:
+        0 and NaN if nothing arrived.
+    """
+    log_delay = queueing = delivered = 0.0
+    for subflow, path in subflows:
         if subflow["mean_rtt_s"] is not None and subflow["packets_delivered"] > 0:
             ratio = max(subflow["mean_rtt_s"] / path.base_rtt_s - 1, 0.0)
             delivered += subflow["packets_delivered"]
             log_delay += subflow["packets_delivered"] * math.log1p(ratio)
             queueing += subflow["packets_delivered"] * ratio
-    loss = max(lost / sent, 0.0) if sent > 0 else 0.0
-    return (log_delay / delivered, queueing / delivered, loss) if delivered else (0.0, math.nan, loss)
+    return (log_delay / delivered, queueing / delivered) if delivered else (0.0, math.nan)
+
+
+def _costs(flow: Mapping[str, Any], facts: Sequence[PathFacts]) -> tuple[float, float, float]:
+    """What `queueing_of` says, and loss that is not the links' own."""
+    subflows = list(zip(flow["subflows"], facts, strict=True))
+    sent = sum(subflow["packets_sent"] for subflow, _ in subflows)
+    lost = 0.0
+    for subflow, path in subflows:
+        lost += subflow["packets_lost"] - subflow["packets_sent"] * path.loss
+    return (*queueing_of(subflows), max(lost / sent, 0.0) if sent > 0 else 0.0)
 
 
 def _convergence_s(net: Network, simulation: Simulation) -> float:
@@ -312,7 +326,12 @@ def _convergence_s(net: Network, simulation: Simulation) -> float:
     return mean_of(times)
 
 
-def _run(scenario: Scenario) -> Simulation:
+def finished(scenario: Scenario) -> Simulation:
+    """A scenario, run to its end.
+
+    Raises:
+        SimulationError: if the run fails.
+    """
     from subflow_sim.simulation import Simulation
 
     simulation = Simulation(scenario, sample_interval_s=_SAMPLE_INTERVAL_S)

@@ -25,10 +25,10 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.errors import ArenaError, InputError
+from subflow_app.core.errors import ArenaError
 from subflow_app.core.experiments.axis import read_set
 from subflow_app.core.experiments.recipe import PAPERS
-from subflow_app.core.resources import find_scenario, is_to_read, resource_path, way_on
+from subflow_app.core.resources import file_or_shipped, find_scenario, resource_path
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_contents
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.toml_files import checked, prose, read_text, scenario_beside
@@ -130,13 +130,9 @@ def load_contest(id_or_path: str) -> Contest:
     Raises:
         InputError: if there is no such file or id; `ArenaError` with all that is wrong with it.
     """
-    path = Path(id_or_path)
-    if not is_to_read(path):
-        ids = contest_ids()
-        if id_or_path not in ids:
-            listed = f"allowed are {', '.join(ids)}"
-            raise InputError(f"{id_or_path}: no such contest; {way_on(id_or_path, ids, listed)}")
-        path = contests_folder() / f"{id_or_path}{CONTEST_SUFFIX}"
+    ids = contest_ids()
+    listed = f"allowed are {', '.join(ids)}"
+    path = file_or_shipped(id_or_path, "arena", CONTEST_SUFFIX, ids, "no such contest", listed)
     text = read_text(path, ArenaError, "a contest")
     return checked(text, path, ArenaError, lambda tree, report: _read(path, text, tree, report))
 

@@ -28,9 +28,9 @@ from typing import Any, Literal
 
 from subflow_app.core.breaking.measures import MEASURES
 from subflow_app.core.claims import Claim
-from subflow_app.core.errors import ClaimFileError, InputError
+from subflow_app.core.errors import ClaimFileError
 from subflow_app.core.expressions import ClaimError, Expression
-from subflow_app.core.resources import is_to_read, resource_path, way_on
+from subflow_app.core.resources import file_or_shipped, resource_path
 from subflow_app.core.scenarios.toml_edit import render
 from subflow_app.core.toml_files import checked, prose, read_text
 from subflow_sim.parameter import Param, kind_name
@@ -131,12 +131,17 @@ class ClaimFile:
     @property
     def how_bad(self) -> Expression | None:
         """What its `ratio` says; None: it has none."""
-        return Expression(self.ratio, MEASURES) if self.ratio else None
+        return _number(self.ratio) if self.ratio else None
 
 
 @lru_cache(maxsize=64)
 def _claim(holds: str) -> Claim:
     return Claim(holds, MEASURES)
+
+
+@lru_cache(maxsize=64)
+def _number(text: str) -> Expression:
+    return Expression(text, MEASURES)
 
 
 def claim_names() -> tuple[str, ...]:
@@ -150,12 +155,9 @@ def load_claim(name_or_path: str) -> ClaimFile:
     Raises:
         InputError: if there is no such file or name; `ClaimFileError` with all that is wrong with it.
     """
-    path = Path(name_or_path)
-    if not is_to_read(path):
-        names = claim_names()
-        if name_or_path not in names:
-            raise InputError(f"{name_or_path}: no such claim; {way_on(name_or_path, names, f'allowed are {names}')}")
-        path = resource_path(f"claims/{name_or_path}{SUFFIX}")
+    names = claim_names()
+    listed = f"allowed are {', '.join(names)}"
+    path = file_or_shipped(name_or_path, "claims", SUFFIX, names, "no such claim", listed)
     return read_claim(path.stem, read_text(path, ClaimFileError, "a claim"), path)
 
 

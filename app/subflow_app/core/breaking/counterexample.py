@@ -16,6 +16,7 @@ textbook = [-0.88, -0.87]
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -168,12 +169,13 @@ def found_counterexample(
     if not shrinking.margin < 0 or is_stopped() or not is_round(small):
         return None  # what fails with one exact number alone says little
     nets = {profile: network_of(scenario_of({**small, "profile": profile})) for profile in PROFILES}
-    own_profile = network_of(scenario_of(small)).scenario.profile
-    net = nets[own_profile]
-    confirmed = _confirmed(trial, nets)
-    if not all(margin < 0 for margin in confirmed[own_profile]):
-        return None
+    net = network_of(scenario_of(small))
     verdicts = [trial.verdict(each) for each in repetitions(net, UNSEEN_SEEDS)]
+    if not all(each.fails for each in verdicts):
+        return None
+    others = {profile: other for profile, other in nets.items() if profile != net.scenario.profile}
+    known = _confirmed(trial, others) | {net.scenario.profile: tuple(each.margin for each in verdicts)}
+    confirmed = {profile: known[profile] for profile in PROFILES}
     told = verdicts[0].told
     says = trial.claim.fails.format(
         entrant=trial.entrant.name,
@@ -267,10 +269,9 @@ def _text(trial: Trial, tree: Tree, says: str) -> str:
     lines += ["#", *(f"# {line}" for line in _wrapped(f"So this does not hold: {trial.claim.title}{source}."))]
     plain = {key: value for key, value in tree.items() if not isinstance(value, Mapping | list)}
     plain["name"] = f"{trial.claim.name}: {trial.entrant.name}"
-    lines += [f"{render_key(key)} = {_value(value)}" for key, value in plain.items() if key != "seed"]
-    for section in ("transport",):
-        if section in tree:
-            lines += ["", f"[{section}]", *_rows(tree[section])]
+    lines += [f"{render_key(key)} = {render(value)}" for key, value in plain.items() if key != "seed"]
+    if "transport" in tree:
+        lines += ["", "[transport]", *_rows(tree["transport"])]
     for section in ("nodes", "links", "flows", "controllers", "schedulers"):
         for name, table in tree.get(section, {}).items():
             lines += ["", f"[{section}.{render_key(name)}]", *_rows(table)]
@@ -300,14 +301,8 @@ def entered_text(text: str, entrant: Entrant) -> str:
 
 
 def _rows(table: Mapping[str, Any]) -> Iterator[str]:
-    return (f"{render_key(key)} = {_value(value)}" for key, value in table.items())
-
-
-def _value(value: Any) -> str:
-    return render(value)
+    return (f"{render_key(key)} = {render(value)}" for key, value in table.items())
 
 
 def _wrapped(text: str) -> Sequence[str]:
-    import textwrap
-
     return textwrap.wrap(text, _COMMENT_WIDTH)

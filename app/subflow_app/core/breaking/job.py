@@ -17,7 +17,7 @@ from subflow_app.core.breaking.claim_file import ClaimFile
 from subflow_app.core.breaking.counterexample import Counterexample, found_counterexample
 from subflow_app.core.breaking.niches import Niche, niche_of
 from subflow_app.core.breaking.search import GENERATION, RANDOM_GENERATIONS, Elite, Search
-from subflow_app.core.breaking.space import Found, Points, Space
+from subflow_app.core.breaking.space import Found, Space
 from subflow_app.core.breaking.trial import Trial
 from subflow_app.core.errors import ArenaError
 from subflow_app.core.jobs.executors import Executor, ExecutorMaker, Shared, executor_maker
@@ -208,7 +208,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
                 break  # another version of a library draws otherwise: it begins anew from here
             niches = np.frombuffer(known.niches, np.uint8).reshape(len(points), -1)
             margins = np.frombuffer(known.margins, "<f8").tolist()
-            self._take(points, margins, [Niche(*map(int, row)) for row in niches])
+            self.search.tell(points, margins, [Niche(*map(int, row)) for row in niches])
 
     def _try_generation(self) -> None:
         points = self.search.ask()
@@ -220,7 +220,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
             return
         niches = [niche_of(net) for net in nets]
         number = self.search.tried // GENERATION
-        self._take(points, self._margins, niches)
+        self.search.tell(points, self._margins, niches)
         self._unwritten.append(
             Generation(
                 number,
@@ -231,9 +231,6 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         )
         if time.monotonic() - self._written_at > _WRITTEN_S:
             self._write()
-
-    def _take(self, points: Points, margins: Sequence[float], niches: Sequence[Niche]) -> None:
-        self.search.tell(points, margins, niches)
 
     def _comment(self) -> None:
         """After the first networks: whether the claim can fail, and whether it can hold."""

@@ -12,8 +12,9 @@ from typing import Any, TypeAlias
 from subflow_app.core.expressions import Function, Missing, Value
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.path_facts import path_facts
-from subflow_sim.arena.utility import fair_shares
+from subflow_sim.arena.utility import fair_shares, queueing_of
 from subflow_sim.errors import SimulationError
+from subflow_sim.simulation import jain_index
 
 Summary: TypeAlias = Mapping[str, Any]
 
@@ -123,16 +124,13 @@ def _rtt(net: Network, summary: Summary) -> Value:
 
 def _queueing(net: Network, summary: Summary) -> Value:
     facts = path_facts(net.scenario)
-    weighted = delivered = 0.0
+    measured = []
     for flow in _tried(net, summary):
         base = flow["name"].partition(".")[0]
         paths = {path: facts[base, place] for place, path in enumerate(net.scenario.flows[base].paths, start=1)}
-        for subflow in flow["subflows"]:
-            if subflow["mean_rtt_s"] is not None and subflow["packets_delivered"] > 0:
-                ratio = max(subflow["mean_rtt_s"] / paths[tuple(subflow["path"])].base_rtt_s - 1, 0.0)
-                weighted += subflow["packets_delivered"] * ratio
-                delivered += subflow["packets_delivered"]
-    return weighted / delivered if delivered else Missing("nothing arrived")
+        measured += [(subflow, paths[tuple(subflow["path"])]) for subflow in flow["subflows"]]
+    _, queueing = queueing_of(measured)
+    return Missing("nothing arrived") if math.isnan(queueing) else queueing
 
 
 def _loss(net: Network, summary: Summary) -> Value:
@@ -143,8 +141,7 @@ def _loss(net: Network, summary: Summary) -> Value:
 
 def _jain(net: Network, summary: Summary) -> Value:
     rates = [flow["goodput_bps"] for flow in _tried(net, summary)]
-    squares = math.fsum(rate * rate for rate in rates)
-    return math.fsum(rates) ** 2 / (len(rates) * squares) if squares else Missing("nothing arrived")
+    return jain_index(rates) if any(rates) else Missing("nothing arrived")
 
 
 def _utilisation(net: Network, summary: Summary) -> Value:

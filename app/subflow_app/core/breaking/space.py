@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from subflow_app.core.breaking.trial import network_of
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import ArenaError, ClaimFileError, InputError
-from subflow_app.core.resources import find_scenario, is_to_read, resource_path, scenario_names, way_on
+from subflow_app.core.resources import file_or_shipped, find_scenario, resource_path, scenario_names
 from subflow_app.core.scenarios.toml_edit import TomlValue, read_toml
 from subflow_app.core.toml_files import prose
 from subflow_sim.arena.networks import Network
@@ -177,9 +177,12 @@ def load_space(name_or_path: str, vary: Sequence[str] = ()) -> Space:
         InputError: if there is none of that name; `ClaimFileError` with all that is wrong with it, if it draws
             nothing or has no mptcp flow.
     """
-    path = Path(name_or_path)
-    if not is_to_read(path):
-        path = _shipped(name_or_path)
+    names = space_names()
+    if name_or_path in scenario_names() and name_or_path not in names:
+        path = find_scenario(name_or_path)
+    else:
+        listed = f"allowed are {', '.join(names)}, a shipped scenario, or a scenario file"
+        path = file_or_shipped(name_or_path, "spaces", SUFFIX, names, "no such space of networks", listed)
     text = read_scenario_text(path)
     return space_of(text, path.stem, vary, path.parent)
 
@@ -203,16 +206,6 @@ def space_of(text: str, name: str, vary: Sequence[str] = (), folder: Path | None
     except ScenarioError as error:
         raise ClaimFileError(str(error)) from error
     return _space(name, text, scenario)
-
-
-def _shipped(name: str) -> Path:
-    names = space_names()
-    if name in names:
-        return resource_path(f"spaces/{name}{SUFFIX}")
-    if name in scenario_names():
-        return find_scenario(name)
-    listed = f"allowed are {', '.join(names)}, a shipped scenario, or a scenario file"
-    raise InputError(f"{name}: no such space of networks; {way_on(name, names, listed)}")
 
 
 def _space(name: str, text: str, scenario: Scenario) -> Space:

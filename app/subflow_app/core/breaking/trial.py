@@ -15,13 +15,13 @@ from subflow_app.core.claims import LARGEST_MARGIN
 from subflow_app.core.errors import ArenaError
 from subflow_app.core.expressions import Missing, Value
 from subflow_sim.arena.networks import Network
-from subflow_sim.errors import SimError, SimulationError
+from subflow_sim.arena.utility import finished
+from subflow_sim.errors import SimError
 from subflow_sim.scenario import Choice, Scenario
 
 Runner: TypeAlias = Callable[[Scenario], Mapping[str, Any]]
 """Makes a run of a scenario; its summary, as `Simulation.summary`. Raises `SimError` if it fails."""
 
-_SAMPLE_INTERVAL_S = 0.25
 _NOT_CLAIMED = LARGEST_MARGIN
 
 SEEDS = (1, 2, 3)
@@ -75,7 +75,8 @@ class Trial:
 
     def margin(self, net: Network) -> float:
         """By how much it holds in a network; NaN: it cannot be told."""
-        return self.verdict(net).margin
+        margin = _Runs(self, net, run).margin()
+        return math.nan if isinstance(margin, Missing) else margin
 
     def steady_margin(self, net: Network, below: float = 0.0) -> float:
         """The greatest margin of several repetitions, as soon as one is not below a number; NaN as `margin`."""
@@ -109,20 +110,25 @@ class _Runs:
         self._summaries: dict[str, Mapping[str, Any] | Missing] = {}
         self._problem = ""
 
-    def verdict(self) -> Verdict:
-        claim, condition = self._trial.claim.claim, self._trial.claim.condition
-        outside = 0.0 if condition is None else condition.margin(self._resolve)
-        if not isinstance(outside, Missing) and outside < 0 and condition is not None:
+    def margin(self) -> float | Missing:
+        claim = self._trial.claim
+        outside = 0.0 if claim.condition is None else claim.condition.margin(self._resolve)
+        if isinstance(outside, float) and outside < 0:
             # The nearer it is to where something is claimed, the better for a search.
-            return Verdict(_NOT_CLAIMED - outside, condition.evaluate(self._resolve).told)
-        margin = outside if isinstance(outside, Missing) else claim.margin(self._resolve)
-        told = claim.evaluate(self._resolve).told
-        if self._problem:
-            return Verdict(-LARGEST_MARGIN, told, reason=self._problem)
+            return _NOT_CLAIMED - outside
+        margin = outside if isinstance(outside, Missing) else claim.claim.margin(self._resolve)
+        return -LARGEST_MARGIN if self._problem else margin
+
+    def verdict(self) -> Verdict:
+        claim, margin = self._trial.claim, self.margin()
+        is_claimed = isinstance(margin, Missing) or margin <= LARGEST_MARGIN
+        said = claim.claim if is_claimed or claim.condition is None else claim.condition
+        told = said.evaluate(self._resolve).told
         if isinstance(margin, Missing):
             return Verdict(math.nan, told, reason=margin.reason)
-        how_bad = self._trial.claim.how_bad
-        ratio = math.exp(margin) if how_bad is None else how_bad.value(self._resolve)
+        if self._problem or not is_claimed:
+            return Verdict(margin, told, reason=self._problem)
+        ratio = math.exp(margin) if claim.how_bad is None else claim.how_bad.value(self._resolve)
         return Verdict(margin, told, ratio if isinstance(ratio, float) else math.nan)
 
     def case(self, name: str) -> Case:
@@ -225,12 +231,7 @@ def run(scenario: Scenario) -> Mapping[str, Any]:
     Raises:
         SimError: if it fails.
     """
-    from subflow_sim.simulation import Simulation
-
-    simulation = Simulation(scenario, sample_interval_s=_SAMPLE_INTERVAL_S)
-    if not simulation.run_until(scenario.duration_s):
-        raise SimulationError("the run was interrupted")
-    return simulation.summary()
+    return finished(scenario).summary()
 
 
 @cache

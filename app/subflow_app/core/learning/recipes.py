@@ -42,7 +42,7 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.errors import InputError, RecipeError
-from subflow_app.core.resources import is_to_read, resource_path, way_on
+from subflow_app.core.resources import file_or_shipped, resource_path
 from subflow_app.core.toml_files import checked, read_text, scenario_beside
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.report import Report, toml_text
@@ -155,15 +155,10 @@ def parse_seeds(text: str) -> tuple[int, ...]:
 
 
 def _find(name_or_path: str) -> Path:
-    path = Path(name_or_path)
-    if is_to_read(path):
-        return path
     names = recipe_names()
-    if name_or_path in names:
-        return resource_path(f"agents/recipes/{name_or_path}{RECIPE_SUFFIX}")
     listed = f"shipped recipes: {', '.join(names) or 'none'}"
-    close = way_on(name_or_path, names, listed)
-    raise InputError(f"{name_or_path}: no such recipe file and no shipped recipe of that name; {close}")
+    missing = "no such recipe file and no shipped recipe of that name"
+    return file_or_shipped(name_or_path, "agents/recipes", RECIPE_SUFFIX, names, missing, listed)
 
 
 def _read(path: Path, tree: Mapping[str, Any], report: Report) -> Recipe:

@@ -161,14 +161,14 @@ class ArenaFeature(Feature):
             return
         job = self._job
         if job is None:
-            self._content.show_progress(0.0, tr("Reading the arena …"))
+            self._content.bar.show_told(0.0, tr("Reading the arena …"))
             return
         told = job.progress
         left = duration_text(told.eta_s)
         text = tr(
             "{name}: {done} of {all} runs, {left} to go", name=told.doing, done=told.finished, all=told.runs, left=left
         )
-        self._content.show_progress(told.fraction, text)
+        self._content.bar.show_told(told.fraction, text)
 
     def _on_ended(self, problems: tuple[str, ...]) -> None:
         self._end()
@@ -184,7 +184,7 @@ class ArenaFeature(Feature):
         self._timer.stop()
         self._is_running, self._job = False, None
         if self._content is not None:
-            self._content.hide_progress()
+            self._content.bar.hide()
         self.read()
         self.changed.emit()
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QCheckBox, QProgressBar, QStackedWidget, QTableView, QTabWidget, QWidget
+from PySide6.QtWidgets import QCheckBox, QStackedWidget, QTableView, QTabWidget, QWidget
 
 from subflow_app.core.arena.arena_text import METHOD, told_of
 from subflow_app.core.arena.columns import COLUMNS
@@ -21,6 +21,7 @@ from subflow_app.qt.theme import muted, set_style, tab_style
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
+from subflow_app.qt.widgets.share_bar import ToldBar
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table, set_widths, sorting
 
@@ -44,9 +45,7 @@ class ArenaPanel(QWidget):
         self.quick = named(QCheckBox(tr("Quick form"), self), "arena_quick")
         self.quick.setToolTip(tr("Ten networks of each family and not twenty"))
         top = h_box(None, (self.families, 1), self.quick, *action_buttons(actions), margins=(6, 4, 6, 0))
-        self.bar = named(QProgressBar(self), "arena_progress", tr("Progress of the arena"))
-        self.bar.setRange(0, 1000)
-        self.bar.hide()
+        self.bar = named(ToldBar(self), "arena_progress", tr("Progress of the arena"))
         self.words = named(muted(Label(self, wordWrap=True)), "arena_words")
         self.words.setContentsMargins(8, 0, 8, 4)
 
@@ -137,16 +136,6 @@ class ArenaPanel(QWidget):
         """Names of the selected entrants, from top to bottom."""
         rows = sorted(index.row() for index in self.table.selectionModel().selectedRows())
         return tuple(str(self._sorted.index(row, NAME).data()) for row in rows)
-
-    def show_progress(self, fraction: float, text: str) -> None:
-        """How far the runs are."""
-        self.bar.setValue(round(1000 * fraction))
-        self.bar.setFormat(text)
-        self.bar.show()
-
-    def hide_progress(self) -> None:
-        """Nothing goes on."""
-        self.bar.hide()
 
     def _select(self, names: Sequence[str]) -> None:
         selection = self.table.selectionModel()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Callable
@@ -282,7 +281,7 @@ class BreakFeature(Feature):
         if content is None:
             return
         if job is None:
-            content.show_progress(0.0, tr("Reading what was tried …"))
+            content.bar.show_told(0.0, tr("Reading what was tried …"))
             return
         told, search = job.progress, job.search
         if self._is_paused:
@@ -290,9 +289,7 @@ class BreakFeature(Feature):
         elif told.fraction >= _MAKING_SMALL:
             what = tr("making what was found smaller")
         else:
-            # Of the whole search: what the job tells between two generations is the rest of one.
-            left_s = job.elapsed_s * (1 / told.fraction - 1) if told.fraction > 0 else math.nan
-            what = tr("{time} to go", time=duration_text(left_s))
+            what = tr("{time} to go", time=duration_text(told.eta_s))
         text = tr(
             "{tried} networks, the claim fails in {failed}, of {kinds} kinds: {what}",
             tried=search.tried,
@@ -300,7 +297,7 @@ class BreakFeature(Feature):
             kinds=sum(each.margin < 0 for each in list(search.elites.values())),
             what=what,
         )
-        content.show_progress(told.fraction, text)
+        content.bar.show_told(told.fraction, text)
         if job.record is not None and time.monotonic() - self._looked_at > _MAP_S:
             self._looked_at = time.monotonic()
             if not self._is_listed:  # once: after that somebody may look at another search meanwhile
@@ -330,7 +327,7 @@ class BreakFeature(Feature):
             self._wanted = self._job.record.id
         self._is_running, self._is_paused, self._job = False, False, None
         if self._content is not None:
-            self._content.hide_progress()
+            self._content.bar.hide()
         self.read()
         self.changed.emit()
 

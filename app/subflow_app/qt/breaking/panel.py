@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QHeaderView, QProgressBar, QSplitter, QTableView, QTabWidget, QWidget
+from PySide6.QtWidgets import QHeaderView, QSplitter, QTableView, QTabWidget, QWidget
 
 from subflow_app.core.breaking.break_text import METHOD, margin_text
 from subflow_app.core.breaking.counterexample import PROFILES, Counterexample
@@ -24,6 +24,7 @@ from subflow_app.qt.sweeps.plots.parallel_chart import ParallelChart
 from subflow_app.qt.theme import current_tokens, follow_theme, muted, set_style, tab_style
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.choice import Choice
+from subflow_app.qt.widgets.share_bar import ToldBar
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, split, v_box
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
 from subflow_store.searches import SearchRecord
@@ -99,9 +100,7 @@ class BreakPanel(QWidget):
         self.shown: Shown | None = None
         self._order: tuple[str, ...] = ()
         self.form = BreakForm(asking, self)
-        self.bar = named(QProgressBar(self), "break_progress", tr("Progress of the search"))
-        self.bar.setRange(0, 1000)
-        self.bar.hide()
+        self.bar = named(ToldBar(self), "break_progress", tr("Progress of the search"))
         self.words = named(muted(Label(self, wordWrap=True)), "break_words")
         self.words.setContentsMargins(8, 2, 8, 4)
 
@@ -212,16 +211,6 @@ class BreakPanel(QWidget):
         self._draw_map()
         self._draw_lines()
         self._say(shown)
-
-    def show_progress(self, fraction: float, text: str) -> None:
-        """How far the search is."""
-        self.bar.setValue(round(1000 * fraction))
-        self.bar.setFormat(text)
-        self.bar.show()
-
-    def hide_progress(self) -> None:
-        """Nothing goes on."""
-        self.bar.hide()
 
     def _on_chosen(self) -> None:
         row = self.row

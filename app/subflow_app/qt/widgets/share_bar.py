@@ -17,3 +17,19 @@ class ShareBar(QProgressBar):
     def show_share(self, share: float) -> None:
         """Shows how much is done, 0 to 1."""
         self.setValue(round(_STEPS * share))
+
+
+class ToldBar(ShareBar):
+    """With what goes on as a text in it; there only while something does."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        """Nothing goes on."""
+        super().__init__(parent)
+        self.setTextVisible(True)
+        self.hide()
+
+    def show_told(self, share: float, text: str) -> None:
+        """Shows how much is done, 0 to 1, and what goes on."""
+        self.show_share(share)
+        self.setFormat(text)
+        self.show()
