@@ -34,7 +34,6 @@ UNITS = ("ms", "us", "s")
 _SCALES = {"ms": 1e-3, "us": 1e-6, "s": 1.0}
 _MAX_S = 10.0
 _MIXED_FACTOR = 1000
-_SMALL = 4_000_000
 _ALLOWED = "one delay per line"
 
 
@@ -68,8 +67,7 @@ def parse_delays(text: str, unit: str, interval_s: float) -> tuple[bytes, float]
         message = f"line {line}: a delay of {values_s[line - 1]:g} s; are the numbers in another unit?"
         raise ParamError(message, f'at most {_MAX_S:g} s, or unit = "us"')
     delays = np.round(values_s * 1e6).astype(np.uint32)
-    if len(text) > _SMALL:
-        check_packed_size(delays)
+    check_packed_size(text, delays)
     return delays.tobytes(), interval_s
 
 

@@ -31,7 +31,6 @@ OPPORTUNITY_BYTES = 1500
 
 _MAX_MS = 10**9
 _MAX_RATE_BPS = 1e12
-_SMALL = 4_000_000  # what a stored run keeps of fewer bytes of text is never too much
 _ALLOWED = "whole milliseconds in ascending order, one per line"
 
 
@@ -55,8 +54,7 @@ def parse_trace(text: str) -> bytes:
         times = _opportunities(text)
     else:
         times = _times_of(text)
-    if len(text) > _SMALL:
-        check_packed_size(times)
+    check_packed_size(text, times)
     return times.tobytes()
 
 

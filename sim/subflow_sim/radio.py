@@ -81,8 +81,7 @@ class Radio:
         for number, at_ns in enumerate(times):
             if gap_ns:
                 yield at_ns, at_ns + gap_ns
-            draws = (_core.draw(f"handover {what} {name}", self.seed, number) for what in ("delay", "rate"))
-            more, less = draws
+            more, less = (_core.draw(f"handover {what} {name}", self.seed, number) for what in ("delay", "rate"))
             delay_ns = nanos(side.delay_s + more * handover.delay_s) if handover.delay_s else None
             rate_bps = None
             if handover.rate < 1 and side.rate_bps is not None:

@@ -36,6 +36,7 @@ CountArray = npt.NDArray[np.uint32]
 
 _PACKED = "packed:"
 _MOST_AS_TEXT = 2000
+_NEVER_TOO_MUCH = 4_000_000  # characters, of which a stored run keeps little enough whatever they are
 _HOLE_FACTOR = 10
 _HOLE_S = 1.0
 _TIMES: Mapping[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
@@ -202,8 +203,10 @@ def unpacked(text: str) -> CountArray:
     return numbers.astype(np.uint32)
 
 
-def check_packed_size(numbers: CountArray) -> None:
-    """Raise ParamError if a stored run could not keep them."""
+def check_packed_size(text: str, numbers: CountArray) -> None:
+    """Raise ParamError if a stored run could not keep the numbers of a text."""
+    if len(text) <= _NEVER_TOO_MUCH:
+        return
     size = len(packed_text(numbers))
     if size > MAX_PACKED_BYTES:
         raise ParamError(
