@@ -14,6 +14,7 @@ from subflow_app.core.breaking.counterexample import PROFILES, UNSEEN_SEEDS, of_
 from subflow_app.core.breaking.job import BreakJob, Question
 from subflow_app.core.breaking.niches import Niche
 from subflow_app.core.breaking.search import GENERATION, RANDOM_GENERATIONS, Search
+from subflow_app.core.breaking.search_map import SearchMap
 from subflow_app.core.breaking.shrinking import is_round
 from subflow_app.core.breaking.space import load_space
 from subflow_app.core.scenarios.toml_edit import read_toml
@@ -134,3 +135,16 @@ def test_what_was_found_is_read_from_its_files(tmp_path: Path) -> None:
     for profile in PROFILES:
         assert read.confirmed[profile] == pytest.approx(found.confirmed[profile], abs=1e-3)
     assert read.again().confirmed == found.confirmed
+
+
+def test_a_map_of_many_networks_leaves_out_what_cannot_be_drawn_and_counts_it() -> None:
+    margins = np.random.default_rng(1).normal(0.0, 1.0, 5000)
+    places = np.arange(5000.0).reshape(-1, 1)
+    whole = SearchMap((), places, margins, None, kinds=3, untold=7)
+    drawn = whole.with_at_most(800)
+    assert len(drawn.margins) == len(drawn.places) == 800
+    assert (drawn.told, drawn.tried, drawn.failed, drawn.kinds) == (5000, 5007, whole.failed, 3)
+    assert np.array_equal(margins[drawn.places[:, 0].astype(int)], drawn.margins)
+    assert set(np.sort(margins)[:160]) <= set(drawn.margins)
+    assert drawn.margins.max() == margins.max()
+    assert whole.with_at_most(5000) is whole

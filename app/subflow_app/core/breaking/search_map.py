@@ -40,6 +40,8 @@ class SearchMap:
         space: whose values they are; None: it is not known any more, so places are all that can be told.
         kinds: of networks, in which the claim fails.
         untold: of how many networks the claim could not be told; they are left out.
+        thinned: how many networks are left out so that the others can be drawn, and in how many of them the claim
+            fails.
     """
 
     axes: tuple[ParallelAxis, ...]
@@ -48,16 +50,34 @@ class SearchMap:
     space: Space | None
     kinds: int = 0
     untold: int = 0
+    thinned: tuple[int, int] = (0, 0)
+
+    @property
+    def told(self) -> int:
+        """Of how many networks the claim could be told."""
+        return len(self.margins) + self.thinned[0]
 
     @property
     def tried(self) -> int:
         """How many networks were tried."""
-        return len(self.margins) + self.untold
+        return self.told + self.untold
 
     @property
     def failed(self) -> int:
         """In how many networks the claim fails."""
-        return int((self.margins < 0).sum())
+        return int((self.margins < 0).sum()) + self.thinned[1]
+
+    def with_at_most(self, most: int) -> SearchMap:
+        """The same with no more networks than are drawn at once: the worst fifth, and others of all margins."""
+        count = len(self.margins)
+        if count <= most:
+            return self
+        order = np.argsort(self.margins, kind="stable")
+        others = np.linspace(most // 5, count - 1, most - most // 5).astype(int)
+        chosen = np.sort(order[np.concatenate([np.arange(most // 5), others])])
+        margins = self.margins[chosen]
+        left_out = count - most, int((self.margins < 0).sum() - (margins < 0).sum())
+        return replace(self, places=self.places[chosen], margins=margins, thinned=left_out)
 
     @property
     def shades(self) -> NDArray[np.float64]:

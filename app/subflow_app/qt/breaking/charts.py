@@ -40,7 +40,7 @@ class MapChart(BoardChart):
         self.content, self.chosen = content, chosen
         told = ""
         if content is not None:
-            told = tr("The claim fails in {failed} of {all}", failed=content.failed, all=len(content.margins))
+            told = tr("The claim fails in {failed} of {all}", failed=content.failed, all=content.told)
         self.setAccessibleDescription(told)
         self.update()
 
@@ -54,7 +54,7 @@ class MapChart(BoardChart):
             return
         metrics = QFontMetricsF(self.font())
         line = metrics.height()
-        field = self._field = area.adjusted(9 * metrics.averageCharWidth() + line, line, -7 * line, -2.8 * line)
+        field = self._field = area.adjusted(11 * metrics.averageCharWidth() + 1.6 * line, line, -7 * line, -2.8 * line)
         self._draw_axes(painter, field, tokens)
         along, up = self.chosen
         shades = content.shades

@@ -38,6 +38,10 @@ _LINES = SweepView(
 )
 
 
+MOST_MARKS, MOST_LINES = 4000, 500
+"""That are drawn: a line takes more than a millisecond, and a search tries tens of thousands of networks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Listed:
     """A row of the list.
@@ -240,12 +244,16 @@ class BreakPanel(QWidget):
 
     def _draw_map(self) -> None:
         tried = self.shown.tried if self.shown is not None else None
-        self.chart.show_map(tried, (max(self.along.currentIndex(), 0), max(self.up.currentIndex(), 0)))
+        self.chart.show_map(
+            None if tried is None else tried.with_at_most(MOST_MARKS),
+            (max(self.along.currentIndex(), 0), max(self.up.currentIndex(), 0)),
+        )
 
     def _draw_lines(self) -> None:
         tried = self.tried
         if tried is not None:
-            self.lines.show_content(tried.in_order(self._order) if self._order else tried)
+            drawn = tried.with_at_most(MOST_LINES)
+            self.lines.show_content(drawn.in_order(self._order) if self._order else drawn)
         self.tabs.setTabEnabled(self.tabs.indexOf(self.lines), tried is not None)
 
     def _on_order(self, keys: tuple[str, ...]) -> None:
@@ -263,6 +271,9 @@ class BreakPanel(QWidget):
                     kinds=shown.tried.kinds,
                 )
             )
+            if shown.tried.told > MOST_LINES:
+                words = tr("Of many the map draws {marks} and the lines {lines}.", marks=MOST_MARKS, lines=MOST_LINES)
+                said.append(words)
             if not shown.found:
                 said.append(tr("None was made small and confirmed yet: that is done when a search ends."))
         elif not shown.found:
