@@ -5,15 +5,24 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.helpers.scripts import CONTROLLER
 
-from subflow_app.core.breaking.claim_file import claim_names, load_claim
-from subflow_app.core.breaking.counterexample import PROFILES, SUFFIX, UNSEEN_SEEDS, read_counterexample
+from subflow_app.core.arena.entrants import chosen_entrants
+from subflow_app.core.breaking.case_source import case_runs
+from subflow_app.core.breaking.claim_file import ENTRANT, claim_names, load_claim, said_claim
+from subflow_app.core.breaking.counterexample import (
+    PROFILES,
+    SUFFIX,
+    UNSEEN_SEEDS,
+    Counterexample,
+    read_counterexample,
+)
 from subflow_app.core.breaking.shrinking import is_round
 from subflow_app.core.breaking.space import load_space, space_names
-from subflow_app.core.breaking.trial import repetitions
+from subflow_app.core.breaking.trial import Trial, network_of, repetitions, run
 from subflow_app.core.errors import ClaimFileError
 from subflow_app.core.resources import resource_path
-from subflow_app.core.scenarios.toml_edit import read_toml
+from subflow_app.core.scenarios.toml_edit import read_toml, remove_value
 
 FILES = sorted(resource_path("counterexamples").glob(f"*{SUFFIX}"))
 
@@ -42,6 +51,37 @@ def test_each_has_the_margins_that_are_stored(path: Path) -> None:
     each = read_counterexample(path)
     for profile, margins in each.again().confirmed.items():
         assert margins == pytest.approx(each.confirmed[profile], abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["pareto-lia", "no-slower-lia", "no-slower-bbr", "as-good-as-lia-balia"])
+def test_the_files_of_its_runs_say_what_a_search_runs(name: str) -> None:
+    each = read_counterexample(resource_path(f"counterexamples/{name}{SUFFIX}"))
+    runs = case_runs(each)
+    assert [case.name for case in runs] == [each.entrant, *each.claim.cases]
+    for case, asked in zip(runs, (ENTRANT, *each.claim.cases), strict=True):
+        assert run(case.source.scenario)["signature"] == run(each.case_scenario(asked))["signature"]
+
+
+def test_a_claim_without_a_case_is_kept_by_another_controller() -> None:
+    each = read_counterexample(resource_path(f"counterexamples/fair-to-itself-olia{SUFFIX}"))
+    own, kept = case_runs(each)
+    assert own.source.text == each.text
+    assert kept.name == "cubic"
+    assert Trial(each.claim, chosen_entrants([kept.name])[0]).margin(network_of(kept.source.scenario)) >= 0
+
+
+def test_a_script_is_measured_against_itself_on_one_path(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(CONTROLLER)
+    entry = str(tmp_path / "mine.py")
+    claim = said_claim(f"goodput() >= goodput('{entry}@2') and goodput() >= goodput('lia')")
+    network = remove_value(load_space("demo", ["links.wifi.loss=0,1%"]).text, ("flows", "download", "controller"))
+    entrant = chosen_entrants([entry])[0]
+    text = entrant.put_into(network, ["download"])
+    own, alone, lia = case_runs(Counterexample(claim, entry, "No", "", text, {}))
+    assert own.source.text == text
+    flow = alone.source.scenario.flows["download"]
+    assert (flow.controller.name, len(flow.paths)) == ("mine", 1)
+    assert lia.source.scenario.flows["download"].controller.name == "lia"
 
 
 @pytest.mark.parametrize("name", claim_names())

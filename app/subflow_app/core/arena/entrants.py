@@ -21,7 +21,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import ArenaError, InputError
 from subflow_app.core.resources import way_on
 from subflow_app.core.scenarios.script_files import add_script, check_script_name, open_script, script_problems
-from subflow_app.core.scenarios.toml_edit import TomlValue, render
+from subflow_app.core.scenarios.toml_edit import TomlValue, read_toml, remove_value, render, set_value
 from subflow_sim.arena.blind import BLIND, blind_network
 from subflow_sim.arena.networks import Network
 from subflow_sim.errors import ParamError, PolicyError, ScenarioError
@@ -145,6 +145,32 @@ class Entrant:
         options.pop("base", None)
         return Choice(self.controller, options)
 
+    def put_into(self, text: str, flows: Sequence[str]) -> str:
+        """The text of a scenario with it on these flows: of kind mptcp as `scenario` has it, of kind tcp by itself.
+
+        Raises:
+            InputError: if the scenario has a script of its name already.
+        """
+        if self.is_blind:
+            return text
+        tables = read_toml(text)["flows"]
+        for name in flows:
+            is_alone = tables[name].get("kind") != "mptcp"
+            text = set_value(text, ("flows", name, "controller"), self._written(is_alone=is_alone))
+            if not is_alone and self.scheduler:
+                text = set_value(text, ("flows", name, "scheduler"), self.scheduler)
+            elif "scheduler" in tables[name]:
+                text = remove_value(text, ("flows", name, "scheduler"))
+        if self.script is not None:
+            text = add_script(text, self.script.kind, self.script.name, self.script.file, self.script.text).text
+        return text
+
+    def _written(self, *, is_alone: bool) -> TomlValue:
+        """The controller as a scenario file has it: of an ordinary TCP, or of a connection over several paths."""
+        if not (is_alone or self.is_coupled or self.script is not None):
+            return {"name": UNCOUPLED, "base": self.controller, **self.options}
+        return {"name": self.controller, **self.options} if self.options else self.controller
+
     def entry(self) -> str:
         """Hash of what is entered: the controller, its options and what its policy or its script holds; 16 hex digits.
 
@@ -160,13 +186,10 @@ class Entrant:
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:16]
 
     def _choices(self, profile: str) -> tuple[Choice, Choice]:
-        options = dict(self.options)
-        table = {"name": self.controller, **options}
-        if not self.is_coupled and self.script is None:
-            table = {"name": UNCOUPLED, "base": self.controller, **options}
         if profile not in self._read:
             # Once: there are hundreds of networks
-            text = _PROBE.format(profile=profile, controller=render(table), scheduler=self.scheduler)
+            controller = render(self._written(is_alone=False))
+            text = _PROBE.format(profile=profile, controller=controller, scheduler=self.scheduler)
             if self.script is not None:
                 name, file = self.script.name, self.script.file
                 text = add_script(text, self.script.kind, name, file, self.script.text).text

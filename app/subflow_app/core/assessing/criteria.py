@@ -24,12 +24,12 @@ from typing import Any
 
 from subflow_app.core.arena.entrants import Entrant
 from subflow_app.core.breaking.claim_file import ClaimFile, claim_names, load_claim
-from subflow_app.core.breaking.counterexample import entered_text
 from subflow_app.core.errors import ArenaError, ClaimFileError, ExportError, RecipeError
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.recipe_files import load_recipe
 from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.resources import resource_path
+from subflow_app.core.scenarios.toml_edit import read_toml
 from subflow_app.core.toml_files import checked, read_text, toml_tree
 from subflow_sim.parameter import Param
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
@@ -139,7 +139,8 @@ def written_criteria(entrant: Entrant, folder: Path) -> tuple[Recipe, ...]:
     for path in sorted(resource_path(f"assess/{_SCENARIOS}").glob(f"*{_SUFFIX}")):
         text = read_text(path, RecipeError, "a scenario")
         write_file(scenarios / path.name, text)
-        write_file(scenarios / f"{_ENTERED}{path.name}", entered_text(text, entrant))
+        tried = [flow for flow, table in read_toml(text)["flows"].items() if table.get("kind") == "mptcp"]
+        write_file(scenarios / f"{_ENTERED}{path.name}", entrant.put_into(text, tried))
     policy = entrant.options.get("policy")
     if entrant.folder is not None and isinstance(policy, str) and policy.endswith(POLICY_SUFFIX):
         try:

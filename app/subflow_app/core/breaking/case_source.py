@@ -2,60 +2,87 @@
 
 from __future__ import annotations
 
-from subflow_app.core.breaking.claim_file import ENTRANT
+from typing import NamedTuple
+
+from subflow_app.core.arena.entrants import Entrant, chosen_entrants, entrants
+from subflow_app.core.breaking.claim_file import Case
 from subflow_app.core.breaking.counterexample import Counterexample
+from subflow_app.core.breaking.trial import Trial
 from subflow_app.core.catalog import app_catalog
+from subflow_app.core.claims import LARGEST_MARGIN
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
-from subflow_app.core.scenarios.toml_edit import TomlValue, read_toml, remove_table, remove_value, set_value
-from subflow_sim.scenario import Choice, Scenario, parse_scenario
+from subflow_app.core.scenarios.toml_edit import read_toml, remove_table, remove_value, set_value
+from subflow_sim.arena.networks import Network
+from subflow_sim.scenario import Scenario, parse_scenario
 
 
-def case_sources(each: Counterexample) -> list[ScenarioSource]:
+class CaseRun(NamedTuple):
+    """What is run of a counterexample.
+
+    Attributes:
+        name: of the case as the claim has it; of the controller, where the claim has no other case.
+        source: the scenario.
+    """
+
+    name: str
+    source: ScenarioSource
+
+
+def case_runs(each: Counterexample) -> list[CaseRun]:
     """What is run of a counterexample: the controller that is tried first, then each case of the claim.
+
+    Of a claim that has none, the first controller of the catalogue with which it holds in this network; nothing, if
+    there is none.
 
     Raises:
         InputError: if there is no such controller any more.
         ScenarioError: if it is not usable.
         SimError: if a run fails that it takes to know.
     """
-    return [case_source(each, case) for case in (ENTRANT, *each.claim.cases)]
+    trial, net = each.trial(), each.network()
+    runs = [CaseRun(trial.entrant.name, _source(each, each.text))]
+    cases = [case for case in each.claim.cases.values() if not _entrant(trial, case).is_blind]
+    for case in cases:
+        text = _with_flows(each.text, net, trial.scenario(net, case.name))
+        entrant = _entrant(trial, case)
+        if entrant.script is None or entrant != trial.entrant:  # else the file has it already
+            text = entrant.put_into(text, net.competes)
+        runs.append(CaseRun(case.name, _source(each, text, case.name)))
+    keeper = None if cases else _keeper(trial, net)
+    if keeper is not None:
+        runs.append(CaseRun(keeper.name, _source(each, keeper.put_into(each.text, net.competes), keeper.name)))
+    return runs
 
 
-def case_source(each: Counterexample, case: str) -> ScenarioSource:
-    """What is run for a case, with the text that says so.
+def _entrant(trial: Trial, case: Case) -> Entrant:
+    return chosen_entrants([case.controller])[0] if case.controller else trial.entrant
 
-    Raises:
-        as `case_sources`.
-    """
-    text = each.text
-    if case != ENTRANT:
-        before, wanted = each.network().scenario, each.case_scenario(case)
-        text = set_value(_changed(text, before, wanted), ("name",), f"{wanted.name}: {case}")
+
+def _keeper(trial: Trial, net: Network) -> Entrant | None:
+    """The first controller with which the claim holds in a network."""
+    able = (each for each in entrants() if not (each.problem or each.is_blind or each.learns))
+    return next((each for each in able if 0 <= Trial(trial.claim, each).margin(net) <= LARGEST_MARGIN), None)
+
+
+def _source(each: Counterexample, text: str, case: str = "") -> ScenarioSource:
+    if case:
+        text = set_value(text, ("name",), f"{read_toml(text)['name']}: {case}")
     scenario = parse_scenario(text, file=each.name or "counterexample", algorithms=app_catalog())
     return ScenarioSource(scenario, with_contents(text, scenario))
 
 
-def _changed(text: str, before: Scenario, wanted: Scenario) -> str:
-    for name, flow in before.flows.items():
+def _with_flows(text: str, net: Network, wanted: Scenario) -> str:
+    """The text of a network with the kinds and paths that flows have in another; without those that are not there."""
+    for name in net.scenario.flows:
         new = wanted.flows.get(name)
         if new is None:
             events = read_toml(text).get("events", ())
             for number in reversed([place for place, row in enumerate(events) if row.get("flow") == name]):
                 text = remove_table(text, "events", number)
             text = remove_value(text, ("flows", name))
-        elif new != flow:
+        elif name in net.competes:
             text = set_value(text, ("flows", name, "kind"), new.kind)
             text = set_value(text, ("flows", name, "paths"), [list(path) for path in new.paths])
-            text = set_value(text, ("flows", name, "controller"), _written(new.controller))
-            own = read_toml(text)["flows"][name]
-            if new.kind == "mptcp":
-                text = set_value(text, ("flows", name, "scheduler"), _written(new.scheduler))
-            elif "scheduler" in own:
-                text = remove_value(text, ("flows", name, "scheduler"))
-            if "backup" in own and not new.backup:
+            if not new.backup and "backup" in read_toml(text)["flows"][name]:
                 text = remove_value(text, ("flows", name, "backup"))
     return text
-
-
-def _written(choice: Choice) -> TomlValue:
-    return {"name": choice.name, **choice.options} if choice.options else choice.name

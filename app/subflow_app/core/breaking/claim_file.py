@@ -35,6 +35,7 @@ from subflow_app.core.scenarios.toml_edit import render
 from subflow_app.core.toml_files import checked, prose, read_text
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.report import Report
+from subflow_sim.script_reader import SUFFIX as SCRIPT_SUFFIX
 from subflow_sim.section_reader import named_tables, read_section
 from subflow_sim.units import Dimension
 
@@ -62,6 +63,8 @@ _CASE = (
     Param("alone", Dimension.FLAG, "Without the flows that are beside.", default=False),
 )
 _MOST_PATHS = 64
+_TRIED = "entrant"
+_LETTERS = 48  # of a case, where a place follows
 _CASE_NAME = re.compile(r"""(\(\s*)(?=['"])['"]([^'"]*)(['"])""")
 
 WORDS = ("entrant", "ratio", "told", "network")
@@ -195,24 +198,29 @@ def said_claim(holds: str, when: str = "") -> ClaimFile:
         ClaimFileError: if it cannot be read.
     """
     lines = ["format = 1", f"title = {_quoted(holds)}"]
-    cases: dict[str, str] = {}
+    cases: dict[tuple[str, str], str] = {}
 
     def named(match: re.Match[str]) -> str:
         entry, _, place = match[2].partition("@")
-        name = f"{entry}-{place}" if place else entry
-        if entry in ("entrant", ""):
-            return match[0] if not place else _case(match, name, "", place)
-        return _case(match, name, entry, place)
-
-    def _case(match: re.Match[str], name: str, entry: str, place: str) -> str:
-        path = f"path = {place if place.isdecimal() else _quoted(place)}\n" if place else ""
-        cases[re.sub(r"[^A-Za-z0-9_-]", "-", name)] = f"controller = {_quoted(entry)}\n{path}"
-        return f"{match[1]}{match[3]}{re.sub(r'[^A-Za-z0-9_-]', '-', name)}{match[3]}"
+        controller = "" if entry == _TRIED else entry
+        if not controller and not place:
+            return match[0]
+        # A script is entered by where its file is, which is too long for a name.
+        told = Path(entry).name if entry.endswith(SCRIPT_SUFFIX) else entry or _TRIED
+        short = re.sub(r"[^A-Za-z0-9_-]", "-", told)[:_LETTERS]
+        name = f"{short}-{place}" if place else short
+        if name in cases.values() and (controller, place) not in cases:
+            name = f"{name}-{len(cases) + 1}"
+        return f"{match[1]}{match[3]}{cases.setdefault((controller, place), name)}{match[3]}"
 
     for key, text in (("holds", holds), ("when", when)):
         if text:
             lines.append(f"{key} = {_quoted(_CASE_NAME.sub(named, text))}")
-    tables = [f"[cases.{name}]\n{table}" for name, table in cases.items()]
+    tables = [
+        f"[cases.{name}]\ncontroller = {_quoted(controller)}\n"
+        + (f"path = {place if place.isdecimal() else _quoted(place)}\n" if place else "")
+        for (controller, place), name in cases.items()
+    ]
     return read_claim("own", "\n".join((*lines, *tables)) + "\n", "claim")
 
 
@@ -266,7 +274,7 @@ def _check(report: Report, key: str, kind: type[Expression], text: str, cases: M
     for call in read.calls():
         named = call.texts[0] if call.texts else None
         if MEASURES[call.name].arguments[:1] == ("text",) and named:
-            report.check_names((key,), (named,), "case", [*cases, "entrant"])
+            report.check_names((key,), (named,), "case", [*cases, _TRIED])
 
 
 def _path(report: Report, case: str, value: object) -> Place:

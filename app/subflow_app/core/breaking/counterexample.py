@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.arena.entrants import Entrant, chosen_entrants
+from subflow_app.core.arena.entrants import chosen_entrants
 from subflow_app.core.breaking.claim_file import ENTRANT, ClaimFile, claim_names, load_claim, read_claim
 from subflow_app.core.breaking.network_words import network_words
 from subflow_app.core.breaking.shrinking import Shrinking, Tree, is_round, scenario_of
@@ -30,8 +30,7 @@ from subflow_app.core.breaking.trial import Trial, network_of, repetitions
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import ClaimFileError, InputError
 from subflow_app.core.resources import resource_path
-from subflow_app.core.scenarios.script_files import add_script
-from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, read_toml, render, render_key, set_value
+from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, render, render_key
 from subflow_app.core.toml_files import checked, read_text
 from subflow_sim.arena.networks import Network
 from subflow_sim.draws import Draw
@@ -184,7 +183,9 @@ def found_counterexample(
         network=network_words(net),
     )
     says = says[:1].upper() + says[1:]
-    return Counterexample(trial.claim, trial.entrant.name, says, told, _text(trial, small, says), confirmed)
+    return Counterexample(
+        trial.claim, trial.entrant.name, says, told, _text(trial, small, net.competes, says), confirmed
+    )
 
 
 def _confirmed(trial: Trial, nets: Mapping[str, Network]) -> dict[str, tuple[float, ...]]:
@@ -262,7 +263,7 @@ def _read(name: str, scenario: str, tree: Mapping[str, Any], report: Report) -> 
 # The text of the scenario
 
 
-def _text(trial: Trial, tree: Tree, says: str) -> str:
+def _text(trial: Trial, tree: Tree, tried: Sequence[str], says: str) -> str:
     """The scenario file of a network, with the controller on the flows that are tried."""
     lines = [f"# {line}" for line in _wrapped(says)]
     source = f" ({trial.claim.source})" if trial.claim.source else ""
@@ -278,26 +279,7 @@ def _text(trial: Trial, tree: Tree, says: str) -> str:
     for section in ("events", "notes"):
         for table in tree.get(section, ()):
             lines += ["", f"[[{section}]]", *_rows(table)]
-    return entered_text("\n".join(lines) + "\n", trial.entrant)
-
-
-def entered_text(text: str, entrant: Entrant) -> str:
-    """The text of a scenario with an entrant on the flows of kind mptcp."""
-    if entrant.is_blind:
-        return text
-    choice: TomlValue = entrant.controller
-    if entrant.options or not (entrant.is_coupled or entrant.script is not None):
-        choice = {"name": entrant.controller, **entrant.options}
-        if not entrant.is_coupled and entrant.script is None:
-            choice = {"name": "uncoupled", "base": entrant.controller, **entrant.options}
-    for name, flow in read_toml(text)["flows"].items():
-        if flow.get("kind") == "mptcp":
-            text = set_value(text, ("flows", name, "controller"), choice)
-            if entrant.scheduler and "scheduler" not in flow:
-                text = set_value(text, ("flows", name, "scheduler"), entrant.scheduler)
-    if entrant.script is not None:
-        text = add_script(text, entrant.script.kind, entrant.script.name, entrant.script.file, entrant.script.text).text
-    return text
+    return trial.entrant.put_into("\n".join(lines) + "\n", tried)
 
 
 def _rows(table: Mapping[str, Any]) -> Iterator[str]:

@@ -180,9 +180,9 @@ class BreakFeature(Feature):
             return
 
         def work() -> list[ScenarioSource]:
-            from subflow_app.core.breaking.case_source import case_sources
+            from subflow_app.core.breaking.case_source import case_runs
 
-            return case_sources(each)
+            return [run.source for run in case_runs(each)]
 
         def run(sources: list[ScenarioSource]) -> None:
             window.docks.raise_panel("plots")
