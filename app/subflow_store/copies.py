@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from subflow_store.checksums import KIND as CHECKSUMS
 from subflow_store.checksums import insert_checksums
+from subflow_store.codec import DISTINCT, SAMPLES, codec
 from subflow_store.database import Database
 from subflow_store.documents import strict_json
 from subflow_store.processes import process_columns
@@ -54,6 +55,7 @@ class Changes:
         series: which time series of a run are taken, by number in the other store; a run that is not in it keeps all.
         streams: which streams of events likewise.
         values: by which keys the figures and parameters of runs are found likewise.
+        is_compact: whether time series are packed as small as they go, which takes longer to write.
         is_whole: whether a whole store is brought into an empty one: numbers and marks of deletion stay, and runs that
             nobody has ended are interrupted.
     """
@@ -67,6 +69,7 @@ class Changes:
     series: Mapping[int, frozenset[int]] = field(default_factory=dict)
     streams: Mapping[int, frozenset[str]] = field(default_factory=dict)
     values: Mapping[int, frozenset[str]] = field(default_factory=dict)
+    is_compact: bool = False
     is_whole: bool = False
 
 
@@ -240,10 +243,15 @@ class Taking:
         series = self._rows("series", "run_id", number)
         taken = [row for row in series if kept is None or row["id"] in kept]
         for row in taken:
-            copy = self._put("series", row | {"id": None, "run_id": here})
+            chunks = self._rows("chunk", "series_id", row["id"])
+            name, blobs = row["codec"], [chunk["data"] for chunk in chunks]
+            if self._changes.is_compact:
+                name, blobs = _smallest(name, chunks)
+            copy = self._put("series", row | {"id": None, "run_id": here, "codec": name})
             if copy is None:
                 continue
-            self._copy("chunk", "series_id", row["id"], copy)
+            for chunk, data in zip(chunks, blobs, strict=True):
+                self._put("chunk", chunk | {"series_id": copy, "data": data})
             self._copy("pyramid", "series_id", row["id"], copy)
         return len(taken) == len(series)
 
@@ -328,6 +336,17 @@ class Taking:
         for row in self._rows(table, owner, number):
             if is_wanted(row):
                 self._put(table, row | {owner: here})
+
+
+def _smallest(name: str, chunks: Sequence[Mapping[str, Any]]) -> tuple[str, list[bytes]]:
+    """The codec in which a time series is smallest, and its blobs by it."""
+    kept = [bytes(chunk["data"]) for chunk in chunks]
+    if name != SAMPLES:
+        return name, kept
+    ways = {name: kept}
+    columns = [codec(name).decode(blob, chunk["n"]) for blob, chunk in zip(kept, chunks, strict=True)]
+    ways[DISTINCT] = [codec(DISTINCT).encode(column) for column in columns]
+    return min(ways.items(), key=lambda way: sum(map(len, way[1])))
 
 
 def _renumbered(summary: str, run_id: int) -> str:

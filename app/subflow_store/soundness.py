@@ -22,7 +22,7 @@ import numpy as np
 
 from subflow_store.checksums import COVERED, checksum
 from subflow_store.checksums import KIND as CHECKSUMS
-from subflow_store.codec import SAMPLES, codec
+from subflow_store.codec import codec
 from subflow_store.damage import Damage, RowError, is_damage, row_of
 from subflow_store.event_ingest import spans_of
 from subflow_store.headline import headline
@@ -345,7 +345,7 @@ class SoundRows:
             expected = min(size, n - index * size)
             row = sound.get(index)
             if row is None or row["n"] != expected:
-                blob = codec(SAMPLES).encode(np.full(expected, np.nan, np.float32))
+                blob = codec(series["codec"]).encode(np.full(expected, np.nan, np.float32))
                 row = {"series_id": number, "idx": index, "n": expected, "data": blob}
                 lost.append(f"{index * size} to {index * size + expected - 1}")
             whole.append(row)

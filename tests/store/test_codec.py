@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from subflow_store.codec import CODECS, SAMPLES, VECTORS, CodecError, codec, codec_for
+from subflow_store.codec import CODECS, DISTINCT, SAMPLES, VECTORS, CodecError, codec, codec_for
 
 LENGTHS = st.integers(0, 300)
 
@@ -69,6 +69,37 @@ def test_rows_need_not_be_contiguous() -> None:
     columns = np.arange(12, dtype=np.float32).reshape(4, 3)
     kind = codec(SAMPLES)
     assert kind.decode(kind.encode_rows(columns.T)[1], 4).tolist() == [1, 4, 7, 10]
+
+
+@pytest.mark.parametrize("n_values", [2, 256, 257, 4000])
+def test_a_signal_of_few_values_takes_half_as_a_table(n_values: int) -> None:
+    # Packets in each 100 ms, as a rate: a whole number of them.
+    packets = np.random.default_rng(1).integers(0, n_values, 4096)
+    rates = (packets * 12_000 / 0.1).astype(np.float32)
+    blob = codec(DISTINCT).encode(rates)
+    assert codec(DISTINCT).decode(blob, len(rates)).tobytes() == rates.tobytes()
+    assert n_values > 257 or len(blob) < 0.65 * len(codec(SAMPLES).encode(rates))
+
+
+def _table(count: int, numbers: bytes, places: bytes) -> bytes:
+    import zstandard
+
+    return zstandard.ZstdCompressor(write_checksum=True).compress(count.to_bytes(4, "little") + numbers + places)
+
+
+@pytest.mark.parametrize(
+    ("blob", "problem"),
+    [
+        (_table(1, bytes(4), bytes([0, 0, 1])), "index 1 is out of bounds"),
+        (_table(2, bytes(4), bytes(3)), "11 bytes for 2 numbers at 3 places"),
+        (_table(1 << 31, bytes(4), bytes(3)), "at 3 places"),
+        (_table(1, bytes(400), bytes(3)), "407 bytes instead of 28 at most"),
+        (b"no frame", "damaged data"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused(blob: bytes, problem: str) -> None:
+    with pytest.raises(CodecError, match=problem):
+        codec(DISTINCT).decode(blob, 3)
 
 
 def test_sampled_signals_shrink_more_than_their_plain_bytes_do() -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -22,12 +24,15 @@ from subflow_app.core.library import building, contents, shipped
 from subflow_app.core.library.building import LibraryBuild
 from subflow_app.core.library.checking import check, sample
 from subflow_app.core.library.contents import entries_of, versions
-from subflow_app.core.library.copying import SHIPPED_TAG, copy_arena, copy_experiment, copy_lab, copy_to_go_on
+from subflow_app.core.library.copying import SHIPPED_TAG, copy, copy_arena, copy_experiment, copy_lab, copy_to_go_on
 from subflow_app.core.library.records import of_experiment, of_lab
 from subflow_app.core.library.shipped import open_library, shipped_outcomes
 from subflow_app.core.library.thumbnails import thumbnail_file
-from subflow_store import Store, open_store
+from subflow_sim import Simulation, parse_scenario
+from subflow_store import Store, StoreCorrupt, open_store
+from subflow_store.documents import strict_json
 from subflow_store.liveness import this_process
+from subflow_store.values import Records
 
 
 @pytest.fixture(scope="module")
@@ -131,6 +136,41 @@ def test_copied_results_are_like_ones_own_and_twice_is_once(
     assert len(own.runs()) == before
     # What is copied is simulated again like any run: explaining, replaying and forking do so.
     assert all(run.is_same for run in check(own, [next(iter(runs.values()))]))
+
+
+def test_summaries_are_told_by_what_they_share_with_others_and_come_back_whole(
+    library: Store, own: Store, parts: tuple[Recipe, Lab]
+) -> None:
+    kept = {row.id: library.run(row.id).summary or {} for row in library.runs()}
+    alike = {number: summary["like"] for number, summary in kept.items() if "like" in summary}
+    assert alike
+    assert all("like" not in kept[number] and number < other for other, number in alike.items())
+    assert all(len(kept[number]["packed"]) < 0.8 * len(kept[first]["packed"]) for number, first in alike.items())
+    # Those of another run than the first alone: that one is read from the library all the same.
+    number = next(iter(alike))
+    taken = copy(library, Records(runs=(number,)), own).runs[number]
+    again = Simulation(parse_scenario(own.run(taken).scenario_text or ""), seed=own.run(taken).seed)
+    again.run_until(own.run(taken).duration_s)
+    summary = own.run(taken).summary or {}
+    assert (summary["run_id"], summary["signature"]) == (taken, again.signature())
+    assert summary["flows"] == json.loads(strict_json(again.summary()))["flows"]
+
+
+def test_a_summary_that_cannot_be_unpacked_is_told(
+    file: Path, own: Store, tmp_path: Path, parts: tuple[Recipe, Lab]
+) -> None:
+    damaged = tmp_path / "damaged.db"
+    shutil.copyfile(file, damaged)
+    with closing(sqlite3.connect(damaged)) as writer, writer:
+        writer.execute("DROP TRIGGER run_document_fixed_update")
+        writer.execute(
+            "UPDATE run_document SET text = replace(text, '\"like\": ', '\"like\": 99') WHERE kind = 'summary'"
+        )
+    store = open_library(damaged)
+    assert store is not None
+    with store, pytest.raises(StoreCorrupt, match=r"damaged\.db: a summary of the library cannot be unpacked"):
+        copy_experiment(store, parts[0], own)
+    assert own.runs() == []
 
 
 def test_going_on_copies_only_what_this_simulator_made(

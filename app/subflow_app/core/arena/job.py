@@ -31,6 +31,7 @@ RULES = 1
 
 _AT_ONCE = 50  # outcomes that are written together
 _WRITTEN_S = 2.0
+_DIGITS = 6  # that are kept of a figure: scores and their intervals are told by three
 
 
 @dataclass(slots=True, eq=False)
@@ -116,7 +117,7 @@ class ArenaJob(Batch[_Wanted]):
                 wanted.entrant.entry(),
                 wanted.net.name,
                 simulator_version(),
-                {name: value for name, value in asdict(result).items() if value == value},  # not NaN
+                _stored(result),
             )
         )
         if len(self._unwritten) >= _AT_ONCE or time.monotonic() - self._written_at > _WRITTEN_S:
@@ -144,6 +145,12 @@ def _wanted(entrant: Entrant, net: Network, network: str) -> _Wanted:
     told = (RULES, simulator_version(), sends, net.name, net.scenario.seed, net.competes, net.beside, network)
     key = hashlib.sha256("/".join(map(repr, told)).encode()).hexdigest()[:32]
     return _Wanted(entrant, net, key, problem)
+
+
+def _stored(result: Result) -> dict[str, float | str]:
+    """What is kept of a result: no NaN, no empty reason, and of the rest as many digits as tell something."""
+    told = {name: value for name, value in asdict(result).items() if value == value and value != ""}
+    return {name: float(f"{value:.{_DIGITS}g}") if name != "reason" else value for name, value in told.items()}
 
 
 def _try_out(net: Network, scenario: Scenario, _on_start: OnStart) -> tuple[Result, str]:

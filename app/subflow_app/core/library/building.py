@@ -23,7 +23,7 @@ from subflow_app.core.experiments.reproduction import Reproductions
 from subflow_app.core.jobs.job import Job, Series
 from subflow_app.core.jobs.progress import JobProgress, JobState
 from subflow_app.core.labs.runner import LabRunner
-from subflow_app.core.library.copying import as_shipped
+from subflow_app.core.library.copying import AsShipped
 from subflow_app.core.library.reading import ReadLog, read_all
 from subflow_app.core.library.records import lab_tag, of_experiment, sweeps_of
 from subflow_app.core.library.thumbnails import write_thumbnails
@@ -184,11 +184,12 @@ class LibraryBuild(Series[Job]):
                 streams[number] = frozenset()
                 values[number] = frozenset()
         changes = Changes(
-            document=as_shipped,
+            document=AsShipped(),
             folder=lambda folder: Path(folder).name,
             series=series,
             streams=streams,
             values=values,
+            is_compact=True,
         )
         self.out.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="subflow-library-") as folder:

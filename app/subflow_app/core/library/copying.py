@@ -5,13 +5,17 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import zstandard
 
 from subflow_app.core.experiments.results import stored_results
 from subflow_app.core.library.records import of_experiment, of_lab
 from subflow_app.core.paths import trainings_directory
 from subflow_app.core.running.run_key import simulator_version
+from subflow_store.errors import RunNotFound, StoreCorrupt
 from subflow_store.values import Records
 
 if TYPE_CHECKING:
@@ -20,8 +24,10 @@ if TYPE_CHECKING:
     from subflow_store import Store
     from subflow_store.copies import Copied
 
-# The key of a summary that is compressed.
-_PACKED = "packed"
+# A summary of the library: compressed, as it is or as far as it differs from that of another run of the library. Most
+# of a summary are the names in it, which runs of the same scenario and controllers share.
+_PACKED, _LIKE = "packed", "like"
+_LEVEL = 19
 
 SHIPPED_TAG = "shipped"
 """On every run that came from the library."""
@@ -65,7 +71,7 @@ def copy(library: Store, records: Records, store: Store) -> Copied:
     """
     from subflow_store.copies import Changes
 
-    changes = Changes(plain=_unpacked, tags=(SHIPPED_TAG,), folder=_own_folder)
+    changes = Changes(plain=_unpacked(library), tags=(SHIPPED_TAG,), folder=_own_folder)
     return store.copies.take(library.copies, records, changes)
 
 
@@ -91,25 +97,69 @@ def _own_folder(name: str) -> str:
     return str(trainings_directory() / Path(name).name) if name else ""
 
 
-def as_shipped(kind: str, text: str) -> str:
-    """A document as the library has it: without what says on whose machine it was made, and summaries compressed.
+class AsShipped:
+    """Documents as the library has them: without what says on whose machine they were made, and summaries compressed.
 
     Summaries are most of what there is, and are read only where they have been copied to.
     """
-    if kind == "machine":
-        return json.dumps({name: value for name, value in json.loads(text).items() if name != "host"})
-    if kind == "config":
-        config = json.loads(text)
-        places = {"folder": Path(str(config.get("folder") or "")).name, "scenario_folder": ""}
-        return json.dumps(config | {name: value for name, value in places.items() if name in config})
-    if kind == "summary":
+
+    def __init__(self) -> None:
+        """For one library."""
+        self._first: dict[tuple[str, ...], tuple[int, str]] = {}
+
+    def __call__(self, kind: str, text: str) -> str:
+        """A document by its kind."""
+        if kind == "machine":
+            return json.dumps({name: value for name, value in json.loads(text).items() if name != "host"})
+        if kind == "config":
+            config = json.loads(text)
+            places = {"folder": Path(str(config.get("folder") or "")).name, "scenario_folder": ""}
+            return json.dumps(config | {name: value for name, value in places.items() if name in config})
+        return self._packed(text) if kind == "summary" else text
+
+    def _packed(self, text: str) -> str:
+        summary = json.loads(text)
         # How far the run came is asked for where it is simulated again.
-        kept = {name: value for name, value in json.loads(text).items() if name == "simulated_s"}
-        return json.dumps(kept | {_PACKED: base64.b85encode(zlib.compress(text.encode(), 9)).decode("ascii")})
-    return text
+        kept = {name: value for name, value in summary.items() if name == "simulated_s"}
+        alike = (str(summary.get("scenario")), *(str(flow.get("controller")) for flow in summary.get("flows", ())))
+        number, first = self._first.setdefault(alike, (summary.get("run_id"), text))
+        if first is text:
+            return json.dumps(kept | {_PACKED: _text_of(zlib.compress(text.encode(), 9))})
+        compressor = zstandard.ZstdCompressor(level=_LEVEL, dict_data=_raw(first), write_checksum=True)
+        return json.dumps(kept | {_LIKE: number, _PACKED: _text_of(compressor.compress(text.encode()))})
 
 
-def _unpacked(kind: str, text: str) -> str:
-    """What a document of the library stands for."""
-    packed = json.loads(text).get(_PACKED) if kind == "summary" else None
-    return text if packed is None else zlib.decompress(base64.b85decode(packed)).decode()
+def _text_of(packed: bytes) -> str:
+    return base64.b85encode(packed).decode("ascii")
+
+
+def _raw(text: str) -> zstandard.ZstdCompressionDict:
+    return zstandard.ZstdCompressionDict(text.encode(), dict_type=zstandard.DICT_TYPE_RAWCONTENT)
+
+
+def _unpacked(library: Store) -> Callable[[str, str], str]:
+    """What makes of a document of the library the one that it stands for."""
+    first: dict[int, str] = {}
+
+    def whole(document: Mapping[str, Any]) -> str:
+        packed = base64.b85decode(document[_PACKED])
+        if _LIKE not in document:
+            return zlib.decompress(packed).decode()
+        number = int(document[_LIKE])
+        if number not in first:
+            other = library.run(number).summary or {}
+            first[number] = zlib.decompress(base64.b85decode(other[_PACKED])).decode()
+        return zstandard.ZstdDecompressor(dict_data=_raw(first[number])).decompress(packed).decode()
+
+    def unpacked(kind: str, text: str) -> str:
+        document = json.loads(text) if kind == "summary" else {}
+        try:
+            return whole(document) if _PACKED in document else text
+        except (ValueError, TypeError, KeyError, zlib.error, zstandard.ZstdError, RunNotFound) as error:
+            raise StoreCorrupt(
+                f"a summary of the library cannot be unpacked ({error})",
+                path=str(library.path),
+                way_on="Install Subflow again, or make the library anew with `subflow library build`.",
+            ) from error
+
+    return unpacked
