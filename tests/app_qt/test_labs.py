@@ -106,14 +106,16 @@ def test_a_lab_is_done_in_the_window(
     window.bar.trigger("study.lab_next")
     assert page.place.text() == "Step 2 of 5"
 
-    # Questions: wrong twice shows what is right.
-    _say(page, 0, "8")
-    qtbot.waitUntil(lambda: "Tries left: 1" in page.questions[0].outcome.text())
+    # Questions: what is often taken for right has its own answer, and wrong twice shows what is right.
+    _say(page, 0, "41.7")
+    qtbot.waitUntil(lambda: "Not right. That is the way there" in page.questions[0].outcome.text())
     qtbot.waitUntil(lambda: place_of_widget(window, page.questions[0].outcome) is not None)
-    _say(page, 0, "8")  # the same again costs nothing
+    _say(page, 0, "41.7")  # the same again costs nothing
     qtbot.wait(50)
     _say(page, 0, "9")
-    qtbot.waitUntil(lambda: "Right is: 83.33 pkt" in page.questions[0].outcome.text())
+    qtbot.waitUntil(lambda: "Right is: 83.33 pkt. Give that answer" in page.questions[0].outcome.text())
+    _say(page, 0, "83")
+    qtbot.waitUntil(lambda: page.questions[0].outcome.text().startswith("Right. 10 Mbit/s"))
     _say(page, 1, "The queue")
     qtbot.waitUntil(lambda: _passed(labs) == 2)
     page.next.click()
@@ -128,7 +130,7 @@ def test_a_lab_is_done_in_the_window(
     qtbot.waitUntil(lambda: any(place.contains(corner) for place in spotlight.places))
     page.prediction.button.click()
     assert "Choose an answer" in page.prediction.outcome.text()
-    page.prediction.choices.buttons()[0].setChecked(True)
+    next(radio for radio in page.prediction.choices.buttons() if radio.text() == "It stays").setChecked(True)
     page.prediction.button.click()
     qtbot.waitUntil(lambda: "Change only the queue" in page.verdict.text())
     assert "Kept. Change only the queue" in page.prediction.outcome.text()
@@ -137,7 +139,10 @@ def test_a_lab_is_done_in_the_window(
     window.documents.doc.set_value("links.bottleneck.queue", "17pkt")
     run_once()
     qtbot.waitUntil(lambda: _passed(labs) == 3)
-    assert "It came otherwise: It falls. The link runs dry" in page.prediction.outcome.text()
+    assert (
+        "It came otherwise: It falls. The pipe is not full after each halving. The link"
+        in page.prediction.outcome.text()
+    )
     page.next.click()
 
     # A sketch, over which the run's curve is laid.

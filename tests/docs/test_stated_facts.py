@@ -24,7 +24,7 @@ START = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 INSTALLATION = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
 OVERVIEWS = [ROOT / "README.md", *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("sim/*/README.md"))]
 
-_WORDS = "no one two three four five six seven eight nine ten eleven twelve thirteen fourteen".split()  # noqa: SIM905
+_WORDS = "no one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()  # noqa: SIM905
 # Keys that belong to the toolkit or to the desktop: no action of ours has them.
 _NOT_ACTIONS = {"Ctrl+C"}
 

@@ -33,11 +33,13 @@ ask = "How many packets fill the pipe?"
 answer = "value('links.bottleneck.rate') * 2 * value('links.bottleneck.delay') / 12000"
 unit = "pkt"
 why = "10 Mbit/s times 100 ms are 83 packets of 1500 bytes."
+mistakes = [["41.7 pkt", "That is the way there; the ACK has to come back."]]
 [[steps.questions]]
 id = "who"
 ask = "What holds the rest?"
 options = ["The sender", "The queue"]
 answer = "The queue"
+mistakes = [["The sender", "It has sent them already."]]
 
 [[steps]]
 id = "shorter"
@@ -52,6 +54,7 @@ holds = [
     "ratio(goodput(last()), goodput(run_of('run'))) > 0.99",
     "ratio(goodput(last()), goodput(run_of('run'))) <= 0.99",
 ]
+mistakes = [["It stays", "The pipe is not full after each halving."]]
 why = "The link runs dry after each loss."
 
 [[steps]]

@@ -160,7 +160,7 @@ def predict(
 
     with _begun(lab, database) as work:
         step = _active(work)
-        said = value if step.prediction is None else _chosen(value, step.prediction.options)
+        said = value if step.prediction is None else _chosen(value, work.session.options(step, step.prediction))
         work.session.predict(step, read_prediction(step, said), Begin.of(work.store).run)
         work.judge()
         _tell(work, step, [], as_json=as_json)
@@ -175,7 +175,7 @@ def answer(
 ) -> None:
     """Answer a question of the step.
 
-    A question has two tries; then the right answer is told.
+    After two wrong answers the right one is told; give it to go on. The first one counts for the score.
     """
     with _begun(lab, database) as work:
         session = work.session
@@ -186,7 +186,7 @@ def answer(
             raise InputError(f'the step "{step.title}" has no question {question}; allowed: {allowed}')
         if step.prediction is not None and session.step_progress(step).prediction is None:
             raise InputError(f"the step asks for a prediction first: `subflow labs predict {lab} VALUE`")
-        said = _chosen(value, asked.options)
+        said = _chosen(value, session.options(step, asked))
         session.answer(step, asked, session.judge_answer(work.reader, work.text, step, asked, said))
         work.judge()
         _tell(work, step, [], as_json=as_json, answered=asked)
@@ -223,22 +223,27 @@ def print_step(lab: Lab, step: Step, session: LabSession | None = None) -> None:
     if step.prediction is not None:
         print_line()
         print_line(f"Predict: {step.prediction.ask} ({_kind_text(step.prediction)})")
-        _print_options(step.prediction.options)
+        _print_options(_options(step, step.prediction, session))
     for question in step.questions:
         print_line()
         print_line(f"Question {question.id}: {question.ask}{_unit_text(question)}")
-        _print_options(question.options)
+        _print_options(_options(step, question, session))
     if session is not None:
         _print_said(session, step)
 
 
-def step_document(step: Step) -> dict[str, Any]:
+def step_document(step: Step, session: LabSession | None) -> dict[str, Any]:
     """A step as JSON has it, without its answers."""
     prediction = step.prediction
     return {
         **fields(step, "id", "title", "check", "text"),
-        "prediction": None if prediction is None else fields(prediction, "ask", "kind", "options", "unit"),
-        "questions": [fields(each, "id", "ask", "options", "unit") for each in step.questions],
+        "prediction": None
+        if prediction is None
+        else fields(prediction, "ask", "kind", "unit") | {"options": list(_options(step, prediction, session))},
+        "questions": [
+            fields(each, "id", "ask", "unit") | {"options": list(_options(step, each, session))}
+            for each in step.questions
+        ],
         "hints": len(step.hints),
     }
 
@@ -360,7 +365,7 @@ def _state(session: LabSession) -> dict[str, Any]:
         "lab": session.lab.name,
         "passed": session.progress.passed(session.lab),
         "of": len(session.lab.steps),
-        "step": None if step is None else step_document(step),
+        "step": None if step is None else step_document(step, session),
     }
 
 
@@ -403,6 +408,12 @@ def _print_said(session: LabSession, step: Step) -> None:
             print_line(f"Answered {question.id}. {answer_text(question, given, is_done=done)}")
     for shown in session.hints(step):
         print_line(f"Hint: {shown}")
+
+
+def _options(step: Step, asked: Prediction | Question, session: LabSession | None) -> tuple[str, ...]:
+    from subflow_app.core.labs.session import dealt
+
+    return dealt(asked.options, step.id) if session is None else session.options(step, asked)
 
 
 def _print_options(options: tuple[str, ...]) -> None:

@@ -57,12 +57,12 @@ def show(lab: LabName, as_json: Json = False) -> None:
     from subflow_app.core.labs.lab_file import load_lab
 
     found = load_lab(lab)
+    session = lab_steps.begun_session(found)
     if as_json:
-        steps = [lab_steps.step_document(step) for step in found.steps]
+        steps = [lab_steps.step_document(step, session) for step in found.steps]
         print_json(_document(found) | {"goals": list(found.goals), "steps": steps})
         return
     lab_steps.print_introduction(found)
-    session = lab_steps.begun_session(found)
     for step in found.steps:
         print_line()
         lab_steps.print_step(found, step, session)

@@ -11,8 +11,8 @@ from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
 from subflow_app.core.errors import InputError, LabError
 from subflow_app.core.labs.lab import Lab
-from subflow_app.core.labs.outcomes import missing_text
-from subflow_app.core.labs.progress import ProgressFolder
+from subflow_app.core.labs.outcomes import answer_text, missing_text
+from subflow_app.core.labs.progress import Answered, ProgressFolder, document_of, progress_of
 from subflow_app.core.labs.runner import LabRunner, run_lab
 from subflow_app.core.labs.session import LabSession, StepState, quantity
 from subflow_app.core.running.runs import RunJob
@@ -69,7 +69,7 @@ def test_a_run_of_something_else_says_why_it_does_not_do(lab: Lab, store: Store)
     assert _judge(session, store, "").check.why == "the scenario has no flow reno"
 
 
-def test_a_question_is_answered_right_or_wrong_twice(lab: Lab, store: Store) -> None:
+def test_a_question_is_answered_by_the_right_answer_which_is_told_after_two_wrong_ones(lab: Lab, store: Store) -> None:
     text = lab.scenario_text()
     session = LabSession.begin(lab, store, text, None)
     _run(store, text)
@@ -79,12 +79,20 @@ def test_a_question_is_answered_right_or_wrong_twice(lab: Lab, store: Store) -> 
     reader = session.reader(store)
     with pytest.raises(InputError, match='"many" is no number; allowed: '):
         session.judge_answer(reader, text, step, bdp, "many")
-    for said in ("8", "1,5"):
+    told: list[str] = []
+    given: tuple[Answered, ...] = ()
+    for said in ("41,7", "8", "83"):
+        assert not session.is_answered(step, bdp)
         session.answer(step, bdp, session.judge_answer(reader, text, step, bdp, said))
-    given = session.step_progress(step).answers["bdp"]
-    assert [(each.value, each.is_right) for each in given] == [(8.0, False), (1.5, False)]
-    assert given[-1].right == pytest.approx(83.33, abs=0.01)
-    assert session.is_answered(step, bdp)
+        given = session.step_progress(step).answers["bdp"]
+        told.append(answer_text(bdp, given, is_done=session.is_answered(step, bdp)))
+    why = "10 Mbit/s times 100 ms are 83 packets of 1500 bytes."
+    assert told == [
+        "Not right. That is the way there; the ACK has to come back.",
+        f"Not right. Right is: 83.33 pkt. Give that answer to go on. {why}",
+        f"Right. {why}",
+    ]
+    assert [(each.value, each.is_right) for each in given] == [(41.7, False), (8.0, False), (83.0, True)]
     with pytest.raises(InputError, match="is answered"):
         session.answer(step, bdp, given[0])
     assert not session.take(_judge(session, store, text))
@@ -197,3 +205,35 @@ def test_a_solution_that_does_not_meet_its_check_is_told_with_the_numbers(tmp_pa
     assert [each.step for each in outcome.steps] == ["run", "pipe", "shorter"]
     assert "its check does not hold after its solution" in outcome.problems[0]
     assert "17 == 18" in outcome.problems[0]
+
+
+def test_each_student_has_the_options_in_another_order_and_keeps_it(lab: Lab, store: Store) -> None:
+    step = lab.steps[1]
+    question = step.questions[1]
+    firsts = set()
+    for _ in range(30):
+        session = LabSession.begin(lab, store, "", None)
+        options = session.options(step, question)
+        assert sorted(options) == sorted(question.options)
+        assert options == LabSession(lab, progress_of(document_of(session.progress), lab.name), None).options(
+            step, question
+        )
+        firsts.add(options[0])
+    assert firsts == {"The sender", "The queue"}
+
+
+@pytest.mark.parametrize(
+    ("fact", "told"),
+    [
+        ("9.65 Mbit/s = goodput(last())", ""),
+        ("9.60 Mbit/s = goodput(last())", "its texts state 9.60 Mbit/s, and goodput(last()) is 9.6"),
+        ("about 10 Mbit/s = goodput(last())", ""),
+        ("9.5 Mbit/s = goodput(last())", "the fact 9.5 Mbit/s is in none of its texts"),
+        ("9.65 Mbit/s = goodput(run(7))", "is not known: 1 of 7 runs have finished"),
+    ],
+)
+def test_a_number_that_no_run_gives_is_told_when_a_lab_is_tried(tmp_path: Path, fact: str, told: str) -> None:
+    text = SAWTOOTH_LAB.replace('hints = ["Look at', f"facts = ['{fact}']\nhints = [\"9.65, 9.60 or 10 Mbit/s? Look at")
+    [*problems] = run_lab(small_lab(tmp_path, text)).problems
+    assert (problems == []) == (told == "")
+    assert all(told in problem for problem in problems)

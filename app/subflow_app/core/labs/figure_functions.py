@@ -192,6 +192,16 @@ def _marks(evidence: Evidence, run: float, kind: str, owner: str = "*") -> Value
     return _marks_between(evidence, run, kind, owner, 0.0, math.inf)
 
 
+@TABLE.function("number", "text", "text", "number", optional=1, unit="s")
+def _time_of(evidence: Evidence, run: float, kind: str, owner: str, since: float = 0.0) -> Value:
+    """When an owner has its first mark of a kind, from a time on, s: time_of(last(), 'established', 'phone/2')."""
+    marks = run_at(evidence, run).marks
+    found = next(
+        (each.time_s for each in marks if (each.kind, each.owner) == (kind, owner) and each.time_s >= since), None
+    )
+    return known(found, tr("{kind} of {owner}", kind=kind, owner=owner))
+
+
 # -------------------------------------------------------------------------------------------------------------- inside
 
 

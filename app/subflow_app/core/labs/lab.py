@@ -25,6 +25,8 @@ A lab is a Markdown file, `assets/labs/NN-name.md` or any other, with a front ma
     always = false                    # true: the check may hold before anything was done
     hints = ["F5 runs."]              # shown one at a time
     do = ["run"]                      # how the step is done without a person; see `solution`
+    facts = ["9.65 Mbit/s = goodput(last())"]  # numbers that its texts state, and the runs that they are of
+    quoted = ["42"]                   # numbers that its texts state and others have measured
 
     [steps.predict]                   # asked first; from then on only runs made after the prediction count in the step
     ask = "What becomes of the goodput?"
@@ -32,6 +34,7 @@ A lab is a Markdown file, `assets/labs/NN-name.md` or any other, with a front ma
     holds = ["goodput(last()) < 0.7 * goodput(run_of('run'))", "goodput(last()) >= 0.7 * goodput(run_of('run'))"]
     # or  number = "goodput(last())" and unit = "Mbit/s": what it turned out to be
     # or  sketch = "cwnd_pkts", owner = "reno/1", unit = "pkt", until = "60s", top = "200pkt": a curve to be drawn
+    mistakes = [["It stays", "Said to who expected this, when it came otherwise."]]
     why = "Said together with what came out."
 
     [[steps.questions]]
@@ -41,6 +44,7 @@ A lab is a Markdown file, `assets/labs/NN-name.md` or any other, with a front ma
     answer = "83"                     # the text of an option; of a number an expression, e.g. "83 pkt"
     unit = "pkt"                      # of a number
     tolerance = "5%"                  # of a number
+    mistakes = [["8", "Said to who answers this."]]
     why = "Said afterwards."
     +++
     An introduction.
@@ -48,8 +52,9 @@ A lab is a Markdown file, `assets/labs/NN-name.md` or any other, with a front ma
     ## Run it {#run}
     What there is to do and to see.
 
-A step is passed when its prediction is made, its check holds, and each question is answered right, or wrong twice; a
-step that has none of these when the student goes on. What was run before the lab was begun counts for nothing.
+A step is passed when its prediction is made, its check holds, and each question is answered right; after two wrong
+answers the right one is told. A step that has none of these is passed when the student goes on. What was run before the
+lab was begun counts for nothing.
 """
 
 from __future__ import annotations
@@ -83,6 +88,36 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
+class Mistake:
+    """An answer that is often given and not right.
+
+    Attributes:
+        said: the text of an option, or a number, SI.
+        why: what is said to it: where it leads astray.
+    """
+
+    said: str | float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A number that the texts of a step state, and the expression over the runs that it is the value of.
+
+    Attributes:
+        number: as the texts write it, with a point: "9.65".
+        unit: as the texts write it; may be empty.
+        is_about: whether it is meant to 5 % instead of to its last digit.
+        expression: in the language of checks.
+    """
+
+    number: str
+    unit: str
+    is_about: bool
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
 class Prediction:
     """What a student is asked to expect before the run.
 
@@ -97,6 +132,7 @@ class Prediction:
         until_s: end of the time axis of a sketch, s; None: that of the run.
         top: top of the other axis of a sketch, SI; None: it follows from the scenario's curve.
         why: what is said together with what came out; may be empty.
+        mistakes: of options what is said to who chose them, when another one came true.
     """
 
     ask: str
@@ -109,6 +145,7 @@ class Prediction:
     until_s: float | None = None
     top: float | None = None
     why: str = ""
+    mistakes: tuple[Mistake, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -128,6 +165,7 @@ class Question:
         unit: of the number.
         tolerance: how far a number may be off, of the right one.
         why: what is said afterwards; may be empty.
+        mistakes: answers that are often given, and what is said to each.
     """
 
     id: str
@@ -137,6 +175,13 @@ class Question:
     unit: str = ""
     tolerance: float = 0.05
     why: str = ""
+    mistakes: tuple[Mistake, ...] = ()
+
+    def is_near(self, value: str | float, other: str | float) -> bool:
+        """Whether an answer counts as another one: the same option, or a number within the tolerance."""
+        if isinstance(value, str) or isinstance(other, str):
+            return value == other
+        return abs(value - other) <= self.tolerance * abs(other) + 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +200,8 @@ class Step:
         do: the solution, an order each.
         prediction: asked first; None: nothing.
         questions: asked with it.
+        facts: numbers that its texts state, with what gives them.
+        quoted: numbers that its texts take from elsewhere.
     """
 
     id: str
@@ -168,6 +215,8 @@ class Step:
     do: tuple[str, ...] = ()
     prediction: Prediction | None = None
     questions: tuple[Question, ...] = ()
+    facts: tuple[Fact, ...] = ()
+    quoted: tuple[str, ...] = ()
 
     @property
     def is_read_only(self) -> bool:

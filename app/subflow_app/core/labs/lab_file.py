@@ -12,13 +12,15 @@ from typing import Any
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.claims import Claim
 from subflow_app.core.errors import InputError, LabError
-from subflow_app.core.expressions import ClaimError, Expression
+from subflow_app.core.expressions import UNIT_WORTH, ClaimError, Expression
 from subflow_app.core.labs.functions import functions
 from subflow_app.core.labs.lab import (
     LEVELS,
     NEEDS,
     SHOWS,
+    Fact,
     Lab,
+    Mistake,
     Prediction,
     Question,
     Step,
@@ -47,7 +49,9 @@ LAB_SUFFIX = ".md"
 _FENCE = "+++"
 _HEADING = re.compile(r"##[ \t]+(?P<title>.*?)[ \t]*(?:\{#(?P<id>[^}]*)\})?[ \t]*\Z")
 _CODE_FENCE = re.compile(r"[ \t]*(```|~~~)")
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
+_FACT = re.compile(
+    r"(?P<about>about )?(?P<number>-?\d+(?:\.\d+)?(?:e-?\d+)?) ?(?P<unit>[^\s=]*) = (?P<expression>.+)\Z", re.DOTALL
+)
 
 _LAB = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
@@ -66,6 +70,8 @@ _STEP = (
     Param("always", Dimension.FLAG, "The check may hold before anything was done.", default=False),
     Param("hints", Dimension.LIST, "Shown one at a time.", default=()),
     Param("do", Dimension.LIST, "How it is done without a person.", default=()),
+    Param("facts", Dimension.LIST, "Numbers that its texts state, and what gives them.", default=()),
+    Param("quoted", Dimension.LIST, "Numbers that its texts take from elsewhere.", default=()),
 )
 _PREDICT = (
     Param("ask", Dimension.TEXT, "The question.", required=True, allows_lines=True),
@@ -298,7 +304,36 @@ class _Reader:
             do=tuple(values.get("do") or ()),
             prediction=prediction,
             questions=tuple(self._questions((*place, "questions"), table.get("questions", []), before)),
+            facts=tuple(self._facts((*place, "facts"), values.get("facts") or (), before)),
+            quoted=tuple(values.get("quoted") or ()),
         )
+
+    def _facts(self, place: Place, texts: Sequence[str], before: Sequence[str]) -> Iterator[Fact]:
+        for index, text in enumerate(texts):
+            match = _FACT.match(text)
+            if match is None or (match["unit"] and match["unit"] not in UNIT_WORTH):
+                allowed = "NUMBER UNIT = EXPRESSION, e.g. 9.65 Mbit/s = goodput(last()); about 1200 = … is meant to 5 %"
+                self._report.add((*place, index), f'"{text}" is no fact', allowed)
+                continue
+            self._check((*place, index), match["expression"], before, Expression)
+            yield Fact(match["number"], match["unit"], bool(match["about"]), match["expression"])
+
+    def _mistakes(
+        self, place: Place, pairs: object, options: Sequence[str], unit: str, answer: str | None
+    ) -> Iterator[Mistake]:
+        allowed = 'pairs of an answer and what is said to it, e.g. [["41.7 pkt", "That is one way only."]]'
+        for index, pair in enumerate(pairs if isinstance(pairs, list) else [pairs]):
+            if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(text, str) for text in pair):
+                self._report.add(place, "this is no list of pairs of texts", allowed)
+                return
+            said, why = pair
+            if options:
+                if said not in options or said == answer:
+                    wrong = [option for option in options if option != answer]
+                    self._report.add((*place, index), f'"{said}" is none of the wrong options', either(wrong))
+                yield Mistake(said, why)
+            elif (number := self._quantity((*place, index), said)) is not None:
+                yield Mistake(number if said.strip().split(" ")[1:] else number * UNIT_WORTH.get(unit, 1.0), why)
 
     def _targets(self, place: Place, shows: object) -> Iterator[Target]:
         texts = [shows] if isinstance(shows, str) else shows
@@ -314,7 +349,7 @@ class _Reader:
                 yield Target(kind, name.strip())
 
     def _prediction(self, place: Place, table: Mapping[str, Any], before: Sequence[str]) -> Prediction:
-        values = read_section(self._report, place, table, _PREDICT)
+        values = read_section(self._report, place, table, _PREDICT, also_known=("mistakes",))
         options, holds = tuple(values.get("options") or ()), tuple(values.get("holds") or ())
         number, sketch = values.get("number") or "", values.get("sketch") or ""
         if sum((bool(options), bool(number), bool(sketch))) != 1:
@@ -342,6 +377,7 @@ class _Reader:
             until_s=values.get("until"),
             top=self._quantity((*place, "top"), values.get("top") or ""),
             why=values.get("why") or "",
+            mistakes=tuple(self._mistakes((*place, "mistakes"), table.get("mistakes", []), options, unit, None)),
         )
 
     def _questions(self, place: Place, tables: object, before: Sequence[str]) -> Iterator[Question]:
@@ -354,7 +390,7 @@ class _Reader:
             checked = self._report.expect_table(here, table, "[[steps.questions]]")
             if checked is None:
                 continue
-            values = read_section(self._report, here, checked, _QUESTION)
+            values = read_section(self._report, here, checked, _QUESTION, also_known=("mistakes",))
             question_id, options = values.get("id") or "", tuple(values.get("options") or ())
             answer, unit = values.get("answer") or "", values.get("unit") or ""
             if question_id in ids:
@@ -368,6 +404,7 @@ class _Reader:
                 self._check((*here, "answer"), answer, before, Expression)
             self._check_unit((*here, "unit"), unit)
             tolerance = values.get("tolerance")
+            mistakes = self._mistakes((*here, "mistakes"), checked.get("mistakes", []), options, unit, answer)
             yield Question(
                 id=question_id,
                 ask=values.get("ask") or "",
@@ -376,6 +413,7 @@ class _Reader:
                 unit=unit,
                 tolerance=0.05 if tolerance is None else tolerance,
                 why=values.get("why") or "",
+                mistakes=tuple(mistakes),
             )
 
     def _check(self, place: Place, text: str, before: Sequence[str], kind: type[Expression]) -> None:
@@ -403,7 +441,7 @@ class _Reader:
             return None
         if isinstance(found, float) and found > 0:
             return found
-        self._report.add(place, "this is no height", 'a number above 0 with its unit, e.g. "200 pkt"')
+        self._report.add(place, "this is no quantity", 'a number above 0 with its unit, e.g. "200 pkt"')
         return None
 
     def _check_sections(self, sections: Sequence[_Section], ids: Sequence[str]) -> None:

@@ -42,15 +42,22 @@ def answer_text(question: Question, given: tuple[Answered, ...], *, is_done: boo
         is_done: whether the question needs no further one.
     """
     last = given[-1]
-    if not is_done:
-        return tr("Not right. Tries left: {count}.", count=ATTEMPTS - len(given))
-    right = tr("Right.") if last.is_right else tr("Right is: {answer}.", answer=_text(last.right, question.unit))
-    return f"{right} {question.why}".strip()
+    if is_done:
+        return f"{tr('Right.')} {question.why}".strip()
+    mistake = next((each.why for each in question.mistakes if question.is_near(last.value, each.said)), "")
+    told = f"{tr('Not right.')} {mistake}".strip()
+    if len(given) < ATTEMPTS:
+        return told
+    right = tr("Right is: {answer}. Give that answer to go on.", answer=_text(last.right, question.unit))
+    return f"{told} {right} {question.why}".strip()
 
 
 def _gap_text(prediction: Prediction, made: Predicted, came: str | float) -> str:
     if made.is_right is not None:
-        return tr("So it came.") if made.is_right else tr("It came otherwise: {what}.", what=came)
+        if made.is_right:
+            return tr("So it came.")
+        mistake = next((each.why for each in prediction.mistakes if each.said == made.value), "")
+        return f"{tr('It came otherwise: {what}.', what=came)} {mistake}".strip()
     assert isinstance(came, float)
     came_text = numbers_text(came, prediction.unit)
     if isinstance(made.value, tuple):

@@ -102,6 +102,7 @@ class Progress:
         database: where the runs are.
         begin: the last numbers there at that time.
         document: text of the scenario when it was last kept.
+        deal: by which options are put into an order that is this student's own.
         steps: by their ids.
         finished_at: when the last step was passed; empty: not yet.
     """
@@ -114,6 +115,7 @@ class Progress:
     document: str
     steps: Mapping[str, StepProgress] = field(default_factory=dict)
     finished_at: str = ""
+    deal: str = ""
 
     def step(self, step_id: str) -> StepProgress:
         """Of a step; a fresh one if nothing was done in it."""
@@ -248,6 +250,7 @@ def progress_of(document: Any, lab: str) -> Progress:
         database=_text(document["database"]),
         begin=Begin(_count(begin["run"]), _count(begin["sweep"]), _count(begin["training"])),
         document=_text(document["document"]),
+        deal=_text(document.get("deal", "")),
         steps={_text(name): read_step(step) for name, step in document["steps"].items()},
     )
 

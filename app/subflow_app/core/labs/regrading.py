@@ -19,7 +19,6 @@ from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.functions import functions
 from subflow_app.core.labs.lab import CHOICE, NUMBER, Lab, Question, Step
 from subflow_app.core.labs.progress import Answered, Predicted, StepProgress, read_step
-from subflow_app.core.labs.session import ATTEMPTS
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 
 _OF_DOCUMENT = ("value", "text", "is_on", "controller", "scheduler", "has", "count", "subflows")
@@ -135,7 +134,7 @@ def _of_prediction(step: Step, made: Predicted | None, evidence: Evidence) -> It
 
 
 def _of_question(question: Question, given: Sequence[Answered], evidence: Evidence) -> Iterator[tuple[bool, str]]:
-    if not any(each.is_right for each in given) and len(given) < ATTEMPTS:
+    if not any(each.is_right for each in given):
         yield True, f"the question {question.id} was not answered"
     for each in given:
         if question.options:
@@ -146,7 +145,7 @@ def _of_question(question: Question, given: Sequence[Answered], evidence: Eviden
         if isinstance(right, Missing) or not isinstance(each.value, int | float):
             yield False, f"the answer to {question.id} was not judged again"
             continue
-        is_right = abs(each.value - right) <= question.tolerance * abs(right) + 1e-12
+        is_right = question.is_near(each.value, right)
         if is_right is not each.is_right:
             is_sure = not _is_of_document(Expression(question.answer, functions()).calls())
             yield is_sure, f"the answer {each.value:g} to {question.id} is told as {_word(each)}; right is {right:.6g}"

@@ -18,6 +18,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError, LabError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.labs.evidence import EvidenceReader
+from subflow_app.core.labs.facts import fact_problems
 from subflow_app.core.labs.lab import Lab, Step, script_beside
 from subflow_app.core.labs.progress import Progress
 from subflow_app.core.labs.session import Judgement, LabSession, quantity, read_prediction
@@ -123,13 +124,12 @@ class LabRunner:
                 self._obey(step, parse_order(text))
             except (AppError, SimError, SolutionError, TomlEditError) as error:
                 return f'do "{text}": {error}'
+        judgement = self._judge()
         if step.is_read_only:
             self.session.go_on(step)
-            return ""
-        judgement = self._judge()
-        if self.session.take(judgement):
-            return ""
-        return self._missing(step, judgement.check.why if judgement.check else "")
+        elif not self.session.take(judgement):
+            return self._missing(step, judgement.check.why if judgement.check else "")
+        return "; ".join(fact_problems(step, judgement.evidence))
 
     def _missing(self, step: Step, why: str) -> str:
         made = self.session.step_progress(step)

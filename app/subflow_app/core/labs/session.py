@@ -5,7 +5,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
+import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 ATTEMPTS = 2
-"""After so many wrong answers the right one is shown, and the question counts as answered."""
+"""After so many wrong answers the right one is told; it has to be given all the same."""
 
 
 class StepState(StrEnum):
@@ -103,7 +106,8 @@ class LabSession:
         cls, lab: Lab, begin: Begin, document: str, folder: ProgressFolder | None, database: str
     ) -> LabSession:
         """Begin a lab where a store was; nothing is kept yet."""
-        return cls(lab, Progress(lab.name, lab.file_hash, now(), database, begin, document), folder)
+        deal = secrets.token_hex(8)
+        return cls(lab, Progress(lab.name, lab.file_hash, now(), database, begin, document, deal=deal), folder)
 
     def keep(self) -> None:
         """Keep the progress.
@@ -147,8 +151,12 @@ class LabSession:
 
     def is_answered(self, step: Step, question: Question) -> bool:
         """Whether a question needs no further answer."""
-        given = self._progress.step(step.id).answers.get(question.id, ())
-        return any(each.is_right for each in given) or len(given) >= ATTEMPTS
+        return any(each.is_right for each in self._progress.step(step.id).answers.get(question.id, ()))
+
+    def options(self, step: Step, asked: Prediction | Question) -> tuple[str, ...]:
+        """The options of what a step asks, in the order in which this student has them."""
+        place = asked.id if isinstance(asked, Question) else ""
+        return dealt(asked.options, self._progress.deal, self.lab.name, step.id, place)
 
     def reader(self, store: Store) -> EvidenceReader:
         """Reads what was done since the lab was begun."""
@@ -214,8 +222,7 @@ class LabSession:
         right = checks.number(question.answer, self.evidence(reader, text, step))
         if isinstance(right, Missing):
             raise InputError(tr("this cannot be answered yet: {reason}", reason=right.reason))
-        is_right = abs(number - right) <= question.tolerance * abs(right) + 1e-12
-        return Answered(number, is_right, now(), right)
+        return Answered(number, question.is_near(number, right), now(), right)
 
     # What changes it
 
@@ -303,6 +310,15 @@ class LabSession:
         if self.is_finished and not self._progress.finished_at:
             self._progress = replace(self._progress, finished_at=now())
         self.keep()
+
+
+def dealt(options: Sequence[str], *by: str) -> tuple[str, ...]:
+    """Options in an order that depends on nothing but their number and the texts `by`: in each language the same."""
+
+    def place(index: int) -> bytes:
+        return hashlib.sha256("\0".join((*by, str(index))).encode()).digest()
+
+    return tuple(options[index] for index in sorted(range(len(options)), key=place))
 
 
 def quantity(said: str, unit: str) -> float:

@@ -90,11 +90,11 @@ class QuestionForm(AskForm):
 
     answered = Signal(str, str)  # its id, what is said
 
-    def __init__(self, question: Question) -> None:
-        """Not answered yet."""
+    def __init__(self, question: Question, options: tuple[str, ...]) -> None:
+        """Not answered yet; the options in the order in which this student has them."""
         name = f"lab_question_{question.id}"
         unit = None if question.options else question.unit
-        super().__init__(name, tr("Question"), question.ask, question.options, tr("Answer"), unit)
+        super().__init__(name, tr("Question"), question.ask, options, tr("Answer"), unit)
         self.question = question
 
     def show_answers(self, given: tuple[Answered, ...], *, is_done: bool) -> None:
@@ -105,7 +105,7 @@ class QuestionForm(AskForm):
         last = given[-1]
         if is_done:
             self.close_answer(_said_text(last.value, question.unit))
-        colour = tokens.ok if is_done and last.is_right else tokens.warning
+        colour = tokens.ok if is_done else tokens.warning
         self.say(answer_text(question, given, is_done=is_done), colour)
 
     def _on_button(self) -> None:
@@ -120,15 +120,15 @@ class PredictionForm(AskForm):
 
     predicted = Signal(object)  # PredictionValue
 
-    def __init__(self, step: Step) -> None:
-        """Not said yet."""
+    def __init__(self, step: Step, options: tuple[str, ...]) -> None:
+        """Not said yet; the options in the order in which this student has them."""
         assert step.prediction is not None
         self.step = step
         self.prediction = prediction = step.prediction
         title = tr("Before you run: what do you expect?")
         unit = prediction.unit if prediction.kind == NUMBER else None
         name, button = "lab_prediction", tr("That is my prediction")
-        super().__init__(name, title, prediction.ask, prediction.options, button, unit)
+        super().__init__(name, title, prediction.ask, options, button, unit)
         self.canvas: SketchCanvas | None = None
         if prediction.kind == SKETCH:
             self.canvas = SketchCanvas(prediction, self)

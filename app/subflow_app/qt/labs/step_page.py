@@ -94,6 +94,7 @@ class StepPage(QWidget):
         self.prediction: PredictionForm | None = None
         self.questions: tuple[QuestionForm, ...] = ()
         self.shown: Step | None = None  # the step on it
+        self._session: LabSession | None = None  # and whose it is
         self.say_reopen(is_wanted=False)
         self._style()
 
@@ -112,12 +113,12 @@ class StepPage(QWidget):
         self.place.setText(tr("Step {number} of {count}", number=number + 1, count=len(steps)))
         self.bar.setRange(0, len(steps))
         self.bar.setValue(passed)
-        if step is not self.shown:
-            self.shown = step
+        if step is not self.shown or session is not self._session:
+            self.shown, self._session = step, session
             self.step_title.setText(step.title)
             introduction = f"{lab.introduction}\n\n---\n\n" if number == 0 and lab.introduction else ""
             self.text.show_text(introduction + step.text)
-            self._make_forms(step)
+            self._make_forms(session, step)
             self.scrolled.verticalScrollBar().setValue(0)
             # From here the keys scroll the text, and Tab goes on to what is asked.
             self.scrolled.setFocus()
@@ -189,14 +190,15 @@ class StepPage(QWidget):
         )
         set_style(self.hints, lambda t: f"background: {t.info_fill}; padding: 6px;")
 
-    def _make_forms(self, step: Step) -> None:
+    def _make_forms(self, session: LabSession, step: Step) -> None:
         old: Sequence[QWidget] = [*([self.prediction] if self.prediction is not None else []), *self.questions]
         for form in old:
             self._forms.removeWidget(form)
             form.hide()
             form.deleteLater()
-        self.prediction = None if step.prediction is None else PredictionForm(step)
-        self.questions = tuple(map(QuestionForm, step.questions))
+        asked = step.prediction
+        self.prediction = None if asked is None else PredictionForm(step, session.options(step, asked))
+        self.questions = tuple(QuestionForm(each, session.options(step, each)) for each in step.questions)
         if self.prediction is not None:
             self.prediction.predicted.connect(self.predicted)
             self._forms.addWidget(self.prediction)
