@@ -16,6 +16,7 @@ from subflow_app.core.breaking.job import BreakJob, Question
 from subflow_app.core.breaking.space import load_space
 from subflow_app.qt.breaking.feature import EXPORT, OPEN, PAUSE, RUN_BOTH, SAVE, START, STOP, BreakFeature
 from subflow_app.qt.breaking.form import OWN
+from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.main_window import MainWindow
 
 _NETWORK = """\
@@ -103,8 +104,18 @@ def test_what_a_search_has_found_is_shown_opened_run_and_written(
     assert read_counterexample(tmp_path / "small.claim.toml").says == each.says
 
     feature.run_selected()
-    count = 1 + len(claim.cases)
-    qtbot.waitUntil(lambda: len(window.plots.runs) == count and not window.runs.is_running, timeout=60_000)
+    explain = window.features[ExplainFeature]
+    qtbot.waitUntil(lambda: explain.content.point is not None, timeout=60_000)
+    assert len(window.plots.runs) == 1 + len(claim.cases)
+    point = explain.content.point
+    assert point is not None
+    assert point.told.owner.startswith("download/")
+    assert explain.content.why.text().startswith("They part at")
+    at_s = float(explain.content.why.text().split(", at ")[-1].removesuffix(" s."))
+    assert 0 <= at_s - point.told.time_s < 0.2
+    explain.step(-1)
+    qtbot.waitUntil(lambda: not explain.is_busy, timeout=20_000)
+    assert not explain.content.why.text()
 
     feature.open_selected()
     assert window.documents.doc.text == each.text

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Subflow
 
-from subflow_app.core.breaking.counterexample import read_counterexample
+from subflow_app.core.breaking.counterexample import named_counterexample, read_counterexample
 
 
 def test_claims_and_spaces_are_listed(subflow: Subflow) -> None:
@@ -72,3 +72,22 @@ def test_what_cannot_be_is_told(subflow: Subflow, line: tuple[str, ...], told: s
     assert result.code == 2
     assert told in result.err
     assert "Traceback" not in result.err
+
+
+def test_a_counterexample_is_run_beside_what_keeps_the_claim_and_explained(subflow: Subflow, tmp_path: Path) -> None:
+    result = subflow("break", "--explain", "improve-olia", "--db", str(tmp_path / "runs.db"))
+    assert result.code == 0
+    assert "run 1: olia; run 2: newreno on the best path" in result.out
+    assert "They part at 1.8 s" in result.out
+    assert "alpha = -0.5" in result.out
+    path = tmp_path / "mine.toml"
+    named_counterexample("improve-lia").write(tmp_path, "mine")
+    document = json.loads(subflow("break", "--explain", str(path), "--no-store", "--json").out)
+    assert document["parting"]["other"] == "newreno on the best path"
+    assert document["decision"]["owner"] == document["parting"]["owner"]
+    assert 0 <= document["parting"]["at_s"] - document["decision"]["time_s"] < 0.2
+    path.write_text(path.read_text()[:200])
+    for name, told in (("improv", "did you mean improve"), (str(path), "duration: missing")):
+        refused = subflow("break", "--explain", name, "--no-store")
+        assert refused.code == 2
+        assert told in refused.err

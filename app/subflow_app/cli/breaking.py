@@ -19,6 +19,7 @@ from subflow_app.core.json_document import fields
 if TYPE_CHECKING:
     from subflow_app.core.breaking.counterexample import Counterexample
     from subflow_app.core.breaking.job import BreakJob
+    from subflow_store import Store
 
 _MOST_MINUTES = 24 * 60
 
@@ -69,8 +70,17 @@ def break_claim(
     shipped: Annotated[
         bool, typer.Option("--shipped", help="Only list the counterexamples that ship; with a claim, those to it.")
     ] = False,
+    explain: Annotated[
+        str | None,
+        typer.Option(
+            "--explain",
+            metavar="NAME",
+            help="Only run a counterexample (`--shipped`, or a file of --out) beside what keeps the claim, and explain "
+            "the moment at which the two part.",
+        ),
+    ] = None,
     database: Database = None,
-    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the search.")] = False,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the search, or the two runs.")] = False,
     as_json: Json = False,
 ) -> None:
     """Find a network in which a claim about a controller fails.
@@ -96,6 +106,11 @@ def break_claim(
         return
     if shipped:
         _print_shipped(claim, as_json=as_json)
+        return
+    if explain is not None:
+        with ExitStack() as stack:
+            store = stack.enter_context(open_store(":memory:") if no_store else opened_store(database))
+            _explain(explain, store, as_json=as_json)
         return
     if claim is None:
         raise InputError("a claim is missing: `subflow break --list` lists those that there are")
@@ -223,3 +238,41 @@ def _print_shipped(claim: str | None, *, as_json: bool) -> None:
         return
     print_rows(found, FOUND_COLUMNS)
     print_line(METHOD)
+
+
+def _explain(name: str, store: Store, *, as_json: bool) -> None:
+    from subflow_app.core.breaking.case_source import case_runs
+    from subflow_app.core.breaking.counterexample import named_counterexample
+    from subflow_app.core.breaking.parting import find_parting
+    from subflow_app.core.explanations import explanation_document, explanation_lines
+    from subflow_app.core.replay.explained import explained
+    from subflow_app.core.running.runs import RunJob, decision_limits
+
+    each = named_counterexample(name)
+    runs = case_runs(each)
+    if len(runs) < 2:
+        raise InputError(f"{name}: no controller keeps the claim in this network, so there is nothing to set beside it")
+    parting = find_parting(each, runs)
+    if parting is None:
+        raise InputError(
+            f"{name}: what the claim is about differs by less than a tenth between its runs: they part never"
+        )
+    numbers = {}
+    for run in (runs[0], runs[parting.place]):
+        limits = decision_limits(run.source.scenario)
+        result = RunJob(run.source.scenario, run.source.text, store=store, decisions=limits).run()
+        if error := result.error or result.store_error:
+            raise error
+        assert result.run_id is not None
+        numbers[result.run_id] = run.title
+    told, _ = explained(store, next(iter(numbers)), parting.owner, parting.at_s)
+    if as_json:
+        decision = explanation_document(told.current, told.worked[0])
+        print_json({"says": each.says, "runs": numbers, "parting": parting.document(), "decision": decision})
+        return
+    print_line(f"{each.says}.")
+    print_line("; ".join(f"run {number}: {title}" for number, title in numbers.items()))
+    print_line(parting.words)
+    print_line()
+    for line in explanation_lines(told.current, told.worked[0]):
+        print_line(line)

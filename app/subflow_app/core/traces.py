@@ -30,6 +30,8 @@ SCOPES = (SUBFLOW, FLOW, LINK)
 
 NANOSECONDS = 1_000_000_000
 
+_TURNS = ("loss", "rto", "penalised")  # kinds of marks at which a subflow takes another way
+
 
 @dataclass(frozen=True, slots=True)
 class SeriesKey:
@@ -450,6 +452,17 @@ def select_keys(traces: Traces, scope: str, name: str | None = None, owner: str 
         for key in traces.keys()  # noqa: SIM118 - a sequence of traces, not a mapping
         if key.scope == scope and name in (None, key.name) and owner in (None, key.owner)
     ]
+
+
+def nearest_mark_s(traces: Traces, owner: str, time_s: float, reach_s: float) -> float:
+    """The time of a subflow's nearest loss or timeout, or of what a scheduler did to it, within reach of a time, s.
+
+    Returns:
+        The time itself if there is none.
+    """
+    times_s = [mark.time_s for mark in traces.marks() if mark.owner == owner and mark.kind in _TURNS]
+    nearest_s = min(times_s, key=lambda each: abs(each - time_s), default=time_s)
+    return nearest_s if abs(nearest_s - time_s) <= reach_s else time_s
 
 
 def transport_owners(traces: Traces) -> Sequence[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -49,6 +49,7 @@ class RunSession(QObject):
         self._preferences = window.preferences
         self._starts_when_opened = False
         self._next: list[ScenarioSource] = []  # runs that follow the present one, in the same plots
+        self._then: Callable[[], None] | None = None  # what is done when all of them are over
         self._is_following = False
         self._is_again = self._is_wanted_again = False  # with the run from before as a ghost
         self._live: LivePanel | None = None
@@ -86,6 +87,7 @@ class RunSession(QObject):
         if self._runs.is_running:
             self._is_wanted_again = True
             self._next.clear()
+            self._then = None
             self._runs.stop()
         elif self._database.is_opening:
             self._starts_when_opened = True
@@ -106,7 +108,13 @@ class RunSession(QObject):
         """Leaves the picture of the links to whoever shows another time of a run, or takes it back."""
         self._link_states.hold(is_held)
 
-    def run_together(self, sources: Sequence[ScenarioSource], *, is_unlimited: bool = False) -> None:
+    def run_together(
+        self,
+        sources: Sequence[ScenarioSource],
+        *,
+        is_unlimited: bool = False,
+        then: Callable[[], None] | None = None,
+    ) -> None:
         """Runs these one after the other and shows them over each other; nothing while another run goes on.
 
         A run that is stopped or fails ends the row.
@@ -114,10 +122,12 @@ class RunSession(QObject):
         Args:
             sources: what is run.
             is_unlimited: whether the first of them goes as fast as it can, whatever limit is set.
+            then: called when the last one is over, unless the row ends before.
         """
         if self._runs.is_running or not sources:
             return
         self._next = list(sources[1:])
+        self._then = then
         self._run(sources[0], is_unlimited=is_unlimited)
 
     def _start(self, until_s: float | None = None) -> None:
@@ -146,6 +156,9 @@ class RunSession(QObject):
             self._is_following = True
             self._run(self._next.pop(0))
             self._is_following = False
+        elif self._then is not None and not self._runs.is_running:
+            then, self._then = self._then, None
+            then()
 
     def _on_database_settled(self, _store_or_error: object) -> None:
         if self._starts_when_opened:
@@ -214,6 +227,7 @@ class RunSession(QObject):
         self._tell(ended_text(job, result))
         if result.status is not JobState.FINISHED:
             self._next.clear()
+            self._then = None
         # Not from inside the signal: others have not heard yet that this run is over.
         QTimer.singleShot(0, self, self._run_next)
 

@@ -57,7 +57,7 @@ def test_each_has_the_margins_that_are_stored(path: Path) -> None:
 def test_the_files_of_its_runs_say_what_a_search_runs(name: str) -> None:
     each = read_counterexample(resource_path(f"counterexamples/{name}{SUFFIX}"))
     runs = case_runs(each)
-    assert [case.name for case in runs] == [each.entrant, *each.claim.cases]
+    assert [case.name for case in runs] == [ENTRANT, *each.claim.cases]
     for case, asked in zip(runs, (ENTRANT, *each.claim.cases), strict=True):
         assert run(case.source.scenario)["signature"] == run(each.case_scenario(asked))["signature"]
 
@@ -66,8 +66,8 @@ def test_a_claim_without_a_case_is_kept_by_another_controller() -> None:
     each = read_counterexample(resource_path(f"counterexamples/fair-to-itself-olia{SUFFIX}"))
     own, kept = case_runs(each)
     assert own.source.text == each.text
-    assert kept.name == "cubic"
-    assert Trial(each.claim, chosen_entrants([kept.name])[0]).margin(network_of(kept.source.scenario)) >= 0
+    assert kept.title == "cubic"
+    assert Trial(each.claim, chosen_entrants([kept.title])[0]).margin(network_of(kept.source.scenario)) >= 0
 
 
 def test_a_script_is_measured_against_itself_on_one_path(tmp_path: Path) -> None:

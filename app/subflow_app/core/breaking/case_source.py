@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from subflow_app.core.arena.entrants import Entrant, chosen_entrants, entrants
-from subflow_app.core.breaking.claim_file import Case
+from subflow_app.core.breaking.claim_file import ENTRANT, Case
 from subflow_app.core.breaking.counterexample import Counterexample
 from subflow_app.core.breaking.trial import Trial
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.claims import LARGEST_MARGIN
+from subflow_app.core.language import tr
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
 from subflow_app.core.scenarios.toml_edit import read_toml, remove_table, remove_value, set_value
 from subflow_sim.arena.networks import Network
@@ -20,11 +21,14 @@ class CaseRun(NamedTuple):
     """What is run of a counterexample.
 
     Attributes:
-        name: of the case as the claim has it; of the controller, where the claim has no other case.
+        name: of the case as the claim has it; empty: the controller that is tried, or one that keeps a claim that has
+            no case.
+        title: who runs it, for people.
         source: the scenario.
     """
 
     name: str
+    title: str
     source: ScenarioSource
 
 
@@ -40,18 +44,31 @@ def case_runs(each: Counterexample) -> list[CaseRun]:
         SimError: if a run fails that it takes to know.
     """
     trial, net = each.trial(), each.network()
-    runs = [CaseRun(trial.entrant.name, _source(each, each.text))]
+    runs = [CaseRun(ENTRANT, trial.entrant.name, _source(each, each.text))]
     cases = [case for case in each.claim.cases.values() if not _entrant(trial, case).is_blind]
     for case in cases:
         text = _with_flows(each.text, net, trial.scenario(net, case.name))
         entrant = _entrant(trial, case)
         if entrant.script is None or entrant != trial.entrant:  # else the file has it already
             text = entrant.put_into(text, net.competes)
-        runs.append(CaseRun(case.name, _source(each, text, case.name)))
+        runs.append(CaseRun(case.name, _title(entrant, case), _source(each, text, case.name)))
     keeper = None if cases else _keeper(trial, net)
     if keeper is not None:
-        runs.append(CaseRun(keeper.name, _source(each, keeper.put_into(each.text, net.competes), keeper.name)))
+        text = keeper.put_into(each.text, net.competes)
+        runs.append(CaseRun(ENTRANT, keeper.name, _source(each, text, keeper.name)))
     return runs
+
+
+def _title(entrant: Entrant, case: Case) -> str:
+    title = entrant.name
+    if case.path is not None:
+        place = case.path
+        title = (
+            tr("{controller} on the best path", controller=title)
+            if place == "best"
+            else tr("{controller} on path {number}", controller=title, number=place)
+        )
+    return tr("{controller} without the others", controller=title) if case.is_alone else title
 
 
 def _entrant(trial: Trial, case: Case) -> Entrant:

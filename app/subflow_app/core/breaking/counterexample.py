@@ -29,7 +29,7 @@ from subflow_app.core.breaking.shrinking import Shrinking, Tree, is_round, scena
 from subflow_app.core.breaking.trial import Trial, network_of, repetitions
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import ClaimFileError, InputError
-from subflow_app.core.resources import resource_path
+from subflow_app.core.resources import file_or_shipped, resource_path
 from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, render, render_key
 from subflow_app.core.toml_files import checked, read_text
 from subflow_sim.arena.networks import Network
@@ -218,6 +218,18 @@ def shipped_counterexamples() -> list[Counterexample]:
         ClaimFileError: if one is not usable: the installation is damaged.
     """
     return [read_counterexample(path) for path in sorted(resource_path("counterexamples").glob(f"*{SUFFIX}"))]
+
+
+def named_counterexample(name_or_path: str) -> Counterexample:
+    """One that ships, by its name, or one of the two files of one.
+
+    Raises:
+        InputError: if there is none; `ClaimFileError` with all that is wrong with it.
+    """
+    names = sorted(path.name.removesuffix(SUFFIX) for path in resource_path("counterexamples").glob(f"*{SUFFIX}"))
+    listed = f"allowed are {', '.join(names)}, or a file NAME{SUFFIX}"
+    path = file_or_shipped(name_or_path, "counterexamples", SUFFIX, names, "no such counterexample", listed)
+    return read_counterexample(path if path.name.endswith(SUFFIX) else path.with_name(f"{path.stem}{SUFFIX}"))
 
 
 def read_counterexample(path: Path) -> Counterexample:

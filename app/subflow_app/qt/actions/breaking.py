@@ -68,7 +68,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "break.run_both",
         "&Run both",
-        "Run the controller and what it is measured against in the selected network, over each other",
+        "Run the controller and what keeps the claim over each other, and explain the moment where they part",
         "overlay",
         ("Ctrl+Alt+Shift+F7",),
         lambda w, _: _breaking(w).run_selected(),

@@ -14,6 +14,7 @@ from subflow_app.core.number_text import duration_text
 from subflow_app.core.paths import file_stem
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.dialogs import SCENARIO_FILTER
+from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.menus import BREAK_BUTTONS, BREAK_FOUND_BUTTONS
@@ -21,9 +22,10 @@ from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
+    from subflow_app.core.breaking.case_source import CaseRun
     from subflow_app.core.breaking.job import BreakJob, Question
+    from subflow_app.core.breaking.parting import Parting
     from subflow_app.core.jobs.job import JobOutcome
-    from subflow_app.core.scenarios.scenario_source import ScenarioSource
     from subflow_app.qt.breaking.panel import BreakPanel, Listed, Shown
     from subflow_app.qt.main_window import MainWindow
     from subflow_store import Store
@@ -174,21 +176,36 @@ class BreakFeature(Feature):
             self.window.docks.go_to("topology")
 
     def run_selected(self) -> None:
-        """Runs the controller and what it is measured against, over each other in the plots."""
+        """Runs the controller and what it is measured against over each other; explains the moment where they part."""
         each, window = self.content.selected, self.window
         if each is None or window.runs.is_running:
             return
 
-        def work() -> list[ScenarioSource]:
+        def work() -> tuple[list[CaseRun], Parting | None]:
             from subflow_app.core.breaking.case_source import case_runs
+            from subflow_app.core.breaking.parting import find_parting
 
-            return [run.source for run in case_runs(each)]
+            runs = case_runs(each)
+            return runs, find_parting(each, runs)
 
-        def run(sources: list[ScenarioSource]) -> None:
+        def run(found: tuple[list[CaseRun], Parting | None]) -> None:
+            runs, parting = found
             window.docks.raise_panel("plots")
-            window.session.run_together(sources, is_unlimited=True)
+            sources = [each.source for each in runs]
+            window.session.run_together(sources, is_unlimited=True, then=lambda: self._explain(len(runs), parting))
 
         window.workers.start("cases of a claim", work, succeeded=run, failed=window.tell_failure)
+
+    def _explain(self, count: int, parting: Parting | None) -> None:
+        """Says where the runs part that were made, and opens the decision there."""
+        window = self.window
+        if count < 2:
+            window.tell(tr("No controller keeps the claim in this network: there is nothing to set beside it"))
+        elif parting is None:
+            window.tell(tr("What the claim is about differs by less than a tenth between the runs"))
+        elif len(window.plots.runs) == count:
+            window.docks.go_to("explain")
+            window.features[ExplainFeature].explain(0, parting.owner, parting.at_s, parting.words)
 
     def ask_save(self) -> None:
         """Asks for a place, and writes the two files of the selected network."""

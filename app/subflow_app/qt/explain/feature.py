@@ -11,7 +11,7 @@ from PySide6.QtGui import QKeySequence
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import error_text
-from subflow_app.core.traces import SUBFLOW, Traces
+from subflow_app.core.traces import SUBFLOW, Traces, nearest_mark_s
 from subflow_app.qt.explain.watching import Watching
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.latest_reader import LatestReader
@@ -37,7 +37,6 @@ _ROOM = (298, 221)  # px; the least that its content needs
 
 # How near to a mark a click is meant for it: a loss is an instant, and hardly any pixel is one.
 _SNAP_PX = 6
-_SNAPPED_TO = ("loss", "rto", "penalised")
 
 _Work = Callable[[Callable[[], bool]], "ExplainedDecision"]
 
@@ -56,6 +55,7 @@ class ExplainFeature(Feature):
         self._walks: dict[int, DecisionSteps] = {}  # by position among the runs shown
         self._curve: CurveId | None = None  # that was clicked, until the time comes as well
         self._here: tuple[CurveId, float] | None = None  # the point that was clicked last, or where the menu came up
+        self._why = ""  # why the decision that is looked for
         self._progress = 0.0  # of simulating again, 0 to 1
         self._progress_timer = timer(self, self._show_progress, _PROGRESS_MS)
         self._shown: tuple[int, str] | None = None  # run and owner of the decision that is shown
@@ -125,8 +125,16 @@ class ExplainFeature(Feature):
         """Whether a decision is being looked for."""
         return self._reader.is_busy
 
-    def explain(self, run: int, owner: str, time_s: float) -> None:
-        """Shows the last decision of a subflow, or of a flow's scheduler, at or before a time of one of the runs."""
+    def explain(self, run: int, owner: str, time_s: float, why: str = "") -> None:
+        """Shows the last decision of a subflow, or of a flow's scheduler, at or before a time of one of the runs.
+
+        Args:
+            run: position of the run among those that are shown.
+            owner: the subflow, or the flow.
+            time_s: the time, s.
+            why: why this decision, in words; empty: somebody has clicked there.
+        """
+        self._why = why
 
         def work(is_cancelled: Callable[[], bool]) -> ExplainedDecision:
             return self._walk(run).go_to(owner, time_s, is_cancelled, self._take_progress)
@@ -150,6 +158,7 @@ class ExplainFeature(Feature):
         if self._shown is None:
             return
         run, owner = self._shown
+        self._why = ""
 
         def work(is_cancelled: Callable[[], bool]) -> ExplainedDecision:
             return self._walk(run).step(by, is_cancelled)
@@ -315,7 +324,7 @@ class ExplainFeature(Feature):
         label = runs[run].labels.get(owner, owner)
         self._shown = (run, owner)
         self._show_progress()
-        self.content.show_point(point, f"{label} ({runs[run].title})" if len(runs) > 1 else label)
+        self.content.show_point(point, f"{label} ({runs[run].title})" if len(runs) > 1 else label, self._why)
         self._on_line()
         self.window.plots.set_pin(point.told.time_s)
         playhead = self.window.features[PlayheadFeature].playhead
@@ -348,17 +357,6 @@ class ExplainFeature(Feature):
         """What was live is stored now, or other runs are shown."""
         self._reader.forget()
         self._walks = {}
-
-
-def nearest_mark_s(traces: Traces, owner: str, time_s: float, reach_s: float) -> float:
-    """The time of a subflow's nearest loss or timeout, or of what a scheduler did to it, within reach of a time, s.
-
-    Returns:
-        The time itself if there is none.
-    """
-    times_s = [mark.time_s for mark in traces.marks() if mark.owner == owner and mark.kind in _SNAPPED_TO]
-    nearest_s = min(times_s, key=lambda each: abs(each - time_s), default=time_s)
-    return nearest_s if abs(nearest_s - time_s) <= reach_s else time_s
 
 
 def deciding_owner(traces: Traces, owner: str, kind: str) -> str | None:

@@ -91,6 +91,7 @@ class ExplainPanel(QWidget):
         self.where, self.change, self.source, self.notice = (
             self._text(name) for name in ("explain_where", "explain_change", "explain_source", "notice")
         )
+        self.why = named(muted(Label(self, wordWrap=True)), "explain_why")
         self.rule, self.worked = (FormulaView(name, self) for name in ("explain_rule", "explain_worked"))
         self.source.setTextInteractionFlags(Qt.TextInteractionFlag.TextBrowserInteraction)
         self.source.linkActivated.connect(lambda url: QDesktopServices.openUrl(QUrl(url)))
@@ -129,7 +130,7 @@ class ExplainPanel(QWidget):
         head = h_box(None, (self.where, 1), *action_buttons(steps), spacing=4)
         foot = h_box(None, (self.source, 1), self.agent, self.guide)
         text = QWidget(content)
-        v_box(text, self.change, self.rule, self.worked, None, foot, self.notice, margins=0, spacing=6)
+        v_box(text, self.why, self.change, self.rule, self.worked, None, foot, self.notice, margins=0, spacing=6)
         self._body = QBoxLayout(QBoxLayout.Direction.TopToBottom)
         self._body.setSpacing(8)
         scroll = self._words = named(QScrollArea(content, widgetResizable=True), "explain_words")
@@ -152,9 +153,11 @@ class ExplainPanel(QWidget):
 
     # ---- what the feature uses ----
 
-    def show_point(self, point: ExplainedDecision, label: str) -> None:
-        """Shows a decision of the curve of that name."""
+    def show_point(self, point: ExplainedDecision, label: str, why: str = "") -> None:
+        """Shows a decision of the curve of that name, and why this one."""
         self.point, self._label = point, label
+        self.why.setText(why)
+        self.why.setVisible(bool(why))
         self.lines.show_lines(point.scripted)
         program = point.scripted.script if point.scripted is not None else None
         self.watches.setVisible(program is not None)

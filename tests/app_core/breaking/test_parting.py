@@ -1,0 +1,85 @@
+"""Where two runs part: the first time from which on one curve stays below the other, found in curves and in runs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from subflow_app.core.breaking.case_source import case_runs
+from subflow_app.core.breaking.counterexample import Counterexample, named_counterexample
+from subflow_app.core.breaking.parting import SHARE, Moment, Parting, _parting, find_parting
+
+
+def parted(name: str) -> Parting:
+    """The parting of a shipped counterexample."""
+    each = named_counterexample(name)
+    found = find_parting(each, case_runs(each))
+    assert found is not None
+    return found
+
+
+def test_curves_part_where_one_stays_below_from_then_on() -> None:
+    high = np.full(100, 10.0)
+    low = np.full(100, 10.0)
+    low[40:] = 5.0
+    assert _parting((low, high), 0, 50) == 40
+    assert _parting((high, low), 0, 50) == 40
+    low[:20] = 30.0  # a lead at first
+    assert _parting((low, high), 0, 50) == 40
+    low[10:15] = 0.0  # and a gap that is made good again
+    assert _parting((low, high), 0, 50) == 40
+    assert _parting((low, high), 60, 80) == 60
+    assert _parting((high, high), 0, 50) is None
+    assert _parting((SHARE * high, high), 0, 50) is None
+
+
+def test_from_no_earlier_time_on_it_stays_below() -> None:
+    rng = np.random.default_rng(3)
+    high, low = rng.exponential(10.0, 400), rng.exponential(10.0, 400)
+    low[150:] *= 0.6
+    first = _parting((low, high), 0, 200)
+    assert first is not None
+
+    def stays(start: int) -> bool:
+        ends = range(start + 1, len(low) + 1)
+        return all(low[start:end].mean() < SHARE * high[start:end].mean() for end in ends)
+
+    assert [start for start in range(first + 1) if stays(start)] == [first]
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "flows", "owner", "moment", "time_s"),
+    [
+        # OLIA takes from the subflow with the larger window, as the other path has lost less, while NewReno grows
+        ("improve-olia", "goodput_bps", "download", "download/2", Moment.THERE, (1.5, 2.1)),
+        # the others leave at 15 s: nothing counts before
+        ("freed-capacity-balia", "goodput_bps", "download", "download/1", Moment.THERE, (15.0, 15.0)),
+        # BBR on the way of a TCP: it goes on through the losses of its start
+        ("do-no-harm-bbr", "goodput_bps", "tcp-a", "download/1", Moment.LOSS, (0.05, 0.4)),
+        # the first packet takes the path that is slow, when the document over the fast one is through
+        ("no-slower-lia", "goodput_bps", "download", "download", Moment.FIRST, (0.0, 0.02)),
+        # a claim without a case: beside the controller that keeps it
+        ("little-loss-bbr", "losses_pkts", "download", "download/2", Moment.THERE, (0.1, 0.4)),
+    ],
+)
+def test_counterexamples_part_where_a_decision_tells_why(
+    name: str, column: str, flows: str, owner: str, moment: Moment, time_s: tuple[float, float]
+) -> None:
+    found = parted(name)
+    assert (found.column, found.flows, found.owner, found.moment) == (column, flows, owner, moment)
+    assert time_s[0] <= found.time_s <= time_s[1]
+    assert found.is_at_once == (name == "freed-capacity-balia")
+    assert min(found.means) < SHARE * max(found.means)
+    assert found.document()["says"] == found.words
+    assert ("at once" in found.words) == found.is_at_once
+    assert math.isfinite(found.at_s)
+
+
+def test_nothing_parts_without_a_difference() -> None:
+    each = named_counterexample("improve-olia")
+    runs = case_runs(each)
+    assert find_parting(each, runs[:1]) is None
+    same = Counterexample(each.claim, each.entrant, each.says, "", each.text, each.confirmed)
+    assert find_parting(same, [runs[0], runs[1]._replace(source=runs[0].source)]) is None
