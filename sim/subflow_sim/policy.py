@@ -197,6 +197,14 @@ def policy_bytes(document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) 
     return content
 
 
+def actor_bytes(content: bytes) -> int:
+    """What the numbers of the actor in the content of a policy file take."""
+    length = int.from_bytes(content[:8], "little")
+    tensors = json.loads(content[8 : 8 + length])
+    ranges = [tensor["data_offsets"] for name, tensor in tensors.items() if name.startswith("actor.")]
+    return sum(end - begin for begin, end in ranges)
+
+
 def write_policy(path: str | Path, document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) -> str:
     """Write a policy file in one step: what was there before stays until the new one is on the disk.
 

@@ -7,7 +7,7 @@ import pytest
 
 from subflow_app.core.errors import RecipeError
 from subflow_app.core.experiments import cost, cost_kind
-from subflow_app.core.experiments.cost import heap_bytes, measure_cost
+from subflow_app.core.experiments.cost import decisions, heap_bytes, measure_cost, network_bytes
 from subflow_app.core.experiments.cost_kind import CostKind
 from subflow_app.core.experiments.recipe import Recipe
 from subflow_app.core.experiments.recipe_files import load_recipe
@@ -15,7 +15,10 @@ from subflow_app.core.experiments.results import Results
 from subflow_app.core.jobs.executors import executor_maker
 from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.resources import find_scenario
-from subflow_sim.scenario import load_scenario
+from subflow_sim import Simulation
+from subflow_sim.policy import Policy
+from subflow_sim.policy_library import shipped_policies
+from subflow_sim.scenario import Scenario, load_scenario
 from subflow_store import Store
 
 RECIPE = """
@@ -42,6 +45,11 @@ unit = "%"
 of = "cpu_ratio"
 [measures.memory]
 of = "memory"
+unit = "kB"
+[measures.decisions]
+of = "decisions_per_second"
+[measures.network]
+of = "network_memory"
 unit = "kB"
 [[panels]]
 form = "table"
@@ -81,6 +89,9 @@ def test_costs_are_runs_of_the_store_with_their_machine_and_are_not_measured_twi
         assert (progress.finished, progress.reused, progress.fraction) == (4, 0, 1.0)
         assert results.cell("ratio", "NewReno", "").values == (1.0, 1.0)
         assert results.cell("cpu", "Learned", "").mean > 0
+        assert results.cell("decisions", "NewReno", "").values == (0.0, 0.0)
+        assert results.cell("decisions", "Learned", "").mean > 5
+        assert results.cell("network", "Learned", "").mean > 1000
         assert [verdict.kind.is_met for verdict in results.verdicts()] == [True]
         assert results.values is not None
         assert cost_kind.machine_text() in results.values.note
@@ -143,6 +154,42 @@ def test_memory_grows_with_what_is_simulated() -> None:
         return measure_cost(scenario, 1).cost.memory_bytes
 
     assert memory("flows.download.count=20") > memory()
+
+
+def test_decisions_are_those_of_agents_or_monitor_intervals() -> None:
+    def counted(controller: str, duration_s: int = 2) -> int:
+        overrides = (f"duration={duration_s}s", f'flows.download.controller="{controller}"')
+        return decisions(load_scenario(find_scenario("rlx-fixed"), overrides=overrides), 1)
+
+    def of_run(controller: str, take: str, column: str) -> int:
+        overrides = ("duration=2s", f'flows.download.controller="{controller}"')
+        simulation = Simulation(load_scenario(find_scenario("rlx-fixed"), overrides=overrides), seed=1)
+        simulation.run_until(2.0)
+        return len(getattr(getattr(simulation, take)(), column))
+
+    assert counted("newreno") == 0
+    assert counted("vivace") == of_run("vivace", "take_intervals", "owner") > 10
+    assert counted("rl-explore") == of_run("rl-explore", "take_agent_steps", "number") > 10
+    # Of what has both, the agent alone.
+    assert 0 < decisions(two_paths("mplibra"), 1) < 0.9 * intervals_of(two_paths("mplibra"))
+
+
+def two_paths(controller: str) -> Scenario:
+    return load_scenario(find_scenario("t-2link"), overrides=("duration=12s", f'flows.mptcp.controller="{controller}"'))
+
+
+def intervals_of(scenario: Scenario) -> int:
+    simulation = Simulation(scenario, seed=1)
+    simulation.run_until(scenario.duration_s)
+    return len(simulation.take_intervals().owner)
+
+
+def test_what_networks_take_is_four_bytes_a_number_and_each_policy_counts_once() -> None:
+    scenario = two_paths("mplibra")
+    layers = Policy.load(shipped_policies() / "mplibra.safetensors").document["actor"]["layers"]
+    linear = [(layer["in"], layer["out"]) for layer in layers if layer["type"] == "linear"]
+    assert (linear[1], network_bytes(scenario)) == ((256, 256), 4 * sum((n + 1) * out for n, out in linear))
+    assert network_bytes(two_paths("olia")) == 0
 
 
 @pytest.mark.parametrize(

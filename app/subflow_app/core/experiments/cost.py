@@ -11,6 +11,7 @@ import ctypes
 import gc
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -31,12 +32,16 @@ class Cost:
         simulated_s: simulated time, s.
         packets: data packets delivered.
         memory_bytes: on the heap at its end that were not there before it began; NaN where that cannot be told.
+        decisions: of what learns; NaN: of a measurement that did not count them.
+        network_bytes: what the numbers of the policies' networks take; NaN likewise.
     """
 
     cpu_s: float
     simulated_s: float
     packets: int
     memory_bytes: float
+    decisions: float = math.nan
+    network_bytes: float = math.nan
 
     @property
     def cpu_per_second(self) -> float:
@@ -93,8 +98,43 @@ def measure_cost(scenario: Scenario, seed: int, is_stopped: Callable[[], bool] =
         best_s = min(best_s, cpu_s)
         spent_s += cpu_s
         if spent_s >= LEAST_CPU_S or is_stopped():
-            cost = Cost(best_s, scenario.duration_s, simulation.packets, memory)
+            learning = decisions(scenario, seed), network_bytes(scenario)
+            cost = Cost(best_s, scenario.duration_s, simulation.packets, memory, *learning)
             return MeasuredRun(cost, simulation.summary(), simulation.signature())
+
+
+def decisions(scenario: Scenario, seed: int) -> int:
+    """How often what learns decides in a run, for each subflow: steps of agents, else monitor intervals.
+
+    Controllers that learn online judge every interval; what has an agent counts by the agent alone.
+
+    Raises:
+        SimError: if it cannot be simulated.
+    """
+    from subflow_sim import Simulation
+
+    simulation = Simulation(scenario, seed=seed, sample_interval_s=max(1.0, scenario.duration_s))
+    steps: Counter[int] = Counter()
+    intervals: Counter[int] = Counter()
+    time_s = 0.0
+    while time_s < scenario.duration_s:
+        # What is not taken for long is overwritten.
+        time_s = min(time_s + 1.0, scenario.duration_s)
+        simulation.run_until(time_s)
+        intervals.update(simulation.take_intervals().owner.tolist())
+        taken = simulation.take_agent_steps()
+        if taken is not None:
+            steps.update(taken.subflow[taken.is_acting].tolist())
+    return sum(steps[owner] or intervals[owner] for owner in steps.keys() | intervals.keys())
+
+
+def network_bytes(scenario: Scenario) -> int:
+    """What the numbers of the networks take that decide in a run; subflows share those of the same policy."""
+    from subflow_sim.policy import actor_bytes
+
+    files = [flow.controller.policy for flow in scenario.flows.values()]
+    contents = {file.content_hash: file.content for file in files if file is not None}
+    return sum(map(actor_bytes, contents.values()))
 
 
 class _HeapUse(ctypes.Structure):
@@ -122,5 +162,7 @@ FIGURES: Mapping[str, Callable[[Cost], float]] = {
     "cpu_per_second": lambda cost: cost.cpu_per_second,
     "cpu_per_packet": lambda cost: cost.cpu_per_packet_s,
     "memory": lambda cost: cost.memory_bytes,
+    "decisions_per_second": lambda cost: cost.decisions / cost.simulated_s,
+    "network_memory": lambda cost: cost.network_bytes,
 }
 """What is measured of a cost, by name."""

@@ -7,8 +7,8 @@ over = "NewReno"                 # the series that ratios are to
 
 The seeds are the repetitions. Each goes once through all series, so that ratios are those of the same minute of the
 same machine. Every measurement is a run of the store, tagged `cost`, with its machine and with what it took among its
-figures (`cost.cpu_s`, `cost.packets`, `cost.memory_bytes`); another machine or version measures anew. Nothing of that
-belongs to results that have to repeat.
+figures (`cost.cpu_s`, `cost.packets`, `cost.memory_bytes`, `cost.decisions`); another machine or version measures
+anew. Nothing of that belongs to results that have to repeat.
 """
 
 from __future__ import annotations
@@ -79,6 +79,17 @@ MEASURES: Mapping[str, MeasureKind] = {
             Dimension.NUMBER,
         ),
         MeasureKind(
+            "decisions_per_second",
+            "Decisions of what learns per simulated second, for each subflow: steps of agents; of controllers that "
+            "learn online and have no agent, monitor intervals. None of one that learns nothing.",
+            Dimension.NUMBER,
+        ),
+        MeasureKind(
+            "network_memory",
+            "Bytes that the numbers of the policies' networks take, each policy once. None of one that has no network.",
+            Dimension.SIZE,
+        ),
+        MeasureKind(
             "memory_ratio", "Memory over that of the series [cost] over in the same repetition.", Dimension.NUMBER
         ),
     )
@@ -87,8 +98,8 @@ MEASURES: Mapping[str, MeasureKind] = {
 # Recorded values of a run, by which measurements are found again.
 _EXPERIMENT, _SESSION, _SERIES, _KEY = (f"cost.{name}" for name in ("experiment", "session", "series", "key"))
 _REPETITION, _MACHINE, _SIMULATOR = (f"cost.{name}" for name in ("repetition", "machine", "simulator"))
-_CPU_S, _PACKETS, _MEMORY, _SIMULATED_S = (
-    f"cost.{name}" for name in ("cpu_s", "packets", "memory_bytes", "simulated_s")
+_CPU_S, _PACKETS, _MEMORY, _SIMULATED_S, _DECISIONS, _NETWORK = (
+    f"cost.{name}" for name in ("cpu_s", "packets", "memory_bytes", "simulated_s", "decisions", "network_bytes")
 )
 
 
@@ -204,6 +215,8 @@ class CostJob(Batch[tuple[_Case, int]]):
             "simulated_s": cost.simulated_s,
             "packets": cost.packets,
             "memory_bytes": None if math.isnan(cost.memory_bytes) else cost.memory_bytes,
+            "decisions": cost.decisions,
+            "network_bytes": cost.network_bytes,
         }
         self._store_run(case, seed, outcome, document)
         self._tell(finished=self._progress.finished + 1, doing=case.name)
@@ -330,7 +343,10 @@ def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case], kept: Collec
     keys = {case.key: case.name for case in cases}
     columns = {
         key: store.values(key)
-        for key in (_SESSION, _KEY, _REPETITION, _MACHINE, _SIMULATOR, _CPU_S, _PACKETS, _MEMORY, _SIMULATED_S)
+        for key in (
+            *(_SESSION, _KEY, _REPETITION, _MACHINE, _SIMULATOR, _CPU_S, _PACKETS, _MEMORY, _SIMULATED_S),
+            *(_DECISIONS, _NETWORK),
+        )
     }
     sessions: dict[str, _Session] = {}
     for run_id, name in store.values(_EXPERIMENT).items():
@@ -344,7 +360,7 @@ def _sessions(store: Store, recipe: Recipe, cases: Sequence[_Case], kept: Collec
             float(columns[_CPU_S][run_id]),
             float(columns[_SIMULATED_S][run_id]),
             int(columns[_PACKETS][run_id]),
-            float(columns[_MEMORY].get(run_id, math.nan)),
+            *(float(columns[part].get(run_id, math.nan)) for part in (_MEMORY, _DECISIONS, _NETWORK)),
         )
         session.costs[series, int(columns[_REPETITION][run_id])] = cost
         session.runs.append(run_id)
