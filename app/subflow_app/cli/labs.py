@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from subflow_app.cli import lab_steps
+from subflow_app.cli import lab_class, lab_steps
 from subflow_app.cli.exit_codes import worst_of
+from subflow_app.cli.lab_class import Key
 from subflow_app.cli.lab_steps import LabName
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note
@@ -19,11 +20,6 @@ from subflow_app.core.tables import Column, NumberColumn
 if TYPE_CHECKING:
     from subflow_app.core.labs.lab import Lab
     from subflow_app.core.labs.result_file import ResultVerdict
-
-Key = Annotated[
-    str,
-    typer.Option("--key", metavar="TEXT", envvar="SUBFLOW_COURSE_KEY", help="Key of the course.", show_default=False),
-]
 
 labs_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List the labs, do one, or check one.")
 
@@ -46,6 +42,9 @@ labs_app.command("next")(lab_steps.go_on)
 labs_app.command()(lab_steps.predict)
 labs_app.command()(lab_steps.answer)
 labs_app.command()(lab_steps.hint)
+labs_app.command("class")(lab_class.grade)
+labs_app.command()(lab_class.publish)
+labs_app.command()(lab_class.key)
 
 
 @labs_app.command()
@@ -161,12 +160,15 @@ def verify(
     another version made it, the lab is another or unknown, or there is no run. Exit code: 0 when all are confirmed, 1
     when one is contradicted, 3 when one is not confirmed, 2 for what is no result.
     """
+    from subflow_app.core.labs.grading import lab_of
+    from subflow_app.core.labs.lab_file import load_lab
     from subflow_app.core.labs.result_file import read_result, verify_result
 
+    given = None if lab is None else load_lab(lab)
     verdicts = []
     for path in results:
         document = read_result(path)
-        verdict = verify_result(document, _lab_of(document, lab), key=key, is_rerun=is_rerun)
+        verdict = verify_result(document, lab_of(document, given), key=key, is_rerun=is_rerun)
         verdicts.append(verdict)
         if not as_json:
             _print_verdict(path, verdict)
@@ -206,24 +208,13 @@ def _carry_out(lab: Lab, document: dict[str, Any], *, as_json: bool) -> None:
     if lab.missing:
         document["notices"].append(f"{lab.name} was not carried out: {', '.join(lab.missing)} is not installed")
         return
+    if lab.is_published:
+        document["notices"].append(f"{lab.name} was not carried out: it was published, without its solution")
+        return
     outcome = run_lab(lab, tell=(lambda _text: None) if as_json else print_note)
     document["problems"] = [f"{lab.path}: {problem}" for problem in outcome.problems]
     document["runs"] = outcome.runs
     document["wall_s"] = sum(step.wall_s for step in outcome.steps)
-
-
-def _lab_of(document: dict[str, Any], given: str | None) -> Lab | None:
-    from subflow_app.core.labs.lab_file import lab_names, load_lab
-    from subflow_app.core.language import ENGLISH, LANGUAGES
-
-    if given is not None:
-        return load_lab(given)
-    name, file_hash = document["lab"].get("name"), document["lab"].get("hash")
-    if name not in lab_names():
-        return None
-    # It may have been done in another language than the lecturer's.
-    labs = [load_lab(name, language=language) for language in (ENGLISH, *LANGUAGES)]
-    return next((lab for lab in labs if lab.file_hash == file_hash), labs[0])
 
 
 def _print_verdict(path: Path, verdict: ResultVerdict) -> None:

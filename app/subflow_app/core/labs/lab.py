@@ -65,6 +65,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from subflow_app.core.catalog import app_catalog
+from subflow_app.core.labs.sealing import Sealed
 from subflow_app.core.resources import resource_path
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.scenarios.script_files import add_script
@@ -166,6 +167,7 @@ class Question:
         tolerance: how far a number may be off, of the right one.
         why: what is said afterwards; may be empty.
         mistakes: answers that are often given, and what is said to each.
+        sealed: of a published lab what takes the place of answer, why and mistakes; None: it is not closed.
     """
 
     id: str
@@ -176,6 +178,15 @@ class Question:
     tolerance: float = 0.05
     why: str = ""
     mistakes: tuple[Mistake, ...] = ()
+    sealed: Sealed | None = None
+
+    def told_to(self, value: str | float, *, is_right: bool) -> str:
+        """What is said to an answer beside whether it is right; may be empty."""
+        if self.sealed is not None:
+            return self.sealed.open(value).why
+        if is_right:
+            return self.why
+        return next((each.why for each in self.mistakes if self.is_near(value, each.said)), "")
 
     def is_near(self, value: str | float, other: str | float) -> bool:
         """Whether an answer counts as another one: the same option, or a number within the tolerance."""
@@ -254,6 +265,7 @@ class Lab:
         scripts: that the student goes on writing, with the texts to begin with.
         introduction: Markdown.
         steps: in their order.
+        course: what results are signed with; empty: it was not published for a course.
     """
 
     name: str
@@ -270,6 +282,12 @@ class Lab:
     scripts: tuple[ScriptFile, ...]
     introduction: str
     steps: tuple[Step, ...]
+    course: str = ""
+
+    @property
+    def is_published(self) -> bool:
+        """Whether its answers are closed, so that it has no solution."""
+        return any(question.sealed is not None for step in self.steps for question in step.questions)
 
     @property
     def by_id(self) -> Mapping[str, Step]:

@@ -29,6 +29,7 @@ from subflow_app.core.labs.lab import (
     script_beside,
 )
 from subflow_app.core.labs.lab_language import KeyProblem, check_calls
+from subflow_app.core.labs.sealing import Sealed
 from subflow_app.core.labs.solution import SolutionError, parse_order
 from subflow_app.core.language import ENGLISH, current_language
 from subflow_app.core.resources import find_scenario, is_to_read, resource_path, way_on
@@ -49,6 +50,7 @@ LAB_SUFFIX = ".md"
 _FENCE = "+++"
 _HEADING = re.compile(r"##[ \t]+(?P<title>.*?)[ \t]*(?:\{#(?P<id>[^}]*)\})?[ \t]*\Z")
 _CODE_FENCE = re.compile(r"[ \t]*(```|~~~)")
+_HEX = re.compile(r"(?:[0-9a-f]{2})+\Z")
 _FACT = re.compile(
     r"(?P<about>about )?(?P<number>-?\d+(?:\.\d+)?(?:e-?\d+)?) ?(?P<unit>[^\s=]*) = (?P<expression>.+)\Z", re.DOTALL
 )
@@ -62,6 +64,7 @@ _LAB = (
     Param("goals", Dimension.LIST, "What is learned.", required=True),
     Param("needs", Dimension.LIST, "What must be installed beyond the ordinary.", default=()),
     Param("scenario", Dimension.TEXT, "What the student starts from: a shipped scenario, or a file.", required=True),
+    Param("course", Dimension.TEXT, "What results are signed with, in a published lab.", default=""),
 )
 _STEP = (
     Param("id", Dimension.NAME, "Its name in the lab.", required=True),
@@ -89,7 +92,7 @@ _QUESTION = (
     Param("id", Dimension.NAME, "Its name in the step.", required=True),
     Param("ask", Dimension.TEXT, "The question.", required=True, allows_lines=True),
     Param("options", Dimension.LIST, "To choose among.", default=()),
-    Param("answer", Dimension.TEXT, "The text of an option, or an expression.", required=True, allows_lines=True),
+    Param("answer", Dimension.TEXT, "The text of an option, or an expression.", default="", allows_lines=True),
     Param("unit", Dimension.TEXT, "Of the number.", default=""),
     Param("tolerance", Dimension.RATIO, "How far a number may be off.", default=0.05, minimum=0, maximum=1),
     Param("why", Dimension.TEXT, "Said afterwards.", default="", allows_lines=True),
@@ -212,6 +215,7 @@ class _Reader:
             scripts=scripts,
             introduction=introduction,
             steps=tuple(self._steps(tree.get("steps"), sections)),
+            course=values.get("course") or "",
         )
 
     def _changes(self, table: object) -> Iterator[str]:
@@ -390,20 +394,23 @@ class _Reader:
             checked = self._report.expect_table(here, table, "[[steps.questions]]")
             if checked is None:
                 continue
-            values = read_section(self._report, here, checked, _QUESTION, also_known=("mistakes",))
+            values = read_section(self._report, here, checked, _QUESTION, also_known=("mistakes", "sealed"))
             question_id, options = values.get("id") or "", tuple(values.get("options") or ())
             answer, unit = values.get("answer") or "", values.get("unit") or ""
             if question_id in ids:
                 self._report.add((*here, "id"), "another question of the step has this id", "an id of its own")
             ids.add(question_id)
-            if options and answer not in options:
+            tolerance = 0.05 if values.get("tolerance") is None else values["tolerance"]
+            sealed = self._sealed((*here, "sealed"), checked.get("sealed"), tolerance)
+            if not answer and sealed is None:
+                self._report.add((*here, "answer"), "missing", "the text of an option, or an expression of a number")
+            elif sealed is None and options and answer not in options:
                 self._report.add((*here, "answer"), "this is none of the options", either(options))
             if len(options) == 1 or len(set(options)) < len(options):
                 self._report.add((*here, "options"), "there is nothing to choose", "two or more different options")
             if not options:
                 self._check((*here, "answer"), answer, before, Expression)
             self._check_unit((*here, "unit"), unit)
-            tolerance = values.get("tolerance")
             mistakes = self._mistakes((*here, "mistakes"), checked.get("mistakes", []), options, unit, answer)
             yield Question(
                 id=question_id,
@@ -411,10 +418,22 @@ class _Reader:
                 options=options,
                 answer=answer,
                 unit=unit,
-                tolerance=0.05 if tolerance is None else tolerance,
+                tolerance=tolerance,
                 why=values.get("why") or "",
                 mistakes=tuple(mistakes),
+                sealed=sealed,
             )
+
+    def _sealed(self, place: Place, table: object, tolerance: float) -> Sealed | None:
+        if table is None:
+            return None
+        entries = table.get("entries") if isinstance(table, dict) else None
+        if isinstance(table, dict) and isinstance(table.get("salt"), str) and isinstance(entries, dict):
+            pairs = tuple(entries.items())
+            if all(_HEX.match(text) for pair in pairs for text in map(str, pair)):
+                return Sealed(table["salt"], tolerance, pairs)
+        self._report.add(place, "these are no closed answers", "what `subflow labs publish` has written")
+        return None
 
     def _check(self, place: Place, text: str, before: Sequence[str], kind: type[Expression]) -> None:
         if not text:

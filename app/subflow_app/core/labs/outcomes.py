@@ -42,11 +42,11 @@ def answer_text(question: Question, given: tuple[Answered, ...], *, is_done: boo
         is_done: whether the question needs no further one.
     """
     last = given[-1]
+    why = question.told_to(last.value, is_right=is_done)
     if is_done:
-        return f"{tr('Right.')} {question.why}".strip()
-    mistake = next((each.why for each in question.mistakes if question.is_near(last.value, each.said)), "")
-    told = f"{tr('Not right.')} {mistake}".strip()
-    if len(given) < ATTEMPTS:
+        return f"{tr('Right.')} {why}".strip()
+    told = f"{tr('Not right.')} {why}".strip()
+    if len(given) < ATTEMPTS or question.sealed is not None:
         return told
     right = tr("Right is: {answer}. Give that answer to go on.", answer=_text(last.right, question.unit))
     return f"{told} {right} {question.why}".strip()

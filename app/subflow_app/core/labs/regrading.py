@@ -137,6 +137,10 @@ def _of_question(question: Question, given: Sequence[Answered], evidence: Eviden
     if not any(each.is_right for each in given):
         yield True, f"the question {question.id} was not answered"
     for each in given:
+        if question.sealed is not None:
+            if question.sealed.open(each.value).is_right is not each.is_right:
+                yield True, f'the answer "{each.value}" to {question.id} is told as {_word(each)}, and is not'
+            continue
         if question.options:
             if each.value not in question.options or each.is_right is not (each.value == question.answer):
                 yield True, f'the answer "{each.value}" to {question.id} is told as {_word(each)}, and is not'

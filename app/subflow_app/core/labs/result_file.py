@@ -13,9 +13,10 @@ import hmac
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import subflow_app
 from subflow_app.core.catalog import app_catalog
@@ -26,7 +27,8 @@ from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.progress import Progress, now
 from subflow_app.core.labs.regrading import regrade
-from subflow_app.core.running.runs import RunJob
+from subflow_app.core.labs.sealing import course_seal
+from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_sim.errors import SimError
 from subflow_sim.gate import TooLargeFileError, json_tree, read_file
 from subflow_sim.scenario import parse_scenario
@@ -92,7 +94,7 @@ def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: s
         progress: how far.
         evidence: with the runs.
         student: whose it is.
-        key: of the course; empty: anybody can make a hash that fits.
+        key: of the course; empty: anybody can make a hash that fits. A published lab signs by itself.
     """
     document: dict[str, Any] = {
         "kind": KIND,
@@ -100,6 +102,7 @@ def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: s
         "version": subflow_app.__version__,
         "student": student,
         "lab": {"name": lab.name, "title": lab.title, "hash": lab.file_hash, "begun_with": progress.lab_hash},
+        "deal": progress.deal,
         "begun_at": progress.begun_at,
         "finished_at": progress.finished_at,
         "written_at": now(),
@@ -111,6 +114,7 @@ def result_document(lab: Lab, progress: Progress, evidence: Evidence, student: s
     }
     # As it will be read: so tuples are lists in what is hashed, too.
     document = json.loads(json.dumps(document))
+    key = lab.course or key
     document["signed"] = {"method": _KEYED if key else _PLAIN, "digest": _digest(document, key)}
     return document
 
@@ -160,6 +164,7 @@ def verify_result(
     *,
     key: str = "",
     is_rerun: bool = True,
+    again: RunsAgain | None = None,
     tell: Callable[[int, int], None] = lambda _done, _all: None,
     is_cancelled: Callable[[], bool] = lambda: False,
 ) -> ResultVerdict:
@@ -170,24 +175,25 @@ def verify_result(
         lab: the lab as the lecturer has it; None: it is not known here.
         key: of the course.
         is_rerun: simulate each run again.
+        again: where that is done; None: for this result alone.
         tell: called with how many runs are done, of how many.
         is_cancelled: asked between two runs.
     """
     problems = [*_signature_problems(document, key), *_count_problems(document, lab)]
     doubts = list(_lab_doubts(document, lab))
     runs: list[RunVerdict] = []
-    with open_store(":memory:") as store:
-        again: list[LabRun] = []
+    with nullcontext(again) if again is not None else RunsAgain() as simulator:
+        found: list[LabRun] = []
         for number, run in enumerate(document["runs"] if is_rerun else ()):
             if is_cancelled():
                 doubts.append("not all runs were simulated again")
                 break
-            verdict, made = _simulated_again(run, store)
+            verdict, made = simulator.simulate(run)
             runs.append(verdict)
-            again += [made] if made is not None else []
+            found += [made] if made is not None else []
             tell(number + 1, len(document["runs"]))
         if is_rerun and lab is not None and document["lab"].get("hash") == lab.file_hash:
-            look = regrade(lab, document, again)
+            look = regrade(lab, document, found)
             problems += look.problems
             doubts += look.doubts
     for verdict in runs:
@@ -264,7 +270,9 @@ def _signature_problems(document: Mapping[str, Any], key: str) -> Iterator[str]:
     if method == _PLAIN and key:
         yield "it was signed without the course key"
         key = ""
-    if not hmac.compare_digest(digest.encode(), _digest(document, key).encode()):
+    lab = str(document["lab"].get("name"))
+    keys = {"": [""]}.get(key, [key, course_seal(key, lab)])
+    if not any(hmac.compare_digest(digest.encode(), _digest(document, each).encode()) for each in keys):
         told = "the file was changed after it was signed"
         yield f"{told}, or signed with another key" if key else told
     for run in document["runs"]:
@@ -311,27 +319,53 @@ def _missing_runs(document: Mapping[str, Any]) -> Iterator[str]:
             yield f"step {step['id']}: the run {step['last_run']} that it was passed with is not in the file"
 
 
-def _simulated_again(run: Mapping[str, Any], store: Store) -> tuple[RunVerdict, LabRun | None]:
-    """What came of it, and the run if it is the same."""
-    number = run["number"]
-    try:
-        scenario = parse_scenario(
-            run["scenario"], file=f"run {number}", overrides=[f"seed={run['seed']}"], algorithms=app_catalog()
-        )
-        result = RunJob(scenario, run["scenario"], store=store, sample_interval_s=run["sample_interval_s"]).run()
-    except SimError as error:
-        return RunVerdict(number, None, str(error).splitlines()[0]), None
-    if result.status is not JobState.FINISHED:
-        return RunVerdict(number, None, f"it ended as {result.status}: {result.error}"), None
-    if result.signature == run["signature"]:
-        assert result.run_id is not None
-        return RunVerdict(number, True), LabRun(store, store.run(result.run_id), told_as=number, fork=_fork(run))
-    if run["version"] != subflow_app.__version__:
-        told = f"version {run['version']} made it, this is {subflow_app.__version__}"
-        return RunVerdict(
-            number, None, f"{told}, and its signature {run['signature']} came out as {result.signature}"
-        ), None
-    return RunVerdict(number, False, f"its signature {run['signature']} came out as {result.signature}"), None
+class RunsAgain:
+    """Simulates runs of results again, those that several results have once.
+
+    A run depends on nothing but its scenario, its seed and the interval of its samples.
+    """
+
+    def __init__(self) -> None:
+        """None yet."""
+        self._store: Store = open_store(":memory:")
+        self._made: dict[tuple[str, int, float], RunResult | str] = {}
+
+    def __enter__(self) -> Self:
+        """Stays open while its runs are looked at."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """The runs go."""
+        self._store.close()
+
+    def simulate(self, run: Mapping[str, Any]) -> tuple[RunVerdict, LabRun | None]:
+        """What came of it, and the run if it is the same."""
+        number, wanted = run["number"], (run["scenario"], run["seed"], run["sample_interval_s"])
+        if wanted not in self._made:
+            self._made[wanted] = self._simulated(run)
+        result = self._made[wanted]
+        if isinstance(result, str):
+            return RunVerdict(number, None, result), None
+        if result.signature == run["signature"]:
+            assert result.run_id is not None
+            found = LabRun(self._store, self._store.run(result.run_id), told_as=number, fork=_fork(run))
+            return RunVerdict(number, True), found
+        told = f"its signature {run['signature']} came out as {result.signature}"
+        if run["version"] == subflow_app.__version__:
+            return RunVerdict(number, False, told), None
+        by = f"version {run['version']} made it, this is {subflow_app.__version__}"
+        return RunVerdict(number, None, f"{by}, and {told}"), None
+
+    def _simulated(self, run: Mapping[str, Any]) -> RunResult | str:
+        """The result, or why there is none."""
+        text, overrides = run["scenario"], [f"seed={run['seed']}"]
+        try:
+            scenario = parse_scenario(text, file=f"run {run['number']}", overrides=overrides, algorithms=app_catalog())
+            job = RunJob(scenario, text, store=self._store, sample_interval_s=run["sample_interval_s"])
+            result = job.run()
+        except SimError as error:
+            return str(error).splitlines()[0]
+        return result if result.status is JobState.FINISHED else f"it ended as {result.status}: {result.error}"
 
 
 def _fork(run: Mapping[str, Any]) -> RunFork | None:

@@ -217,8 +217,12 @@ class LabSession:
         if question.options:
             if said not in question.options:
                 raise InputError(tr('"{text}" is none of the options', text=said))
+            if question.sealed is not None:
+                return Answered(said, question.sealed.open(said).is_right, now(), "")
             return Answered(said, said == question.answer, now(), question.answer)
         number = quantity(said, question.unit)
+        if question.sealed is not None:
+            return Answered(number, question.sealed.open(number).is_right, now(), "")
         right = checks.number(question.answer, self.evidence(reader, text, step))
         if isinstance(right, Missing):
             raise InputError(tr("this cannot be answered yet: {reason}", reason=right.reason))

@@ -1,0 +1,112 @@
+"""``subflow labs class``, ``publish`` and ``key``: what a lecturer needs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from subflow_app.cli.exit_codes import worst_of
+from subflow_app.cli.lab_steps import LabName
+from subflow_app.cli.options import Json
+from subflow_app.cli.terminal import print_line, print_list, print_note
+from subflow_app.core.errors import InputError
+from subflow_app.core.json_document import fields
+
+if TYPE_CHECKING:
+    from subflow_app.core.labs.grading import Grade
+
+Key = Annotated[
+    str,
+    typer.Option("--key", metavar="TEXT", envvar="SUBFLOW_COURSE_KEY", help="Key of the course.", show_default=False),
+]
+
+
+def grade(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder with the files that students handed in.")],
+    lab: Annotated[
+        str | None, typer.Option("--lab", metavar="FILE", help="The lab as it was handed out; left out: a shipped one.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE", help="Also write the table, for a course system.")
+    ] = None,
+    steps_out: Annotated[
+        Path | None, typer.Option("--steps", metavar="FILE", help="Also write a row for each step of each student.")
+    ] = None,
+    key: Key = "",
+    as_json: Json = False,
+) -> None:
+    """Grade a class: of each student steps, tries, score, confirmed runs, and what is odd.
+
+    The score is the share of the lab's questions that were right at the first answer. Odd is what contradicts a result,
+    what could not be confirmed, work that two files have in common, a lab done in a sixth of its time, steps passed
+    before their runs, and wrong answers followed by others at once.
+    It proves that the runs are real and do what the steps ask for, and with --key that the lab which you handed out
+    wrote the file; not who sat at the keyboard, nor that nobody was told the answers. Exit code: 0 when all are
+    confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2 when a file is no result.
+    """
+    from subflow_app.core.labs.grading import COLUMNS, class_csv, grade_class, result_files, steps_csv
+    from subflow_app.core.labs.lab_file import load_lab
+    from subflow_sim.whole_file import write_whole
+
+    files = result_files(folder)
+    grades = grade_class(files, None if lab is None else load_lab(lab), key=key)
+    for path, text in ((out, class_csv(grades)), (steps_out, steps_csv(grades))):
+        if path is not None:
+            try:
+                write_whole(path, text.encode())
+            except OSError as error:
+                raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+    print_list(grades, COLUMNS, _document, as_json=as_json)
+    if not as_json:
+        for each in grades:
+            for anomaly in each.anomalies:
+                print_note(f"{each.student or each.file}: {anomaly}")
+        for path in (out, steps_out):
+            if path is not None:
+                print_line(f"wrote {path}")
+    if any(each.outcome is None for each in grades):
+        raise typer.Exit(2)
+    raise typer.Exit(worst_of(each.outcome for each in grades if each.outcome is not None))
+
+
+def publish(
+    lab: LabName,
+    key: Key = "",
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the files for students go.")] = Path(
+        "students"
+    ),
+) -> None:
+    """Write a lab for students: without its solution, and with its answers as salted hashes.
+
+    Its results are signed for the course, without the course key being in it. Who tries all answers still finds the
+    right ones, and the labs that ship are with their answers on every computer that has Subflow: change their numbers.
+    """
+    from subflow_app.core.labs.lab_file import load_lab
+    from subflow_app.core.labs.publishing import publish as write
+
+    if not key.strip():
+        raise InputError("--key is missing: `subflow labs key` makes one; keep it, to grade the class with it")
+    for path in write(load_lab(lab), key, out):
+        print_line(f"wrote {path}")
+
+
+def key() -> None:
+    """Make a course key: a line that nobody guesses, to be kept where students cannot read it."""
+    import secrets
+
+    print_line(secrets.token_hex(24))
+
+
+def _document(each: Grade) -> dict[str, Any]:
+    steps = [
+        fields(step, *("id", "is_passed", "tries", "questions", "first_try", "hints", "is_predicted"))
+        for step in each.steps
+    ]
+    return fields(
+        each, *("file", "student", "lab", "outcome", "passed", "stands_at", "tries", "first_try", "of", "score")
+    ) | {
+        **fields(each, "hints", "runs", "confirmed", "minutes", "anomalies"),
+        "steps": steps,
+    }
