@@ -71,7 +71,7 @@ def test_page_holds_figures_verdicts_rulings_and_settings(files: ReportFiles):
     page = Page(text)
     told = " ".join(" ".join(page.texts).split())
     # Papers come in their own order, whatever came first.
-    assert [link for link in page.links if link.startswith("#s")] == [f"#s{number}" for number in range(6)]
+    assert [link for link in page.links if link.startswith("#s")] == [f"#s{number}" for number in range(7)]
     assert {link[1:] for link in page.links} <= set(page.ids)
     assert told.index("Figure 3a: Goodput against loss") < told.index("Table I: Goodput against loss")
     for expected in (

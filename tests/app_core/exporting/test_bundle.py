@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from subflow_app.core.catalog import app_catalog
+from subflow_app.core.citation import citation_cff, citation_text
 from subflow_app.core.confirmation import Confirmation
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.bundle import write_bundle
@@ -96,6 +97,31 @@ def test_a_bundle_is_verified_without_the_files_that_the_run_was_made_with(bundl
     with zipfile.ZipFile(bundle) as archive:
         names = archive.namelist()
     assert {f"figures/{name}.svg" for name in ("throughput", "cwnd", "rtt", "queue")} < set(names)
+
+
+def test_a_bundle_says_what_is_in_it_and_how_to_cite_the_program(bundle: Path) -> None:
+    with zipfile.ZipFile(bundle) as archive:
+        files = {info.filename: archive.read(info) for info in archive.infolist()}
+    assert files["CITATION.cff"].decode() == citation_cff()
+    readme = files["README.txt"].decode()
+    assert citation_text() in readme
+    signature = json.loads(files["manifest.json"])["run"]["signature"]
+    assert f"the signature {signature}" in readme
+    assert all(badge in readme for badge in ("Available ", "Functional ", "Reusable ", "Results reproduced "))
+
+    entities = {each["@id"]: each for each in json.loads(files["ro-crate-metadata.json"])["@graph"]}
+    listed = {name: each for name, each in entities.items() if each["@type"] == "File"}
+    assert set(listed) == set(files) - {"ro-crate-metadata.json"} == {each["@id"] for each in entities["./"]["hasPart"]}
+    for name in set(listed) - {"manifest.json"}:
+        assert listed[name]["sha256"] == hashlib.sha256(files[name]).hexdigest()
+        assert listed[name]["contentSize"] == str(len(files[name]))
+    making = entities["#making"]
+    inputs = {each["@id"] for each in making["object"]}
+    assert inputs == {name for name in files if name == "scenario.toml" or name.startswith("policies/")}
+    assert entities[making["instrument"]["@id"]]["license"] == "https://spdx.org/licenses/MIT"
+    # What another document refers to is in it.
+    referred = [value["@id"] for each in entities.values() for value in each.values() if isinstance(value, dict)]
+    assert set(referred) - set(entities) == {"https://w3id.org/ro/crate/1.1"}
 
 
 def test_a_run_that_comes_out_otherwise_is_told(bundle: Path, tmp_path: Path) -> None:

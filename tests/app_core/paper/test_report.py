@@ -15,10 +15,13 @@ import pytest
 from pypdf import PdfReader
 from tests.helpers.window import TWO_PATHS
 
+from subflow_app.core.citation import citation_bibtex, citation_text
 from subflow_app.core.errors import InputError
 from subflow_app.core.paper.page_text import width_pt, wrapped
 from subflow_app.core.paper.report import (
     Heading,
+    Listing,
+    Paragraph,
     Report,
     build_report,
     page_size,
@@ -110,7 +113,11 @@ def test_report_of_one_run_has_everything(store: Store) -> None:
 
     assert report.title == "Two paths"
     assert report.subtitle.startswith("Report on run 1, made 2026-11-22 12:30 UTC with Subflow ")
-    assert headings(report) == ["Summary", "Setup", "Figures", "Results", "How to repeat it", "Appendix: scenario"]
+    assert headings(report) == [
+        *("Summary", "Setup", "Figures", "Results", "How to repeat it", "How to cite Subflow", "Appendix: scenario"),
+    ]
+    assert Paragraph(citation_text()) in report.blocks
+    assert Listing(citation_bibtex()) in report.blocks
     assert found["Links"].rows[0] == ("wifi", "client ↔ server", "8 Mbit/s", "10 ms", "droptail, 20 pkt", "1 %")
     assert found["Flows"].rows[0][:4] == ("download", "mptcp", "server → client", "lia")
     assert found["Seeds and signatures"].rows[0][1:3] == ("7", row.signature)

@@ -18,11 +18,13 @@ from subflow_app.core.assessing.assessment_text import (
     untried_table,
     values_table,
 )
-from subflow_app.core.assessing.crate import CrateFile, write_crate
 from subflow_app.core.assessing.criteria import section
 from subflow_app.core.assessing.job import Assessment, judgement, search_judgement
 from subflow_app.core.breaking.break_text import METHOD, margin_text
 from subflow_app.core.breaking.job import BreakJob
+from subflow_app.core.citation import FILE as CITATION
+from subflow_app.core.citation import citation_cff
+from subflow_app.core.crate import METADATA, CrateFile, crate_text
 from subflow_app.core.experiments.coverage import problems
 from subflow_app.core.experiments.figure import experiment_figure
 from subflow_app.core.experiments.report import figure_caption, version_blocks
@@ -92,35 +94,37 @@ def write_dossier(assessment: Assessment, results: Sequence[Results], folder: Pa
     command = command_text(assessment, controller)
     report = dossier_report(assessment, results, command, made_at)
     made_folder(folder)
-    files = [
-        CrateFile(write_file(folder / HTML_FILE, render_report(report)), "The report as a page"),
-        CrateFile(write_file(folder / PDF_FILE, render_report(replace(report, kind="pdf"))), "The report on paper"),
-        CrateFile(
-            write_file(folder / JSON_FILE, json_text(assessment_document(assessment, results))),
-            "Verdicts, values and searches",
-        ),
-        CrateFile(
-            write_file(folder / RESULTS_FILE, results_csv(results)), "Every value of every run of the criteria, SI"
-        ),
-        CrateFile(write_file(folder / VERDICTS_FILE, verdicts_csv(results)), "Every check of the criteria"),
-        CrateFile(write_file(folder / README_FILE, _readme(assessment, command)), "How to run it again"),
-    ]
-    files += _found_files(assessment, folder / COUNTEREXAMPLES)
+    told = {
+        write_file(folder / HTML_FILE, render_report(report)): "The report as a page",
+        write_file(folder / PDF_FILE, render_report(replace(report, kind="pdf"))): "The report on paper",
+        write_file(
+            folder / JSON_FILE, json_text(assessment_document(assessment, results))
+        ): "Verdicts, values and searches",
+        write_file(folder / RESULTS_FILE, results_csv(results)): "Every value of every run of the criteria, SI",
+        write_file(folder / VERDICTS_FILE, verdicts_csv(results)): "Every check of the criteria",
+        write_file(folder / README_FILE, _readme(assessment, command)): "How to run it again",
+        write_file(folder / CITATION, citation_cff()): "How to cite the program",
+        **_found_files(assessment, folder / COUNTEREXAMPLES),
+    }
+    files = [_part(folder, path, says) for path, says in told.items()]
     files += [
-        CrateFile(path, "A criterion or a scenario of it, with the controller filled in", is_input=True)
+        _part(folder, path, "A criterion or a scenario of it, with the controller filled in", is_input=True)
         for path in sorted((folder / CRITERIA).rglob("*"))
         if path.is_file()
     ]
     judged = counts([judgement(each) for each in results])
-    crate = write_crate(
-        folder,
+    crate = crate_text(
         files,
         title=report.title,
         about=f"Criteria of RFC 9743 (BCP 133) as experiments on {assessment.entrant.name}: {judged}.",
         command=command,
         made_at=made_at,
     )
-    return [folder / HTML_FILE, folder / PDF_FILE, crate]
+    return [folder / HTML_FILE, folder / PDF_FILE, write_file(folder / METADATA, crate)]
+
+
+def _part(folder: Path, path: Path, says: str, *, is_input: bool = False) -> CrateFile:
+    return CrateFile(path.relative_to(folder).as_posix(), path.read_bytes(), says, is_input)
 
 
 def command_text(assessment: Assessment, controller: str) -> str:
@@ -207,14 +211,14 @@ def _search(search: BreakJob) -> Iterator[Block]:
         yield Paragraph(f"{each.says} ({each.told}). Margin: {told}.")
 
 
-def _found_files(assessment: Assessment, folder: Path) -> list[CrateFile]:
-    found = []
+def _found_files(assessment: Assessment, folder: Path) -> dict[Path, str]:
+    found: dict[Path, str] = {}
     for search in assessment.searches:
         for number, each in enumerate(search.found, start=1):
             made_folder(folder)
             with writing(folder):
                 written = each.write(folder, f"{each.claim.name}-{number}")
-            found += [CrateFile(path, each.says) for path in written]
+            found |= dict.fromkeys(written, each.says)
     return found
 
 
@@ -227,4 +231,5 @@ def _readme(assessment: Assessment, command: str) -> str:
     ]
     if any(search.found for search in assessment.searches):
         lines.append(f"A network in which a claim fails: subflow run {COUNTEREXAMPLES}/NAME.toml")
+    lines.append(f"How to cite the program: {CITATION}")
     return "\n".join(lines) + "\n"

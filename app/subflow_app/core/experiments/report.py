@@ -31,7 +31,7 @@ from subflow_app.core.experiments.results import Results, VerdictKind
 from subflow_app.core.experiments.rulings import rulings
 from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.paper.panel_plan import PanelFigure
-from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
+from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report, citation_blocks
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.tables import Column, NumberColumn, TextTable, text_columns
@@ -262,6 +262,7 @@ def version_blocks() -> Iterator[Block]:
         "The same recipe, seeds and version give the same runs, bit for bit, on any number of cores; processor time "
         "and memory depend on the computer."
     )
+    yield from citation_blocks()
 
 
 def _capitalised(text: str) -> str:

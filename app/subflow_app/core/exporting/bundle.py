@@ -3,7 +3,9 @@
 A bundle is a ZIP archive. ``manifest.json`` says what made it, of which run it is, and the SHA-256 of every other file:
 
     manifest.json            format, versions, seed, signature, hashes
-    README.txt               how to verify it
+    README.txt               how to verify it, and what of it a badge for artefacts asks for
+    CITATION.cff             how to cite the program
+    ro-crate-metadata.json   the bundle as an RO-Crate: what each file is
     scenario.toml            with all overrides and live changes, delivery traces inside
     policies/NAME.safetensors  those that its controllers decide by
     summary.json             figures
@@ -25,6 +27,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import subflow_app
+from subflow_app.core.citation import FILE as CITATION
+from subflow_app.core.citation import citation_cff, citation_text
+from subflow_app.core.crate import METADATA as CRATE
+from subflow_app.core.crate import CrateFile, crate_text
 from subflow_app.core.errors import InputError
 from subflow_app.core.exports import ExportPlan, export_run
 from subflow_app.core.files import write_file
@@ -48,7 +54,16 @@ MANIFEST, SCENARIO, SUMMARY, TRACES, FIGURES, POLICIES = (
     *("manifest.json", "scenario.toml", "summary.json"),
     *("traces/", "figures/", "policies/"),
 )
-_README = "README.txt"
+README = "README.txt"
+_SAYS = {
+    SCENARIO: "The scenario, with all overrides and live changes",
+    POLICIES: "A policy that a controller decides by",
+    SUMMARY: "The figures of the run",
+    TRACES: "What was measured during the run",
+    FIGURES: "A figure of the run",
+    README: "How to verify the run",
+    CITATION: "How to cite the program",
+}
 _FIGURES = ("throughput", "cwnd", "rtt", "queue")
 _NO_DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that ZIP knows
 
@@ -82,6 +97,20 @@ def write_bundle(
         plan = ExportPlan(figures=figures, figure_formats=("svg",) if figures else ())
         for file in export_run(StoredTraces(store, run_id), folder, plan):
             files[(FIGURES if file.suffix == ".svg" else TRACES) + file.name] = file.read_bytes()
+    files[README] = _readme(row.name, origin).encode()
+    files[CITATION] = citation_cff().encode()
+    files[CRATE] = crate_text(
+        [CrateFile(name, content, _says(name), is_input=_is_input(name)) for name, content in files.items()]
+        # Its hash cannot be told here: it holds that of this description.
+        + [CrateFile(MANIFEST, None, "Versions, seed and signature of the run, and the hashes of all files")],
+        title=f"{row.name}: a run of Subflow",
+        about=(
+            f"A run of the scenario {origin.scenario.name} with the seed {origin.seed} that another computer simulates "
+            "again and compares."
+        ),
+        command=f"subflow verify FILE{BUNDLE_SUFFIX}",
+        made_at=row.started_at,
+    ).encode()
     manifest = {
         "kind": KIND,
         "format": FORMAT,
@@ -96,7 +125,7 @@ def write_bundle(
         },
         "files": {name: hashlib.sha256(content).hexdigest() for name, content in sorted(files.items())},
     }
-    files = {MANIFEST: json_text(manifest).encode(), _README: _readme(row.name).encode(), **files}
+    files = {MANIFEST: json_text(manifest).encode(), **files}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in files.items():
@@ -148,11 +177,44 @@ def _policy_keys(tree: Any, path: TomlPath = ()) -> Iterator[tuple[TomlPath, str
             yield from _policy_keys(value, (*path, key))
 
 
-def _readme(name: str) -> str:
-    return (
-        f"{name}: a run of Subflow, a simulator and workbench for multipath congestion control.\n\n"
-        f"    subflow verify FILE{BUNDLE_SUFFIX}\n\n"
-        "simulates scenario.toml again with the seed of manifest.json and compares the signature, which follows from\n"
-        "every packet, the figures of summary.json and all samples of traces/. Values are SI; the names of columns\n"
-        "end in their units. figures/ shows them.\n"
-    )
+def _says(name: str) -> str:
+    """What a file of a bundle is."""
+    for start, says in _SAYS.items():
+        if name.startswith(start):
+            return says
+    raise AssertionError(name)
+
+
+def _is_input(name: str) -> bool:
+    return name == SCENARIO or name.startswith(POLICIES)
+
+
+def _readme(name: str, origin: StoredOrigin) -> str:
+    return f"""\
+{name}: a run of Subflow, a simulator and workbench for multipath congestion control.
+
+    subflow verify FILE{BUNDLE_SUFFIX}
+
+simulates scenario.toml again with the seed of manifest.json and compares the signature, which follows from
+every packet, the figures of summary.json and all samples of traces/. Values are SI; the names of columns
+end in their units. figures/ shows them.
+
+What is needed: Subflow {origin.version} on Linux, Windows or macOS; no network, no graphics card, no data of others.
+What to expect: "confirmed", exit code 0, and the signature {origin.signature}. Another version of Subflow may
+come out otherwise, and says so.
+
+As an artefact (ACM, Artifact Review and Badging 1.1)
+-----------------------------------------------------
+Available            is up to you: deposit this file in an archive that gives it a DOI, and choose a licence for it.
+                     ro-crate-metadata.json names none yet.
+Functional           documented (this file; ro-crate-metadata.json says what each file is), consistent and complete
+                     (scenario, policies and seed from which all of the rest follows), exercisable (the command above).
+Reusable             scenario.toml opens in Subflow, where everything in it can be changed; `subflow run scenario.toml`
+                     runs it with another seed by --seed N.
+Results reproduced   is what the command above finds out, for this run. A claim over several
+                     seeds needs a bundle of each.
+
+How to cite the program (CITATION.cff)
+--------------------------------------
+{citation_text()}
+"""

@@ -17,7 +17,7 @@ import subflow_app
 from subflow_app.core.catalog import policy_library
 from subflow_app.core.confirmation import Confirmation, confirmation
 from subflow_app.core.errors import InputError
-from subflow_app.core.exporting.bundle import FORMAT, KIND, MANIFEST, POLICIES, SCENARIO, SUMMARY, TRACES
+from subflow_app.core.exporting.bundle import FORMAT, KIND, MANIFEST, POLICIES, README, SCENARIO, SUMMARY, TRACES
 from subflow_app.core.exports import ExportPlan, export_run
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import plain
@@ -259,7 +259,7 @@ def _checked_run(bundle: _Bundle) -> dict[str, Any]:
         if name not in bundle.names:
             raise InputError(f"{path}: {name} is missing")
     for name in bundle.names:
-        if name not in manifest["files"] and name not in (MANIFEST, "README.txt"):
+        if name not in manifest["files"] and name not in (MANIFEST, README):
             raise InputError(f"{path}: {name} is not in the manifest: it was added after the bundle was made")
     if SCENARIO not in bundle.names:
         raise InputError(f"{path}: {SCENARIO} is missing")

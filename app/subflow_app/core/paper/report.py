@@ -13,6 +13,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
 from subflow_app.core.catalog import app_catalog
+from subflow_app.core.citation import citation_bibtex, citation_text
 from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import fork_of
 from subflow_app.core.paper.figure_plan import FigurePlan, kind_of_suffix, run_plan
@@ -190,6 +191,7 @@ def build_report(
         *_figures(runs, wanted, numbering),
         *_results(runs),
         *_repeating(runs),
+        *citation_blocks(),
         *_scenario_texts(runs),
     ]
     return Report(
@@ -198,6 +200,13 @@ def build_report(
         f"Report on {counted}, made {made} with Subflow {__version__}",
         tuple(blocks),
     )
+
+
+def citation_blocks() -> Iterator[Block]:
+    """How to name the program in a paper."""
+    yield Heading("How to cite Subflow")
+    yield Paragraph(citation_text())
+    yield Listing(citation_bibtex())
 
 
 class _Numbering:
