@@ -7,10 +7,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import icons
+import project_urls
 from linux.archive import Tree
 
 HERE = Path(__file__).resolve().parent
 APPSTREAM_ID = "io.github.subflow.subflow"
+SCREENSHOTS = {
+    "window-light": "A run of two paths: topology, throughput, congestion window and round-trip time",
+    "window-time": "A stored run at one moment, with the decision behind a point of a curve",
+    "window-sweep": "A sweep of two controllers over five seeds",
+    "window-script": "A controller written as text, and its run over that of another",
+    "window-dark": "The window in dark colours",
+}
+"""Pictures of `assets/screenshots` for software centres, the first one first."""
 
 
 def add(tree: Tree, prefix: str, version: str, time_s: int) -> None:
@@ -35,7 +44,24 @@ def filled(template: str, version: str, time_s: int) -> str:
     """A text of this folder with version and date of the release put in."""
     date = datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d")
     text = (HERE / template).read_text(encoding="utf-8")
-    return text.replace("@VERSION@", version).replace("@DATE@", date)
+    return text.replace("@LINKS@\n", _links(version)).replace("@VERSION@", version).replace("@DATE@", date)
+
+
+def _links(version: str) -> str:
+    """Addresses in the description, and pictures, which software centres fetch; none where no home is known."""
+    home = project_urls.homepage()
+    if home is None:
+        return ""
+    pages = {"homepage": "", "bugtracker": "/issues", "vcs-browser": ""}
+    lines = [f'<url type="{kind}">{home}{path}</url>' for kind, path in pages.items()]
+    lines.append("<screenshots>")
+    for number, (name, caption) in enumerate(SCREENSHOTS.items()):
+        lines.append('  <screenshot type="default">' if number == 0 else "  <screenshot>")
+        lines.append(f"    <caption>{caption}</caption>")
+        lines.append(f'    <image type="source">{home}/raw/v{version}/assets/screenshots/{name}.png</image>')
+        lines.append("  </screenshot>")
+    lines.append("</screenshots>")
+    return "".join(f"  {line}\n" for line in lines)
 
 
 def packed(text: str) -> bytes:

@@ -17,6 +17,7 @@ import pytest
 from typer.core import TyperGroup
 from typer.main import get_command
 
+import project_urls
 from linux import deb, share, tarball
 from linux.archive import Tree
 from subflow_app.cli.commands import app
@@ -74,11 +75,42 @@ def test_the_description_is_valid(installed: Path) -> None:
     assert '<release version="1.2.3" date="2026-01-01"/>' in metainfo.read_text(encoding="utf-8")
 
 
+def test_where_the_project_has_a_home_software_centres_get_its_pages_and_pictures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GITHUB_SERVER_URL", "https://example.org")
+    monkeypatch.setenv("GITHUB_REPOSITORY", "somebody/subflow")
+    metainfo = tmp_path / f"{share.APPSTREAM_ID}.metainfo.xml"
+    metainfo.write_text(share.filled("metainfo.xml", "1.2.3", TIME_S), encoding="utf-8")
+    text = metainfo.read_text(encoding="utf-8")
+    assert '<url type="bugtracker">https://example.org/somebody/subflow/issues</url>' in text
+    pictures = re.findall(r"https://example\.org/somebody/subflow/raw/v1\.2\.3/(.+?)</image>", text)
+    assert len(pictures) == len(share.SCREENSHOTS)
+    assert all((ROOT / picture).is_file() for picture in pictures)
+    validate = _tool("appstreamcli", "appstream")
+    assert "Validation was successful" in _run(validate, "validate", "--no-net", "--pedantic", metainfo)
+
+
+@pytest.mark.parametrize(
+    ("remote", "page"),
+    [
+        ("git@example.org:somebody/subflow.git", "https://example.org/somebody/subflow"),
+        ("https://example.org/somebody/subflow", "https://example.org/somebody/subflow"),
+        ("ssh://git@example.org/somebody/subflow.git", "https://example.org/somebody/subflow"),
+        ("/srv/git/subflow", None),
+        ("https://name:secret@example.org/somebody/subflow", None),
+        ("", None),
+    ],
+)
+def test_the_home_is_the_page_of_the_remote(remote: str, page: str | None) -> None:
+    assert project_urls.page_of(remote) == page
+
+
 def test_the_forms_agree_on_names() -> None:
     entry = (share.HERE / "subflow.desktop").read_text(encoding="utf-8")
     listed = re.search(r"^MimeType=(.+);$", entry, re.MULTILINE)
     assert listed is not None
-    ours = {kind for kind in listed[1].split(";") if kind.startswith("application/x-subflow")}
+    ours = set(listed[1].split(";"))  # no type of others: editors open any TOML
     types = re.findall(r'<mime-type type="(.+)">', (share.HERE / "subflow-mime.xml").read_text(encoding="utf-8"))
     metainfo = (share.HERE / "metainfo.xml").read_text(encoding="utf-8")
     assert ours == set(types) == set(re.findall(r"<mediatype>(.+)</mediatype>", metainfo))

@@ -147,6 +147,16 @@ def test_what_takes_long_is_made_each_night() -> None:
     assert "schedule" in checks["on"]
 
 
+def test_a_change_is_tried_on_three_systems_before_it_lands() -> None:
+    ci = _read("ci.yml")
+    assert {"push", "pull_request"} <= set(ci["on"])
+    runs = [step.get("run", "") for step in ci["jobs"]["linux"]["steps"]]
+    assert any(run.endswith("python dev.py test") for run in runs)
+    assert {one["name"] for one in ci["jobs"]["others"]["strategy"]["matrix"]["include"]} == {"Windows", "macOS"}
+    (tried,) = (step["run"] for step in ci["jobs"]["others"]["steps"] if "dev.py" in step.get("run", ""))
+    assert all((ROOT / word).exists() for word in tried.split() if "/" in word)
+
+
 def test_every_file_that_it_names_is_there(workflow: dict[str, Any]) -> None:
     scripts = "\n".join(step.get("run", "") for step in _steps(workflow))
     assert "python dev.py package" in scripts
