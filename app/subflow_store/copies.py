@@ -20,6 +20,7 @@ from subflow_store.codec import DISTINCT, SAMPLES, codec
 from subflow_store.database import Database
 from subflow_store.documents import strict_json
 from subflow_store.processes import process_columns
+from subflow_store.recordings import keep
 from subflow_store.rows import insert
 from subflow_store.run_stream import store_values
 from subflow_store.run_values import figure_values, parameter_values
@@ -193,6 +194,7 @@ class Taking:
         here = self._insert("run", row | _NO_WRITER | {"deleted_at": deleted_at, "status": "running"})
         documents = self._documents(number, here)
         self._tags(number, here, sweeps)
+        self._recordings("run", number, here)
         self._values(number, here, documents)
         for fork in self._rows("run_fork", "run_id", number):
             self._put("run_fork", fork | {"run_id": here, "parent_id": runs.get(fork["parent_id"])})
@@ -255,6 +257,11 @@ class Taking:
             self._copy("pyramid", "series_id", row["id"], copy)
         return len(taken) == len(series)
 
+    def _recordings(self, owner: str, number: int, here: int) -> None:
+        for link in self._rows(f"{owner}_recording", f"{owner}_id", number):
+            for row in self._rows("recording", "id", link["recording_id"]):
+                keep(self._into, owner, here, row["hash"], row["data"])
+
     # Sweeps
 
     def _sweep(self, number: int) -> int | None:
@@ -265,6 +272,7 @@ class Taking:
         if known is not None:
             return known
         here = self._insert("sweep", row | _NO_PROCESS)
+        self._recordings("sweep", number, here)
         self._copy("sweep_point", "sweep_id", number, here)
         for run in self._rows("sweep_run", "sweep_id", number):
             self._put("sweep_run", run | {"sweep_id": here, "run_id": None})
@@ -302,6 +310,7 @@ class Taking:
             kind = document["kind"]
             text = changes.document(kind, changes.plain(kind, document["text"]))
             self._put("training_document", {"training_id": here, "kind": kind, "text": text})
+        self._recordings("training", number, here)
         self._copy("training_metric", "training_id", number, here)
         self._copy("training_evaluation", "training_id", number, here)
         return here

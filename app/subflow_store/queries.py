@@ -20,6 +20,7 @@ from subflow_store.conditions import Condition, where
 from subflow_store.damage import Damage, RowError, is_damage, row_of, typed
 from subflow_store.forks import forks_between
 from subflow_store.ingest import PYRAMID_STEPS, group
+from subflow_store.recordings import restored
 from subflow_store.rows import time_of, unsigned
 from subflow_store.values import PyramidData, RunFork, RunRow, SeriesData, SeriesInfo
 
@@ -147,7 +148,7 @@ def load_run(reader: Connection, run_id: int, gone: frozenset[int]) -> RunRow | 
         if sums.get("run_document", checksum(found)) != checksum(found):
             raise ValueError("something of it is not what was written")
         return rows[0]._replace(
-            scenario_text=documents["scenario"],
+            scenario_text=restored(reader, documents["scenario"]),
             summary=json_object(documents.get("summary", "{}")),
             machine=json_object(documents["machine"]),
         )

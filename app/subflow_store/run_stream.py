@@ -21,6 +21,7 @@ from subflow_store.event_ingest import EventIngest
 from subflow_store.headline import headline
 from subflow_store.ingest import PYRAMID_STEPS, SampleIngest
 from subflow_store.liveness import HEARTBEAT_S
+from subflow_store.recordings import folded, keep_all
 from subflow_store.rows import insert, now_text, update, upsert
 from subflow_store.run_values import RunValue, figure_values, parameter_values
 from subflow_store.streams import STREAMS
@@ -201,9 +202,11 @@ class RunStream:
                 way_on="Save the run as CSV, or run it again.",
             )
         if self._scenario is not None:
-            connection.execute(_STORE_SCENARIO, (self._scenario, self._run_id))
+            scenario, recordings = folded(self._scenario)
+            connection.execute(_STORE_SCENARIO, (scenario, self._run_id))
+            keep_all(connection, "run", self._run_id, recordings)
             connection.execute("DELETE FROM run_value WHERE run_id = ?", (self._run_id,))
-            store_values(connection, self._run_id, parameter_values(self._scenario))
+            store_values(connection, self._run_id, parameter_values(scenario))
         chunks = [
             (series_id, index, n, blob)
             for index, n, blobs in self._samples.pending_chunks()

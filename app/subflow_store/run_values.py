@@ -18,6 +18,8 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from subflow_store.recordings import folded
+
 LONGEST_TEXT = 200
 """Characters of a text that are recorded: nobody looks for a run by more, and embedded tables would fill the file."""
 
@@ -71,7 +73,7 @@ class RunValue(NamedTuple):
 def parameter_values(scenario_text: str) -> list[RunValue]:
     """The parameters that a scenario file names; nothing of a text that is no TOML, which is stored all the same."""
     try:
-        document = tomllib.loads(scenario_text)
+        document = tomllib.loads(folded(scenario_text)[0])
     except tomllib.TOMLDecodeError:
         return []
     return [

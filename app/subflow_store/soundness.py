@@ -14,7 +14,7 @@ import sqlite3
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
@@ -27,6 +27,7 @@ from subflow_store.damage import Damage, RowError, is_damage, row_of
 from subflow_store.event_ingest import spans_of
 from subflow_store.headline import headline
 from subflow_store.queries import json_object
+from subflow_store.recordings import decoded
 from subflow_store.rows import signed
 from subflow_store.streams import STREAMS
 from subflow_store.training_values import TRAINING_STATES
@@ -35,11 +36,21 @@ from subflow_store.values import FINAL_STATUSES
 
 Row = dict[str, Any]
 
-OF_RUN = ("run_document", "run_tag", "run_fork", "run_key", "series", "event_chunk", "event_name", "event_span")
+OF_RUN = (
+    "run_document",
+    "run_recording",
+    "run_tag",
+    "run_fork",
+    "run_key",
+    "series",
+    "event_chunk",
+    "event_name",
+    "event_span",
+)
 """What belongs to a run, besides what belongs to its series. `run_value` is an index of its documents."""
 OF_SERIES = ("chunk", "pyramid")
-OF_TRAINING = ("training_document", "training_metric", "training_evaluation")
-OF_SWEEP = ("sweep_point", "sweep_run")
+OF_TRAINING = ("training_document", "training_recording", "training_metric", "training_evaluation")
+OF_SWEEP = ("sweep_recording", "sweep_point", "sweep_run")
 
 _MOST_PROBES = 20_000  # rows that are asked for one by one where a page is damaged
 _LAST_ROWID = (1 << 63) - 1
@@ -57,6 +68,7 @@ _KIND_OF = {
     **dict.fromkeys(("run", *OF_RUN), "run"),
     **dict.fromkeys(("training", *OF_TRAINING), "training"),
     **dict.fromkeys(("sweep", *OF_SWEEP), "sweep"),
+    "recording": "",
 }
 
 
@@ -96,6 +108,7 @@ class SoundRows:
         with contextlib.suppress(sqlite3.Error):
             # As far as the schema can be read, it is used.
             connection.execute("PRAGMA writable_schema = ON")
+        self._recordings: dict[int, bool] = {}  # by number: whether the content is sound
         self._tables = self._existing()
 
     def numbers(self, kind: str) -> list[int]:
@@ -330,6 +343,19 @@ class SoundRows:
                 found.append({owner: number, "kind": kind, "text": text})
         return found
 
+    def _whole_recordings(self, number: int, found: list[Row], *, table: str) -> list[Row]:
+        """Those whose content is what was written."""
+        whole = [row for row in found if self._has_recording(row["recording_id"])]
+        if len(whole) < len(found):
+            self._lost(table, number, f"{len(found) - len(whole)} recordings of its scenario are lost")
+        return whole
+
+    def _has_recording(self, number: int) -> bool:
+        if number not in self._recordings:
+            rows = self.rows("recording", "id", number)
+            self._recordings[number] = any(decoded(row["data"], row["hash"]) is not None for row in rows)
+        return self._recordings[number]
+
     def _known_series(self, number: int, found: list[Row]) -> list[Row]:
         self._series = {row["id"]: (number, row) for row in found}
         return found
@@ -463,6 +489,7 @@ _MENDED: Mapping[str, Callable[[SoundRows, int, list[Row]], list[Row]]] = {
     "training_document": lambda rows, number, found: rows._whole_documents(
         "training_document", {"scenario": "", "config": "{}"}, number, found
     ),
+    **{f"{owner}_recording": partial(SoundRows._whole_recordings, table=f"{owner}_recording") for owner in _OWNERS},
     "series": SoundRows._known_series,
     "chunk": SoundRows._whole_chunks,
     "pyramid": SoundRows._whole_pyramids,

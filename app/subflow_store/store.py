@@ -26,6 +26,7 @@ from subflow_store.ingest import CHUNK_SAMPLES, PYRAMID_STEPS
 from subflow_store.liveness import ProcessIdentity, this_process
 from subflow_store.machine import describe_machine
 from subflow_store.processes import process_columns
+from subflow_store.recordings import folded, keep_all
 from subflow_store.rows import age_s, insert, now_text, signed
 from subflow_store.run_stream import RunStream, mark_interrupted, store_values
 from subflow_store.run_values import parameter_values
@@ -161,13 +162,15 @@ class Store:
             "heartbeat_at": now,
         }
         machine = describe_machine() if start.machine is None else dict(start.machine)
-        parameters = parameter_values(start.scenario_text)
-        documents = {"scenario": start.scenario_text, "machine": json.dumps(machine, ensure_ascii=False)}
+        scenario, recordings = folded(start.scenario_text)
+        parameters = parameter_values(scenario)
+        documents = {"scenario": scenario, "machine": json.dumps(machine, ensure_ascii=False)}
 
         def add(connection: Connection) -> tuple[int, list[int]]:
             run_id = insert(connection, "run", row)
             for kind, text in documents.items():
                 insert(connection, "run_document", {"run_id": run_id, "kind": kind, "text": text})
+            keep_all(connection, "run", run_id, recordings)
             store_values(connection, run_id, parameters)
             insert_fork(connection, run_id, start.fork)
             return run_id, self._insert_series(connection, run_id, start, columns)

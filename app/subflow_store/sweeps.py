@@ -15,6 +15,7 @@ from typing import Any
 from subflow_store.damage import row_of, typed
 from subflow_store.processes import ProcessStore, process_columns, read_state
 from subflow_store.queries import json_object
+from subflow_store.recordings import folded, keep_all, restored
 from subflow_store.rows import insert, now_text, signed, unsigned
 from subflow_store.sweep_values import SweepRecord, SweepRunRow, SweepStart, sweep_tag
 
@@ -79,7 +80,7 @@ class SweepStore(ProcessStore):
             with row_of("sweep", "sweep", sweep_id):
                 query = "SELECT plan FROM sweep WHERE id = ?"
                 ((plan,),) = typed(reader.execute(query, (sweep_id,)).fetchall(), str)
-            return _record(row)._replace(plan=plan)
+            return _record(row)._replace(plan=restored(reader, plan))
 
     def of_plan(self, plan: str) -> SweepRecord | None:
         """The newest sweep of exactly this plan, or None.
@@ -88,7 +89,7 @@ class SweepStore(ProcessStore):
             StoreError: if the file cannot be read.
         """
         with self._database.reading() as reader:
-            row = reader.execute(f"{_SELECT} WHERE plan = ? ORDER BY id DESC LIMIT 1", (plan,)).fetchone()
+            row = reader.execute(f"{_SELECT} WHERE plan = ? ORDER BY id DESC LIMIT 1", (folded(plan)[0],)).fetchone()
             return None if row is None else _record(row)
 
     def points(self, sweep_id: int) -> list[dict[str, str]]:
@@ -163,9 +164,10 @@ class SweepStore(ProcessStore):
             StoreError: if it cannot be written.
         """
         now = now_text()
+        plan, recordings = folded(start.plan)
         row = {
             "name": start.name,
-            "plan": start.plan,
+            "plan": plan,
             "version": start.version,
             "state": "waiting",
             "message": "",
@@ -178,6 +180,7 @@ class SweepStore(ProcessStore):
 
         def add(connection: Connection) -> int:
             number = insert(connection, self.table, row)
+            keep_all(connection, "sweep", number, recordings)
             connection.executemany(
                 "INSERT INTO sweep_point (sweep_id, idx, parameters) VALUES (?, ?, ?)",
                 [(number, *point) for point in points],

@@ -21,6 +21,7 @@ from subflow_store.damage import Damage, RowError, row_of, typed
 from subflow_store.documents import strict_json
 from subflow_store.processes import ProcessStore, process_columns, read_state, state_columns
 from subflow_store.queries import decode, json_object
+from subflow_store.recordings import folded, keep_all, restored
 from subflow_store.rows import insert, now_text, signed, unsigned, update, upsert
 from subflow_store.training_values import (
     BestPolicy,
@@ -81,7 +82,7 @@ class TrainingStore(ProcessStore):
             with row_of("training_document", "training", training_id):
                 documents = dict(typed(reader.execute(query, (training_id,)).fetchall(), str, str))
                 scenario, config = documents["scenario"], json_object(documents["config"])
-            return _row(row)._replace(scenario_text=scenario, config=config)
+            return _row(row)._replace(scenario_text=restored(reader, scenario), config=config)
 
     def of_folder(self, folder: str) -> TrainingRow | None:
         """The newest training that keeps its files in that folder, or None.
@@ -180,7 +181,8 @@ class TrainingStore(ProcessStore):
             "reports_read": 0,
             **process_columns("process", None),
         }
-        documents = {"scenario": start.scenario_text, "config": strict_json(start.config)}
+        scenario, recordings = folded(start.scenario_text)
+        documents = {"scenario": scenario, "config": strict_json(start.config)}
 
         def add(connection: Connection) -> int:
             if start.parent_id is not None:
@@ -188,6 +190,7 @@ class TrainingStore(ProcessStore):
             number = insert(connection, self.table, row)
             for kind, text in documents.items():
                 insert(connection, "training_document", {"training_id": number, "kind": kind, "text": text})
+            keep_all(connection, "training", number, recordings)
             return number
 
         return self._writing().call(add)

@@ -96,16 +96,19 @@ def toml_tree(text: str) -> dict[str, Any]:
         tomllib.TOMLDecodeError: if it is no TOML, is nested too deeply, or holds a number of thousands of digits.
     """
     _check_toml(text)
+    short, contents = _shortened(text)
     try:
-        tree = tomllib.loads(text)
+        tree = tomllib.loads(short)
     except tomllib.TOMLDecodeError:
-        raise
+        if not contents:
+            raise
+        tree = tomllib.loads(text)  # which tells the place of the error in the text as it is
     except (ValueError, RecursionError) as error:  # ValueError: a number with thousands of digits
         raise tomllib.TOMLDecodeError(str(error)) from error
     problem = _problem_of(tree, is_strict=False)
     if problem:
         raise tomllib.TOMLDecodeError(problem)
-    return tree
+    return _lengthened(tree, contents) if contents else tree
 
 
 def json_tree(content: str | bytes, *, is_strict: bool = True) -> Any:
@@ -129,6 +132,30 @@ def json_tree(content: str | bytes, *, is_strict: bool = True) -> Any:
     return document
 
 
+def _shortened(text: str) -> tuple[str, list[str]]:
+    """A text with numbers in place of recordings, each of whose millions of letters the parser would look at."""
+    if "\ue000" in text or _RECORDED.search(text) is None:
+        return text, []
+    contents: list[str] = []
+
+    def number(found: re.Match[str]) -> str:
+        contents.append(found[1])
+        return f'"\ue000{len(contents) - 1}\ue001"'
+
+    return _RECORDED.sub(number, text), contents
+
+
+def _lengthened(value: Any, contents: list[str]) -> Any:
+    """What was parsed, with the recordings in it again, wherever they stand."""
+    if isinstance(value, str):
+        return _SHORT.sub(lambda found: contents[int(found[1])], value) if "\ue000" in value else value
+    if isinstance(value, dict):
+        return {_lengthened(key, contents): _lengthened(inner, contents) for key, inner in value.items()}
+    return [_lengthened(inner, contents) for inner in value] if isinstance(value, list) else value
+
+
+_RECORDED = re.compile(r'"(packed:[^"\\\n]{1000,})"')
+_SHORT = re.compile("\ue000([0-9]+)\ue001")
 _TOO_DEEP = f"nested too deeply, more than {MOST_DEPTH} levels"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MARK = re.compile(r"\"\"\"|'''|[\"'#\[\]{}\n.=,]")

@@ -2,7 +2,8 @@
 
 A stored run and a bundle hold what was recorded, not where it was: as text where there are few numbers, else packed.
 Packed are the differences from one number to the next, byte by byte of the same weight, compressed: a recording of
-64 MB becomes less than one.
+64 MB becomes less than one if it is regular, and half of it if it is noise. A database has each once, however many
+runs there are of it, and names it in their texts by its hash, ``packed#...``, which only a loss leaves in a text.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ import numpy.typing as npt
 
 from subflow_sim.beside import read_beside, shown
 from subflow_sim.errors import ParamError
-from subflow_sim.gate import size_text
 
 MAX_TRACE_BYTES = 64_000_000
 """Larger files are refused."""
@@ -28,15 +28,12 @@ MAX_TRACE_BYTES = 64_000_000
 MAX_NUMBERS = 32_000_000
 """As many as a file of that size can hold."""
 
-MAX_PACKED_BYTES = 3_000_000
-"""With more in it, the text of a stored run would be too large to be read again."""
-
 FloatArray = npt.NDArray[np.float64]
 CountArray = npt.NDArray[np.uint32]
 
 _PACKED = "packed:"
+_NAMED = "packed#"
 _MOST_AS_TEXT = 2000
-_NEVER_TOO_MUCH = 4_000_000  # characters, of which a stored run keeps little enough whatever they are
 _HOLE_FACTOR = 10
 _HOLE_S = 1.0
 _TIMES: Mapping[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
@@ -180,15 +177,20 @@ def packed_text(numbers: CountArray) -> str:
 
 def is_packed(text: str) -> bool:
     """Whether `packed_text` wrote it so."""
-    return text.startswith(_PACKED)
+    return text.startswith((_PACKED, _NAMED))
 
 
 def unpacked(text: str) -> CountArray:
     """The numbers of a packed text.
 
     Raises:
-        ParamError: if it is damaged.
+        ParamError: if it is damaged, or lost.
     """
+    if text.startswith(_NAMED):
+        raise ParamError(
+            "the database names what was recorded, and has lost it or has it damaged",
+            'content = "packed:..." as another copy of the run has it, or the file of the recording and no content',
+        )
     try:
         reader = zlib.decompressobj()
         raw = reader.decompress(base64.b85decode(text.removeprefix(_PACKED)), 4 * MAX_NUMBERS)
@@ -201,15 +203,3 @@ def unpacked(text: str) -> CountArray:
     if numbers.min() < 0 or numbers.max() > np.iinfo(np.uint32).max:
         raise ParamError("what it holds is damaged", "the content as it was stored")
     return numbers.astype(np.uint32)
-
-
-def check_packed_size(text: str, numbers: CountArray) -> None:
-    """Raise ParamError if a stored run could not keep the numbers of a text."""
-    if len(text) <= _NEVER_TOO_MUCH:
-        return
-    size = len(packed_text(numbers))
-    if size > MAX_PACKED_BYTES:
-        raise ParamError(
-            f"compressed, as runs keep it, it has {size_text(round(size, -5))}",
-            f"at most {size_text(MAX_PACKED_BYTES)}",
-        )

@@ -18,6 +18,14 @@ COLUMNS = (
     ColumnSpec("link", "wifi/forward", "queue_pkts", "pkt"),
 )
 
+RECORDING = "packed:" + "0123456789" * 200
+FOLLOWS_A_RECORDING = f"""\
+format = 1
+name = "Two paths"
+[links.wifi]
+rate = {{ trace = "lte.up", content = "{RECORDING}" }}
+"""
+
 SUMMARY: dict[str, Any] = {
     "scenario": "Two paths",
     "wall_s": 0.41,

@@ -9,7 +9,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
-from tests.store.examples import OUTCOME, decisions, figures, intervals, record, reports, training, values_of
+from tests.store.examples import (
+    FOLLOWS_A_RECORDING,
+    OUTCOME,
+    decisions,
+    figures,
+    intervals,
+    record,
+    reports,
+    start,
+    training,
+    values_of,
+)
 
 from subflow_store import MarkRow, RunFork, Store, StoreReadOnly, migrations, open_store, upgrade
 
@@ -52,6 +63,7 @@ def check_content(store: Store, made_by: int) -> None:
     assert store.read_pyramid(store.series(first.id)[0].id, 1).vmax[0] == 63.0
     assert list(store.marks(first.id).rows()) == [MarkRow(7, "download/1", "loss", 1.5)]
     assert [run.name for run in store.runs(search="paper")] == ["Finished"]
+    assert store.run(first.id).scenario_text == (FOLLOWS_A_RECORDING if made_by >= 9 else start().scenario_text)
     summary = store.run(first.id).summary
     assert summary is not None
     assert summary["packets"] == 123

@@ -2,8 +2,8 @@
 
 Together they are the schema, which is written nowhere else. Times of day are ISO 8601 text of UTC; seeds are unsigned
 64 bit, stored as the signed number of the same bits; quantities are in SI units. Blobs and long texts live in tables of
-their own (`chunk`, `pyramid`, `event_chunk`, `run_document`), so that listing runs or series, and looking up in
-`event_span` which chunks of events to read, touches only small rows.
+their own (`chunk`, `pyramid`, `event_chunk`, `run_document`, `recording`), so that listing runs or series, and looking
+up in `event_span` which chunks of events to read, touches only small rows.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from subflow_store.migrations import (
     m0006_sweeps,
     m0007_arena,
     m0008_searches,
+    m0009_recordings,
 )
 
 Migration = Callable[[Connection], None]
@@ -34,4 +35,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m0006_sweeps.upgrade,
     m0007_arena.upgrade,
     m0008_searches.upgrade,
+    m0009_recordings.upgrade,
 )

@@ -9,6 +9,7 @@ import numpy as np
 import zstandard
 from tests.store.examples import (
     COLUMNS,
+    FOLLOWS_A_RECORDING,
     OUTCOME,
     SUMMARY,
     decisions,
@@ -29,7 +30,7 @@ def make(path: Path) -> None:
     block = ramp(5000)
     block[7] = np.nan
     with open_store(path) as store:
-        run = store.start_run(start("Finished", seed=2**64 - 1), COLUMNS)
+        run = store.start_run(start("Finished", seed=2**64 - 1, scenario_text=FOLLOWS_A_RECORDING), COLUMNS)
         run.append(0, block)
         run.add_marks([(7, "download/1", "loss", 1.5)])
         run.add_events("decision", decisions(5000))

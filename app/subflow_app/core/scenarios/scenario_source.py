@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import tomlkit
@@ -14,7 +15,8 @@ from subflow_app.core.scenarios.toml_edit import Lines, TomlEditError, TomlValue
 from subflow_sim.overrides import apply_overrides as overrides_of_file
 from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.report import Report
-from subflow_sim.scenario import LinkDirection, Scenario, load_scenario, read_scenario_text
+from subflow_sim.scenario import DelayTrace, DeliveryTrace, LinkDirection, Scenario, load_scenario, read_scenario_text
+from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.toml_map import Path
 from subflow_sim.units import Dimension, format_quantity
 
@@ -64,13 +66,16 @@ def with_contents(text: str, scenario: Scenario) -> str:
             table = table.get(step, {}) if isinstance(table, Mapping) else {}
         # Without a rate of its own, the reverse direction has the forward one's.
         if isinstance(table, Mapping) and key in table and "content" not in table:
-            for name, content in contents.items():
+            for name, content in contents().items():
                 text = set_value(text, (*path, name), content)
     return text
 
 
-def _contents(scenario: Scenario) -> Iterator[tuple[Path, str, Mapping[str, str]]]:
-    """What files hold, as keys of the table that names one, with that table and the key by which it does."""
+def _contents(scenario: Scenario) -> Iterator[tuple[Path, str, Callable[[], Mapping[str, str]]]]:
+    """What files hold, as keys of the table that names one, with that table and the key by which it does.
+
+    A recording is packed where somebody asks for it: a text that has the content already needs none.
+    """
     for name, link in scenario.links.items():
         sides: tuple[tuple[LinkDirection, Path], ...] = (
             (link.forward, ("links", name)),
@@ -78,17 +83,27 @@ def _contents(scenario: Scenario) -> Iterator[tuple[Path, str, Mapping[str, str]
         )
         for side, path in sides:
             if side.trace is not None:
-                yield (*path, "rate"), "trace", {"content": _recorded(side.trace.times_ms)}
+                yield (*path, "rate"), "trace", partial(_rates, side.trace)
             if side.delay_trace is not None:
-                delays = side.delay_trace
-                values = {
-                    "interval": format_quantity(delays.interval_s, Dimension.TIME),
-                    "unit": "us",
-                    "content": _recorded(delays.delays_us),
-                }
-                yield (*path, "delay"), "trace", values
+                yield (*path, "delay"), "trace", partial(_delays, side.delay_trace)
     for script in scenario.scripts:
-        yield (SCRIPT_SECTIONS[script.kind], script.name), "script", {"content": Lines(script.text)}
+        yield (SCRIPT_SECTIONS[script.kind], script.name), "script", partial(_script, script)
+
+
+def _rates(trace: DeliveryTrace) -> Mapping[str, str]:
+    return {"content": _recorded(trace.times_ms)}
+
+
+def _delays(trace: DelayTrace) -> Mapping[str, str]:
+    return {
+        "interval": format_quantity(trace.interval_s, Dimension.TIME),
+        "unit": "us",
+        "content": _recorded(trace.delays_us),
+    }
+
+
+def _script(script: ScriptFile) -> Mapping[str, str]:
+    return {"content": Lines(script.text)}
 
 
 def _recorded(numbers: Any) -> str:

@@ -26,6 +26,7 @@ TomlValue: TypeAlias = "str | bool | int | float | Sequence[TomlValue] | Mapping
 """A value that a scenario file can hold."""
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+\Z")
+_NOTHING_TO_ESCAPE = re.compile(r"[ !#-\[\]-~]*+")
 _UNWRITABLE = re.compile(r"'''|'\Z|[\x00-\x08\x0b-\x1f\x7f]")  # within three quotes
 
 
@@ -93,7 +94,8 @@ def render(value: TomlValue) -> str:
     if isinstance(value, Lines) and not _UNWRITABLE.search(value):
         return f"'''\n{value}'''"
     if isinstance(value, str):
-        return tomlkit.string(value).as_string()
+        # tomlkit looks at each letter of a text, of which a recording has millions.
+        return f'"{value}"' if _NOTHING_TO_ESCAPE.fullmatch(value) else tomlkit.string(value).as_string()
     if isinstance(value, Mapping):
         inside = ", ".join(f"{render_key(key)} = {render(item)}" for key, item in value.items())
         return f"{{ {inside} }}" if inside else "{}"

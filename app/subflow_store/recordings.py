@@ -1,0 +1,99 @@
+"""Recordings that scenarios follow, each stored once: the text of a scenario names it by the hash of what it holds.
+
+A scenario that has left its files holds what was recorded as one long text, ``content = "packed:..."``. In the database
+its hash stands there, ``content = "packed#..."``, and what it stands for is beside it, for all that need it. Whoever
+reads a text gets it whole; where the content is lost, the hash stays, and the reader of scenarios tells that.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import sqlite3
+from collections.abc import Mapping
+from sqlite3 import Connection
+
+import zstandard
+
+from subflow_store.damage import is_damage
+
+# The store knows no simulator, whose form of a recording this repeats; a test compares the two.
+_CONTENT = re.compile(r'"(packed:[^"\\\n]{1000,})"')
+_NAMED = re.compile(r'"packed#([0-9a-f]{64})"')
+_MOST_BYTES = 1 << 28
+_LEVEL = 1  # the text is compressed already: what is left to win is that it has but 85 letters
+
+
+def folded(text: str) -> tuple[str, dict[str, str]]:
+    """A text with hashes in place of recordings, and what these stand for."""
+    contents: dict[str, str] = {}
+
+    def name(found: re.Match[str]) -> str:
+        digest = hash_of(found[1])
+        contents[digest] = found[1]
+        return f'"packed#{digest}"'
+
+    return _CONTENT.sub(name, text), contents
+
+
+def hash_of(content: str) -> str:
+    """What names a recording."""
+    return hashlib.sha256(content.encode()).hexdigest()
+
+
+def keep_all(connection: Connection, owner: str, number: int, contents: Mapping[str, str]) -> None:
+    """Store what a text of a run, training or sweep names.
+
+    Args:
+        connection: to write by.
+        owner: "run", "training" or "sweep".
+        number: which of these.
+        contents: as `folded` found them.
+    """
+    for digest, content in contents.items():
+        if not _link(connection, owner, number, digest):
+            compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
+            keep(connection, owner, number, digest, compressor.compress(content.encode()))
+
+
+def keep(connection: Connection, owner: str, number: int, digest: str, data: bytes) -> None:
+    """Store a recording that another database has."""
+    connection.execute("INSERT INTO recording (hash, data) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING", (digest, data))
+    _link(connection, owner, number, digest)
+
+
+def _link(connection: Connection, owner: str, number: int, digest: str) -> bool:
+    """Whether the recording is there already, which is now needed by one more."""
+    statement = (
+        f"INSERT INTO {owner}_recording ({owner}_id, recording_id) SELECT ?, id FROM recording WHERE hash = ?"
+        " ON CONFLICT DO NOTHING"
+    )
+    connection.execute(statement, (number, digest))
+    return connection.execute("SELECT 1 FROM recording WHERE hash = ?", (digest,)).fetchone() is not None
+
+
+def restored(reader: Connection, text: str) -> str:
+    """A text with the recordings that it names; of one that is lost the hash stays."""
+
+    def content(found: re.Match[str]) -> str:
+        try:
+            row = reader.execute("SELECT data FROM recording WHERE hash = ?", (found[1],)).fetchone()
+            recorded = None if row is None else decoded(row[0], found[1])
+        except sqlite3.Error as error:
+            if not is_damage(error):
+                raise
+            recorded = None
+        return found[0] if recorded is None else f'"{recorded}"'
+
+    return _NAMED.sub(content, text) if '"packed#' in text else text
+
+
+def decoded(data: object, digest: str) -> str | None:
+    """The text of a stored recording; None if it is not what was written."""
+    try:
+        if not isinstance(data, bytes) or not 0 < zstandard.frame_content_size(data) <= _MOST_BYTES:
+            return None
+        text = zstandard.ZstdDecompressor().decompress(data).decode()
+    except (zstandard.ZstdError, UnicodeDecodeError):
+        return None
+    return text if hash_of(text) == digest else None
