@@ -43,15 +43,9 @@ def urls() -> dict[str, str]:
     }
 
 
-def dynamic_metadata(field: str, settings: Mapping[str, Any], project: Mapping[str, Any] | None = None) -> Any:
-    """What scikit-build-core asks of a provider: the value of a field of `[project]`.
-
-    Raises:
-        ValueError: if it is asked of another field, or with settings, of which there are none.
-    """
-    if field != "urls" or settings:
-        raise ValueError(f"project_urls gives urls, without settings, and was asked for {field} with {dict(settings)}")
-    return urls()
+def dynamic_metadata(settings: Mapping[str, Any], project: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """What a build asks of a provider of metadata: fields of `[project]`; of settings there are none."""
+    return {"urls": urls()}
 
 
 def _origin() -> str:

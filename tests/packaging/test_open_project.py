@@ -63,7 +63,7 @@ def test_the_addresses_of_a_build_are_those_of_its_repository(monkeypatch) -> No
     assert "urls" in PROJECT["dynamic"]
     monkeypatch.setenv("GITHUB_SERVER_URL", "https://example.org")
     monkeypatch.setenv("GITHUB_REPOSITORY", "somebody/subflow")
-    urls = project_urls.dynamic_metadata("urls", {})
+    urls = project_urls.dynamic_metadata({}, PROJECT)["urls"]
     assert urls["Homepage"] == "https://example.org/somebody/subflow"
     assert set(urls) == {"Homepage", "Source", "Issues", "Releases", "Changelog"}
     monkeypatch.delenv("GITHUB_REPOSITORY")
