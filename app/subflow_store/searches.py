@@ -32,7 +32,7 @@ class SearchRecord(NamedTuple):
         version: of the simulator.
         made_at: when it began, ISO 8601, UTC.
         elapsed_s: time that was spent on it, s.
-        document: claim and space as they were written, the seed.
+        document: claim and space as they were written, ranges besides, a script that is tried, the seed.
     """
 
     id: int
@@ -93,7 +93,7 @@ class SearchStore:
     def begin(
         self, key: str, claim: str, space: str, entrant: str, version: str, document: Mapping[str, Any]
     ) -> SearchRecord:
-        """A search that is to be made; the one that is there if it has the same key.
+        """A search that is to be made; the one that is there if it has the same key, which is told anew.
 
         Raises:
             StoreError: if it cannot be written.
@@ -103,7 +103,7 @@ class SearchStore:
         def insert(connection: Connection) -> None:
             connection.execute(
                 'INSERT INTO search ("key", claim, space, entrant, version, made_at, elapsed_s, document)'
-                ' VALUES (?, ?, ?, ?, ?, ?, 0.0, ?) ON CONFLICT ("key") DO NOTHING',
+                ' VALUES (?, ?, ?, ?, ?, ?, 0.0, ?) ON CONFLICT ("key") DO UPDATE SET document = excluded.document',
                 (key, *names, version, now_text(), strict_json(document)),
             )
 

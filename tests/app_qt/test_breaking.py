@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtTest import QAbstractItemModelTester
 from pytestqt.qtbot import QtBot
+from tests.helpers.scripts import CONTROLLER, SCENARIO, SCHEDULER
 from tests.helpers.window import ScriptedDialogs
 
 from subflow_app.core.arena.entrants import chosen_entrants
-from subflow_app.core.breaking.claim_file import load_claim
+from subflow_app.core.breaking.claim_file import load_claim, said_claim
 from subflow_app.core.breaking.counterexample import PROFILES, Counterexample, read_counterexample
 from subflow_app.core.breaking.job import BreakJob, Question
 from subflow_app.core.breaking.space import load_space
-from subflow_app.qt.breaking.feature import EXPORT, OPEN, PAUSE, RUN_BOTH, SAVE, START, STOP, BreakFeature
+from subflow_app.qt.breaking.feature import EXPORT, FILL, OPEN, PAUSE, RUN_BOTH, SAVE, START, STOP, BreakFeature
 from subflow_app.qt.breaking.form import OWN
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.main_window import MainWindow
@@ -194,3 +195,61 @@ def test_the_open_scenario_is_a_space_once_it_has_ranges(window: MainWindow, qtb
     assert not form.problem.text()
     assert f"links.{link}.rate, links.{link}.loss" in form.says.text()
     assert START in feature.possible()
+
+
+def test_an_earlier_search_fills_the_form_and_goes_on(window: MainWindow, qtbot: QtBot) -> None:
+    store = window.database.store
+    assert store is not None
+    ranges = ("links.wifi.rate=2Mbit/s..50Mbit/s", "links.lte.loss=0,1%")
+    own = "goodput() >= 0.9 * goodput('newreno@best')"
+    space = load_space("demo", ranges)
+    asked = [
+        Question(said_claim(own), chosen_entrants(["cubic"])[0], space, 7),
+        Question(load_claim("improve"), chosen_entrants(["olia"])[0], load_space("four-links")),
+    ]
+    for question in asked:
+        BreakJob(question, store, minutes=None, networks=24, most=0).run().check()
+    feature = settled(window, qtbot)
+    content, form = feature.content, feature.content.form
+    for row, question in ((2, asked[0]), (1, asked[1])):
+        content.list.setCurrentIndex(content.searches.index(row, 0))
+        qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
+        window.bar.trigger(FILL)
+        qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
+        assert not form.problem.text()
+        assert feature._question is not None
+        assert feature._question.key == question.key
+    assert form.space.currentData() == "four-links"
+
+    content.list.setCurrentIndex(content.searches.index(2, 0))
+    content.list.activated.emit(content.list.currentIndex())
+    qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
+    assert (form.own.text(), form.seed.value(), form.ranges.text()) == (own, 7, "; ".join(ranges))
+    assert form.controller.currentText() == "cubic"
+    assert content.tried is not None
+    assert "links.wifi.rate: " in content.tried.words(0)
+    assert "Mbit/s" in content.tried.words(0)
+    content.list.setCurrentIndex(content.searches.index(0, 0))
+    assert FILL not in feature.possible()
+
+
+def test_controllers_of_the_open_scenario_are_entered(window: MainWindow, qtbot: QtBot) -> None:
+    feature = settled(window, qtbot)
+    form = feature.content.form
+    assert form.controller.findText("mine") < 0
+    text = SCENARIO.split("[[events]]")[0].replace(
+        'script = "mine.py"', f"script = 'mine.py'\ncontent = '''{CONTROLLER}'''"
+    )
+    text = text.replace('script = "nearest.py"', f"script = 'nearest.py'\ncontent = '''{SCHEDULER}'''")
+    assert window.documents.open_text(text, "own.toml")
+    assert form.controller.findText("mine") == 0
+    assert form.controller.findText("nearest") < 0
+    form.controller.setEditText("mine:gain=3")
+    form.space.choose(OWN)
+    form.ranges.setText("links.x.rate=2Mbit/s..50Mbit/s")
+    qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
+    assert not form.problem.text()
+    assert feature._question is not None
+    script = feature._question.entrant.script
+    assert script is not None
+    assert script.text == CONTROLLER

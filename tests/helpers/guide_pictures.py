@@ -24,9 +24,14 @@ from tests.helpers.screenshots import SIZE, run_to_end, save, show_experiment, s
 from tests.helpers.time_journey import SweepDialogs, TimeJourney
 from tests.helpers.window import make_window
 
+from subflow_app.core.arena.entrants import chosen_entrants
+from subflow_app.core.breaking.claim_file import load_claim
+from subflow_app.core.breaking.job import BreakJob, Question
+from subflow_app.core.breaking.space import load_space
 from subflow_app.core.session_log import SESSION_LOG
 from subflow_app.qt.app import make_application
 from subflow_app.qt.arena.feature import ArenaFeature
+from subflow_app.qt.breaking.feature import BreakFeature
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.docks import Side
 from subflow_app.qt.main_window import MainWindow
@@ -36,6 +41,7 @@ from subflow_app.qt.script.new_dialog import NewScript
 from subflow_app.qt.sweeps.feature import SweepFeature
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "images"
+_NETWORKS = 480  # that a search tries
 _TRAINING_STEPS = 60_000
 _TRAINING_TIMEOUT_MS = 10 * 60_000
 
@@ -161,6 +167,19 @@ def _arena(studio: Studio) -> None:
     wait_for(lambda: arena.is_settled and bool(arena.content.rows))
 
 
+def _break(studio: Studio) -> None:
+    store = studio.window.database.store
+    assert store is not None
+    claim = load_claim("improve")
+    question = Question(claim, chosen_entrants(["olia"])[0], load_space(claim.spaces[0]))
+    BreakJob(question, store, minutes=None, networks=_NETWORKS).run().check()
+    breaking = studio.window.features[BreakFeature]
+    studio.panel("break")
+    breaking.read()
+    wait_for(lambda: breaking.is_settled)
+    breaking.content.tabs.setCurrentIndex(1)
+
+
 def _script(studio: Studio) -> None:
     window = studio.window
     window.documents.open_example("demo")
@@ -218,6 +237,7 @@ PICTURES: tuple[Picture, ...] = (
     Picture("lab", _lab, "lab"),
     Picture("gallery", lambda studio: show_experiment(studio.window, "drl-cc-sc1"), "gallery"),
     Picture("arena", _arena, "arena"),
+    Picture("break", _break, "break"),
     Picture("script", _script),
     *(Picture(name, _access_network(name), "plots") for name in ACCESS_NETWORKS),
     Picture("train", _train, "train"),

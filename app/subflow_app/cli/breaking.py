@@ -34,7 +34,9 @@ def break_claim(
     ] = None,
     controller: Annotated[
         str | None,
-        typer.Option("--controller", metavar="ENTRY", help="About whom, as the arena has it; left out: lia."),
+        typer.Option(
+            "--controller", metavar="ENTRY", help="About whom, as the arena or the space has it; left out: lia."
+        ),
     ] = None,
     space: Annotated[
         str | None,
@@ -124,7 +126,8 @@ def break_claim(
     where = space or next(iter(chosen.spaces), None)
     if where is None:
         raise InputError("--space is missing: the claim does not say in which networks it is tried")
-    question = Question(chosen, chosen_entrants([controller or "lia"])[0], load_space(where, vary or ()), seed)
+    among = load_space(where, vary or ())
+    question = Question(chosen, chosen_entrants([controller or "lia"], scripts=among.scripts)[0], among, seed)
     if minutes is None and networks is None:
         minutes = 5.0
     n_jobs = job_count(jobs)

@@ -22,6 +22,7 @@ BREAK_MENU = (
     "break.start",
     "break.pause",
     "break.stop",
+    "break.fill",
     "-",
     "break.open",
     "break.run_both",
@@ -373,7 +374,7 @@ SWEEP_MENU = SWEEP_BUTTONS[1:]
 SCRIPT_BUTTONS = ("script.save", "script.new_controller", "script.open_copy", "script.find", "script.check")
 SCRIPT_VERSION_BUTTONS = ("script.compare", "script.restore")
 ARENA_BUTTONS = ("arena.run_quick", "arena.run_full", "arena.stop", "arena.export")
-BREAK_BUTTONS = ("break.start", "break.pause", "break.stop")
+BREAK_BUTTONS = ("break.start", "break.pause", "break.stop", "break.fill")
 BREAK_FOUND_BUTTONS = ("break.open", "break.run_both", "break.save")
 GALLERY_BUTTONS = ("gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop", "gallery.report")
 GALLERY_PAGE_BUTTONS = ("gallery.show_runs", "gallery.open_scenario", "gallery.export_figure")

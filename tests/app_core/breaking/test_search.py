@@ -7,8 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.scripts import SCENARIO, write_scenario
 
 from subflow_app.core.arena.entrants import chosen_entrants
+from subflow_app.core.breaking.case_source import case_runs
 from subflow_app.core.breaking.claim_file import load_claim, said_claim
 from subflow_app.core.breaking.counterexample import PROFILES, UNSEEN_SEEDS, of_document, read_counterexample
 from subflow_app.core.breaking.job import BreakJob, Question
@@ -125,6 +127,21 @@ def test_failures_are_of_different_kinds() -> None:
     chosen = search.failures(10)
     assert [elite.margin for elite in chosen] == sorted(elite.margin for elite in chosen)
     assert all(one.niche.distance(two.niche) >= 2 for one in chosen for two in chosen if one is not two)
+
+
+def test_a_script_of_a_scenario_is_tried_in_it(tmp_path: Path) -> None:
+    write_scenario(tmp_path, SCENARIO.split("[[events]]")[0])
+    (tmp_path / "mine.py").write_text("gain = option(1, min=0, max=10)\n\n\ndef on_ack(w, ack):\n    w.cwnd = 2\n")
+    space = load_space(str(tmp_path / "scenario.toml"), ["links.x.rate=5Mbit/s..9Mbit/s"])
+    entrant = chosen_entrants(["mine"], scripts=space.scripts)[0]
+    with open_store(tmp_path / "searches.db") as store:
+        asked = Question(said_claim("goodput() >= 0.5 * goodput('newreno@best')"), entrant, space)
+        job = carried_out(asked, GENERATION, store)
+        assert job.record is not None
+        found = of_document(store.searches.found(job.record.id)[0])
+    (tmp_path / "mine.py").unlink()
+    assert found.trial().margin(found.network()) < 0
+    assert [run.title for run in case_runs(found)] == ["mine", "newreno on the best path"]
 
 
 def test_what_was_found_is_read_from_its_files(tmp_path: Path) -> None:

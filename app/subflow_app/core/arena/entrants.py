@@ -20,6 +20,7 @@ from pathlib import Path
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import ArenaError, InputError
 from subflow_app.core.resources import way_on
+from subflow_app.core.scenarios.scenario_parts import named
 from subflow_app.core.scenarios.script_files import add_script, check_script_name, open_script, script_problems
 from subflow_app.core.scenarios.toml_edit import TomlValue, read_toml, remove_value, render, set_value
 from subflow_sim.arena.blind import BLIND, blind_network
@@ -27,7 +28,7 @@ from subflow_sim.arena.networks import Network
 from subflow_sim.errors import ParamError, PolicyError, ScenarioError
 from subflow_sim.gate import TooLargeFileError, read_file
 from subflow_sim.overrides import override_value
-from subflow_sim.params import Algorithm, AlgorithmCatalog
+from subflow_sim.params import SCRIPT_SECTIONS, Algorithm, AlgorithmCatalog
 from subflow_sim.policy_choice import choose_policy
 from subflow_sim.policy_library import MAX_POLICY_BYTES, NEUTRAL, SUFFIX
 from subflow_sim.scenario import Choice, Scenario, parse_scenario
@@ -149,7 +150,7 @@ class Entrant:
         """The text of a scenario with it on these flows: of kind mptcp as `scenario` has it, of kind tcp by itself.
 
         Raises:
-            InputError: if the scenario has a script of its name already.
+            InputError: if the scenario has another script of its name.
         """
         if self.is_blind:
             return text
@@ -161,8 +162,11 @@ class Entrant:
                 text = set_value(text, ("flows", name, "scheduler"), self.scheduler)
             elif "scheduler" in tables[name]:
                 text = remove_value(text, ("flows", name, "scheduler"))
-        if self.script is not None:
-            text = add_script(text, self.script.kind, self.script.name, self.script.file, self.script.text).text
+        script = self.script
+        if script is not None:
+            brought = named(read_toml(text), SCRIPT_SECTIONS[script.kind]).get(script.name)
+            if brought is None or brought.get("content", "").strip() != script.text.strip():
+                text = add_script(text, script.kind, script.name, script.file, script.text).text
         return text
 
     def _written(self, *, is_alone: bool) -> TomlValue:
@@ -223,8 +227,15 @@ def entrants(catalog: AlgorithmCatalog | None = None) -> tuple[Entrant, ...]:
     return (*found, *(Entrant(name, BLIND_SUMMARIES[name]) for name in BLIND))
 
 
-def chosen_entrants(names: Sequence[str], catalog: AlgorithmCatalog | None = None) -> tuple[Entrant, ...]:
+def chosen_entrants(
+    names: Sequence[str], catalog: AlgorithmCatalog | None = None, scripts: Sequence[ScriptFile] = ()
+) -> tuple[Entrant, ...]:
     """Those that are named, each once; without names, all.
+
+    Args:
+        names: as they are written.
+        catalog: of controllers, schedulers and policies; None: that of the app.
+        scripts: controllers besides, as of a scenario, each entered under its name.
 
     Raises:
         InputError: if there is none of a name; `ArenaError` if its options are not usable.
@@ -232,11 +243,11 @@ def chosen_entrants(names: Sequence[str], catalog: AlgorithmCatalog | None = Non
     catalog = catalog or app_catalog()
     if not names:
         return entrants(catalog)
-    found = {each.name: each for each in (_named(name.strip(), catalog) for name in names)}
+    found = {each.name: each for each in (_named(name.strip(), catalog, scripts) for name in names)}
     return tuple(found.values())
 
 
-def _named(text: str, catalog: AlgorithmCatalog) -> Entrant:
+def _named(text: str, catalog: AlgorithmCatalog, scripts: Sequence[ScriptFile] = ()) -> Entrant:
     name, _, written = text.partition(":")
     if name in BLIND:
         if written:
@@ -247,7 +258,10 @@ def _named(text: str, catalog: AlgorithmCatalog) -> Entrant:
         return _of_policy(Path(text), catalog)
     entry = _SCRIPT_ENTRY.match(text)
     algorithm = known.get(name)
-    if algorithm is None and name in shipped_scripts():
+    brought = next((each for each in scripts if each.name == name and each.kind == "controller"), None)
+    if algorithm is None and brought is not None:
+        algorithm = _of_text(brought, brought.file or brought.name)
+    elif algorithm is None and name in shipped_scripts():
         algorithm = _of_script(shipped_scripts()[name], catalog)
     elif algorithm is None and entry is not None:
         algorithm, written = _of_script(Path(entry[1]), catalog), entry[2] or ""
@@ -277,11 +291,16 @@ def _of_script(path: Path, catalog: AlgorithmCatalog) -> Algorithm:
         raise ArenaError(f"{path}: this is a {script.kind}, and controllers meet in the arena")
     try:
         check_script_name(script.name, script.kind, catalog)
-        return algorithm_of(script)
     except InputError as error:
         raise ArenaError(f"{path}: a file is entered under its name: {error}") from error
+    return _of_text(script, path)
+
+
+def _of_text(script: ScriptFile, file: str | Path) -> Algorithm:
+    try:
+        return algorithm_of(script)
     except ScriptError as error:
-        raise ArenaError("\n".join(script_problems(path, error.problems))) from error
+        raise ArenaError("\n".join(script_problems(Path(file), error.problems))) from error
 
 
 def entrant_of(script: ScriptFile) -> Entrant:

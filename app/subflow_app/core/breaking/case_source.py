@@ -49,8 +49,7 @@ def case_runs(each: Counterexample) -> list[CaseRun]:
     for case in cases:
         text = _with_flows(each.text, net, trial.scenario(net, case.name))
         entrant = _entrant(trial, case)
-        if entrant.script is None or entrant != trial.entrant:  # else the file has it already
-            text = entrant.put_into(text, net.competes)
+        text = entrant.put_into(text, net.competes)
         runs.append(CaseRun(case.name, _title(entrant, case), _source(each, text, case.name)))
     keeper = None if cases else _keeper(trial, net)
     if keeper is not None:

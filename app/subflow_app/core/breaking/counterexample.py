@@ -105,9 +105,9 @@ class Counterexample:
         """Claim and controller.
 
         Raises:
-            InputError: if there is no such controller any more.
+            InputError: if there is no such controller any more; `ScenarioError` if the network is not usable.
         """
-        return Trial(self.claim, chosen_entrants([self.entrant])[0])
+        return Trial(self.claim, chosen_entrants([self.entrant], scripts=self.network().scenario.scripts)[0])
 
     def network(self, profile: str = "") -> Network:
         """The network, with the transport profile that the file says or with another.

@@ -24,6 +24,7 @@ from subflow_app.core.jobs.executors import Executor, ExecutorMaker, Shared, exe
 from subflow_app.core.jobs.job import Batch
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.jobs.tasks import OnStart
+from subflow_app.core.json_document import fields
 from subflow_app.core.running.run_key import simulator_version
 from subflow_store.searches import Generation, SearchRecord
 
@@ -191,10 +192,13 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         question = self.question
         if self._store is None:
             return
+        script = question.entrant.script
         document = {
             "claim": question.claim.text,
             "space": question.space.text,
+            "vary": list(question.space.vary),
             "keys": list(question.space.keys),
+            "script": None if script is None else fields(script, "name", "kind", "text", "file"),
             "seed": question.seed,
         }
         names = question.claim.name, question.space.name, question.entrant.name

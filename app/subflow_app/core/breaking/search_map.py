@@ -130,19 +130,18 @@ class SearchMap:
         }
 
 
-def read_map(store: Store, record: SearchRecord, known: Space | None = None) -> SearchMap:
+def read_map(store: Store, record: SearchRecord) -> SearchMap:
     """What a search has tried.
 
     Args:
         store: that keeps it.
         record: the search.
-        known: its space, if somebody has it.
 
     Raises:
         StoreError: if the file cannot be read.
     """
     keys = tuple(str(key) for key in record.document.get("keys", ()))
-    space = known if known is not None and known.keys == keys else _space(record, keys)
+    space = _space(record, keys)
     generations = store.searches.generations(record.id)
     margins = np.concatenate([np.frombuffer(each.margins, "<f8") for each in generations] or [np.empty(0)])
     flat = np.concatenate([np.frombuffer(each.points, "<f8") for each in generations] or [np.empty(0)])
@@ -190,9 +189,10 @@ def _is_paths(value: Any) -> bool:
 
 def _space(record: SearchRecord, keys: tuple[str, ...]) -> Space | None:
     try:
-        space = space_of(str(record.document.get("space", "")), record.space)
+        vary = [str(each) for each in record.document.get("vary", ())]
+        space = space_of(str(record.document.get("space", "")), record.space, vary)
     except (InputError, ScenarioError):
-        return None  # its ranges were given beside the file, or the file names others
+        return None  # an earlier version did not keep its ranges, or what the file names
     return space if space.keys == keys else None
 
 

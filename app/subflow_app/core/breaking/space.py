@@ -20,6 +20,7 @@ from subflow_app.core.breaking.trial import network_of
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import ArenaError, ClaimFileError, InputError
 from subflow_app.core.resources import file_or_shipped, find_scenario, resource_path, scenario_names
+from subflow_app.core.scenarios.scenario_source import with_contents
 from subflow_app.core.scenarios.toml_edit import TomlValue, read_toml
 from subflow_app.core.toml_files import prose
 from subflow_sim.arena.networks import Network
@@ -29,6 +30,7 @@ from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.overrides import override_value
 from subflow_sim.report import Report
 from subflow_sim.scenario import Scenario, parse_scenario, read_scenario_text
+from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.section_reader import Noted
 from subflow_sim.training_model import Training
 
@@ -62,8 +64,9 @@ class Space:
         name: of the file without its ending, or what the user calls it.
         title: in a line.
         prose: the comment that the file begins with; may be empty.
-        text: of the scenario file, with its `[training]` block.
-        training: the block.
+        text: of the scenario file, which means the same without the files that it names.
+        training: its block `[training]`, with what is chosen besides.
+        vary: what is chosen besides, as it was given.
     """
 
     name: str
@@ -71,6 +74,7 @@ class Space:
     prose: str
     text: str = field(repr=False)
     training: Training = field(repr=False)
+    vary: tuple[str, ...] = ()
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -114,6 +118,11 @@ class Space:
         drawn = self._drawn(lambda key, draw: draw.value(place.get(key, 0.5)), lambda key: place.get(key, 0.5))
         return {key: value for key, value in drawn.values.items() if key in place}
 
+    @property
+    def scripts(self) -> tuple[ScriptFile, ...]:
+        """Controllers and schedulers that the scenario brings."""
+        return self._scenario.scripts
+
     def draw(self, key: str) -> Draw | None:
         """How a value is drawn; None: it is a change at a random time."""
         return self.training.draws.get(key)
@@ -124,7 +133,7 @@ class Space:
         except ParamError as error:
             raise ClaimFileError(f"{self.name}: {error.message}; allowed: {error.allowed}") from error
         episode_s = draw_episode_s(self.training, choose)
-        end_s = self._duration_s if episode_s is None else episode_s
+        end_s = self._scenario.duration_s if episode_s is None else episode_s
         if first_only:
             events = tuple(
                 next(draw_events(replace(self.training, events=(row,)), choose, chance, end_s), None)
@@ -134,8 +143,8 @@ class Space:
         return Drawn(episode_s, values, tuple(draw_events(self.training, choose, chance, end_s)))
 
     @cached_property
-    def _duration_s(self) -> float:
-        return build_with_tree(self.training, Drawn(None, {}))[0].duration_s
+    def _scenario(self) -> Scenario:
+        return build_with_tree(self.training, Drawn(None, {}))[0]
 
     def _write_sizes(self, scenario: Scenario, tree: dict[str, Any]) -> None:
         """Queues that were chosen as multiples of what their links hold stand in the file as packets."""
@@ -205,10 +214,10 @@ def space_of(text: str, name: str, vary: Sequence[str] = (), folder: Path | None
         scenario = parse_scenario(text, file=name, algorithms=app_catalog(), folder=folder, tree=tree)
     except ScenarioError as error:
         raise ClaimFileError(str(error)) from error
-    return _space(name, text, scenario)
+    return _space(name, with_contents(text, scenario), scenario, vary)
 
 
-def _space(name: str, text: str, scenario: Scenario) -> Space:
+def _space(name: str, text: str, scenario: Scenario, vary: Sequence[str]) -> Space:
     if scenario.training is None or not (scenario.training.draws or scenario.training.events):
         raise ClaimFileError(
             f"{name}: nothing in it can be chosen: a space of networks has a block [training.draws], or is given "
@@ -218,7 +227,7 @@ def _space(name: str, text: str, scenario: Scenario) -> Space:
         network_of(scenario)
     except ArenaError as error:
         raise ClaimFileError(str(error)) from error
-    space = Space(name, scenario.name, prose(text), text, scenario.training)
+    space = Space(name, scenario.name, prose(text), text, scenario.training, tuple(vary))
     if not space.keys:
         raise ClaimFileError(f"{name}: each draw of it has a single value, so there is one network only")
     return space

@@ -57,6 +57,15 @@ def rows() -> Iterator[ActionSpec]:
         (possible("break.stop", _NOT_SEARCHING),),
     )
     yield ActionSpec(
+        "break.fill",
+        "Take &up the search",
+        "Ask in the form what the chosen search has asked, to go on with it or to ask it otherwise",
+        "retry",
+        ("Ctrl+Alt+Shift+F11",),
+        lambda w, _: _breaking(w).fill(),
+        (possible("break.fill", translatable("choose an earlier search first")),),
+    )
+    yield ActionSpec(
         "break.open",
         "&Open the network",
         "Open the selected network as a scenario of its own",

@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from PySide6.QtCore import Qt
+
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.number_text import duration_text
@@ -31,8 +33,8 @@ if TYPE_CHECKING:
     from subflow_store import Store
     from subflow_store.searches import SearchRecord
 
-START, PAUSE, STOP, OPEN, RUN_BOTH, SAVE, EXPORT = (
-    f"break.{name}" for name in ("start", "pause", "stop", "open", "run_both", "save", "export")
+START, PAUSE, STOP, FILL, OPEN, RUN_BOTH, SAVE, EXPORT = (
+    f"break.{name}" for name in ("start", "pause", "stop", "fill", "open", "run_both", "save", "export")
 )
 
 _REFRESH_MS = 300
@@ -85,7 +87,9 @@ class BreakFeature(Feature):
             content = self._content = BreakPanel(asking, found, bar[EXPORT])
             self.panel.put_in(content, scrolls=True)
             content.form.changed.connect(self._on_form)
+            content.form.offer_scripts(self.window.documents.doc.scripts)
             content.chosen.connect(self._show)
+            content.taken_up.connect(self.window.bar[FILL].trigger)
             content.selection_changed.connect(self.changed)
             self._ask()
             self.read()
@@ -111,6 +115,8 @@ class BreakFeature(Feature):
         elif self._question is not None:
             found.add(START)
         if self._content is not None:
+            if self._content.row is not None and self._content.row.record is not None:
+                found.add(FILL)
             if self._content.selected is not None:
                 found |= {OPEN, RUN_BOTH, SAVE}
             if self._content.tried is not None:
@@ -161,6 +167,19 @@ class BreakFeature(Feature):
         self._stopped.set()
         if self._job is not None:
             self._job.stop()
+
+    def fill(self) -> None:
+        """Asks in the form what the chosen search has asked, so that it can go on, or be asked with changes.
+
+        Raises:
+            InputError: if the form cannot say that.
+        """
+        from subflow_app.qt.breaking.form import asked_of
+
+        row = self.content.row
+        if row is not None and row.record is not None:
+            self.content.form.fill(asked_of(row.record))
+            self.content.form.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def read(self) -> None:
         """Lists the searches that the database has, in the background."""
@@ -246,20 +265,23 @@ class BreakFeature(Feature):
     def _on_edited(self) -> None:
         from subflow_app.qt.breaking.form import OWN
 
-        if self._content is not None and self._content.form.asked.space == OWN:
-            self._on_form()
+        if self._content is not None:
+            self._content.form.offer_scripts(self.window.documents.doc.scripts)
+            if self._content.form.asked.space == OWN:
+                self._on_form()
 
     def _ask(self) -> None:
         from dataclasses import replace
 
+        from subflow_app.qt.breaking.form import OWN
+
         documents = self.window.documents
         path = documents.doc.path
-        asked = replace(
-            self.content.form.asked,
-            text=documents.doc.text,
-            name=documents.name.removesuffix(".toml"),
-            folder=None if path is None else path.parent,
-        )
+        asked = self.content.form.asked
+        if asked.space == OWN:
+            folder = None if path is None else path.parent
+            name = documents.name.removesuffix(".toml")
+            asked = replace(asked, text=documents.doc.text, name=name, folder=folder)
         self._asked.ask(lambda _: asked.question(), is_other=True)
 
     def _on_question(self, question: Question) -> None:
@@ -279,14 +301,8 @@ class BreakFeature(Feature):
 
     def _show(self, listed: Listed) -> None:
         store = self.window.database.store
-        question = self._question
-        if store is None:
-            return
-
-        def work(_: Callable[[], bool]) -> Shown:
-            return _known_of(store, listed, question)
-
-        self._read.ask(work, is_other=True)
+        if store is not None:
+            self._read.ask(lambda _: _known_of(store, listed), is_other=True)
 
     def _on_read(self, shown: Shown) -> None:
         if self.content.row == shown.listed:
@@ -349,7 +365,7 @@ class BreakFeature(Feature):
         self.changed.emit()
 
 
-def _known_of(store: Store, listed: Listed, question: Question | None) -> Shown:
+def _known_of(store: Store, listed: Listed) -> Shown:
     """What there is of a row of the list."""
     from subflow_app.core.breaking.counterexample import of_document, shipped_counterexamples
     from subflow_app.core.breaking.search_map import read_map
@@ -360,8 +376,7 @@ def _known_of(store: Store, listed: Listed, question: Question | None) -> Shown:
             return Shown(listed, tuple(shipped_counterexamples()))
         except InputError as error:
             return Shown(listed, problem=str(error))
-    known = question.space if question is not None and question.key == listed.record.key else None
-    tried = read_map(store, listed.record, known)
+    tried = read_map(store, listed.record)
     try:
         found = tuple(of_document(document) for document in store.searches.found(listed.record.id))
     except ValueError as error:

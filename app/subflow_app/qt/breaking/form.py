@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSignalBlocker, Signal
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QWidget
+from PySide6.QtWidgets import QDoubleSpinBox, QLineEdit, QSpinBox, QWidget
 
 from subflow_app.core.arena.entrants import chosen_entrants, entrants
-from subflow_app.core.breaking.claim_file import claim_names, load_claim, said_claim
+from subflow_app.core.breaking.claim_file import claim_names, load_claim, read_claim, said_claim
 from subflow_app.core.breaking.job import BreakJob, Question
 from subflow_app.core.breaking.measures import ABOUT, MEASURES
 from subflow_app.core.breaking.space import load_space, space_names, space_of
@@ -25,13 +25,16 @@ from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, v_box
+from subflow_sim.scenario_model import ScriptFile
+from subflow_store.searches import SearchRecord
 
-OWN = ""
-"""Stands for a claim that is typed, and for the open scenario as a space."""
+OWN, EARLIER = "", "\0earlier"
+"""Stand for a claim that is typed, and for the open scenario as a space; for the scenario of an earlier search."""
 
 _FIRST = ("improve", "olia")
 _MINUTES = 5.0
 _MOST_MINUTES = 24 * 60.0
+_MOST_SEED = 2**31 - 1
 _EXAMPLE = "goodput() >= 0.9 * goodput('newreno@best')"
 _EXAMPLE_RANGES = "links.a.rate=2Mbit/s..50Mbit/s; links.a.loss=0..2%"
 
@@ -46,9 +49,11 @@ class Asked:
         controller: an entry of the arena.
         space: name of a shipped space; OWN: the open scenario.
         ranges: what is chosen besides, separated by semicolons.
-        text: of the open scenario.
-        name: of the open scenario.
+        seed: of what is drawn.
+        text: of the open scenario, or of that of an earlier search.
+        name: of that scenario.
         folder: where files are that it names.
+        scripts: controllers besides those of the arena, as of the open scenario.
     """
 
     claim: str
@@ -56,9 +61,11 @@ class Asked:
     controller: str
     space: str
     ranges: str
+    seed: int = 1
     text: str = ""
     name: str = ""
     folder: Path | None = None
+    scripts: tuple[ScriptFile, ...] = ()
 
     def question(self) -> Question:
         """What is looked for.
@@ -73,13 +80,41 @@ class Asked:
                 allowed = f"; {tr('allowed')}: {error.allowed}" if error.allowed else ""
                 raise InputError(f"{error.message}{allowed}") from error
         claim = load_claim(self.claim) if self.claim != OWN else said_claim(self.own)
-        entrant = chosen_entrants([self.controller])[0]
+        entrant = chosen_entrants([self.controller], scripts=self.scripts)[0]
         vary = [each.strip() for each in self.ranges.split(";") if each.strip()]
-        own = self.space == OWN
-        space = space_of(self.text, self.name, vary, self.folder) if own else load_space(self.space, vary)
-        question = Question(claim, entrant, space)
+        is_scenario = self.space in (OWN, EARLIER)
+        space = space_of(self.text, self.name, vary, self.folder) if is_scenario else load_space(self.space, vary)
+        question = Question(claim, entrant, space, self.seed)
         BreakJob(question)  # says what cannot take part
         return question
+
+
+def asked_of(record: SearchRecord) -> Asked:
+    """What was asked in an earlier search.
+
+    Raises:
+        InputError: if the form cannot say that.
+    """
+    told = record.document
+    claim = read_claim(record.claim, str(told.get("claim", "")), record.claim)
+    is_shipped = record.claim in claim_names() and load_claim(record.claim).text == claim.text
+    if not is_shipped and said_claim(claim.title).text != claim.text:
+        words = "its claim is from a file: with that file `subflow break` goes on"
+        raise InputError(f"{record.claim}: {words}")
+    text = str(told.get("space", ""))
+    is_space = record.space in space_names() and load_space(record.space).text == text
+    script = told.get("script")
+    return Asked(
+        record.claim if is_shipped else OWN,
+        "" if is_shipped else claim.title,
+        record.entrant,
+        record.space if is_space else EARLIER,
+        "; ".join(map(str, told.get("vary", ()))),
+        int(told.get("seed", 1)),
+        text,
+        record.space,
+        scripts=(ScriptFile(**script),) if isinstance(script, dict) else (),
+    )
 
 
 class BreakForm(QWidget):
@@ -97,11 +132,14 @@ class BreakForm(QWidget):
         self.own = named(QLineEdit(self, clearButtonEnabled=True), "break_own_claim", tr("A claim of your own"))
         self.own.setPlaceholderText(tr("e.g. {example}", example=_EXAMPLE))
         self.own.setToolTip(as_written("\n".join(f"{name}: {about}" for name, about in ABOUT.items())))
-        able = [(each.name, each.name) for each in entrants() if not each.problem]
-        self.controller = Choice("break_controller", able, self, letters=14)
+        self._able = [each.name for each in entrants() if not each.problem]
+        self._scripts: tuple[ScriptFile, ...] = ()  # of the open scenario
+        self._earlier: Asked | None = None  # the earlier search that was taken up
+        self.controller = Choice("break_controller", ((name, name) for name in self._able), self, letters=14)
         self.controller.setEditable(True)
         self.controller.setInsertPolicy(Choice.InsertPolicy.NoInsert)
-        self.controller.setToolTip(tr("As the arena has it: lia, olia:OPTION=VALUE, or a script: my-lia.py"))
+        told = tr("As the arena has it: lia, olia:OPTION=VALUE, a script of the open scenario, or its file: my-lia.py")
+        self.controller.setToolTip(told)
         self.space = Choice("break_space", (), self, letters=20)
         self.ranges = named(QLineEdit(self, clearButtonEnabled=True), "break_ranges")
         self.ranges.setPlaceholderText(tr("none; e.g. {example}", example=_EXAMPLE_RANGES))
@@ -109,6 +147,9 @@ class BreakForm(QWidget):
         self.minutes = QDoubleSpinBox(self, minimum=0.1, maximum=_MOST_MINUTES, value=_MINUTES, decimals=1)
         named(self.minutes, "break_minutes")
         self.minutes.setSuffix(tr(" min"))
+        self.seed = QSpinBox(self, minimum=0, maximum=_MOST_SEED, value=1)
+        named(self.seed, "break_seed")
+        self.seed.setToolTip(tr("Of what is drawn: another one finds other networks"))
         self.problem = ProblemLabel("break_problem", 400, self)
         self.says = named(muted(Label(self, wordWrap=True)), "break_says")
         v_box(
@@ -119,6 +160,7 @@ class BreakForm(QWidget):
                 None,
                 *captioned(tr("&Networks:"), self.space, 1),
                 *captioned(tr("&Ranges:"), self.ranges, 2),
+                *captioned(tr("See&d:"), self.seed),
                 *captioned(tr("T&ime:"), self.minutes),
                 *action_buttons(actions),
             ),
@@ -134,19 +176,55 @@ class BreakForm(QWidget):
         self.claim.currentIndexChanged.connect(lambda _: self._offer_spaces())
         self.space.currentIndexChanged.connect(lambda _: self._tell())
         self.controller.editTextChanged.connect(lambda _: self._tell())
+        self.seed.valueChanged.connect(lambda _: self._tell())
         for line in (self.own, self.ranges):
             line.textChanged.connect(lambda _: self._tell())
 
     @property
     def asked(self) -> Asked:
         """What it says now, without the open scenario."""
-        return Asked(
+        asked = Asked(
             str(self.claim.currentData()),
             self.own.text().strip(),
             self.controller.currentText().strip(),
             str(self.space.currentData()),
             self.ranges.text().strip(),
+            self.seed.value(),
+            scripts=self._scripts,
         )
+        earlier = self._earlier
+        if earlier is None:
+            return asked
+        if asked.controller == earlier.controller:
+            asked = replace(asked, scripts=(*earlier.scripts, *self._scripts))
+        return replace(asked, text=earlier.text, name=earlier.name) if asked.space == EARLIER else asked
+
+    def fill(self, asked: Asked) -> None:
+        """Says what was asked in an earlier search."""
+        self._earlier = asked
+        with QSignalBlocker(self):
+            self.claim.choose(asked.claim)
+            self.own.setText(asked.own)
+            self.controller.setEditText(asked.controller)
+            self._offer_spaces()
+            self.space.choose(asked.space)
+            self.ranges.setText(asked.ranges)
+            self.seed.setValue(asked.seed)
+        self._tell()
+
+    def offer_scripts(self, scripts: Sequence[ScriptFile]) -> None:
+        """Offers the controllers that the open scenario brings, besides those of the arena."""
+        found = tuple(each for each in scripts if each.kind == "controller")
+        if found == self._scripts:
+            return
+        chosen = self.controller.currentText()
+        self._scripts = found
+        with QSignalBlocker(self.controller):
+            self.controller.clear()
+            for name in (*(each.name for each in found), *self._able):
+                self.controller.addItem(name, name)
+            self.controller.setEditText(chosen)
+        self._tell()
 
     def say(self, text: str) -> None:
         """What is wrong with what it says; empty: nothing."""
@@ -168,7 +246,9 @@ class BreakForm(QWidget):
         for name in (*first, *(name for name in space_names() if name not in first)):
             self.space.addItem(f"{load_space(name).title} ({name})", name)
         self.space.addItem(tr("The open scenario"), OWN)
-        self.space.choose(OWN if chosen == OWN else first[0] if first else chosen)
+        if self._earlier is not None and self._earlier.space == EARLIER:
+            self.space.addItem(tr("{name}, of an earlier search", name=self._earlier.name), EARLIER)
+        self.space.choose(chosen if chosen in (OWN, EARLIER) else first[0] if first else chosen)
         self.space.blockSignals(False)
         self.own.setVisible(claim is None)
         self._tell()

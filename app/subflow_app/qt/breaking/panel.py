@@ -86,6 +86,7 @@ class BreakPanel(QWidget):
     """Shows what is known; who reads and searches is its owner's business."""
 
     chosen = Signal(object)  # Listed
+    taken_up = Signal()  # the chosen search shall be asked again
     selection_changed = Signal()
 
     def __init__(
@@ -159,6 +160,7 @@ class BreakPanel(QWidget):
         both = split(QSplitter(self), self.list, self.tabs, sizes=(300, 900))
         v_box(self, self.form, self.bar, (both, 1), self.words, margins=0, spacing=2)
         self.setFocusProxy(self.form)
+        self.list.activated.connect(lambda _: self.taken_up.emit())
         self.list.selectionModel().currentRowChanged.connect(lambda *_: self._on_chosen())
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._on_selected())
         self.tabs.currentChanged.connect(lambda _: self.selection_changed.emit())
