@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from subflow_sim.limits import Estimate, Limits, estimate
     from subflow_sim.policy import Policy, write_policy
     from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
+    from subflow_sim.shipped import shipped_scenarios
     from subflow_sim.simulation import Simulation, Snapshot, jain_index
     from subflow_sim.trace import Column, Intervals, Mark
     from subflow_sim.training import Distribution
@@ -61,6 +62,7 @@ __all__ = [
     "load_scenario",
     "parse_scenario",
     "schedulers",
+    "shipped_scenarios",
     "with_learner",
     "write_policy",
 ]
@@ -96,6 +98,7 @@ _HOMES = {
     "load_scenario": "scenario",
     "parse_scenario": "scenario",
     "schedulers": "catalog",
+    "shipped_scenarios": "shipped",
     "with_learner": "vec_env",
     "write_policy": "policy",
 }

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.gate import TooLargeFileError, read_file
+from subflow_sim.parameter import did_you_mean
 from subflow_sim.scenario_model import (
     NO_CHOICE,
     Access,
@@ -32,6 +33,7 @@ from subflow_sim.scenario_model import (
     TokenBucket,
 )
 from subflow_sim.schema import scenario_schema
+from subflow_sim.shipped import shipped_scenarios
 
 if TYPE_CHECKING:
     from subflow_sim.params import AlgorithmCatalog
@@ -111,11 +113,23 @@ def load_scenario(
 ) -> Scenario:
     """Read a scenario from a file; see `parse_scenario`.
 
+    Args:
+        path: the file, or the name of a scenario that ships, such as "demo", where there is no file of that name.
+        overrides: see `parse_scenario`.
+        algorithms: see `parse_scenario`.
+
     Raises:
         ScenarioError: if the file cannot be read, is not UTF-8, or has problems.
     """
+    file = Path(path)
+    if isinstance(path, str) and not file.suffix and not file.exists():
+        names = shipped_scenarios()
+        if path not in names:
+            allowed = f"a file, or a scenario that ships{did_you_mean(path, list(names))}"
+            raise ScenarioError([Problem(path, None, "", "", "no such file, and no scenario that ships", allowed)])
+        file = names[path]
     return parse_scenario(
-        read_scenario_text(path), file=str(path), overrides=overrides, algorithms=algorithms, folder=Path(path).parent
+        read_scenario_text(file), file=str(file), overrides=overrides, algorithms=algorithms, folder=file.parent
     )
 
 

@@ -14,3 +14,8 @@ def shipped_folder(name: str) -> Path:
     # The policies are a part of this package: `assets/agents` of the application has only the recipes.
     folders += [here.parent / name, here.parents[1] / "subflow_app" / "assets" / name]
     return next((folder for folder in folders if folder.is_dir()), here.parents[2] / "assets" / name)
+
+
+def shipped_scenarios() -> dict[str, Path]:
+    """The scenarios that ship, by name, sorted."""
+    return {path.stem: path for path in sorted(shipped_folder("scenarios").glob("*.toml"))}

@@ -22,6 +22,7 @@ from subflow_sim.instant import Instant
 from subflow_sim.instant import from_core as instant_from_core
 from subflow_sim.limits import Estimate, Limits, estimate_core
 from subflow_sim.lowering import Lowered, lower, lower_changes
+from subflow_sim.notebook import DataFrameLibrary, data_frame, html
 from subflow_sim.packets import DEFAULT_CAPACITY, CapturedPackets
 from subflow_sim.packets import from_core as packets_from_core
 from subflow_sim.scenario import Choice, Event, Scenario
@@ -331,6 +332,14 @@ class Simulation:
             BusyError: if another thread uses it.
         """
         return instant_from_core(self._core.inspect(), self._lowered.links, self._subflow_names, self._flow_names)
+
+    def to_dataframe(self, library: DataFrameLibrary | None = None) -> Any:
+        """All samples as a data frame of that library, or of the one that is installed; see `notebook.data_frame`."""
+        return data_frame(self, library)
+
+    def _repr_html_(self) -> str:
+        """Curves, for notebooks."""
+        return html(self)
 
     def signature(self) -> str:
         """Hash of everything that happened so far, 16 hexadecimal digits."""

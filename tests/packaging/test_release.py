@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,9 @@ def test_each_system_has_an_installer_and_is_tried_before_and_after_it(workflow:
 
 def test_what_is_made_is_what_is_uploaded(workflow: dict[str, Any], small_bundle: Path, tmp_path: Path) -> None:
     (upload,) = (
-        step["with"]["path"] for step in _steps(workflow) if step.get("with", {}).get("compression-level") == 0
+        step["with"]["path"]
+        for step in workflow["jobs"]["installer"]["steps"]
+        if step.get("with", {}).get("compression-level") == 0
     )
     patterns = upload.split()
     made = [
@@ -145,6 +148,23 @@ def test_what_takes_long_is_made_each_night() -> None:
     checks = _read("checks.yml")
     assert any(step.get("run", "").endswith("dev.py test --full") for step in _steps(checks))
     assert "schedule" in checks["on"]
+
+
+def test_the_wheels_of_the_simulator_are_made_for_three_systems_and_tried(workflow: dict[str, Any]) -> None:
+    job = workflow["jobs"]["wheels"]
+    assert {one["name"] for one in job["strategy"]["matrix"]["include"]} == {"linux", "windows", "macos"}
+    told = tomllib.loads((ROOT / "sim" / "pyproject.toml").read_text(encoding="utf-8"))
+    settings, own = told["tool"]["cibuildwheel"], told["project"]
+    assert {"linux", "macos", "windows"} < set(settings)
+    tried = re.findall(r"{project}/(\S+)", settings["test-command"])
+    assert len(tried) == 2
+    assert all((ROOT / path).is_file() for path in tried)
+    # The versions of Python, and numpy, are those of the workbench, of which it is a part.
+    whole = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    assert own["requires-python"] == whole["project"]["requires-python"]
+    assert own["dependencies"] == [one for one in whole["project"]["dependencies"] if one.startswith("numpy")]
+    assert own["optional-dependencies"]["envs"] == whole["project"]["optional-dependencies"]["envs"]
+    assert told["build-system"] == whole["build-system"]
 
 
 def test_a_change_is_tried_on_three_systems_before_it_lands() -> None:

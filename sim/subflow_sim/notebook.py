@@ -1,0 +1,150 @@
+"""A simulation as notebooks and data frames want it: curves where it is the last line of a cell, samples as columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from html import escape
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from subflow_sim.simulation import Simulation
+    from subflow_sim.trace import Column
+
+DataFrameLibrary = Literal["pandas", "polars"]
+DATA_FRAME_LIBRARIES: tuple[DataFrameLibrary, ...] = ("pandas", "polars")
+
+# Quantities that are drawn, of each subflow: title, unit as it is read best, factor from SI.
+_DRAWN = {
+    "throughput_bps": ("Throughput", "Mbit/s", 1e-6),
+    "cwnd_pkts": ("Congestion window", "packets", 1.0),
+    "srtt_s": ("Smoothed round-trip time", "ms", 1e3),
+}
+# Of Okabe and Ito (2008), without black and yellow, which vanish on the ground of a notebook.
+_INKS = ("#0072b2", "#e69f00", "#009e73", "#d55e00", "#cc79a7", "#56b4e9")
+_MOST_CURVES = len(_INKS)
+_MOST_POINTS = 400
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 720, 150, 58, 24
+
+
+def data_frame(simulation: Simulation, library: DataFrameLibrary | None) -> Any:
+    """The samples taken so far: `time_s`, then a column `owner:quantity` for each of `columns`, SI.
+
+    Raises:
+        ImportError: if that library, or none of them, is installed.
+        ValueError: if it is none of `DATA_FRAME_LIBRARIES`.
+    """
+    if library is not None and library not in DATA_FRAME_LIBRARIES:
+        raise ValueError(f"library {library!r}: allowed are {', '.join(DATA_FRAME_LIBRARIES)}, or None for either")
+    made = _first_there(DATA_FRAME_LIBRARIES if library is None else (library,))
+    columns = {"time_s": _times_s(simulation)}
+    columns |= {
+        f"{column.owner}:{column.name}": np.array(simulation.values(place))
+        for place, column in enumerate(simulation.columns)
+    }
+    return made.DataFrame(columns)
+
+
+def html(simulation: Simulation) -> str:
+    """What it is, what came out so far, and the curves of its subflows; no script, nothing to load."""
+    scenario = simulation.scenario
+    state = "finished" if simulation.finished else f"at {simulation.now_s:g} of {simulation.duration_s:g} s"
+    parts = [
+        f"<p><b>{escape(scenario.name)}</b>, seed {simulation.seed}, {state}, signature "
+        f"<code>{simulation.signature()}</code></p>",
+        *_charts(simulation),
+    ]
+    return f'<div class="subflow-simulation">{"".join(parts)}{_table(simulation)}</div>'
+
+
+def _first_there(libraries: Sequence[str]) -> Any:
+    for name in libraries:
+        try:
+            return import_module(name)
+        except ImportError:
+            continue
+    raise ImportError(f"a data frame needs {' or '.join(libraries)}: pip install {libraries[0]}")
+
+
+def _times_s(simulation: Simulation) -> NDArray[np.float64]:
+    return simulation.sample_interval_s * np.arange(1, simulation.sample_count + 1, dtype=np.float64)
+
+
+def _charts(simulation: Simulation) -> list[str]:
+    if simulation.sample_count < 2:
+        return ["<p>Nothing was sampled yet: <code>run_until</code> simulates.</p>"]
+    charts = []
+    for name, (title, unit, factor) in _DRAWN.items():
+        found = [(place, column) for place, column in enumerate(simulation.columns) if column.name == name]
+        curves = [(place, column) for place, column in found if column.scope == "subflow"]
+        if curves:
+            charts.append(_chart(simulation, curves, f"{title} ({unit})", factor))
+    return charts
+
+
+def _chart(simulation: Simulation, curves: list[tuple[int, Column]], title: str, factor: float) -> str:
+    """A drawing of one quantity over time; the first curves, and how many others there are."""
+    shown = curves[:_MOST_CURVES]
+    times = _times_s(simulation)
+    step = max(1, math.ceil(len(times) / _MOST_POINTS))
+    drawn = [np.asarray(simulation.values(place), dtype=np.float64)[::step] * factor for place, _column in shown]
+    top = _round_up(max((float(np.nanmax(each)) for each in drawn if np.isfinite(each).any()), default=0.0))
+    end = float(times[-1])
+    wide, high = _WIDTH - _LEFT - 8, _HEIGHT - _BOTTOM - 8
+    lines = []
+    for values, ink in zip(drawn, _INKS, strict=False):
+        for points in _pieces(times[::step], values):
+            path = " ".join(f"{_LEFT + wide * t / end:.1f},{8 + high * (1 - v / top):.1f}" for t, v in points)
+            lines.append(f'<polyline points="{path}" fill="none" stroke="{ink}" stroke-width="1.5"/>')
+    axes = (
+        f'<path d="M{_LEFT},8 V{8 + high} H{_LEFT + wide}" fill="none" stroke="currentColor" stroke-width="0.8"/>'
+        f'<text x="{_LEFT - 5}" y="15" text-anchor="end">{top:g}</text>'
+        f'<text x="{_LEFT - 5}" y="{8 + high}" text-anchor="end">0</text>'
+        f'<text x="{_LEFT}" y="{_HEIGHT - 4}" text-anchor="middle">0</text>'
+        f'<text x="{_LEFT + wide}" y="{_HEIGHT - 4}" text-anchor="end">{end:g} s</text>'
+    )
+    names = ", ".join(
+        f'<span style="color:{ink}">&#9632;</span> {escape(column.owner)}'
+        for (_place, column), ink in zip(shown, _INKS, strict=False)
+    )
+    others = f", and {len(curves) - len(shown)} more" if len(curves) > len(shown) else ""
+    label = f"{title} of {len(shown)} subflows over {end:g} s"
+    return (
+        f"<figure style='margin:0.6em 0'><figcaption>{title}: {names}{others}</figcaption>"
+        f'<svg role="img" aria-label="{label}" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
+        f'style="width:100%;max-width:{_WIDTH}px;font:12px sans-serif;fill:currentColor">{axes}{"".join(lines)}</svg>'
+        "</figure>"
+    )
+
+
+def _pieces(times: NDArray[np.float64], values: NDArray[np.float64]) -> list[list[tuple[float, float]]]:
+    """The points of a curve, parted where it has no value."""
+    pieces: list[list[tuple[float, float]]] = [[]]
+    for t, v in zip(times.tolist(), values.tolist(), strict=True):
+        if math.isfinite(v):
+            pieces[-1].append((t, v))
+        elif pieces[-1]:
+            pieces.append([])
+    return [piece for piece in pieces if piece]
+
+
+def _round_up(value: float) -> float:
+    """The next round number at or above a value, for an axis; 1 for nothing."""
+    if value <= 0:
+        return 1.0
+    power = 10.0 ** math.floor(math.log10(value))
+    return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= value * (1 - 1e-9))
+
+
+def _table(simulation: Simulation) -> str:
+    rows = "".join(
+        f"<tr><td>{escape(flow['name'])}</td><td>{escape(flow['controller'])}</td>"
+        f"<td>{flow['goodput_bps'] / 1e6:.3f}</td><td>{flow['loss_ratio']:.2%}</td></tr>"
+        for flow in simulation.summary()["flows"]
+    )
+    head = "<tr><th>Flow</th><th>Controller</th><th>Goodput, Mbit/s</th><th>Loss</th></tr>"
+    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
