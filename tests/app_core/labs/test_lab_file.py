@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
 from subflow_app.core.errors import LabError
-from subflow_app.core.labs.lab import Target
+from subflow_app.core.labs.lab import Lab, Prediction, Question, Target
 from subflow_app.core.labs.lab_file import lab_names, load_lab
 from subflow_app.core.labs.runner import run_lab
 
@@ -114,3 +115,91 @@ def test_shipped_labs_can_be_done_from_first_to_last_step(name: str) -> None:
     predictions = {step: made.prediction for step, made in outcome.progress.steps.items() if made.prediction}
     wrong = {step for step, prediction in predictions.items() if prediction.is_right is False}
     assert wrong <= ({"own"} if "train" in lab.needs else set())
+
+
+LANGUAGES = ("en", "de")
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_answer_can_be_guessed_from_the_length_of_its_options(language: str) -> None:
+    """Who always takes the longest, the shortest or the middle one is right about as often as who takes any."""
+    asked = [
+        question
+        for name in lab_names()
+        for step in load_lab(name, language=language).steps
+        for question in step.questions
+        if question.options
+    ]
+    chance = sum(1 / len(question.options) for question in asked) / len(asked)
+    for place in (0, 1, -1):  # of the options by their lengths
+        right = 0.0
+        for question in asked:
+            length = sorted(map(len, question.options))[place]
+            taken = [option for option in question.options if len(option) == length]
+            right += (question.answer in taken) / len(taken)
+        assert right / len(asked) < chance + 0.08, place
+
+
+@pytest.mark.parametrize("name", lab_names())
+def test_nothing_is_passed_by_reading_and_wrong_answers_are_answered(name: str) -> None:
+    lab = load_lab(name)
+    assert [step.id for step in lab.steps if step.is_read_only] == []
+    asked = [(step.id, question) for step in lab.steps for question in step.questions]
+    assert [
+        (step, question.id)
+        for step, question in asked
+        if {each.said for each in question.mistakes} != set(question.options) - {question.answer}
+        if question.options
+    ] == []
+    assert [(step, question.id) for step, question in asked if not question.mistakes] == []
+
+
+_NUMBER = re.compile(r"(?<![\w.,])\d+(?:\.\d+)?(?![\w])")
+_NAMES = re.compile(
+    r"RFC \d+|[Ss]ections? [\d.]+|[Ll]abs? \d+(?: (?:and|to) \d+)?|goals? \d|figures? \d+|table \d+|(?:19|20)\d\d|"
+    r"seeds? \d+(?: to \d+)?"
+)
+
+
+def _numbers(*texts: str) -> set[str]:
+    return {number for text in texts for number in _NUMBER.findall(_NAMES.sub("", text))}
+
+
+@pytest.mark.parametrize("name", lab_names())
+def test_each_number_of_an_explanation_is_given_computed_or_a_fact(name: str) -> None:
+    """Or it stands in an equation; facts are computed by `labs check --run`. Small whole numbers may count things."""
+    lab = load_lab(name)
+    known = _numbers(lab.introduction, lab.scenario_text())
+    for step in lab.steps:
+        known |= _numbers(step.text, step.not_yet, *step.hints) | {fact.number for fact in step.facts} | {*step.quoted}
+        asked: list[Prediction | Question] = [*step.questions, *([step.prediction] if step.prediction else [])]
+        for each in asked:
+            known |= _numbers(each.ask, *each.options, getattr(each, "answer", ""))
+        for each in asked:
+            parts = re.split(r"(?<=[.:;]) ", each.why)
+            left = _numbers(*(part for part in parts if not re.search("[=<>]", part))) - known
+            assert {number for number in left if not number.isdigit() or int(number) > 10} == set(), (step.id, each.why)
+
+
+def _minutes(lab: Lab) -> float:
+    """What a lab takes whoever reads a second language: reading, thinking about what is asked, doing, and looking.
+
+    A hundred words a minute, a minute and a half for each prediction and each question, one for each thing that is set
+    or run, and fifteen for a script that is written.
+    """
+    words, minutes = len(lab.introduction.split()), 0.0
+    for step in lab.steps:
+        asked: list[Prediction | Question] = [*step.questions, *([step.prediction] if step.prediction else [])]
+        said = (step.text, *(text for each in asked for text in (each.ask, *each.options, each.why)))
+        words += sum(len(text.split()) for text in said)
+        minutes += 1.5 * len(asked)
+        verbs = [order.partition(" ")[0] for order in step.do]
+        minutes += sum(15.0 if verb == "script" else 1.0 for verb in verbs if verb not in ("predict", "answer"))
+    return minutes + words / 100.0
+
+
+@pytest.mark.parametrize("name", lab_names())
+def test_a_lab_fits_into_a_class_and_takes_as_long_as_it_says(name: str) -> None:
+    lab = load_lab(name)
+    assert lab.minutes <= 45
+    assert abs(_minutes(lab) - lab.minutes) <= 5, _minutes(lab)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from subflow_app.core.expressions import UNIT_WORTH, Missing
@@ -22,8 +23,7 @@ def fact_problems(step: Step, evidence: Evidence) -> Iterator[str]:
     texts = "\n".join(texts_of(step))
     for fact in step.facts:
         told = f"{'about ' if fact.is_about else ''}{fact.number} {fact.unit}".strip()
-        # German texts have a comma where English ones have a point.
-        if fact.number not in texts and fact.number.replace(".", ",") not in texts:
+        if not _states(texts, fact.number):
             yield f"the fact {told} is in none of its texts"
         found = checks.number(fact.expression, evidence)
         if isinstance(found, Missing):
@@ -40,6 +40,12 @@ def texts_of(step: Step) -> Iterator[str]:
     every: list[Prediction | Question] = [*step.questions, *([step.prediction] if step.prediction is not None else [])]
     for asked in every:
         yield from (asked.ask, asked.why, *asked.options, *(mistake.why for mistake in asked.mistakes))
+
+
+def _states(texts: str, number: str) -> bool:
+    """Whether texts have a number as it is written; German ones have a comma where English ones have a point."""
+    written = re.escape(number).replace(r"\.", "[.,]")
+    return re.search(rf"(?<![\d.,]){written}(?!\d|[.,]\d)", texts) is not None
 
 
 def _leeway(fact: Fact) -> float:
