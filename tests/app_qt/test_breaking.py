@@ -190,7 +190,7 @@ def test_the_open_scenario_is_a_space_once_it_has_ranges(window: MainWindow, qtb
     scenario = window.documents.doc.scenario
     assert scenario is not None
     link = next(iter(scenario.links))
-    form.ranges.setText(f"links.{link}.rate=2Mbit/s..50Mbit/s; links.{link}.loss=0,1%")
+    form.ranges.setText(form.ranges.placeholderText().partition("e.g. ")[2].replace("links.a", f"links.{link}"))
     qtbot.waitUntil(lambda: feature.is_settled, timeout=20_000)
     assert not form.problem.text()
     assert f"links.{link}.rate, links.{link}.loss" in form.says.text()

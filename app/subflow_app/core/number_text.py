@@ -65,6 +65,11 @@ def speed_text(speed: float) -> str:
     return f"{speed:.0f}×" if speed >= 10 else f"{speed:.2g}×"
 
 
+def rounded_text(value: float, digits: int = 3) -> str:
+    """So many digits and, up to 10, never an exponent: 1300, not 1.3e+03."""
+    return f"{float(f'{value:.{digits}g}'):.10g}"
+
+
 def fixed_text(value: object, decimals: int, scale: float = 1.0) -> str:
     """A number with so many decimals; `NOTHING` for what is none."""
     number = finite(value)

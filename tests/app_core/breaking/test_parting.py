@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from subflow_app.core.breaking.case_source import case_runs
-from subflow_app.core.breaking.counterexample import Counterexample, named_counterexample
+from subflow_app.core.breaking.claim_file import said_claim
+from subflow_app.core.breaking.counterexample import named_counterexample
 from subflow_app.core.breaking.parting import SHARE, Moment, Parting, _parting, find_parting
 
 
@@ -77,9 +79,21 @@ def test_counterexamples_part_where_a_decision_tells_why(
     assert math.isfinite(found.at_s)
 
 
+def test_what_is_worse_is_what_parts() -> None:
+    each = named_counterexample("improve-olia")
+    claim = said_claim("rtt() >= 1.1 * rtt('newreno@best') and goodput() >= 0.9 * goodput('newreno@best')")
+    other = replace(each, claim=claim)
+    found = find_parting(other, case_runs(other))
+    assert found is not None
+    assert (found.column, found.is_worse) == ("goodput_bps", True)
+    alone = replace(each, claim=said_claim("rtt() >= 1.1 * rtt('newreno@best')"))
+    found = find_parting(alone, case_runs(alone))
+    assert found is not None
+    assert (found.column, found.is_worse) == ("srtt_s", False)
+
+
 def test_nothing_parts_without_a_difference() -> None:
     each = named_counterexample("improve-olia")
     runs = case_runs(each)
     assert find_parting(each, runs[:1]) is None
-    same = Counterexample(each.claim, each.entrant, each.says, "", each.text, each.confirmed)
-    assert find_parting(same, [runs[0], runs[1]._replace(source=runs[0].source)]) is None
+    assert find_parting(each, [runs[0], runs[1]._replace(source=runs[0].source)]) is None

@@ -40,6 +40,9 @@ from subflow_sim.section_reader import named_tables, read_section
 from subflow_sim.units import Dimension
 
 SUFFIX = ".toml"
+OWN_NAME = "own"
+"""Of a claim that somebody has typed."""
+
 ENTRANT = ""
 """The case of the controller that is tried."""
 
@@ -221,7 +224,7 @@ def said_claim(holds: str, when: str = "") -> ClaimFile:
         + (f"path = {place if place.isdecimal() else _quoted(place)}\n" if place else "")
         for (controller, place), name in cases.items()
     ]
-    return read_claim("own", "\n".join((*lines, *tables)) + "\n", "claim")
+    return read_claim(OWN_NAME, "\n".join((*lines, *tables)) + "\n", "claim")
 
 
 def _quoted(text: str) -> str:

@@ -195,6 +195,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
         script = question.entrant.script
         document = {
             "claim": question.claim.text,
+            "title": question.claim.title,
             "space": question.space.text,
             "vary": list(question.space.vary),
             "keys": list(question.space.keys),

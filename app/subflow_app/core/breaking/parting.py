@@ -25,6 +25,7 @@ from subflow_app.core.breaking.measures import completion_s
 from subflow_app.core.breaking.trial import network_of
 from subflow_app.core.events import DECISION
 from subflow_app.core.language import tr, translatable
+from subflow_app.core.number_text import rounded_text
 from subflow_app.core.running.runs import RunJob, decision_limits
 from subflow_app.core.traces import FLOW, NANOSECONDS, SUBFLOW, LiveTraces, SeriesKey, nearest_mark_s, select_keys
 from subflow_sim.arena.networks import Network
@@ -115,6 +116,12 @@ class Parting:
     moment: Moment
 
     @property
+    def is_worse(self) -> bool:
+        """Whether the controller that is tried has less of what is good, or more of what is bad."""
+        own, other = self.means
+        return own < other if self.column in _RATES else own > other
+
+    @property
     def words(self) -> str:
         """What parts, when, and why this is the moment."""
         low, high = sorted((0, 1), key=lambda side: self.means[side])
@@ -127,8 +134,8 @@ class Parting:
             "share": f"{SHARE:.0%}".replace("%", " %"),
             "time": f"{self.time_s:.3g}",
             "until": f"{self.until_s:.3g}",
-            "one": f"{self.means[low] * scale:.3g}",
-            "two": f"{self.means[high] * scale:.3g}",
+            "one": rounded_text(self.means[low] * scale),
+            "two": rounded_text(self.means[high] * scale),
             "unit": tr(unit),
         }
         parted = (
@@ -191,20 +198,22 @@ def find_parting(each: Counterexample, runs: Sequence[CaseRun]) -> Parting | Non
     net = network_of(runs[0].source.scenario)
     traces, whole = _made([run.source.scenario for run in runs], net)
     found = [
-        parting
+        (parting, parting.is_worse, is_compared)
         for place in range(1, len(runs))
-        for subject in _subjects(each.claim, runs[place])
+        for subject, is_compared in _subjects(each.claim, runs[place]).items()
         for parting in _partings(subject, net, runs, traces, whole, place)
     ]
-    return max(found, key=lambda parting: abs(_log_ratio(parting.means)), default=None)
+    # What is worse than in the other run makes the claim fail rather than what is better.
+    return max(found, key=lambda known: (*known[1:], _log_ratio(known[0].means)), default=(None,))[0]
 
 
-def _subjects(claim: ClaimFile, run: CaseRun) -> list[_Subject]:
-    """What the claim compares with a case, or all that it asks about the controller."""
+def _subjects(claim: ClaimFile, run: CaseRun) -> dict[_Subject, bool]:
+    """All that the claim asks about the controller; of each, whether it is compared with a case."""
     own = (None, ENTRANT, "entrant")
-    calls = [call for pair in claim.claim.compared() for call in pair if call.texts[:1] == (run.name,)]
-    calls = calls or [call for call in claim.claim.calls() if not call.texts or call.texts[0] in own]
-    return list(dict.fromkeys(_SUBJECTS[call.name] for call in calls if call.name in _SUBJECTS))
+    asked = [call.name for call in claim.claim.calls() if not call.texts or call.texts[0] in own]
+    compared = [call.name for pair in claim.claim.compared() for call in pair if call.texts[:1] == (run.name,)]
+    known = [(name, name in compared) for name in (*compared, *asked) if name in _SUBJECTS]
+    return {_SUBJECTS[name]: is_compared for name, is_compared in reversed(known)}
 
 
 def _made(scenarios: Sequence[Scenario], net: Network) -> tuple[list[LiveTraces], LiveTraces]:

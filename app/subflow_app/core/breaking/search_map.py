@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from subflow_app.core.breaking.space import Space, space_of
 from subflow_app.core.errors import InputError
 from subflow_app.core.language import tr
+from subflow_app.core.number_text import rounded_text
 from subflow_app.core.sweeps.views.parallel import ParallelAxis, passing_lines
 from subflow_app.core.tables import csv_number, csv_text
 from subflow_sim.draws import BdpShare, Draw, Multiple, Pick, Range
@@ -27,6 +28,7 @@ SPAN = 0.7
 """Margins beyond this, of either sign, have the same colour: half or twice what is claimed."""
 
 _TICKS = 5
+_UNITS = {Dimension.RATE: (1e-6, "Mbit/s"), Dimension.TIME: (1e3, "ms")}  # one for all ticks of an axis
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -166,13 +168,19 @@ def value_text(draw: Draw | None, place: float) -> str:
     """The value at a place of an axis, for people; where that is not known, the place."""
     at = min(max(place, 0.0), math.nextafter(1.0, 0.0))
     if isinstance(draw, BdpShare):
-        return f"{float(draw.times.value(at)):.2g} BDP"
+        return f"{rounded_text(float(draw.times.value(at)), 2)} BDP"
     if isinstance(draw, Multiple):
-        return f"{place:.0%}" if draw.times is None else f"{float(draw.times.value(at)):.2g} × {draw.of}"
+        return f"{place:.0%}" if draw.times is None else f"{rounded_text(float(draw.times.value(at)), 2)} × {draw.of}"
     if isinstance(draw, Range):
         value = draw.value(at)
         plain = draw.dimension in (Dimension.NUMBER, Dimension.COUNT) or isinstance(value, str)
-        return f"{value:.3g}" if plain and isinstance(value, float) else str(value) if plain else _quantity(draw, value)
+        return (
+            rounded_text(value, 3)
+            if plain and isinstance(value, float)
+            else str(value)
+            if plain
+            else _quantity(draw, value)
+        )
     if isinstance(draw, Pick):
         value = draw.value(at)
         return " + ".join("-".join(map(str, each)) for each in value) if _is_paths(value) else str(value)
@@ -180,6 +188,9 @@ def value_text(draw: Draw | None, place: float) -> str:
 
 
 def _quantity(draw: Range, value: Any) -> str:
+    scale, unit = _UNITS.get(draw.dimension, (1.0, ""))
+    if unit:
+        return f"{rounded_text(float(value) * scale, 3)} {unit}"
     return format_quantity(float(f"{float(value):.3g}"), draw.dimension)
 
 

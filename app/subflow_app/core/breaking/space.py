@@ -261,6 +261,8 @@ def _given_draw(vary: str) -> tuple[str, TomlValue]:
         raise InputError(
             f"--vary {vary}: allowed are KEY=LOW..HIGH and KEY=VALUE,VALUE, e.g. links.a.rate=2Mbit/s..50Mbit/s"
         )
+    if dots and low == "0":
+        low += high.lstrip("0123456789.")  # nothing is nothing in every unit: 0..2%
     kind = "choice" if not dots else "log_uniform" if _ratio(low, high) >= _LOG_FROM else "uniform"
     draw: TomlValue = {kind: [_plain(each.strip()) for each in (value.split(",") if kind == "choice" else (low, high))]}
     if key.endswith(".queue") and dots and isinstance(_plain(low), int | float):

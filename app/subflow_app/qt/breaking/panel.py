@@ -10,6 +10,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHeaderView, QSplitter, QTableView, QTabWidget, QWidget
 
 from subflow_app.core.breaking.break_text import METHOD, margin_text
+from subflow_app.core.breaking.claim_file import OWN_NAME
 from subflow_app.core.breaking.counterexample import PROFILES, Counterexample
 from subflow_app.core.breaking.search_map import SearchMap
 from subflow_app.core.language import tr, translatable
@@ -57,7 +58,10 @@ class Listed:
         """What is looked for."""
         if self.record is None:
             return tr("Shipped with Subflow")
-        return f"{self.record.claim}: {self.record.entrant}, {self.record.space}"
+        claim = self.record.claim
+        if claim == OWN_NAME:  # which says nothing
+            claim = str(self.record.document.get("title", claim))
+        return f"{claim}: {self.record.entrant}, {self.record.space}"
 
     @property
     def time(self) -> str:
