@@ -48,6 +48,7 @@ class TrainingConfig:
         validation_networks: of the validation split, of each family, that the best policy is chosen by, with the
             evaluations' scenario; 0: by the score on that alone.
         validation_families: those families.
+        validation_home: whether what the agent is worth on the evaluations' scenario is half of that score.
         checkpoint_minutes: time between two checkpoints.
         report_every: transitions between two reports of metrics, so that curves repeat; 0: one each second.
         folder: where everything is written.
@@ -75,6 +76,7 @@ class TrainingConfig:
     families_share: float = 0.5
     validation_networks: int = 0
     validation_families: tuple[str, ...] = (ALL_FAMILIES,)
+    validation_home: bool = True
     checkpoint_minutes: float = 1.0
     report_every: int = 0
     folder: str = ""

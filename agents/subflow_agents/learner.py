@@ -44,6 +44,7 @@ class TrainingEnv(Protocol):
         time_s: float64 [N], simulated time of the episode.
         episode: int64 [N], number of the current episode; of the next one from the `send` on that begins it.
         fair_bps: float64 [N, S], fair share of the slot's flow; 0: not known.
+        truth: float32 [N, S, T], what the simulator knows of the epoch that ended; None: nobody asked for it.
     """
 
     @property
@@ -63,6 +64,7 @@ class TrainingEnv(Protocol):
     time_s: NDArray[np.float64]
     episode: NDArray[np.int64]
     fair_bps: NDArray[np.float64]
+    truth: FloatArray | None
 
     def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> object:
         """Begin an episode in each environment: the first, or those numbers; each is random by (seed, env, episode)."""

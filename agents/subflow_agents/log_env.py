@@ -144,6 +144,7 @@ class LogEnv:
         self._seed = seed
         self.episode = np.zeros(num_envs, dtype=np.int64)
         self.fair_bps = np.zeros((num_envs, self.slots))  # a log knows of none
+        self.truth: NDArray[np.float32] | None = None
         self._steps = np.zeros(num_envs, dtype=np.int64)
         self._rate = np.zeros(num_envs)
         self._row = np.zeros(num_envs, dtype=np.int64)

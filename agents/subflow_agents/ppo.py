@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from subflow_agents.errors import CheckpointError, ConfigError
+from subflow_agents.judge import Judge
 from subflow_agents.learner import BoolArray, FloatArray, LearnerSetup, LearnerState, PolicyParts, TrainingEnv
 from subflow_agents.ppo_config import PpoConfig
 from subflow_agents.torch_state import load_module, load_optimiser, module_tensors, optimiser_tensors
@@ -144,8 +145,17 @@ class PpoLearner:
     slow one.
     """
 
-    def __init__(self, config: PpoConfig, setup: LearnerSetup) -> None:
+    def __init__(
+        self, config: PpoConfig, setup: LearnerSetup, judge: Judge | None = None, *, is_critic_blind: bool = False
+    ) -> None:
         """Networks and memory for what `setup` says.
+
+        Args:
+            config: PPO's options.
+            setup: what it is made for.
+            judge: says what epochs were worth by what the simulator knows, which the critic sees, too; epochs that
+                the end of an episode cuts short then count for nothing. None: agents' own rewards count.
+            is_critic_blind: the critic sees what the policy sees after all.
 
         Raises:
             ConfigError: if these agents act otherwise.
@@ -159,16 +169,20 @@ class PpoLearner:
         self._slots = setup.slots
         torch_rng = torch.Generator().manual_seed(setup.seed)
         self._rng = np.random.Generator(np.random.PCG64(setup.seed))
+        self._judge = judge
+        self._is_critic_blind = is_critic_blind or judge is None
+        # What is kept of a state: what the policy sees, then what the critic alone does.
+        width = spec.width + (0 if judge is None or self._is_critic_blind else judge.width)
         self._actor = _network(spec.width, config.hidden, len(spec.choices), _POLICY_GAIN, torch_rng)
-        self._critic = _network(spec.width, config.hidden, 1, _VALUE_GAIN, torch_rng)
+        self._critic = _network(width, config.hidden, 1, _VALUE_GAIN, torch_rng)
         parameters = [*self._actor.parameters(), *self._critic.parameters()]
         self._optimizer = torch.optim.Adam(parameters, lr=config.learning_rate, eps=_ADAM_EPSILON, fused=True)
         self._return_mean, self._return_std = 0.0, 1.0
         self._return_moments = np.zeros(3)  # decayed sums of weight, return and squared return
 
         steps = max(2, math.ceil(config.rollout / setup.num_envs))
-        self._rollout = _Rollout.empty(steps, self._lanes, spec.width)
-        self._open = _Open.none(self._lanes, spec.width)
+        self._rollout = _Rollout.empty(steps, self._lanes, width)
+        self._open = _Open.none(self._lanes, width)
         self._batch: _Batch | None = None
         self._sums: dict[str, float] = {}
         self._counts: dict[str, int] = {}
@@ -180,8 +194,11 @@ class PpoLearner:
         same = opened.there & (opened.agent == env.agent.reshape(-1))
         # A lane that is full waits for the others.
         closes = acting & same & (rollout.count < self._quota())
-        closing = np.flatnonzero(closes)
         ended = np.repeat(env.terminated | env.truncated, self._slots)
+        if self._judge is not None:
+            closes &= ~ended
+            self._judge.see(_truth_of(env), env.acting)
+        closing = np.flatnonzero(closes)
         # Nothing comes of these: their agents have gone, or their lanes are full. What came before goes on to them.
         lost = np.flatnonzero(opened.there & ~closes & (acting | ended | ~same) & (rollout.count > 0))
         lost = lost[~rollout.boundary[rollout.count[lost] - 1, lost]]
@@ -189,7 +206,8 @@ class PpoLearner:
         rollout.bootstrap[rollout.count[lost] - 1, lost] = opened.value[lost]
         if len(closing):
             at = rollout.count[closing]
-            reward = env.reward.reshape(-1)[closing]
+            rewards = env.reward.reshape(-1) if self._judge is None else self._judge.rewards(_truth_of(env))
+            reward = rewards[closing]
             for name in ("obs", "choice", "log_prob", "value"):
                 getattr(rollout, name)[at, closing] = getattr(opened, name)[closing]
             rollout.reward[at, closing] = reward
@@ -199,11 +217,13 @@ class PpoLearner:
             # A time limit ends an episode, not the connection: what would have followed has the value it has.
             cut = closing[np.repeat(env.truncated & ~env.terminated, self._slots)[closing]]
             if len(cut):
-                final = env.obs.reshape(self._lanes, -1)[cut]
+                final = self._states(env)[cut]
                 rollout.bootstrap[rollout.count[cut] - 1, cut] = self._values(final)
             self._note("return_mean", float(reward.sum()), len(closing))
         # An agent that has gone, or whose episode is over, owes nothing.
         opened.there &= ~acting & ~ended & same
+        if self._judge is not None:
+            self._judge.forget(ended)
         return len(closing)
 
     def act(self, env: TrainingEnv) -> FloatArray:
@@ -213,8 +233,8 @@ class PpoLearner:
         lanes = np.flatnonzero(env.acting.reshape(-1) & ~ended)
         action = np.zeros((self._lanes, 1), dtype=np.float32)
         if len(lanes):
-            obs = env.obs.reshape(self._lanes, -1)[lanes]
-            log_probs = self._log_probs(obs)
+            obs = self._states(env)[lanes]
+            log_probs = self._log_probs(obs[:, : self.spec.width])
             # The largest of log p + Gumbel noise is a draw from p.
             choice = (log_probs + self._rng.gumbel(size=log_probs.shape)).argmax(1)
             opened.there[lanes] = True
@@ -260,18 +280,21 @@ class PpoLearner:
         """The network of the policy, whose largest output is the choice, and that of the value."""
         spec = self.spec
         actor, actor_tensors = _exported("actor", self._actor)
+        document: dict[str, Any] = {
+            "observation": {"features": [feature.name for feature in spec.features], "history": spec.history},
+            "action": {"names": [], "choices": list(spec.choices)},
+            "options": {},
+            "actor": actor,
+        }
+        if not self._is_critic_blind:
+            # What it sees exists nowhere but in training.
+            return PolicyParts(document, actor_tensors)
         critic, critic_tensors = _exported("critic", self._critic)
         last = f"critic.layers.{len(critic['layers']) - 1}"
         for part in ("weight", "bias"):
             critic_tensors[f"{last}.{part}"] = (critic_tensors[f"{last}.{part}"] * self._return_std).astype(np.float32)
         critic_tensors[f"{last}.bias"] += np.float32(self._return_mean)
-        document = {
-            "observation": {"features": [feature.name for feature in spec.features], "history": spec.history},
-            "action": {"names": [], "choices": list(spec.choices)},
-            "options": {},
-            "actor": actor,
-            "critic": {**critic, "takes_action": False},
-        }
+        document["critic"] = {**critic, "takes_action": False}
         return PolicyParts(document, {**actor_tensors, **critic_tensors})
 
     def state(self) -> LearnerState:
@@ -285,6 +308,8 @@ class PpoLearner:
                 for item in fields(part):
                     state.tensors[f"{name}.{item.name}"] = getattr(part, item.name).copy()
         state.tensors["return_moments"] = self._return_moments.copy()
+        if self._judge is not None:
+            state.tensors["judge.beside"] = self._judge.beside.copy()
         state.values = {
             "luck": self._rng.bit_generator.state,
             "return_mean": self._return_mean,
@@ -316,6 +341,8 @@ class PpoLearner:
         if "batch.at" in tensors:
             self._batch = _Batch(**{item.name: tensors[f"batch.{item.name}"].copy() for item in fields(_Batch)})
         self._return_moments = tensors["return_moments"].copy()
+        if self._judge is not None:
+            self._judge.beside = tensors["judge.beside"].copy()
         self._rng.bit_generator.state = state.values["luck"]
         self._return_mean = float(state.values["return_mean"])
         self._return_std = float(state.values["return_std"])
@@ -391,7 +418,7 @@ class PpoLearner:
         config = self.config
         obs = torch.from_numpy(batch.obs[rows])
         advantage = torch.from_numpy(batch.advantage[rows])
-        log_probs = torch.log_softmax(self._actor(obs), 1)  # [b, choices]
+        log_probs = torch.log_softmax(self._actor(obs[:, : self.spec.width]), 1)  # [b, choices]
         log_prob = log_probs.gather(1, torch.from_numpy(batch.choice[rows])[:, None])[:, 0]
         log_ratio = log_prob - torch.from_numpy(batch.log_prob[rows])
         ratio = log_ratio.exp()
@@ -421,6 +448,13 @@ class PpoLearner:
         self._note("entropy", float(entropy.detach()))
         return True
 
+    def _states(self, env: TrainingEnv) -> FloatArray:
+        """What is kept of a state, of all lanes: [L, F]."""
+        obs = env.obs.reshape(self._lanes, -1)
+        if self._judge is None or self._is_critic_blind:
+            return obs
+        return np.concatenate([obs, self._judge.seen(_truth_of(env))], axis=1)
+
     def _log_probs(self, obs: FloatArray) -> NDArray[np.float64]:
         """Logarithms of the probabilities of the choices: [n, choices]."""
         with torch.no_grad():
@@ -435,6 +469,11 @@ class PpoLearner:
     def _note(self, name: str, total: float, count: int = 1) -> None:
         self._sums[name] = self._sums.get(name, 0.0) + total
         self._counts[name] = self._counts.get(name, 0) + count
+
+
+def _truth_of(env: TrainingEnv) -> FloatArray:
+    assert env.truth is not None  # who has a judge asks for it
+    return env.truth
 
 
 def _network(inputs: int, hidden: int, outputs: int, last_gain: float, rng: torch.Generator) -> nn.Sequential:

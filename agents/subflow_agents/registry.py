@@ -70,6 +70,7 @@ _AGENTS: Mapping[str, tuple[str, str]] = {
     "clean-slate": ("clean_slate", "AGENT"),
     "rl-explore": ("rl_explore", "AGENT"),
     "rl-pure": ("rl_explore", "PURE"),
+    "confluence": ("confluence", "AGENT"),
 }
 
 

@@ -49,7 +49,7 @@ MOST_CONFIG_BYTES = 100_000_000
 
 _FIXED = (
     *("agent", "scenario", "overrides", "options", "num_envs", "seed", "episode_s"),
-    *("families", "families_share", "validation_networks", "validation_families"),
+    *("families", "families_share", "validation_networks", "validation_families", "validation_home"),
 )
 
 

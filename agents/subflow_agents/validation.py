@@ -68,6 +68,9 @@ class Validation:
 def validation_networks(config: TrainingConfig) -> tuple[Network, ...]:
     """The set: networks of the validation split, and the scenario of the evaluations with each of their seeds."""
     names = family_names(config.validation_families)
+    abroad = networks("validation", range(1, config.validation_networks + 1), names)
+    if not config.validation_home:
+        return tuple(abroad)
     text = config.evaluation_scenario or config.scenario
     overrides = () if config.evaluation_scenario else config.overrides
     plain = read_scenario(text, config.scenario_name, config.scenario_folder, overrides)
@@ -78,7 +81,7 @@ def validation_networks(config: TrainingConfig) -> tuple[Network, ...]:
         Network(HOME, f"{HOME}/{seed}", replace(plain, seed=seed), competes, beside, has_documents, text)
         for seed in config.evaluation_seeds
     )
-    return (*networks("validation", range(1, config.validation_networks + 1), names), *home)
+    return (*abroad, *home)
 
 
 def validate(contender: Contender, net: Network, config: TrainingConfig) -> float:

@@ -145,10 +145,9 @@ void bind_agents(nb::module_& m) {
             "controller"_a, "envs"_a, "slots"_a, "width"_a, "action_width"_a, "threads"_a)
         .def(
             "load",
-            [](VecEnv& v, std::uint32_t env, const Scenario& scenario, std::uint64_t seed, std::int64_t end_ns) {
-                v.load(env, scenario, seed, Nanos(end_ns));
-            },
-            "env"_a, "scenario"_a, "seed"_a, "end_ns"_a)
+            [](VecEnv& v, std::uint32_t env, const Scenario& scenario, std::uint64_t seed, std::int64_t end_ns,
+               const std::vector<std::uint32_t>& groups) { v.load(env, scenario, seed, Nanos(end_ns), groups); },
+            "env"_a, "scenario"_a, "seed"_a, "end_ns"_a, "groups"_a = std::vector<std::uint32_t>())
         .def(
             "send", [](VecEnv& v, const std::vector<std::uint32_t>& envs) { v.send(envs); }, "envs"_a)
         .def("recv", &VecEnv::recv, "least"_a, nb::call_guard<nb::gil_scoped_release>())
@@ -169,6 +168,12 @@ void bind_agents(nb::module_& m) {
                  return view<float>(v, v.action, {s.envs, s.slots, s.action_width});
              })
         .def("reward", &per_slot<&VecEnv::reward, float>)
+        .def("truth",
+             [](VecEnv& v) {
+                 const VecEnvShape& s = v.shape();
+                 const std::initializer_list<std::size_t> shape{s.envs, s.slots, EpochTruth::kWidth};
+                 return nb::ndarray<nb::numpy, float>(v.truth.data(), shape.size(), shape.begin(), nb::find(&v));
+             })
         .def("team_reward", &per_env<&VecEnv::team_reward, float>)
         .def("terminated", &per_env<&VecEnv::terminated, bool>)
         .def("truncated", &per_env<&VecEnv::truncated, bool>)

@@ -317,8 +317,8 @@ class SubflowEnv(_LearnerEnv):
 
     Args:
         scenario: as in `HostEnv`.
-        controller: mplibra (the default) or ddpg-mpcc; otherwise as in `HostEnv`.
-        options: as in `HostEnv`; when these two decide, they say themselves.
+        controller: mplibra (the default), ddpg-mpcc or confluence; otherwise as in `HostEnv`.
+        options: as in `HostEnv`; when these decide, they say themselves.
         seed: as in `HostEnv`.
         number: as in `HostEnv`.
         episode_s: as in `HostEnv`.
@@ -335,6 +335,16 @@ class SubflowEnv(_LearnerEnv):
 
         0  rate_change     -1 to 1      1  a: the rate becomes rate (1 + step a)
 
+    With confluence a choice, the exponent of 2 that the window is multiplied by:
+
+        0  halve
+        1  -0.3
+        2  -0.1
+        3  keep
+        4  +0.1
+        5  +0.3
+        6  double
+
     Observation: float32 [F], `history` records of these, the latest first; zero while the subflow is not there. With
     mplibra (history 10):
 
@@ -350,11 +360,39 @@ class SubflowEnv(_LearnerEnv):
         1  rtt             0 to 1       1  its mean RTT / the largest so far
         2  loss            0 to 1       1  its loss ratio / the largest so far
 
+    With confluence (history 4):
+
+        0  queue           0 to 2.3979     1  least RTT of the epoch / lowest RTT - 1
+        1  queue_change    -1 to 1         1  change of that least RTT over the epoch / lowest RTT
+        2  queue_place     0 to 1          1  where that RTT lies between the lowest and the highest of late
+        3  queue_depth     0 to 2.3979     1  highest such RTT of late / lowest RTT - 1
+        4  slow_queue      0 to 2.3979     1  queue, averaged over about 16 epochs
+        5  queue_swing     0 to 2.3979     1  how far queue is from that average, averaged likewise
+        6  grip            -1 to 1         1  how far the queue follows the own window: 1 alone, 0 where others fill it
+        7  jitter          0 to 2.3979     1  mean deviation of the RTT / lowest RTT
+        8  loss            0 to 1          1  square root of the share lost
+        9  slow_loss       0 to 1          1  the same of the share lost over about 16 epochs
+        10 marks           0 to 1          1  square root of the share that queues marked
+        11 rate            0 to 1          1  delivered rate / largest of late
+        12 overload        -1 to 1         1  ln of sent rate / delivered rate
+        13 window_bdp      -1 to 1         1  log2 of the window / (delivered rate x lowest RTT), over 4
+        14 window_most     -1 to 1         1  log2 of the window / (largest rate of late x lowest RTT), over 4
+        15 small_window    0 to 1          1  10 / (10 + window)
+        16 last_action     -1 to 1         1  exponent by which the window was changed when the epoch began
+        17 share           0 to 1          1  own rate / rate of all subflows of the connection
+        18 together        0 to 1          1  own rate / rate of the subflows whose queues grow and shrink with its own
+        19 elsewhere       -1 to 1         1  log2 of the rate through other queues / rate through the own one, over 4
+        20 others_queue    0 to 2.3979     1  queueing delay of the siblings, by their rates / own lowest RTT
+        21 others_rtt      -1 to 1         1  log2 of the own RTT / that of the siblings, by their rates, over 4
+
     Reward, as in `HostEnv`:
 
         mplibra: w1 x / x_max - w2 d / d_min - w3 l, or with logarithms of both ratios: x delivery rate, d RTT, l loss
         ratio; weights 1, 1, 10
         ddpg-mpcc: utility of the interval that was sent at the rate, normalised to [0, 1]
+        confluence: ln(delivered rate / largest of late) - ln(1 + queue) / 2 - 5 loss; in training, the
+        same of the connection's rate over its fair share, the true queue and the loss beyond the links'
+        own
 
     Episode end and info: as in `HostEnv`; "learner" is the subflow.
 

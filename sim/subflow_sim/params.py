@@ -254,7 +254,7 @@ _FLOW = (
         "Congestion controller: how the sender finds its rate. Left out: lia for mptcp, newreno for tcp.",
         reserved=(
             *("vivace", "mpcc-loss", "mpcc-latency", "drl-cc", "dql-mptcp", "ddpg-mpcc", "mplibra"),
-            *("rl-explore", "clean-slate"),
+            *("rl-explore", "clean-slate", "confluence"),
         ),
         applies_to=_TRANSPORT,
     ),

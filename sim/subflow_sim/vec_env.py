@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,25 @@ from subflow_sim.scenario_model import Choice
 
 AgentScope = Literal["host", "connection", "subflow"]
 ScenarioMaker = Callable[[int, int], Scenario]
+
+
+class Teller(Protocol):
+    """Who tells of epochs what no agent sees: `subflow_sim.truth.TruthTeller`.
+
+    Attributes:
+        truth: float32 [N, S, T].
+    """
+
+    truth: NDArray[np.float32]
+
+    def begin(self, env: int, scenario: Scenario, controller: str, duration_s: float) -> list[int]:
+        """An episode begins; the group of each slot, whose packets count together."""
+
+    def tell(self, time_s: NDArray[np.float64]) -> None:
+        """Bring `truth` up to what the core has counted by these times [N]."""
+
+
+TellerMaker = Callable[[NDArray[np.float32], int, int], Teller]
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +232,8 @@ class VecEnv:
         first_env: number of the first environment: the N are numbered from there on for their scenarios and their luck.
         stagger: end the first episode of each environment at another time, so that not all end together.
         fair: tell of fair shares, which takes some milliseconds for each episode.
+        truth: who tells of each epoch what no agent sees, of (what the core counts, N, S): `TruthTeller` of
+            `subflow_sim.truth`; None: nobody. It takes some milliseconds for each episode, too.
 
     Attributes:
         info: what the agents are.
@@ -230,6 +251,8 @@ class VecEnv:
         episode: int64 [N], number of the current episode.
         fair_bps: float64 [N, S], max-min fair share of the slot's flow, bit/s of payload: the mean over the time that
             it sends in the episode; 0 unless they were asked for.
+        truth: float32 [N, S, T], the numbers of `subflow_sim.truth.TRUTH` of the epoch that ended, at slots that act;
+            None unless it was asked for.
 
     Raises:
         SimulationError: if the controller has no agent, a scenario does not suit it or has no fair shares, or an action
@@ -249,6 +272,7 @@ class VecEnv:
         first_env: int = 0,
         stagger: bool = False,
         fair: bool = False,
+        truth: TellerMaker | None = None,
     ) -> None:
         self._make_scenario = make_scenario
         self._episode_s = math.inf if episode_s is None else episode_s
@@ -279,6 +303,8 @@ class VecEnv:
         self.episode: NDArray[np.int64] = np.full(num_envs, -1, np.int64)
         self.fair_bps: NDArray[np.float64] = np.zeros((num_envs, self.slots))
         self._shares_bps: list[NDArray[np.float64]] = [np.zeros(1)] * num_envs
+        self._teller = None if truth is None else truth(self._core.truth(), num_envs, self.slots)
+        self.truth: NDArray[np.float32] | None = None if self._teller is None else self._teller.truth
         self._all = list(range(num_envs))
         self._under_way = 0
 
@@ -343,6 +369,8 @@ class VecEnv:
         if self._fair:
             for env in done:
                 self.fair_bps[env] = self._shares_bps[env][self.flow[env]]
+        if self._teller is not None:
+            self._teller.tell(self.time_s)
         return done
 
     def _drain(self) -> None:
@@ -357,8 +385,11 @@ class VecEnv:
         longest_s = min(self._episode_s, scenario.duration_s)
         if self._stagger and episode == 0:
             longest_s *= (env + 1) / self.num_envs
+        groups: list[int] = []
+        if self._teller is not None:
+            groups = self._teller.begin(env, scenario, self.info.controller, longest_s)
         try:
-            self._core.load(env, lower(scenario, drawn).core, drawn, nanos(longest_s))
+            self._core.load(env, lower(scenario, drawn).core, drawn, nanos(longest_s), groups)
         except _core.CoreScenarioError as error:
             raise SimulationError(str(error)) from error
         if self._fair:

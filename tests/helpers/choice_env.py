@@ -47,6 +47,7 @@ class ChoiceEnv:
         self.time_s = np.zeros(num_envs)
         self.episode = np.zeros(num_envs, dtype=np.int64)
         self.fair_bps = np.zeros(shape)
+        self.truth: NDArray[np.float32] | None = None
         self._steps = np.zeros(num_envs, dtype=np.int64)
         self._right = np.zeros(shape, dtype=np.int64)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from subflow_sim.vec_env import AgentNumber, AgentSpec
 
@@ -67,6 +68,7 @@ class LevelEnv:
         self.time_s = np.zeros(num_envs)
         self.episode = np.zeros(num_envs, dtype=np.int64)
         self.fair_bps = np.zeros(shape)
+        self.truth: NDArray[np.float32] | None = None
         self._level = np.zeros(shape)
         self._sent: tuple[np.ndarray, list[int]] | None = None
 

@@ -25,7 +25,7 @@ LEARNING: dict[str, AgentSpec] = {
 MADE_FOR = {
     "Subflow/Host-v0": ("drl-cc",),
     "Subflow/Connection-v0": ("dql-mptcp", "clean-slate"),
-    "Subflow/Subflow-v0": ("mplibra", "ddpg-mpcc"),
+    "Subflow/Subflow-v0": ("mplibra", "ddpg-mpcc", "confluence"),
     "Subflow/Path-v0": ("rl-explore",),
 }
 CASES = [(id_, name) for id_, names in MADE_FOR.items() for name in names if name in LEARNING]

@@ -34,6 +34,7 @@ VecEnv::VecEnv(std::string controller, const VecEnvShape& shape, unsigned thread
     terminated.resize(shape.envs);
     truncated.resize(shape.envs);
     time_s.resize(shape.envs);
+    truth.resize(slots);
     gathered_.resize(action.size());
     for (unsigned i = 0; i < threads; ++i) workers_.emplace_back([this] { work(); });
 }
@@ -59,7 +60,8 @@ std::uint32_t VecEnv::slots_of(const Scenario& scenario, const std::string& cont
     return static_cast<std::uint32_t>(slots);
 }
 
-void VecEnv::load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nanos end) {
+void VecEnv::load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nanos end,
+                  std::vector<std::uint32_t> groups) {
     for (FlowSpec& spec : scenario.flows)
         if (steers(spec, controller_)) spec.decider = {.kind = DeciderKind::Outside, .policy = nullptr};
     Episode& e = episodes_.at(env);
@@ -73,6 +75,9 @@ void VecEnv::load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nano
         if (learns(each)) slots += each.members().size();
     }
     if (slots == 0) throw ScenarioError("no flow has the controller '" + controller_ + "', so nothing can learn");
+    if (!groups.empty() && groups.size() != slots)
+        throw ScenarioError("there are " + std::to_string(groups.size()) + " numbers of groups for the " +
+                            std::to_string(slots) + " subflows that learning agents see");
     if (slots > shape_.slots)
         throw ScenarioError("learning agents see " + std::to_string(slots) +
                             " subflows of the scenario, and there are " + std::to_string(shape_.slots) + " slots");
@@ -91,8 +96,12 @@ void VecEnv::load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nano
         for (const Agent::Member& member : agents[a].members()) {
             agent_in[slot] = static_cast<std::int32_t>(a);
             flow_in[slot++] = static_cast<std::int32_t>(member.flow);
+            e.subflows.push_back(member.subflow);
         }
     }
+    std::ranges::fill(part_of(truth, env), EpochTruth{});
+    e.told.resize(groups.size());
+    e.groups = std::move(groups);
 }
 
 void VecEnv::send(std::span<const std::uint32_t> envs) {
@@ -216,7 +225,37 @@ void VecEnv::show(std::uint32_t env, const Agent& each, std::uint32_t first_slot
         const std::size_t slot = first + each.member_of(row);
         acting[slot] = 1;
         reward[slot] = each.decisions > 0 ? static_cast<float>(each.reward()) : 0.0F;
+        if (!episodes_[env].groups.empty())
+            tell_truth(env, each.members()[each.member_of(row)].sample, first_slot + each.member_of(row));
     }
+}
+
+void VecEnv::tell_truth(std::uint32_t env, const EpochSample& sample, std::uint32_t slot) {
+    Episode& e = episodes_[env];
+    const Network& network = *e.network;
+    const auto delivered = [&](std::uint32_t subflow) {
+        return static_cast<double>(network.subflows()[subflow].sender.delivered_pkts());
+    };
+    Told now{.at = network.now()};
+    for (std::size_t i = 0; i < e.groups.size(); ++i)
+        if (e.groups[i] == e.groups[slot]) now.group_pkts += delivered(e.subflows[i]);
+    for (std::uint32_t i = 0; i < network.subflows().size(); ++i) {
+        const std::uint32_t flow = network.subflows()[i].connection;
+        if (!sends_datagrams(network.connections()[flow].kind) && !steers(e.scenario->flows[flow], controller_))
+            now.beside_pkts += delivered(i);
+    }
+    const Told before = std::exchange(e.told[slot], now);
+    const double elapsed_s = std::max(to_seconds(now.at - before.at), 1e-9);
+    const auto rate = [&](double then, double later) {
+        return static_cast<float>(std::max(later - then, 0.0) / elapsed_s);
+    };
+    EpochTruth& told = truth[std::size_t{env} * shape_.slots + slot];
+    told.epoch_s = static_cast<float>(sample.length_s);
+    told.loss_ratio = static_cast<float>(sample.loss_ratio);
+    told.rtt_s = static_cast<float>(std::isnan(sample.rtt_s) ? 0 : sample.rtt_s);
+    told.own_pps = static_cast<float>(sample.delivered_pps);
+    told.group_pps = rate(before.group_pkts, now.group_pkts);
+    told.beside_pps = rate(before.beside_pkts, now.beside_pkts);
 }
 
 // Subflows that have gone since their agent acted last are there no more, and it may never act again to show that.

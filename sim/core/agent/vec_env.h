@@ -40,6 +40,20 @@ struct EpisodeSummary {
     std::int64_t decisions = 0;
 };
 
+// What of an epoch an agent cannot see, or not as exactly: for those that judge it while it learns, and for nobody at
+// run time. Of the subflow, of its group, which load() was told of, and of all flows that do not learn.
+struct EpochTruth {
+    float epoch_s = 0;
+    float loss_ratio = 0;
+    float rtt_s = 0;  // mean of the epoch
+    float own_pps = 0;
+    float group_pps = 0;   // delivered by all subflows of the group meanwhile
+    float beside_pps = 0;  // delivered by the flows that do not learn meanwhile
+
+    static constexpr std::uint32_t kWidth = 6;
+};
+static_assert(sizeof(EpochTruth) == EpochTruth::kWidth * sizeof(float));
+
 // Arrays are allocated once and stay where they are. `send` and `recv` are for one thread at a time; between the two
 // the rows of an environment that was sent belong to its worker.
 class VecEnv {
@@ -52,8 +66,10 @@ public:
 
     // The next step of that environment begins an episode of this scenario, which ends at `end` at the latest; flows
     // with the controller learn. Throws ScenarioError if the scenario is not usable, has no such flow, or more subflows
-    // than there are slots.
-    void load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nanos end);
+    // than there are slots. `groups`: of each slot that an agent has a number, the same for subflows whose packets
+    // count together in the truth of an epoch; empty: there is no need of it.
+    void load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nanos end,
+              std::vector<std::uint32_t> groups = {});
 
     // Has these environments make a step with the actions in their rows.
     void send(std::span<const std::uint32_t> envs);
@@ -78,13 +94,23 @@ public:
     std::vector<std::uint8_t> terminated;
     std::vector<std::uint8_t> truncated;
     std::vector<double> time_s;
+    std::vector<EpochTruth> truth;  // [envs, slots] of those that act, where groups were told of
 
 private:
+    // What had been delivered, and when, as a slot's truth was told last.
+    struct Told {
+        Nanos at{};
+        double group_pkts = 0;
+        double beside_pkts = 0;
+    };
     struct Episode {
         std::unique_ptr<const Scenario> scenario;
         std::unique_ptr<Network> network;
         std::vector<std::uint32_t> first_slot;    // [agents]; kNoSlot: does not learn
         std::vector<std::uint32_t> acked_before;  // [flows]
+        std::vector<std::uint32_t> groups;        // [slots in use]; empty: no truth is wanted
+        std::vector<std::uint32_t> subflows;      // [slots in use]
+        std::vector<Told> told;                   // [slots in use]
         Nanos end{};
         Nanos stepped_at{};
         bool is_fresh = false;
@@ -107,6 +133,7 @@ private:
     void make_step(std::uint32_t env);
     void carry_out_actions(std::uint32_t env);
     void show(std::uint32_t env, const Agent& agent, std::uint32_t first_slot);
+    void tell_truth(std::uint32_t env, const EpochSample& sample, std::uint32_t slot);
     void note_absent(std::uint32_t env);
     void reward_team(std::uint32_t env);
     void finish(std::uint32_t env);

@@ -11,6 +11,7 @@
 #include "bbr.h"
 #include "bbr3.h"
 #include "clean_slate.h"
+#include "confluence.h"
 #include "copa.h"
 #include "coupled_cubic.h"
 #include "cubic.h"
@@ -33,9 +34,9 @@
 
 namespace subflow {
 
-using AnyController =
-    std::variant<NewReno, Cubic, Vegas, Bbr, Bbr3, Copa, Dctcp, Prague, Vivace, Ewtcp, Lia, Olia, Balia, CoupledCubic,
-                 WVegas, MpccLoss, MpccLatency, DrlCc, DqlMptcp, CleanSlate, DdpgMpcc, MpLibra, RlExplore, Scripted>;
+using AnyController = std::variant<NewReno, Cubic, Vegas, Bbr, Bbr3, Copa, Dctcp, Prague, Vivace, Ewtcp, Lia, Olia,
+                                   Balia, CoupledCubic, WVegas, MpccLoss, MpccLatency, DrlCc, DqlMptcp, CleanSlate,
+                                   DdpgMpcc, MpLibra, RlExplore, Confluence, Scripted>;
 
 // One of them. A class, so that whoever only carries one can declare it without including them all.
 class Controller : public AnyController {

@@ -106,6 +106,18 @@ def max_min_shares(
     return _means(parts)
 
 
+def max_min_splits(scenario: Scenario, from_s: float, to_s: float) -> list[tuple[Stretch, Split]]:
+    """The max-min fair split of each stretch of a window, in order.
+
+    Raises:
+        ArithmeticError: if there is no such split.
+    """
+    return [
+        (stretch, _max_min_once(tuple(stretch.network.capacities_bps.items()), stretch.network.connections))
+        for stretch in stretches(scenario, from_s, to_s)
+    ]
+
+
 @dataclass(frozen=True, slots=True)
 class _Solved:
     max_min: Split

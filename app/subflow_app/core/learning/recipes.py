@@ -78,6 +78,7 @@ _EVALUATION = (
     Param("scenario", Dimension.TEXT, "What is evaluated on; left out: the scenario that is trained on."),
     Param("networks", Dimension.COUNT, "Of each family, to choose the best policy by; 0: none.", maximum=100),
     Param("families", Dimension.LIST, "Those families; left out: all."),
+    Param("home", Dimension.FLAG, "Whether half of what it is chosen by is the evaluations' scenario; left out: yes."),
 )
 _TABLES = ("options", "set", "training", "evaluation")
 _BUDGET = ("steps", "minutes")
@@ -178,6 +179,8 @@ def _read(path: Path, tree: Mapping[str, Any], report: Report) -> Recipe:
         settings["validation_networks"] = evaluation["networks"]
     if evaluation.get("families") is not None:
         settings["validation_families"] = evaluation["families"]
+    if evaluation.get("home") is not None:
+        settings["validation_home"] = evaluation["home"]
     if evaluation.get("seeds") is not None:
         try:
             settings["evaluation_seeds"] = parse_seeds(evaluation["seeds"])

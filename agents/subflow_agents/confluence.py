@@ -1,0 +1,151 @@
+"""Confluence: one policy that multiplies the window of each subflow, learned by PPO on networks drawn widely.
+
+What it sees and may do, and the bounds that hold whatever it learned, are the core's (sim/core/cc/confluence.h). Here
+is how it learns: judged by what the simulator knows, with a critic that sees that, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from subflow_agents.options import choice, flag, integer, number
+from subflow_agents.ppo_config import PpoConfig
+from subflow_agents.registry import AgentInfo
+
+if TYPE_CHECKING:
+    from subflow_agents.config import TrainingConfig
+    from subflow_agents.learner import Learner, LearnerSetup, TrainingEnv
+    from subflow_sim import Scenario
+
+PROTOTYPE = "what a prototype of an hour found to work"
+UTILITY = "the utility of the arena"
+_DRAWN_NETWORKS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class ConfluenceConfig(PpoConfig):
+    """PPO's options, what the agent sees, and what its epochs are worth."""
+
+    learning_rate: float = number(0.001, "Of Adam, at the beginning.", PROTOTYPE, minimum=1e-7, maximum=1)
+    gamma: float = number(0.9, "Discount per decision.", PROTOTYPE, minimum=0, maximum=0.99999)
+    gae_lambda: float = number(0.9, "Of generalised advantages.", PROTOTYPE, minimum=0, maximum=1)
+    rollout: int = integer(
+        4096,
+        "Decisions between two updates, all environments together; each gives as many.",
+        PROTOTYPE,
+        minimum=16,
+        maximum=1_000_000,
+    )
+    minibatches: int = integer(8, "Parts that a pass is cut into.", PROTOTYPE, minimum=1, maximum=1024)
+    entropy_weight: float = number(
+        0.005, "Of the policy's entropy in what is maximised.", PROTOTYPE, minimum=0, maximum=10
+    )
+    history: int = integer(4, "Epochs that the agent sees.", PROTOTYPE, minimum=1, maximum=32)
+    memory: float = number(
+        30.0,
+        "For so long the largest rate and the lowest RTT hold that the agent measures by.",
+        "a ruling: long enough for a queue to drain, and short enough for a path that has changed",
+        minimum=1,
+        maximum=3600,
+        unit="s",
+    )
+    queue_rtt: str = choice("least", "Which RTT of an epoch tells of queues.", PROTOTYPE, choices=("least", "mean"))
+    pool: bool = flag(True, "The agent sees what is pooled of the siblings.", PROTOTYPE)
+    safety: bool = flag(True, "The bounds hold while it learns, too.", "a ruling: it learns on what it will be")
+    critic: str = choice(
+        "privileged",
+        "What the critic sees: what the simulator knows as well, or the agent's observation alone.",
+        "Pinto et al., Asymmetric Actor Critic, RSS 2018",
+        choices=("privileged", "blind"),
+    )
+    draws: str = choice(
+        "wide", "What networks besides the families' are drawn.", "a ruling", choices=("wide", "alone", "narrow")
+    )
+    delay_price: float = number(0.5, "Of ln(1 + queue).", UTILITY, minimum=0, maximum=100)
+    loss_price: float = number(5.0, "Of loss beyond the links' own.", UTILITY, minimum=0, maximum=100)
+    beside_tcp: float = number(
+        0.3, "What delay and loss count where a TCP makes them, too.", "a ruling", minimum=0, maximum=1
+    )
+    excess_price: float = number(
+        4.0, "Of ln(rate over the fair one), where others want the rest.", "tried: 1.5 to 4", minimum=0, maximum=100
+    )
+    harm_price: float = number(
+        4.0, "Of ln(what flows beside are due over what they get).", "the gate of the arena", minimum=0, maximum=100
+    )
+
+
+def controller_options(config: ConfluenceConfig) -> dict[str, Any]:
+    """Of the controller, as a scenario names them."""
+    return {
+        "history": float(config.history),
+        "memory": config.memory,
+        "queue_rtt": config.queue_rtt,
+        "pool": config.pool,
+        "safety": config.safety,
+    }
+
+
+def _make_learner(config: ConfluenceConfig, setup: LearnerSetup) -> Learner:
+    from subflow_agents.judge import Judge, Prices
+    from subflow_agents.ppo import PpoLearner
+
+    prices = Prices(config.delay_price, config.loss_price, config.beside_tcp, config.excess_price, config.harm_price)
+    judge = Judge(prices, setup.num_envs * setup.slots)
+    return PpoLearner(config, setup, judge, is_critic_blind=config.critic == "blind")
+
+
+def _make_environment(config: TrainingConfig, options: ConfluenceConfig) -> TrainingEnv:
+    """Episodes of the families' training split, and networks drawn widely.
+
+    The training's scenario is what its evaluations run.
+    """
+    from subflow_agents.families import FamilyEpisodes
+    from subflow_agents.wide_draws import wide_text
+    from subflow_sim.draws import uniform
+    from subflow_sim.scenario import parse_scenario
+    from subflow_sim.truth import TruthTeller
+    from subflow_sim.vec_env import VecEnv, episode_seed, with_learner
+
+    given = controller_options(options)
+    families = FamilyEpisodes(config, AGENT, given)
+
+    def drawn(env: int, episode: int) -> Scenario:
+        number_of = 1 + int(uniform(config.seed, env, episode, "wide draws") * _DRAWN_NETWORKS)
+        text = wide_text("wide", number_of, narrow=options.draws == "narrow", alone=options.draws == "alone")
+        scenario = parse_scenario(text, file=f"wide/{number_of}")
+        users = [name for name in scenario.flows if name.startswith("user")]
+        seed = episode_seed(config.seed, env, episode)
+        return replace(with_learner(scenario, AGENT.controller, given, users), seed=seed)
+
+    def make(env: int, episode: int) -> Scenario:
+        of_family = families.draw(env, episode)
+        return drawn(env, episode) if of_family is None else of_family
+
+    return VecEnv(
+        make,
+        AGENT.controller,
+        config.num_envs,
+        seed=config.seed,
+        threads=config.threads,
+        slots=12,
+        episode_s=config.episode_s,
+        stagger=config.num_envs > 1,
+        truth=TruthTeller,
+    )
+
+
+AGENT = AgentInfo(
+    name="confluence",
+    title="Confluence",
+    summary="Multiplies the window of each subflow, seeing its siblings, within stated bounds; learned by PPO on "
+    "networks drawn widely.",
+    source="docs/algorithms/confluence.md",
+    controller="confluence",
+    scope="subflow",
+    default_recipe="confluence",
+    config_class=ConfluenceConfig,
+    make_learner=_make_learner,
+    make_environment=_make_environment,
+    controller_options=controller_options,
+)

@@ -1,0 +1,99 @@
+"""What an epoch was worth, by what the simulator knows of it, and what a critic may see of that.
+
+Only while an agent learns: a policy gets none of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from subflow_sim.truth import TRUTH
+
+_AT = {name: place for place, name in enumerate(TRUTH)}
+_LEAST_RATE = 1e-2
+_LONGEST = 2.0  # base RTTs: slow links beside a TCP, whose epochs are long, would drown all others
+_DUE = 0.98  # of what flows beside are due, below which there is harm
+_MEMORY_RTTS = 40.0  # over which what they got is averaged: a TCP's rate goes up and down by itself
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What the parts of the reward weigh.
+
+    Attributes:
+        delay: of ln(1 + queue).
+        loss: of the share lost beyond random loss.
+        beside_tcp: what delay and loss count where a TCP makes them, too.
+        excess: of ln(rate over the fair one) where others want it.
+        harm: of ln(what the flows beside are due over what they get).
+    """
+
+    delay: float = 0.5
+    loss: float = 5.0
+    beside_tcp: float = 0.3
+    excess: float = 4.0
+    harm: float = 4.0
+
+
+class Judge:
+    """Rewards of epochs [N, S], and the numbers [N, S, W] that a critic sees of them.
+
+    Args:
+        prices: of the parts of the reward.
+        lanes: N times S.
+    """
+
+    width = len(TRUTH) + 1
+
+    def __init__(self, prices: Prices, lanes: int) -> None:
+        self._prices = prices
+        self.beside = np.ones(lanes)  # what the flows beside got of late over what they are due
+
+    def see(self, truth: NDArray[np.float32], acting: NDArray[np.bool_]) -> None:
+        """Take in what came of epochs [N, S, T] at slots that act."""
+        flat = truth.reshape(-1, len(TRUTH))
+        gain = np.clip(flat[:, _AT["length"]] / _MEMORY_RTTS, 0.0, 1.0)
+        moved = self.beside + gain * (np.minimum(flat[:, _AT["beside"]], 3.0) - self.beside)
+        self.beside = np.where(acting.reshape(-1), moved, self.beside)
+
+    def forget(self, lanes: NDArray[np.bool_]) -> None:
+        """Another episode begins there."""
+        self.beside[lanes] = 1.0
+
+    def rewards(self, truth: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Of epochs [N, S, T]: float64 [N * S].
+
+        ln of the rate over the fair one, where others want the rest not above 0; less the prices of queue, loss, and
+        of what is taken from others. By the length of the epoch.
+        """
+        prices = self._prices
+        t = truth.reshape(-1, len(TRUTH)).astype(np.float64)
+        log_rate = np.log(np.maximum(t[:, _AT["rate"]], _LEAST_RATE))
+        has_tcp = t[:, _AT["has_tcp"]] > 0
+        suffers = has_tcp & (self.beside < 1.0)
+        is_wanted = (t[:, _AT["contested"]] > 0) | suffers
+        worth = np.where(log_rate < 0, log_rate, np.where(is_wanted, -prices.excess * log_rate, 0.0))
+        costs = prices.delay * np.log1p(t[:, _AT["queue"]]) + prices.loss * t[:, _AT["loss"]]
+        costs *= np.where(has_tcp, prices.beside_tcp, 1.0)
+        harm = np.where(has_tcp, np.log(_DUE / np.clip(self.beside, 0.05, _DUE)), 0.0)
+        weight = np.clip(t[:, _AT["length"]], 0.5, _LONGEST) / 2
+        return weight * np.clip(worth - costs - prices.harm * harm, -6.0, 1.0)
+
+    def seen(self, truth: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Of epochs [N, S, T], brought to the size of 1: float32 [N * S, W]."""
+        t = truth.reshape(-1, len(TRUTH))
+        shown = np.empty((len(t), self.width), np.float32)
+        shown[:, 0] = np.log(np.clip(t[:, _AT["length"]], 0.1, 50.0)) / 2
+        shown[:, 1] = np.clip(np.log(np.maximum(t[:, _AT["rate"]], _LEAST_RATE)), -5, 3) / 2
+        shown[:, 2] = np.log1p(np.minimum(t[:, _AT["queue"]], 20.0))
+        shown[:, 3] = np.clip(4 * t[:, _AT["loss"]], -1, 2)
+        shown[:, 4] = np.sqrt(np.maximum(t[:, _AT["random_loss"]], 0.0))
+        shown[:, 5] = np.log(np.clip(t[:, _AT["beside"]], 0.05, 3.0))
+        shown[:, 6] = t[:, _AT["contested"]]
+        shown[:, 7] = t[:, _AT["has_tcp"]]
+        shown[:, 8] = t[:, _AT["part"]]
+        shown[:, 9] = np.log(np.clip(self.beside, 0.05, 3.0))
+        return shown

@@ -1,0 +1,528 @@
+// Confluence: a learned agent multiplies the own window of each subflow, within bounds that hold whatever it learned.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string_view>
+
+#include "../agent/agent_options.h"
+#include "../agent/scaling.h"
+#include "../windowed_max.h"
+#include "controller.h"
+#include "power.h"
+
+namespace subflow {
+
+namespace confluence_rules {
+
+inline constexpr RuleNumber kFactor{"factor", "by which the learning agent multiplies the window"};
+inline constexpr RuleNumber kWanted{"wanted_pkts", "window that the learning agent wants"};
+inline constexpr RuleNumber kMaxRate{"max_rate_pps", "largest rate of an epoch within memory"};
+inline constexpr RuleNumber kRoundAcked{"round_pkts", "packets that the last round trip acknowledged"};
+inline constexpr RuleNumber kEpochPkts{"epoch_pkts", "packets that the epoch acknowledged"};
+
+inline constexpr RuleInfo kGrow{
+    .name = "confluence_start",
+    .formula = "cwnd + acked, until a loss or until a round trip's least RTT is above 1.25 min_rtt",
+    .computed = "cwnd = before + acked",
+    .source = "RFC 5681 section 3.1; HyStart, section 3.2",
+    .numbers = {number::kAcked},
+};
+inline constexpr RuleInfo kQueueBegins{
+    .name = "confluence_start_ends",
+    .formula = "max(round_pkts, cwnd / 2): a queue begins, and what the last round trip delivered fits the path",
+    .computed = "cwnd = min(max(round_pkts, before / 2), before)",
+    .source = "HyStart, section 3.2",
+    .numbers = {kRoundAcked, number::kRoundRtt, number::kMinRtt},
+};
+inline constexpr RuleInfo kStartLoss{
+    .name = "confluence_start_loss",
+    .formula = "cwnd / 2, at least 2: a loss ends the start",
+    .computed = "cwnd = max(before / 2, 2)",
+    .source = "RFC 5681 section 3.1",
+    .numbers = {number::kCwnd},
+};
+inline constexpr RuleInfo kChoice{
+    .name = "confluence_choice",
+    .formula = "cwnd * factor, within [2, 2 max_rate srtt + 4]",
+    .computed = "cwnd = min(max(before * factor, 2), max(2 * max_rate * srtt + 4, 2))",
+    .source = "docs/algorithms/confluence.md, The policy",
+    .numbers = {kFactor, kMaxRate, number::kSrtt},
+};
+inline constexpr RuleInfo kProbe{
+    .name = "confluence_probe",
+    .formula = "kept, and no queue: cwnd * 2^(0.02 k), at most 2^0.3, for the k-th such epoch in a row",
+    .computed = "cwnd = min(max(before * factor, 2), max(2 * max_rate * srtt + 4, 2))",
+    .source = "docs/algorithms/confluence.md, The policy",
+    .numbers = {kFactor, kMaxRate, number::kSrtt},
+};
+inline constexpr RuleInfo kYield{
+    .name = "confluence_yield",
+    .formula =
+        "kept, in a queue that others fill, with as much through other queues: cwnd * 2^-(0.02 k), at least "
+        "2^-0.1, for the k-th such epoch in a row",
+    .computed = "cwnd = min(max(before * factor, 2), max(2 * max_rate * srtt + 4, 2))",
+    .source = "docs/algorithms/confluence.md, Safety",
+    .numbers = {kFactor, kMaxRate, number::kSrtt},
+};
+inline constexpr RuleInfo kFew{
+    .name = "confluence_few_packets",
+    .formula = "fewer than ten packets in the epoch tell the agent nothing: one packet more, unless one was lost",
+    .source = "docs/algorithms/confluence.md, Safety",
+    .numbers = {kEpochPkts, number::kLossRatio, kMaxRate, number::kSrtt},
+};
+inline constexpr RuleInfo kCap{
+    .name = "confluence_cap",
+    .formula =
+        "the window that the agent wants, at most 2 max_rate srtt + 4; after a timeout one packet more for each "
+        "acknowledged on the way there",
+    .source = "docs/algorithms/confluence.md, Safety",
+    .numbers = {kWanted, kMaxRate, number::kSrtt},
+};
+inline constexpr RuleInfo kLossSeen{
+    .name = "confluence_keeps_window",
+    .formula = "the window stays, the loss is repaired and the agent sees it",
+    .computed = "cwnd = before",
+    .source = "docs/algorithms/confluence.md, The policy",
+    .numbers = {number::kCwnd},
+};
+inline constexpr RuleInfo kTimeout{
+    .name = "confluence_timeout",
+    .formula = "one packet, then back to half the window that there was, once for a row of timeouts",
+    .source = "RFC 5681 section 3.1",
+    .numbers = {kWanted},
+};
+
+inline constexpr std::array kAll{&kGrow, &kQueueBegins, &kStartLoss, &kChoice, &kProbe,
+                                 &kFew,  &kCap,         &kLossSeen,  &kTimeout};
+
+}  // namespace confluence_rules
+
+// One policy for all subflows of all flows. What it sees of a subflow has no absolute unit, so that it may stand for
+// any; what it sees of the siblings is pooled, so that there may be any number of them.
+// Source: docs/algorithms/confluence.md
+class Confluence {
+public:
+    static constexpr double kLeastPkts = 2;
+    static constexpr double kPacingGain = 1.1;  // a little more than the window needs: the window decides
+    static constexpr double kStartGain = 2;
+    static constexpr double kQueueBegins = 1.25;  // of the lowest RTT
+    static constexpr double kCapRates = 2;        // windowed maximum rates times the present RTT
+    static constexpr double kCapPkts = 4;         // beyond them
+    static constexpr double kEpochPkts = 20;      // of an epoch, at least
+    static constexpr std::int64_t kMostRtts = 5;  // of an epoch, whatever came back
+    static constexpr double kFewPkts = 10;        // fewer tell the agent nothing
+    // Who holds a window that fills nothing learns nothing: it grows, faster and faster, until there is a queue.
+    static constexpr double kNoQueue = 0.03;  // of the lowest RTT
+    static constexpr double kStep = 0.02;
+    static constexpr double kMostProbe = 0.3;
+    // Who has as much elsewhere leaves a queue to those who fill it.
+    static constexpr double kFilled = 0.08;  // of the lowest RTT, on average
+    static constexpr double kNoGrip = 0.3;
+    static constexpr double kMostYield = 0.1;
+    static constexpr double kSlowGain = 1.0 / 16;  // of what it knows of long ago
+    static constexpr double kPoolGain = 1.0 / 8;   // of the books on siblings
+    static constexpr std::size_t kPooled = 8;      // siblings that are told apart
+
+    static constexpr std::array<double, 7> kExponents{-1, -0.3, -0.1, 0, 0.1, 0.3, 1};
+    static constexpr std::array<std::string_view, 7> kChoices{"halve", "-0.3", "-0.1",  "keep",
+                                                              "+0.1",  "+0.3", "double"};
+    static constexpr float kKeep = 3;
+
+    static constexpr std::array<std::string_view, 2> kRttKinds{"least", "mean"};
+
+    static constexpr auto kOptions = [] {
+        auto common = observation_options(4);
+        std::ranges::find(common, kReferenceRate, &OptionInfo::key)->default_number = 1e3;
+        std::ranges::find(common, std::string_view("memory"), &OptionInfo::key)->default_number = 30;
+        constexpr std::array own{
+            OptionInfo{
+                .key = "queue_rtt",
+                .kind = OptionKind::Choice,
+                .help = "Which RTT of an epoch tells the agent of queues. The mean has the receiver's waiting in it.",
+                .default_choice = kRttKinds[0],
+                .choices = kRttKinds,
+            },
+            OptionInfo{
+                .key = "pool",
+                .kind = OptionKind::Flag,
+                .help = "The agent sees what is pooled of the subflow's siblings.",
+                .default_number = 1,
+            },
+            OptionInfo{
+                .key = "safety",
+                .kind = OptionKind::Flag,
+                .help = "The window is at most twice the largest rate of late times the present RTT and 4 packets, and "
+                        "epochs of fewer than ten packets have a rule of their own.",
+                .default_number = 1,
+            },
+        };
+        return joined(common, own);
+    }();
+    static constexpr AlgorithmInfo kInfo{
+        .name = "confluence",
+        .summary = "A learned agent multiplies the window of each subflow, seeing its siblings, within stated bounds",
+        .source = "docs/algorithms/confluence.md",
+        .is_coupled = true,
+        .options = kOptions,
+        .rules = confluence_rules::kAll,
+    };
+
+    static constexpr std::array kFeatures{
+        NumberInfo{"queue", "1", "least RTT of the epoch / lowest RTT - 1", 0, kScaledMaximum},
+        NumberInfo{"queue_change", "1", "change of that least RTT over the epoch / lowest RTT", -1, 1},
+        NumberInfo{"queue_place", "1", "where that RTT lies between the lowest and the highest of late", 0, 1},
+        NumberInfo{"queue_depth", "1", "highest such RTT of late / lowest RTT - 1", 0, kScaledMaximum},
+        NumberInfo{"slow_queue", "1", "queue, averaged over about 16 epochs", 0, kScaledMaximum},
+        NumberInfo{"queue_swing", "1", "how far queue is from that average, averaged likewise", 0, kScaledMaximum},
+        NumberInfo{"grip", "1", "how far the queue follows the own window: 1 alone, 0 where others fill it", -1, 1},
+        NumberInfo{"jitter", "1", "mean deviation of the RTT / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"loss", "1", "square root of the share lost", 0, 1},
+        NumberInfo{"slow_loss", "1", "the same of the share lost over about 16 epochs", 0, 1},
+        NumberInfo{"marks", "1", "square root of the share that queues marked", 0, 1},
+        NumberInfo{"rate", "1", "delivered rate / largest of late", 0, 1},
+        NumberInfo{"overload", "1", "ln of sent rate / delivered rate", -1, 1},
+        NumberInfo{"window_bdp", "1", "log2 of the window / (delivered rate x lowest RTT), over 4", -1, 1},
+        NumberInfo{"window_most", "1", "log2 of the window / (largest rate of late x lowest RTT), over 4", -1, 1},
+        NumberInfo{"small_window", "1", "10 / (10 + window)", 0, 1},
+        NumberInfo{"last_action", "1", "exponent by which the window was changed when the epoch began", -1, 1},
+        NumberInfo{"share", "1", "own rate / rate of all subflows of the connection", 0, 1},
+        NumberInfo{"together", "1", "own rate / rate of the subflows whose queues grow and shrink with its own", 0, 1},
+        NumberInfo{"elsewhere", "1", "log2 of the rate through other queues / rate through the own one, over 4", -1, 1},
+        NumberInfo{"others_queue", "1", "queueing delay of the siblings, by their rates / own lowest RTT", 0,
+                   kScaledMaximum},
+        NumberInfo{"others_rtt", "1", "log2 of the own RTT / that of the siblings, by their rates, over 4", -1, 1},
+    };
+    static constexpr AgentInfo kAgent{
+        .scope = AgentScope::Subflow,
+        .features = kFeatures,
+        .actions = {},
+        .choices = kChoices,
+        .neutral_choice = kKeep,
+        .reward =
+            "ln(delivered rate / largest of late) - ln(1 + queue) / 2 - 5 loss; in training, the same of the "
+            "connection's rate over its fair share, the true queue and the loss beyond the links' own",
+    };
+
+    // The agent's window holds in recovery, too.
+    static constexpr bool kGovernsRecovery = true;
+    // Marks are seen by the agent, and answered by what it does.
+    static constexpr EcnUse kEcn{.answers = true, .at_once = true};
+
+    explicit Confluence(const Options& options)
+        : plan_(read_own_plan(options)),
+          reads_mean_(options.choice("queue_rtt") == kRttKinds[1]),
+          pools_(options.number("pool") != 0),
+          is_safe_(options.number("safety") != 0) {
+        highest_rtt_s_.set_window(static_cast<std::uint32_t>(plan_.memory.value / 1'000'000));
+    }
+
+    EpochPlan epoch_plan() const { return plan_; }
+    bool wants_action() const { return is_due_; }
+
+    // The most that a window may be once the start is over.
+    static double cap_pkts(double max_rate_pps, double srtt_s) {
+        return std::max(kCapRates * max_rate_pps * srtt_s + kCapPkts, kLeastPkts);
+    }
+
+    void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
+        now_ = ack.now;
+        is_silent_ = false;
+        epoch_pkts_ += ack.acked_pkts;
+        epoch_marked_ += ack.marked_pkts;
+        const double srtt_s = to_seconds(ack.srtt);
+        if (is_starting_) {
+            grow(window, ack);
+        } else {
+            settle(window, ack.acked_pkts, srtt_s);
+            if (ack.why != nullptr) ack.why->set(confluence_rules::kCap, {wanted_pkts_, max_rate_pps_, srtt_s});
+        }
+        pace(window, srtt_s);
+        const std::int64_t length = (now_ - begun_at_).value;
+        const bool is_long = length >= ack.srtt.value && epoch_pkts_ >= kEpochPkts;
+        if (is_starting_ || (!is_long && length < kMostRtts * ack.srtt.value)) return;
+        is_due_ = true;
+        if (pools_) pool(siblings);
+        window.advertised = queueing_s_;
+    }
+
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
+        now_ = event.now;
+        const double before = window.cwnd_pkts;
+        if (event.kind == CongestionKind::Timeout) {
+            if (!is_silent_) wanted_pkts_ = std::max((is_starting_ ? before : wanted_pkts_) / 2, kLeastPkts);
+            is_silent_ = is_returning_ = true;
+            end_start();
+            window.ssthresh_pkts = wanted_pkts_;
+            if (event.why != nullptr) event.why->set(confluence_rules::kTimeout, {wanted_pkts_});
+        } else if (is_starting_) {
+            if (event.why != nullptr) event.why->set(confluence_rules::kStartLoss, {before});
+            end_start();
+            wanted_pkts_ = std::max(before / 2, kLeastPkts);
+            window.cwnd_pkts = window.ssthresh_pkts = wanted_pkts_;
+        } else {
+            if (event.why != nullptr) event.why->set(confluence_rules::kLossSeen, {before});
+            window.ssthresh_pkts = before;
+        }
+    }
+
+    void epoch_sample(EpochSample& sample) const {
+        if (reads_mean_) sample.least_rtt_s = std::max(sample.rtt_s, sample.min_rtt_s);
+    }
+
+    void observe(const EpochSample& sample, std::span<float> record) {
+        const double base_s = sample.min_rtt_s;
+        const bool has_queue = sample.least_rtt_s > base_s && base_s > 0;
+        const double queue = has_queue ? sample.least_rtt_s / base_s - 1 : 0;
+        const double queue_change = base_s > 0 && !std::isnan(sample.rtt_change_s) ? sample.rtt_change_s / base_s : 0;
+        queue_ = queue;
+        queueing_s_ = has_queue ? sample.least_rtt_s - base_s : 0;
+        highest_rtt_s_.add(static_cast<std::uint32_t>(now_.value / 1'000'000), sample.least_rtt_s);
+        const double span_s = std::max(highest_rtt_s_.value(), sample.least_rtt_s) - base_s;
+        const double gain = sample.is_new ? 1 : kSlowGain;
+        slow_queue_ += gain * (queue - slow_queue_);
+        queue_swing_ += kSlowGain * (std::abs(queue - slow_queue_) - queue_swing_);
+        follow(std::clamp(queue_change, -1.0, 1.0));
+        slow_loss_ += gain * (sample.loss_ratio - slow_loss_);
+        loss_ratio_ = sample.loss_ratio;
+        const double window = std::max(sample.cwnd_pkts, 1.0);
+        max_rate_pps_ = sample.reference_pps;
+
+        record[0] = scaled(queue);
+        record[1] = scaled_change(queue_change);
+        record[2] = span_s > 0 ? static_cast<float>(std::clamp(queueing_s_ / span_s, 0.0, 1.0)) : 0;
+        record[3] = scaled(span_s / base_s);
+        record[4] = scaled(slow_queue_);
+        record[5] = scaled(queue_swing_);
+        record[6] = static_cast<float>(grip());
+        record[7] = scaled(sample.rtt_dev_s / base_s);
+        record[8] = root(sample.loss_ratio);
+        record[9] = root(slow_loss_);
+        record[10] = epoch_pkts_ > 0 ? root(epoch_marked_ / epoch_pkts_) : 0;
+        record[11] = static_cast<float>(std::min(sample.delivered_pps / sample.reference_pps, 1.0));
+        record[12] = sample.delivered_pps > 0 && sample.sent_pps > 0
+                         ? scaled_change(natural_log(sample.sent_pps / sample.delivered_pps))
+                         : 0;
+        record[13] = log_ratio(window, sample.delivered_pps * base_s);
+        record[14] = log_ratio(window, sample.reference_pps * base_s);
+        record[15] = static_cast<float>(10 / (10 + window));
+        record[16] = static_cast<float>(last_exponent_);
+        record[17] = static_cast<float>(share_);
+        record[18] = static_cast<float>(together_);
+        record[19] = scaled_change(elsewhere_);
+        record[20] = scaled(others_queueing_s_ / base_s);
+        record[21] = scaled_change(others_rtt_);
+    }
+
+    // Who trains knows more than this, and pays by that.
+    double reward(std::span<const EpochSample> samples) const {
+        const EpochSample& own = samples.front();
+        const double rate = std::max(own.delivered_pps / own.reference_pps, 1e-3);
+        const double queue = std::max(own.least_rtt_s / own.min_rtt_s - 1, 0.0);
+        return natural_log(std::min(rate, 1.0)) - natural_log(1 + queue) / 2 - 5 * own.loss_ratio;
+    }
+
+    void on_action(Window& window, std::span<const float> action, const ActionMoment& moment) {
+        const double srtt_s = to_seconds(moment.srtt);
+        double exponent = kExponents[static_cast<std::size_t>(std::lround(action.front()))];
+        const RuleInfo* rule = &confluence_rules::kChoice;
+        const bool keeps = exponent == 0;
+        const bool probes = keeps && queue_ < kNoQueue;
+        const bool yields = keeps && !probes && slow_queue_ > kFilled && grip() < kNoGrip && elsewhere_ >= 0;
+        probes_ = probes ? probes_ + 1 : 0;
+        yields_ = yields ? yields_ + 1 : 0;
+        if (probes) {
+            exponent = std::min(kStep * probes_, kMostProbe);
+            rule = &confluence_rules::kProbe;
+        } else if (is_safe_ && yields) {
+            exponent = -std::min(kStep * yields_, kMostYield);
+            rule = &confluence_rules::kYield;
+        }
+        const double before = wanted_pkts_;
+        max_rate_pps_ = moment.reference_pps;
+        if (is_safe_ && epoch_pkts_ < kFewPkts) {
+            wanted_pkts_ = before + (loss_ratio_ > 0 ? 0 : 1);
+            last_exponent_ = 0;
+            if (moment.why != nullptr)
+                moment.why->set(confluence_rules::kFew, {epoch_pkts_, loss_ratio_, max_rate_pps_, srtt_s});
+        } else {
+            const double factor = exponential(exponent * kLn2);
+            wanted_pkts_ = before * factor;
+            last_exponent_ = exponent;
+            if (moment.why != nullptr) moment.why->set(*rule, {factor, max_rate_pps_, srtt_s});
+        }
+        exponents_ = {exponents_[1], last_exponent_};
+        wanted_pkts_ = std::clamp(wanted_pkts_, kLeastPkts, is_safe_ ? cap_pkts(max_rate_pps_, srtt_s) : kMostPkts);
+        // A timeout's single packet stands until something is heard.
+        if (moment.is_in_loss) is_returning_ = true;
+        settle(window, 0, srtt_s);
+        window.ssthresh_pkts = std::max(window.cwnd_pkts, is_returning_ ? wanted_pkts_ : kLeastPkts);
+        pace(window, srtt_s);
+        begin_epoch();
+    }
+
+private:
+    static constexpr double kLn2 = 0.693147180559945309417232121458;
+    static constexpr double kMostPkts = 1e6;  // without the cap
+
+    static float root(double share) { return static_cast<float>(std::sqrt(std::clamp(share, 0.0, 1.0))); }
+
+    static double log2_of(double ratio) { return natural_log(std::clamp(ratio, 1e-3, 1e3)) / kLn2; }
+
+    static float log_ratio(double window, double bdp_pkts) {
+        return bdp_pkts > 0 ? scaled_change(log2_of(window / bdp_pkts) / 4) : 1;
+    }
+
+    void begin_epoch() {
+        is_due_ = false;
+        begun_at_ = now_;
+        epoch_pkts_ = epoch_marked_ = 0;
+    }
+
+    void end_start() {
+        if (!is_starting_) return;
+        is_starting_ = false;
+        begin_epoch();
+    }
+
+    void grow(Window& window, const AckSample& ack) {
+        if (ack.begins_round) {
+            const double round_pkts = round_pkts_;
+            const Nanos least = round_least_;
+            round_pkts_ = 0;
+            round_least_ = kNever;
+            const double threshold = kQueueBegins * static_cast<double>(ack.min_rtt.value);
+            if (least != kNever && static_cast<double>(least.value) > threshold) {
+                end_start();
+                wanted_pkts_ =
+                    std::max(std::min(std::max(round_pkts, window.cwnd_pkts / 2), window.cwnd_pkts), kLeastPkts);
+                window.cwnd_pkts = window.ssthresh_pkts = wanted_pkts_;
+                if (ack.why != nullptr)
+                    ack.why->set(confluence_rules::kQueueBegins,
+                                 {round_pkts, to_seconds(least), to_seconds(ack.min_rtt)});
+                return;
+            }
+        }
+        round_pkts_ += ack.acked_pkts;
+        round_least_ = std::min(round_least_, ack.rtt);
+        if (ack.is_cwnd_limited) window.cwnd_pkts += ack.acked_pkts;
+        if (ack.why != nullptr) ack.why->set(confluence_rules::kGrow, {ack.acked_pkts});
+    }
+
+    // What the agent wants, as far as it may be.
+    void settle(Window& window, double acked_pkts, double srtt_s) {
+        const bool knows_rate = is_safe_ && max_rate_pps_ > 0 && srtt_s > 0;
+        const double most = knows_rate ? std::min(wanted_pkts_, cap_pkts(max_rate_pps_, srtt_s)) : wanted_pkts_;
+        if (is_returning_) {
+            window.cwnd_pkts = std::min(window.cwnd_pkts + acked_pkts, most);
+            if (window.cwnd_pkts >= most) is_returning_ = false;
+        } else {
+            window.cwnd_pkts = most;
+        }
+    }
+
+    void pace(Window& window, double srtt_s) const {
+        if (srtt_s > 0) window.pacing_pps = (is_starting_ ? kStartGain : kPacingGain) * window.cwnd_pkts / srtt_s;
+    }
+
+    // The queue changed so much over the epoch. What was done as it began shows in its end and in the next.
+    void follow(double queue_change) {
+        const double done = exponents_[0] + exponents_[1];
+        moved_ += kSlowGain * (done * done - moved_);
+        followed_ += kSlowGain * (done * queue_change - followed_);
+    }
+    // The RTT of one who fills a queue alone grows as the window does.
+    double grip() const {
+        constexpr double kHardlyMoved = 1e-4;
+        if (moved_ < kHardlyMoved) return 0;
+        return std::clamp(followed_ / (moved_ * kLn2 * (1 + slow_queue_)), -1.0, 1.0);
+    }
+
+    // What the siblings are to this one, as its epoch ends: how much of the connection it carries, and which of them
+    // have queues that move with its own, because they wait in the same one.
+    void pool(const Siblings& siblings) {
+        if (!siblings.has_others()) {
+            share_ = together_ = 1;
+            elsewhere_ = -1;
+            others_queueing_s_ = others_rtt_ = 0;
+            return;
+        }
+        const Sibling& own = siblings.own();
+        const double own_pps = own.rate_pps();
+        own_mean_ += kPoolGain * (queueing_s_ - own_mean_);
+        const double own_off = queueing_s_ - own_mean_;
+        own_variance_ += kPoolGain * (own_off * own_off - own_variance_);
+        double all_pps = own_pps, together_pps = own_pps, others_pps = 0, queueing = 0, rtt = 0;
+        for (std::size_t i = 0; i < siblings.all.size(); ++i) {
+            if (i == siblings.self) continue;
+            const Sibling& other = siblings.all[i];
+            const double pps = other.rate_pps();
+            all_pps += pps;
+            others_pps += pps;
+            queueing += pps * other.advertised;
+            rtt += pps * other.srtt_s;
+            if (i >= kPooled) continue;
+            Book& book = books_[i];
+            book.mean += kPoolGain * (other.advertised - book.mean);
+            const double off = other.advertised - book.mean;
+            book.variance += kPoolGain * (off * off - book.variance);
+            book.covariance += kPoolGain * (off * own_off - book.covariance);
+            const double scale = std::sqrt(book.variance * own_variance_);
+            if (scale > 0) together_pps += pps * std::clamp(book.covariance / scale, 0.0, 1.0);
+        }
+        share_ = std::clamp(own_pps / all_pps, 0.0, 1.0);
+        together_ = std::clamp(own_pps / together_pps, 0.0, 1.0);
+        elsewhere_ = log2_of(std::max(all_pps - together_pps, 0.0) / together_pps) / 4;
+        others_queueing_s_ = others_pps > 0 ? queueing / others_pps : 0;
+        others_rtt_ = others_pps > 0 && rtt > 0 ? log2_of(own.srtt_s * others_pps / rtt) / 4 : 0;
+    }
+
+    struct Book {
+        double mean = 0;
+        double variance = 0;
+        double covariance = 0;
+    };
+
+    EpochPlan plan_;
+    bool reads_mean_;
+    bool pools_;
+    bool is_safe_;
+    bool is_starting_ = true;
+    bool is_due_ = false;
+    bool is_returning_ = false;  // from a timeout
+    bool is_silent_ = false;     // since one
+    double wanted_pkts_ = kLeastPkts;
+    double max_rate_pps_ = 0;
+    double last_exponent_ = 0;
+    Nanos now_{};
+    Nanos begun_at_{};
+    double epoch_pkts_ = 0;
+    double epoch_marked_ = 0;
+    double round_pkts_ = 0;
+    Nanos round_least_ = kNever;
+    double loss_ratio_ = 0;
+    double probes_ = 0;  // in a row
+    double yields_ = 0;
+    double queue_ = 0;  // of the last epoch
+    double queueing_s_ = 0;
+    double slow_queue_ = 0;
+    double slow_loss_ = 0;
+    double queue_swing_ = 0;
+    std::array<double, 2> exponents_{};  // of the last two actions
+    double moved_ = 0;                   // mean square of what they did, and of that times what the queue did
+    double followed_ = 0;
+    WindowedMax highest_rtt_s_{0};
+    double share_ = 1;
+    double together_ = 1;
+    double elsewhere_ = -1;
+    double others_queueing_s_ = 0;
+    double others_rtt_ = 0;
+    double own_mean_ = 0;
+    double own_variance_ = 0;
+    std::array<Book, kPooled> books_{};
+};
+static_assert(CongestionController<Confluence> && ChoosesEpochs<Confluence>);
+
+}  // namespace subflow
