@@ -143,14 +143,16 @@ void use_grants(Scenario& s, std::size_t link, std::int64_t period_ns, std::int6
 }
 
 void use_access(Scenario& s, std::size_t link, std::uint32_t medium, AccessKind kind, std::uint32_t aggregation,
-                std::int64_t airtime_ns, std::int64_t overhead_ns, std::uint32_t window_min, std::uint32_t window_max) {
+                std::int64_t airtime_ns, std::int64_t overhead_ns, std::uint32_t window_min, std::uint32_t window_max,
+                std::uint32_t group) {
     s.links.at(link).access = AccessOptions{.medium = medium,
                                             .kind = kind,
                                             .aggregation = aggregation,
                                             .airtime = Nanos(airtime_ns),
                                             .overhead = Nanos(overhead_ns),
                                             .window_min = window_min,
-                                            .window_max = window_max};
+                                            .window_max = window_max,
+                                            .group = group};
 }
 
 Spans outages(const std::string& name, std::uint64_t seed, std::int64_t mean_up_ns, std::int64_t mean_down_ns,
@@ -379,7 +381,7 @@ void bind_scenario(nb::module_& m) {
         .def("use_pauses", &use_pauses, "link"_a, "pauses"_a, "Times from and to, in order and apart from each other.")
         .def("use_grants", &use_grants, "link"_a, "period_ns"_a, "jitter_ns"_a)
         .def("use_access", &use_access, "link"_a, "medium"_a, "kind"_a, "aggregation"_a, "airtime_ns"_a,
-             "overhead_ns"_a, "window_min"_a, "window_max"_a)
+             "overhead_ns"_a, "window_min"_a, "window_max"_a, "group"_a = 0)
         .def("add_flow", &add_flow, "name"_a, "kind"_a, "paths"_a, "controller"_a, "controller_options"_a,
              "scheduler"_a, "scheduler_options"_a, "start_ns"_a, "stop_ns"_a.none(), "size_bytes"_a.none(),
              "recv_buffer_bytes"_a.none(), "send_buffer_bytes"_a.none(), "backups"_a, "lifetime_ns"_a.none(),

@@ -418,14 +418,36 @@ Nanos Link::access(Nanos now) {
 }
 
 Nanos Link::access_time() const {
+    if (waiting_pkts() == 0) return Nanos(0);
+    const auto [count, each_ns] = expected_access();
+    return features_->station->options.overhead + Nanos(static_cast<std::int64_t>(count * each_ns));
+}
+
+std::pair<double, double> Link::expected_access() const {
     const MediumPlace& own = *features_->station;
-    const std::int64_t waiting = waiting_pkts();
-    if (waiting == 0) return Nanos(0);
-    const double each =
-        static_cast<double>(features_->waiting_bytes().value) / static_cast<double>(waiting) * nanos_per_byte_;
-    const auto count = static_cast<double>(std::min<std::int64_t>(waiting, own.options.aggregation));
-    const double most = each * std::floor(static_cast<double>(own.options.airtime.value) / each + 1);
-    return own.options.overhead + Nanos(static_cast<std::int64_t>(std::min(count * each, most)));
+    const auto waiting = static_cast<double>(waiting_pkts());
+    const double each_ns = static_cast<double>(features_->waiting_bytes().value) / waiting * nanos_per_byte_;
+    const double most = std::floor(static_cast<double>(own.options.airtime.value) / each_ns + 1);
+    return {std::min({waiting, static_cast<double>(own.options.aggregation), most}), each_ns};
+}
+
+Nanos Link::begin_access(Nanos now) {
+    MediumPlace& own = *features_->station;
+    own.began = now;
+    own.announced = static_cast<std::uint32_t>(expected_access().first);
+    return access_time();
+}
+
+void Link::end_access(Nanos now) {
+    count_waiting(now);
+    settle(now);
+    const MediumPlace& own = *features_->station;
+    for (std::uint32_t i = 0; i < own.announced && waiting_pkts() != 0; ++i) {
+        const std::optional<Waiting> next = take_waiting(now);
+        if (!next) break;
+        enter(*next, now, now, now);
+        stats_.busy += i == 0 ? now - own.began : Nanos(0);
+    }
 }
 
 void Link::give_up_access(Nanos now) {

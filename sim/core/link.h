@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "boxed.h"
 #include "check.h"
@@ -151,6 +152,9 @@ public:
     // How long it would take, about, if its packets were of one size; and gives them up.
     Nanos access_time() const;
     void give_up_access(Nanos now);
+    // Where some are hidden: an access begins, and says how long it takes; and what it sends was heard.
+    Nanos begin_access(Nanos now);
+    void end_access(Nanos now);
 
     // Hands over, to on_drop(packet), what serve() or an accepting offer() dropped. The stats have it already.
     template <class OnDrop>
@@ -365,6 +369,8 @@ private:
     void transmit(const Waiting& next, Nanos now);
     void enter(const Waiting& next, Nanos start, Nanos departure, Nanos now);
     Nanos departure_of(Bytes size, Nanos start, Nanos since, Nanos now);
+    // Of an access that would begin now: how many packets, and for how long each, in ns.
+    std::pair<double, double> expected_access() const;
     std::optional<Waiting> take_waiting(Nanos now);
     void start_service(Nanos now);
     void count_waiting(Nanos now);

@@ -34,6 +34,8 @@ struct MediumPlace {
     AccessOptions options;
     std::uint32_t number = 0;
     Nanos access_at = kNever;
+    Nanos began{};                  // of an access whose end tells whether it was heard
+    std::uint32_t announced = 0;    // packets of it
     std::vector<Waiting> together;  // scratch space of one access
 
     std::size_t heap_bytes() const { return heap_bytes_of(together); }

@@ -272,6 +272,7 @@ private:
     void join_media();
     void attend_medium(std::uint32_t link);
     void access_medium(std::uint32_t link);
+    void end_hidden(Medium& medium);
     void on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at);
     void on_ack(const Packet& packet, Subflow& s, Connection& c);
     void take_data(Connection& c, std::uint32_t ordinal, std::uint32_t data_seq, Nanos at);

@@ -38,9 +38,14 @@ void Network::attend_medium(std::uint32_t link_index) {
 void Network::access_medium(std::uint32_t link_index) {
     Medium& medium = media_[links_[link_index].station()->options.medium];
     if (links_[link_index].station()->access_at > now_) return;
+    if (medium.has_hidden()) end_hidden(medium);
     const std::vector<std::uint32_t> senders = medium.senders(now_);
-    if (senders.empty()) return;
-    if (senders.size() == 1) {
+    if (medium.has_hidden()) {
+        for (const std::uint32_t sender : senders)
+            medium.begin(sender, now_, now_ + links_[medium.link_of(sender)].begin_access(now_));
+    } else if (senders.empty()) {
+        return;
+    } else if (senders.size() == 1) {
         const Nanos end = links_[medium.link_of(senders[0])].access(now_);
         medium.on_sent(senders[0], now_, end);
     } else {
@@ -56,6 +61,18 @@ void Network::access_medium(std::uint32_t link_index) {
         if (other == link_index) continue;
         links_[other].take_dropped([this](const Packet& p) { on_dropped(p, now_); });
         events_.schedule(link_source(other), links_[other].next_event());
+    }
+}
+
+// What ends now where some are hidden: who begins in the same instant does not meet it any more.
+void Network::end_hidden(Medium& medium) {
+    for (std::uint32_t station = 0; station < medium.station_count(); ++station) {
+        if (!medium.is_sending(station) || medium.access_at(station) > now_) continue;
+        const std::uint32_t sender = medium.link_of(station);
+        const Medium::Outcome outcome = medium.end(station);
+        if (outcome == Medium::Outcome::Sent) links_[sender].end_access(now_);
+        if (outcome == Medium::Outcome::GivenUp) links_[sender].give_up_access(now_);
+        attend_medium(sender);
     }
 }
 

@@ -90,6 +90,8 @@ def _problems_of_access(
         yield ("access",), f"the link has {what}, and a station has a rate", "a link with a rate"
     if table["window_min"] > table["window_max"]:
         yield ("access", "window_min"), "larger than window_max", "at most window_max"
+    if table["kind"] == "cell" and table["group"] is not None:
+        yield ("access", "group"), "who is asked one after the other need not hear each other", 'kind = "wifi"'
     for other in ("bucket", "grants"):
         if other in values:
             yield ("access",), f"the link has {other}, but its medium says when it sends", f"one of access and {other}"

@@ -406,6 +406,12 @@ ACCESS_TABLE: tuple[Param, ...] = (
         minimum=0,
         maximum=32_767,
     ),
+    Param(
+        "group",
+        Dimension.NAME,
+        "Stations of different groups are hidden from each other: they do not wait for one another, and what overlaps "
+        "is lost. Left out: it hears all, and all hear it, as an access point.",
+    ),
 )
 """The keys of `access`."""
 

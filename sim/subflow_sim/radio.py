@@ -39,6 +39,7 @@ class Radio:
     duration_ns: int
     seed: int
     _media: dict[tuple[str, str], int] = field(default_factory=dict)
+    _groups: dict[str, int] = field(default_factory=dict)
     _changes: list[_Change] = field(default_factory=list)
 
     def add(self, index: int, name: str, side: LinkDirection) -> None:
@@ -59,6 +60,7 @@ class Radio:
                 overhead_ns=nanos(access.overhead_s),
                 window_min=access.window_min,
                 window_max=access.window_max,
+                group=0 if access.group is None else self._groups.setdefault(access.group, len(self._groups) + 1),
             )
         pauses: list[_Span] = []
         if side.outages is not None:

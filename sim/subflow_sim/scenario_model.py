@@ -236,6 +236,7 @@ class Access:
         overhead_s: time that an access takes beside its packets.
         window_min: slots of the smallest contention window, less one.
         window_max: of the largest.
+        group: of stations that hear each other; None: it hears all, and all hear it.
     """
 
     medium: str
@@ -245,6 +246,7 @@ class Access:
     overhead_s: float = 0.0
     window_min: int = 15
     window_max: int = 1023
+    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -147,6 +147,8 @@ def test_links_that_name_a_medium_share_it():
         (["links.l.access.medium=x", "links.l.outages={ up = '1s', down = '1s', queue = 'kept' }"], 'allowed: "lost"'),
         (["links.l.access.medium=x", "links.l.handover.gap=1ms"], "which has no gaps"),
         (["links.l.access.medium=x y"], "not a name"),
+        (["links.l.access={ medium = 'x', kind = 'cell', group = 'a' }"], "need not hear each other"),
+        (["links.l.access={ medium = 'x', group = 'a b' }"], "not a name"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_told_with_key_and_what_is_allowed(overrides, message):
@@ -184,6 +186,31 @@ def test_a_hand_over_to_a_longer_delay_makes_bbr_drop_packets_as_the_scenario_sa
     assert alike["links"][0]["drops_queue"] == 0
     cubic = starlink("flows.download.controller=cubic")
     assert cubic["flows"][0]["goodput_bps"] < changing["flows"][0]["goodput_bps"] / 2
+
+
+def test_stations_of_different_groups_do_not_hear_each_other():
+    """With windows that stay, a frame of time T is heard with probability E[(I - T)+] / E[I + T] of idle times I."""
+    text = LINK.replace("[flows.f]", '[links.m]\nends = ["a", "b"]\nrate = "10Mbit/s"\nqueue = "100pkt"\n[flows.f]')
+    text = text.replace('"8Mbit/s"', '"12Mbit/s"\npaths = [["l"]]')
+    text += '[flows.g]\nkind = "cbr"\nfrom = "a"\nto = "b"\nrate = "12Mbit/s"\npaths = [["m"]]\n'
+
+    def packets_per_s(*groups: str) -> list[float]:
+        windows = "overhead = '100us', window_min = 1023, window_max = 1023"
+        overrides = [
+            f"links.{link}.access={{ medium = 'hall', group = '{group}', {windows} }}"
+            for link, group in zip("lm", groups, strict=True)
+        ]
+        simulation = Simulation(parse_scenario(text, overrides=overrides))
+        simulation.run_until(20.0)
+        simulation.check_invariants()
+        return [flow["goodput_bps"] / 8 / 1472 for flow in simulation.summary()["flows"]]
+
+    frame_s = 100e-6 + 12_000 / 10e6
+    idle_s = [34e-6 + slots * 9e-6 for slots in range(1024)]
+    cycle_s = sum(idle_s) / 1024 + frame_s
+    heard = sum(max(idle - frame_s, 0.0) for idle in idle_s) / 1024 / cycle_s
+    assert packets_per_s("east", "west") == pytest.approx([heard / cycle_s] * 2, rel=0.05)
+    assert min(packets_per_s("east", "east")) > 1.2 * heard / cycle_s
 
 
 def test_who_sends_for_as_long_as_others_is_not_slowed_down_by_them():

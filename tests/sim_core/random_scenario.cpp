@@ -331,6 +331,8 @@ AccessOptions random_access(Draws& draw) {
     access.overhead = Nanos(draw.between(0, 300'000));
     access.window_min = static_cast<std::uint32_t>(draw.between(0, 31));
     access.window_max = access.window_min + static_cast<std::uint32_t>(draw.between(0, 1023));
+    // Who is hidden from whom does not take a draw of its own, so that what follows stays.
+    if (access.kind == AccessKind::Contention) access.group = access.aggregation % 3;
     return access;
 }
 

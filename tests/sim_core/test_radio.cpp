@@ -164,6 +164,63 @@ TEST(Medium, CollidesAsOftenAsBianchiSays) {
     }
 }
 
+// Two stations that do not hear each other and always have something to send, with windows that stay: each goes on by
+// itself, idle for a DIFS and 0 to w slots, then sending. What it sends is heard if the other is idle at its beginning
+// and stays so: by renewal theory with probability E[(I - T)+] / E[I + T] of idle times I and sending times T.
+TEST(Medium, StationsThatDoNotHearEachOtherLoseWhatOverlaps) {
+    for (const std::uint32_t window : {127u, 255u, 1023u}) {
+        const AccessOptions access{.overhead = 100_us, .window_min = window, .window_max = window};
+        Scenario scenario = saturated({54, 54}, access);
+        scenario.links[0].access->group = 1;
+        scenario.links[1].access->group = 2;
+        Network network(scenario, 1);
+        network.run_until(scenario.duration);
+        const double sending = 100e-6 + 1500 * 8 / 54e6;
+        double idle = 0;
+        double beyond = 0;
+        for (std::uint32_t slots = 0; slots <= window; ++slots) {
+            const double each = to_seconds(kDifs) + slots * to_seconds(kSlot);
+            idle += each / (window + 1);
+            beyond += std::max(each - sending, 0.0) / (window + 1);
+        }
+        const double heard = beyond / (idle + sending);
+        const Medium& medium = network.media().front();
+        const auto attempts = static_cast<double>(medium.attempts());
+        EXPECT_NEAR(attempts, 2 * 20 / (idle + sending), 0.02 * attempts) << window;
+        // What collides does so in pairs or longer rows: six standard errors of half as many draws
+        const double error = std::sqrt(heard * (1 - heard) / (attempts / 2));
+        EXPECT_NEAR(1 - static_cast<double>(medium.collided_attempts()) / attempts, heard, 6 * error + 0.005) << window;
+    }
+}
+
+TEST(Medium, WhoHearsAllIsNeverMetByThoseWhoAreHiddenFromEachOther) {
+    // A third station between the two, as an access point: both wait for it, and it waits for both. What it loses, it
+    // loses in the slot in which it begins with one of them, as often as Bianchi says or less.
+    AccessOptions access{.overhead = 100_us, .window_min = 31, .window_max = 1023};
+    Scenario scenario = saturated({54, 54, 54}, access);
+    Network together(scenario, 1);
+    together.run_until(scenario.duration);
+    scenario.links[0].access->group = 1;
+    scenario.links[1].access->group = 2;
+    Network network(scenario, 1);
+    network.run_until(scenario.duration);
+    const auto collided = [](const Network& of) {
+        const Medium& medium = of.media().front();
+        return static_cast<double>(medium.collided_attempts()) / static_cast<double>(medium.attempts());
+    };
+    EXPECT_GT(collided(network), 2 * collided(together));
+    const auto sent = [&](std::size_t link) { return static_cast<double>(network.links()[link].stats().packets_out); };
+    EXPECT_GT(sent(2), 2 * sent(0));
+    EXPECT_NEAR(sent(0), sent(1), 0.25 * sent(0));
+
+    // One group of them all is as none.
+    for (std::size_t i = 0; i < 3; ++i) scenario.links[i].access->group = 7;
+    Network grouped(scenario, 1);
+    grouped.run_until(scenario.duration);
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_EQ(grouped.links()[i].stats().packets_out, together.links()[i].stats().packets_out);
+}
+
 TEST(Medium, ASlowStationMakesAFastOneSlow) {
     // Heusse et al. 2003, "Performance anomaly of 802.11b": whoever gets the medium sends one packet, so that all have
     // the throughput of packets that take turns, of a slow and a fast one.

@@ -9,7 +9,10 @@ from dataclasses import fields, is_dataclass
 from subflow_sim.scenario_model import DelayTrace, DeliveryTrace, Node, PolicyFile, Scenario, ScriptFile
 
 # What there was not always: where it is left out, a scenario has the hash that it had before.
-_LATER = ("script", "delay_trace", "jitter", "bucket", "retransmission", "outages", "handover", "grants", "access")
+_LATER = (
+    *("script", "delay_trace", "jitter", "bucket", "retransmission", "outages", "handover", "grants", "access"),
+    "group",
+)
 # Titles and drawings say nothing about a run; the seed has a place of its own, and the scripts that run are with their
 # flows.
 _UNHEEDED = ("name", "seed", "notes", "training", "format", "scripts")

@@ -160,6 +160,7 @@ def test_the_form_of_a_link_has_the_options_of_its_queue(tmp_path) -> None:
         "access.overhead": ("", "100us"),
         "access.window_min": ("", "15"),
         "access.window_max": ("", "1023"),
+        "access.group": ("", ""),
     }
     # Another discipline leaves the option that is not its own, so that it can be removed.
     doc.set_value("links.l.queue.discipline", "red")
