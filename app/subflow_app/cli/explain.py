@@ -40,7 +40,8 @@ def explain(
 
     Of a run that did not keep its decisions (`subflow run --decisions`), and wherever a script decides, they are found
     by simulating it again, which is said on stderr, and as `is_resimulated` and `notice` in the JSON document. With
-    --agent it tells what a learning agent saw, did and earned; every run keeps that.
+    --agent it tells what a learning agent saw, did and earned, and what it would have done had a number been what it
+    mostly is; every run keeps that.
     """
     from subflow_app.core.explanations import explanation_document, explanation_lines
     from subflow_app.core.learning.agent_explanations import (
@@ -50,6 +51,7 @@ def explain(
         agent_decisions_around,
         agent_lines,
     )
+    from subflow_app.core.learning.agent_reasons import reason_lines, reasons_document, stored_reasons
     from subflow_app.core.replay.explained import explained
     from subflow_app.core.settings import load_settings
 
@@ -64,8 +66,11 @@ def explain(
             steps, later_steps = agent_decisions_around(store, number, owner, at_s, **counts)
             owner = steps[0].agent.name
             count = len(steps)
-            documents = [agent_decision_document(step) for step in (*steps, *later_steps)]
-            texts = [agent_decision_lines(step) for step in (*steps, *later_steps)]
+            documents, texts = [], []
+            for step in (*steps, *later_steps):
+                found_reasons = stored_reasons(store, number, step)
+                documents.append(agent_decision_document(step) | {"reasons": reasons_document(found_reasons)})
+                texts.append(agent_decision_lines(step) + reason_lines(step, found_reasons))
         elif owner is None:
             raise InputError("whose decision? give a subflow (download/1), a flow (download), or --agent")
         else:
@@ -79,8 +84,11 @@ def explain(
                 documents.append(explanation_document(told, worked))
                 texts.append(explanation_lines(told, worked))
                 if behind is not None:
-                    documents[-1]["agent"] = agent_decision_document(behind)
-                    texts[-1] += agent_lines(behind)
+                    found_reasons = stored_reasons(store, number, behind)
+                    documents[-1]["agent"] = agent_decision_document(behind) | {
+                        "reasons": reasons_document(found_reasons)
+                    }
+                    texts[-1] += agent_lines(behind) + reason_lines(behind, found_reasons)
     if notice:
         print_note(notice)
     if as_json:

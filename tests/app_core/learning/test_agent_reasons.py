@@ -1,0 +1,88 @@
+"""Why an agent did what it did: what it would have done with a number at its median."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.helpers.fake_runs import LEARNING
+from tests.helpers.fake_simulation import FakeSimulation
+
+from subflow_app.core.learning.agent_explanations import agent_decisions_around, stored_agent_steps
+from subflow_app.core.learning.agent_reasons import reason_lines, reasons, reasons_document, stored_reasons
+from subflow_app.core.running.runs import RunJob
+from subflow_sim.agent_steps import AgentDecision
+from subflow_store import Store, open_store
+
+
+class ByTheFirst:
+    """Increases where the first number of the latest record is above 5, else keeps; never heeds the second."""
+
+    def act_many(
+        self, rows: NDArray[np.float32], acting: NDArray[np.bool_], mask: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        return 1 + (rows[:, :, :1] > 5).astype(np.float32), np.zeros(len(rows), np.float32)
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    with open_store(":memory:") as opened:
+        yield opened
+
+
+def decision(store: Store, at_s: float) -> tuple[int, AgentDecision]:
+    result = RunJob(LEARNING, "", simulation_maker=lambda s, seed, dt: FakeSimulation(s), store=store).run()
+    assert result.run_id is not None
+    (told,), _ = agent_decisions_around(store, result.run_id, "probe/1", at_s)
+    return result.run_id, told
+
+
+def test_the_number_that_moved_the_action_is_told_with_what_its_median_would_have_led_to(store: Store) -> None:
+    run_id, told = decision(store, 4.5)
+    steps = stored_agent_steps(store, run_id, "probe/1")
+    (row,) = told.subflows
+    assert row.observation[:2] == (4.0, 4.25)
+
+    found = reasons(steps, told, ByTheFirst())
+    median = float(np.median(steps.observation[:, 0]))
+    assert median == 5.5
+    (reason,) = found["probe/1"]
+    assert (reason.feature, reason.value, reason.usual) == ("goodput", 4.0, median)
+    assert reason.otherwise == (2.0,)
+    assert reason.change == 1.0
+    (line,) = reason_lines(told, found)
+    assert line == f"  why      probe/1: goodput was 4; at its median, {median:.3g}, it would have been increase"
+    assert reasons_document(found)["probe/1"][0]["feature"] == "goodput"
+
+
+def test_a_decision_that_no_number_moved_by_itself_says_so(store: Store) -> None:
+    run_id, told = decision(store, 4.5)
+
+    class Keeps(ByTheFirst):
+        def act_many(
+            self, rows: NDArray[np.float32], acting: NDArray[np.bool_], mask: NDArray[np.bool_]
+        ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+            return np.ones_like(rows[:, :, :1]), np.zeros(len(rows), np.float32)
+
+    found = reasons(stored_agent_steps(store, run_id, "probe/1"), told, Keeps())
+    assert found == {"probe/1": []}
+    assert "no number by itself" in reason_lines(told, found)[0]
+
+
+def test_another_policy_of_that_name_or_none_is_no_reason(store: Store) -> None:
+    run_id, told = decision(store, 4.5)
+
+    class Raises(ByTheFirst):
+        def act_many(
+            self, rows: NDArray[np.float32], acting: NDArray[np.bool_], mask: NDArray[np.bool_]
+        ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+            return np.full_like(rows[:, :, :1], 2), np.zeros(len(rows), np.float32)
+
+    with pytest.raises(ValueError, match="explorer is another one than that which decided"):
+        reasons(stored_agent_steps(store, run_id, "probe/1"), told, Raises())
+    found = stored_reasons(store, run_id, told)  # nobody has a policy "explorer"
+    assert isinstance(found, str)
+    assert "there is no policy of that name" in reason_lines(told, found)[0]
+    assert reasons_document(found).keys() == {"not_known"}
