@@ -49,10 +49,10 @@ RunEnd Simulation::run_until(Nanos until, std::int64_t max_events) {
 
 std::string Simulation::describe(const ScriptFailure& failure) const {
     std::string text = "script '" + failure.program + "'";
-    if (failure.line != 0) text += ", line " + std::to_string(failure.line);
+    if (failure.line != 0) text.append(", line ").append(std::to_string(failure.line));
     if (const auto owner = network_.owner_of_script(failure.script)) {
-        text += ", " + scenario_->flows[owner->flow].name;
-        if (owner->subflow) text += "/" + std::to_string(*owner->subflow + 1);
+        text.append(", ").append(scenario_->flows[owner->flow].name);
+        if (owner->subflow) text.append("/").append(std::to_string(*owner->subflow + 1));
     }
     char seconds[32];
     const auto end =

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -168,7 +169,8 @@ ScriptProgram random_program(subflow::Draws& draws) {
     const auto cell = [&] { return static_cast<std::uint8_t>(draws.below(kCells - 2)); };
     begin(program, ScriptHook::Ack);
     const std::uint32_t length = 5 + draws.below(30);
-    std::optional<std::size_t> loop;
+    constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();
+    std::size_t loop = kNone;  // where one begins
     for (std::uint32_t i = 0; i < length; ++i) {
         switch (draws.below(8)) {
             case 0:
@@ -181,14 +183,14 @@ ScriptProgram random_program(subflow::Draws& draws) {
                 put(program, Op::JumpUnlessLess, 0, cell(), cell(), -1);  // filled in below
                 break;
             case 3:
-                if (!loop) {
+                if (loop == kNone) {
                     loop = program.code.size();
                     put(program, Op::ForEach, 0, 0, 0, -1);
                 } else {
                     put(program, Op::ItemReal, cell(), 0, 0, place_of("sibling", "cwnd"));
-                    put(program, Op::Next, 0, 0, 0, static_cast<std::int32_t>(*loop) + 1);
-                    program.code[*loop].value = static_cast<std::int32_t>(program.code.size());
-                    loop.reset();
+                    put(program, Op::Next, 0, 0, 0, static_cast<std::int32_t>(loop) + 1);
+                    program.code[loop].value = static_cast<std::int32_t>(program.code.size());
+                    loop = kNone;
                 }
                 break;
             default:
@@ -196,7 +198,7 @@ ScriptProgram random_program(subflow::Draws& draws) {
                     cell());
         }
     }
-    if (loop) program.code[*loop] = {Op::Move, 4, 5, 0, 0};
+    if (loop != kNone) program.code[loop] = {Op::Move, 4, 5, 0, 0};
     put(program, Op::Return);
     const auto end = static_cast<std::int32_t>(program.code.size()) - 1;
     for (std::int32_t at = 0; at < end; ++at) {
