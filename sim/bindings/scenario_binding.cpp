@@ -97,13 +97,14 @@ std::vector<std::uint32_t> numbers_of(const nb::bytes& packed) {
 }
 
 void use_dual_pi2(Scenario& s, std::size_t link, std::int64_t target_ns, std::int64_t update_ns, double alpha_hz,
-                  double beta_hz, double coupling, std::int64_t step_ns) {
+                  double beta_hz, double coupling, std::int64_t step_ns, std::int64_t ramp_ns) {
     s.links.at(link).discipline = DualPi2Options{.target = Nanos(target_ns),
                                                  .update = Nanos(update_ns),
                                                  .alpha_hz = alpha_hz,
                                                  .beta_hz = beta_hz,
                                                  .coupling = coupling,
-                                                 .step = Nanos(step_ns)};
+                                                 .step = Nanos(step_ns),
+                                                 .ramp = Nanos(ramp_ns)};
 }
 
 void use_trace(Scenario& s, std::size_t link, const nb::bytes& opportunities_ms) {
@@ -366,7 +367,7 @@ void bind_scenario(nb::module_& m) {
         .def("use_fq_codel", &use_fq_codel, "link"_a, "target_ns"_a, "interval_ns"_a, "quantum_bytes"_a, "flows"_a,
              "marks"_a = false, "ce_threshold_ns"_a.none() = nb::none())
         .def("use_dual_pi2", &use_dual_pi2, "link"_a, "target_ns"_a, "update_ns"_a, "alpha_hz"_a, "beta_hz"_a,
-             "coupling"_a, "step_ns"_a)
+             "coupling"_a, "step_ns"_a, "ramp_ns"_a)
         .def("add_drop", &add_drop, "link"_a, "subflow"_a, "number"_a, "after_ns"_a,
              "Lose a packet of a subflow, which counts among all of the scenario: the number-th, from 1, that gets "
              "there.")

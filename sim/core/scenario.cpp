@@ -69,6 +69,7 @@ void check_discipline(const Discipline& discipline, const std::string& where) {
     if (const auto* dual = std::get_if<DualPi2Options>(&discipline)) {
         const auto is_positive = [](Nanos time) { return time > Nanos(0) && is_time(time); };
         require(is_positive(dual->target) && is_positive(dual->step), where + ": DualPI2's target and step are times");
+        require(dual->ramp >= Nanos(0) && is_time(dual->ramp), where + ": DualPI2's ramp is a time, or nil");
         // Each update is work, also while nothing comes.
         require(dual->update >= Nanos(100'000) && is_time(dual->update),
                 where + ": DualPI2's update is 0.1 ms or more");

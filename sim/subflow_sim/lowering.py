@@ -260,6 +260,7 @@ def _use_discipline(core: _core.Scenario, link: int, queue: QueueSpec) -> None:
                 beta_hz=options["beta"],
                 coupling=options["coupling"],
                 step_ns=nanos(options["step"]),
+                ramp_ns=nanos(options["ramp"]),
             )
 
 

@@ -154,6 +154,16 @@ QUEUE_TABLE: tuple[Param, ...] = (
         applies_to=("dualpi2",),
     ),
     Param(
+        "ramp",
+        Dimension.TIME,
+        "So much beyond the step a packet is marked for certain, and until then the more likely the longer it has "
+        "waited. 0 is the step of Linux; step = 0.8 ms and ramp = 0.4 ms are those of RFC 9332.",
+        default=0.0,
+        minimum=0.0,
+        maximum=100.0,
+        applies_to=("dualpi2",),
+    ),
+    Param(
         "coupling",
         Dimension.NUMBER,
         "Factor k: the L4S queue marks k times the square root of what the classic queue marks or drops. 2 gives "

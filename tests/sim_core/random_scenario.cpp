@@ -267,7 +267,10 @@ void add_random_marks(Scenario& scenario, Draws& draw) {
             link.discipline = DualPi2Options{.target = Nanos(draw.between(1'000'000, 50'000'000)),
                                              .update = Nanos(draw.between(1'000'000, 50'000'000)),
                                              .coupling = draw.scale(1, 4),
-                                             .step = Nanos(draw.between(100'000, 10'000'000))};
+                                             .step = Nanos(draw.between(100'000, 10'000'000)),
+                                             .ramp = Nanos(draw.between(-5'000'000, 5'000'000))};
+        // Half of them have a step.
+        if (auto* dual = std::get_if<DualPi2Options>(&link.discipline)) dual->ramp = std::max(dual->ramp, Nanos(0));
         if (auto* red = std::get_if<RedOptions>(&link.discipline)) red->marks = draw.chance(0.6);
         if (auto* codel = std::get_if<CodelOptions>(&link.discipline)) set(*codel);
         if (auto* fq = std::get_if<FqCodelOptions>(&link.discipline)) set(fq->codel);

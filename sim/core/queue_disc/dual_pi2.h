@@ -14,7 +14,7 @@
 
 namespace subflow {
 
-// The defaults are those of RFC 9332 appendix A.1, with the step of its section 2.5.1.1 in place of a ramp.
+// The defaults are those of RFC 9332 appendix A.1, with a step as in Linux in place of its ramp from 0.8 to 1.2 ms.
 struct DualPi2Options {
     Nanos target{15'000'000};  // delay of the classic queue
     Nanos update{16'000'000};  // how often the probability changes
@@ -22,6 +22,7 @@ struct DualPi2Options {
     double beta_hz = 3.2;      // and for one that changes
     double coupling = 2;       // k: marks of the L queue for each square root of one of the classic queue
     Nanos step{1'000'000};     // what has waited longer in the L queue is marked
+    Nanos ramp{};              // so much later for certain, and more likely the later until then ("range")
 };
 
 // Source: RFC 9332 appendix A, whose names stand in quotes; the scheduler is a weighted round robin as in Linux
@@ -76,6 +77,12 @@ public:
     double base_probability() const { return base_; }
     double classic_probability() const { return std::min(base_ * base_, most_classic()); }
     double coupled_probability() const { return std::min(options_.coupling * base_, 1.0); }
+    // "laqm": of a packet that has waited so long in the L queue, whatever the classic queue is like.
+    double native_probability(Nanos waited) const {
+        if (waited <= options_.step) return 0;
+        const Nanos beyond = waited - options_.step;
+        return beyond < options_.ramp ? to_seconds(beyond) / to_seconds(options_.ramp) : 1;
+    }
 
     std::size_t heap_bytes() const { return heap_bytes_of(scalable_.packets, classic_.packets); }
 
@@ -138,8 +145,8 @@ private:
             return true;
         }
         // A packet that is alone waits for nobody but itself (RFC 9332 appendix A.1, "Th_len").
-        const bool is_late = now - next.since > options_.step && !scalable_.packets.empty();
-        if (recurs(scalable_count_, is_late ? 1 : coupled_probability())) mark(next, marks);
+        const double native = scalable_.packets.empty() ? 0 : native_probability(now - next.since);
+        if (recurs(scalable_count_, std::max(native, coupled_probability()))) mark(next, marks);
         return true;
     }
     bool passes_classic(Waiting& next, std::int64_t& marks) {
