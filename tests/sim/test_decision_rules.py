@@ -361,7 +361,7 @@ def test_causes_are_those_of_the_networks() -> None:
 
 HYSTART_CHOICES = {
     "newreno": Choice("newreno", {"hystart_plus_plus": True}),
-    **{name: Choice(name, {"hystart_plus_plus": True}) for name in ("lia", "olia", "balia", "coupled-cubic")},
+    **{name: Choice(name, {"hystart_plus_plus": True}) for name in ("lia", "olia", "balia", "coupled-cubic", "ewtcp")},
     "cubic": Choice("cubic", {"hystart": "rfc9406"}),
 }
 

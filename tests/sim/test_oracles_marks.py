@@ -90,3 +90,39 @@ def test_dualpi2_shares_between_prague_and_classic_flows(classic: str) -> None:
     assert prague["mean_rtt_s"] < 0.020 + 0.004
     assert 0.005 < other["mean_rtt_s"] - 0.020 < 0.025  # the target of 15 ms
     assert prague["packets_dropped"] == 0
+
+
+def utilisation_of_reno(buffer_bdp: float) -> float:
+    """Of a link with a queue of so many bandwidth-delay products, by the closed form of NewReno's page."""
+    b = buffer_bdp
+    return ((1 - b) * (3 + b) / 8 + b + b * b / 2) / ((1 - b) / 2 + b + b * b / 2)
+
+
+def test_a_gentler_answer_to_marks_keeps_a_short_queue_busy() -> None:
+    """RFC 8511 section 3: 0.8 of the window is enough from a queue of a fourth of a product on."""
+    used = {}
+    for abe in (False, True):
+        text = LINK.format(queue=STEP, duration=60, profile="textbook") + FLOW.format(name="newreno", count=1)
+        choice = f'flows.newreno.controller={{name="newreno",abe={str(abe).lower()}}}'
+        simulation = Simulation(parse_scenario(text, overrides=(choice, "flows.newreno.ecn=rfc3168")))
+        simulation.run_until(60)
+        summary = simulation.summary()
+        assert summary["flows"][0]["packets_dropped"] == 0
+        used[abe] = summary["links"][0]["utilisation"]
+    assert used[False] == pytest.approx(utilisation_of_reno(20 / BDP_PKTS), abs=0.015)
+    assert used[True] > 0.995
+
+
+def test_prague_leaves_a_classic_flow_its_share_where_it_finds_a_classic_queue() -> None:
+    queue = '{ discipline = "codel", ecn = true }'
+    ratios = []
+    for fallback in ("false", "true"):
+        text = LINK.format(queue=queue, duration=35, profile="linux")
+        text += FLOW.format(name="prague", count=1) + FLOW.format(name="cubic", count=1)
+        choice = f'flows.prague.controller={{name="prague",classic_fallback={fallback}}}'
+        simulation = Simulation(parse_scenario(text, overrides=(choice, "flows.cubic.ecn=rfc3168")))
+        simulation.run_until(35)
+        prague, cubic = simulation.summary()["flows"]
+        ratios.append(prague["goodput_bps"] / cubic["goodput_bps"])
+    assert ratios[0] > 8
+    assert ratios[1] < 4

@@ -35,16 +35,16 @@ void lose(Cubic& controller, Window& window, CongestionKind kind = CongestionKin
 TEST(Cubic, FollowsItsCurve) {
     // W_max = 100, cwnd_epoch = 70: K = cbrt(30 / 0.4) = cbrt(75) = 4.217163. W(t) = 0.4 (t - K)^3 + 100:
     // W(0) = 70, W(1) = 86.68076, W(2) = 95.64034, W(K) = 100, W(6) = 102.2667, W(2K) = 130
-    const double k = Cubic::k_s(100, 70);
+    const double k = CubicCurve::k_s(100, 70);
     EXPECT_NEAR(k, 4.217163, 5e-7);
-    EXPECT_NEAR(Cubic::window_at(0, k, 100), 70, 1e-9);
-    EXPECT_NEAR(Cubic::window_at(1, k, 100), 86.68076, 5e-6);
-    EXPECT_NEAR(Cubic::window_at(2, k, 100), 95.64034, 5e-6);
-    EXPECT_NEAR(Cubic::window_at(k, k, 100), 100, 1e-9);
-    EXPECT_NEAR(Cubic::window_at(6, k, 100), 102.2667, 5e-5);
-    EXPECT_NEAR(Cubic::window_at(2 * k, k, 100), 130, 1e-9);
+    EXPECT_NEAR(CubicCurve::window_at(0, k, 100), 70, 1e-9);
+    EXPECT_NEAR(CubicCurve::window_at(1, k, 100), 86.68076, 5e-6);
+    EXPECT_NEAR(CubicCurve::window_at(2, k, 100), 95.64034, 5e-6);
+    EXPECT_NEAR(CubicCurve::window_at(k, k, 100), 100, 1e-9);
+    EXPECT_NEAR(CubicCurve::window_at(6, k, 100), 102.2667, 5e-5);
+    EXPECT_NEAR(CubicCurve::window_at(2 * k, k, 100), 130, 1e-9);
     // A window above W_max is at the inflection point at once.
-    EXPECT_EQ(Cubic::k_s(100, 120), 0);
+    EXPECT_EQ(CubicCurve::k_s(100, 120), 0);
 }
 
 TEST(Cubic, HasACubeRootOfItsOwn) {

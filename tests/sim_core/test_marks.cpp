@@ -2,9 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <optional>
+#include <span>
 #include <vector>
 
+#include "cc/controllers.h"
 #include "ecn.h"
 #include "link_driver.h"
 #include "network.h"
@@ -177,6 +181,24 @@ TEST(DualPi2, MarksTheLowLatencyQueueFromTheStepOn) {
         EXPECT_EQ(d.packet.ecn() == Ecn::Marked, d.packet.seq > 3 && d.packet.seq < 7) << d.packet.seq;
 }
 
+// RFC 9332 appendix A.1: nothing up to minTh, everything from maxTh on, and a straight line between them.
+TEST(DualPi2, MarksAlongTheRampOfTheRfc) {
+    const DualPi2Options ramp{.alpha_hz = 0, .beta_hz = 0, .step = 800_us, .ramp = 400_us};
+    DualPi2Queue queue(ramp);
+    for (const auto& [waited, likelihood] : {std::pair{0_us, 0.0}, std::pair{800_us, 0.0}, std::pair{900_us, 0.25},
+                                             std::pair{1000_us, 0.5}, std::pair{1200_us, 1.0}, std::pair{5_ms, 1.0}})
+        EXPECT_DOUBLE_EQ(queue.native_probability(waited), likelihood) << waited.value;
+    // Of 400 packets that leave after 900 us each a fourth is marked; the last one is alone, and so never late.
+    std::int64_t marks = 0;
+    for (std::uint32_t i = 0; i < 401; ++i) {
+        Packet p = packet(i, 1000);
+        p.set_ecn(Ecn::Ect1);
+        queue.enqueue({p, Nanos(0)});
+    }
+    while (queue.pkts() != 0) queue.dequeue(900_us, [](const Waiting&) { FAIL(); }, marks);
+    EXPECT_EQ(marks, 100);
+}
+
 TEST(DualPi2, GivesATenthToClassicPacketsWhateverOthersSend) {
     DualPi2Queue queue(DualPi2Options{.alpha_hz = 0, .beta_hz = 0});
     const Through seen = offered_to(queue, 8, 8, Ecn::Ect0, 400_ms);
@@ -192,6 +214,66 @@ TEST(DualPi2, DropsWhenMarksDoNotHelp) {
     EXPECT_EQ(queue.classic_probability(), 0.25);
     EXPECT_EQ(seen.scalable_marked, seen.scalable_sent);
     EXPECT_GT(seen.dropped, 0);
+}
+
+// --- answers ---------------------------------------------------------------------------------------------------------
+
+CongestionEvent event_of(CongestionKind kind) {
+    return {.kind = kind, .inflight_pkts = 100, .now = 1_s, .srtt = 20_ms, .is_exact = true};
+}
+
+// The threshold that an event makes of a window of a hundred packets.
+template <class C>
+double left_of_a_hundred(C controller, CongestionKind kind) {
+    Window window{100, 80};
+    controller.on_congestion_event(window, event_of(kind), {});
+    return window.ssthresh_pkts;
+}
+
+// RFC 8511 section 3: a mark leaves 0.8 of NewReno's window and 0.85 of CUBIC's, a loss what it always has.
+TEST(Abe, LeavesMoreAtAMarkThanAtALoss) {
+    const auto check = []<class C>(double at_loss, double at_mark, std::span<const OptionValue> options) {
+        std::vector<OptionValue> with(options.begin(), options.end());
+        with.push_back({std::string(C::kInfo.name == "cubic" ? "abe_cubic" : "abe"), true});
+        EXPECT_DOUBLE_EQ(left_of_a_hundred(C(Options(C::kInfo, options)), CongestionKind::Mark), at_loss);
+        EXPECT_DOUBLE_EQ(left_of_a_hundred(C(Options(C::kInfo, with)), CongestionKind::Mark), at_mark);
+        EXPECT_DOUBLE_EQ(left_of_a_hundred(C(Options(C::kInfo, with)), CongestionKind::FastRetransmit), at_loss);
+    };
+    check.operator()<NewReno>(50, 80, {});
+    check.operator()<Ewtcp>(50, 80, {});
+    check.operator()<CoupledCubic>(70, 85, {});
+    check.operator()<Cubic>(70, 85, std::array{OptionValue{"arithmetic", std::string("rfc9438")}});
+    check.operator()<Cubic>(70, 85, std::array{OptionValue{"arithmetic", std::string("linux")}});
+}
+
+// On average it is lg(x), whatever the rests are.
+TEST(ClassicQueue, CarriesTheRestsOfItsLogarithms) {
+    for (const double x : {1.5, 3.0, 100.0, 750.0, 2000.0, 123'456.0}) {
+        CarriedLog2 log;
+        double sum = 0;
+        for (int i = 0; i < 10'000; ++i) sum += log.take(x);
+        EXPECT_NEAR(sum / 10'000, std::log2(x), 0.5 / x) << x;
+    }
+}
+
+// V lg(v / V0) + D lg(max(d / D0, 1)) a round trip, with V = D = 1/2, V0 = 750 us and D0 = 2 ms.
+TEST(ClassicQueue, ScoresVariationAndDepth) {
+    struct Case {
+        double deviation_us, depth_us, per_round;
+    };
+    for (const Case& c : {Case{1500, 1000, 0.5}, Case{3000, 0, 1}, Case{750, 8000, 1}, Case{3000, 8000, 2}}) {
+        ClassicQueueDetector detector;
+        const int rounds = 8;  // short of the bound
+        for (int i = 0; i < rounds; ++i) detector.judge(c.deviation_us, c.depth_us);
+        EXPECT_NEAR(detector.score(), std::min(rounds * c.per_round, 17.0), 0.6) << c.deviation_us;
+    }
+    // The steady RTT of an L4S queue, and back: at most seventeen, so that no queue is a classic one for good.
+    ClassicQueueDetector detector;
+    for (int i = 0; i < 1000; ++i) detector.judge(200, 900);
+    EXPECT_EQ(detector.score(), 0);
+    for (int i = 0; i < 1000; ++i) detector.judge(5000, 15'000);
+    EXPECT_EQ(detector.score(), 17);
+    EXPECT_EQ(detector.likelihood(), 1);
 }
 
 // --- the ACE field ---------------------------------------------------------------------------------------------------

@@ -8,7 +8,8 @@
 
 #include <array>
 
-#include "cubic.h"
+#include "cubic_curve.h"
+#include "hystart.h"
 
 namespace subflow {
 
@@ -44,13 +45,9 @@ inline constexpr RuleInfo kConvex =
 class CoupledCubic {
 public:
     static constexpr std::array kOptions{
-        OptionInfo{
-            .key = "fast_convergence",
-            .kind = OptionKind::Flag,
-            .help = "Give up more when the window was still below the one before it, to make room for newcomers.",
-            .default_number = 1,
-        },
+        CubicCurve::kFastConvergence,
         OptionalHyStart::kOption,
+        OptionalAbe::kOption,
     };
     static constexpr std::array kRules{&kSlowStart,
                                        &HyStartPlusPlus::kGrowth,
@@ -68,8 +65,7 @@ public:
         .rules = kRules,
     };
 
-    explicit CoupledCubic(const Options& options)
-        : hystart_(options), fast_convergence_(options.number("fast_convergence") != 0) {}
+    explicit CoupledCubic(const Options& options) : curve_(options), hystart_(options), abe_(options) {}
 
     // Of what a CUBIC would have on its path, what each subflow is to have.
     static double share(const Siblings& siblings) {
@@ -79,103 +75,37 @@ public:
     }
 
     void on_every_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
-        leave_out_unused_time(ack);
-        if (ack.begins_round) couple(share(siblings), ack.now);
+        curve_.leave_out_unused_time(ack);
+        if (ack.begins_round) curve_.couple(share(siblings), ack.now);
         hystart_.on_every_ack(window, ack);
     }
 
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) {
-        if (window.in_slow_start()) has_epoch_ = false;
+        if (window.in_slow_start()) curve_.end_epoch();
         const double acked = hystart_.beyond_slow_start(window, ack);
         if (acked == 0) return;
-        if (!has_epoch_) begin_epoch(window, ack.now, share(siblings));
-        w_est_ += (w_est_ >= cwnd_prior_ ? 1.0 : Cubic::kAlpha) * share_ * share_ * acked / window.cwnd_pkts;
-        const double t_s = to_seconds(ack.now - epoch_start_);
-        const double w = window.cwnd_pkts;
-        if (window_at(t_s) < w_est_) {
-            if (ack.why != nullptr)
-                ack.why->set(coupled_cubic_rules::kFriendly, {acked, w, t_s, k_s_, w_max_, w_est_, w_est_, share_});
-            window.cwnd_pkts = std::max(w, w_est_);
-            return;
+        if (!curve_.has_epoch()) curve_.begin_epoch(window, ack.now, share(siblings));
+        const CubicCurve::Place place = curve_.advance(window, ack, acked);
+        if (ack.why != nullptr) {
+            const RuleInfo& rule = place.is_reno_ahead        ? coupled_cubic_rules::kFriendly
+                                   : place.is_concave(window) ? coupled_cubic_rules::kConcave
+                                                              : coupled_cubic_rules::kConvex;
+            ack.why->set(rule, {acked, window.cwnd_pkts, place.t_s, place.k_s, place.w_max, place.w_est, place.target,
+                                curve_.share()});
         }
-        const double target = std::clamp(window_at(t_s + to_seconds(ack.srtt)), w, 1.5 * w);
-        if (ack.why != nullptr)
-            ack.why->set(w < w_max_ ? coupled_cubic_rules::kConcave : coupled_cubic_rules::kConvex,
-                         {acked, w, t_s, k_s_, w_max_, w_est_, target, share_});
-        window.cwnd_pkts += acked * (target - w) / w;
+        place.grow(window, acked);
     }
 
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
-        const double w = window.cwnd_pkts;
         hystart_.on_congestion_event();
-        cwnd_prior_ = w;
-        const double w_max_before = w_max_;
-        // RFC 9438 section 4.7, fast convergence
-        w_max_ = fast_convergence_ && w < w_max_ ? w * (1 + Cubic::kBeta) / 2 : w;
-        window.ssthresh_pkts = std::max(Cubic::kBeta * w, 2.0);
-        if (event.why != nullptr)
-            event.why->set(cubic_rules::kDecrease, {w, Cubic::kBeta, w_max_before, w_max_, window.ssthresh_pkts});
-        has_epoch_ = false;
-        is_after_timeout_ = event.kind == CongestionKind::Timeout;
+        const bool is_gentle = abe_.applies_to(event);
+        curve_.on_congestion_event(window, event, is_gentle ? OptionalAbe::kBetaOfCubic : CubicCurve::kBeta);
     }
 
 private:
-    // W_cubic(t), RFC 9438 section 4.2, with share^4 C for C.
-    double window_at(double t_s) const {
-        const double d = t_s - k_s_;
-        return share_ * share_ * share_ * share_ * Cubic::kC * d * d * d + w_max_;
-    }
-
-    void begin_epoch(const Window& window, Nanos now, double share) {
-        const double w = window.cwnd_pkts;
-        const bool has_lost = w_max_ > 0;
-        if (!has_lost) cwnd_prior_ = w;  // slow start was left without a loss
-        // RFC 9438 sections 4.8 and 4.10
-        if (!has_lost || is_after_timeout_ || w >= w_max_) w_max_ = w;
-        is_after_timeout_ = false;
-        share_ = share;
-        const double quarter = share * share;
-        k_s_ = cube_root((w_max_ - w) / (quarter * quarter * Cubic::kC));
-        w_est_ = w;
-        epoch_start_ = now;
-        has_epoch_ = true;
-    }
-
-    // Another share in the middle of an epoch: the curve goes on from where it is, with its time stretched.
-    void couple(double share, Nanos now) {
-        if (!has_epoch_ || share == share_) return;
-        const double before = share_ / share;
-        const double stretch = before * cube_root(before);
-        const double t_s = to_seconds(now - epoch_start_) * stretch;
-        k_s_ *= stretch;
-        epoch_start_ = now - from_seconds(t_s);
-        share_ = share;
-    }
-
-    // Time in which the window was not in use does not count. RFC 9438 section 5.8.
-    void leave_out_unused_time(const AckSample& ack) {
-        if (was_idle_) {
-            const Nanos sent = ack.now - ack.rtt;
-            if (sent > last_ack_) epoch_start_ += sent - last_ack_;
-        } else if (!ack.is_cwnd_limited) {
-            epoch_start_ += ack.now - last_ack_;
-        }
-        last_ack_ = ack.now;
-        was_idle_ = ack.inflight_pkts == 0;
-    }
-
+    CubicCurve curve_;
     OptionalHyStart hystart_;
-    double share_ = 1;
-    double w_max_ = 0;  // 0: no loss so far
-    double k_s_ = 0;
-    double w_est_ = 0;       // what Reno would have
-    double cwnd_prior_ = 0;  // before the last reduction
-    Nanos epoch_start_{};
-    Nanos last_ack_{};
-    bool fast_convergence_;
-    bool has_epoch_ = false;
-    bool is_after_timeout_ = false;
-    bool was_idle_ = false;
+    OptionalAbe abe_;
 };
 static_assert(CongestionController<CoupledCubic>);
 

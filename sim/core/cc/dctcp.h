@@ -14,15 +14,16 @@ public:
 
     explicit MarkedShare(double gain) : gain_(gain) {}
 
-    // `period`: how long the samples are at least.
-    void on_ack(const AckSample& ack, Nanos period = Nanos(0)) {
+    // `period`: how long the samples are at least. Returns whether one is complete.
+    bool on_ack(const AckSample& ack, Nanos period = Nanos(0)) {
         acked_ += ack.acked_pkts;
         marked_ += std::min(ack.marked_pkts, ack.acked_pkts);
-        if (ack.snd_una < window_end_ || ack.now < period_end_) return;
+        if (ack.snd_una < window_end_ || ack.now < period_end_) return false;
         if (acked_ > 0) share_ += gain_ * (marked_ / acked_ - share_);
         acked_ = marked_ = 0;
         window_end_ = ack.snd_nxt;
         period_end_ = ack.now + period;
+        return true;
     }
     double share() const { return share_; }
 

@@ -20,6 +20,8 @@ public:
             .default_choice = "1/n^2",
             .choices = kWeights,
         },
+        OptionalHyStart::kOption,
+        OptionalAbe::kOption,
     };
     static constexpr RuleInfo kWeightedIncrease{
         .name = "weighted_increase",
@@ -28,8 +30,9 @@ public:
         .source = "Honda et al., PFLDNeT 2009",
         .numbers = {number::kAcked, number::kCwnd, {"a", "weight of this subflow's increase"}, number::kN},
     };
-    static constexpr std::array kRules{&kSlowStart, &kWeightedIncrease, &NewReno::kAdditiveIncrease,
-                                       &NewReno::kHalving};
+    static constexpr auto kRules = joined(std::array{&kSlowStart, &kWeightedIncrease, &NewReno::kAdditiveIncrease,
+                                                     &NewReno::kHalving, &OptionalAbe::kReduction},
+                                          OptionalHyStart::kRules);
     static constexpr AlgorithmInfo kInfo{
         .name = "ewtcp",
         .summary = "Equally weighted: each of n subflows takes an n-th of a TCP on its path",
@@ -40,7 +43,10 @@ public:
     };
 
     explicit Ewtcp(const Options& options)
-        : weight_(static_cast<Weight>(std::ranges::find(kWeights, options.choice("a")) - kWeights.begin())) {}
+        : weight_(static_cast<Weight>(std::ranges::find(kWeights, options.choice("a")) - kWeights.begin())),
+          hystart_(options),
+          abe_(options) {}
+    bool sees_every_ack() const { return hystart_.is_watching(); }
 
     enum class Weight : std::uint8_t { InverseSquare, Inverse, InverseRoot };
 
@@ -63,9 +69,11 @@ public:
         return increase_per_ack(cwnd_pkts, a(weight, siblings.all.size()));
     }
 
+    void on_every_ack(Window& window, const AckSample& ack, const Siblings&) { hystart_.on_every_ack(window, ack); }
+
     void on_ack(Window& window, const AckSample& ack, const Siblings& siblings) const {
-        if (!siblings.has_others()) return NewReno::grow(window, ack);
-        const double acked = beyond_slow_start(window, ack);
+        const double acked = hystart_.beyond_slow_start(window, ack);
+        if (!siblings.has_others()) return NewReno::grow(window, ack, acked);
         const std::size_t n = siblings.all.size();
         const double weight = a(weight_, n);
         if (ack.why != nullptr && acked > 0)
@@ -73,12 +81,16 @@ public:
         window.cwnd_pkts += acked * increase_per_ack(window.cwnd_pkts, weight);
     }
 
-    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) const {
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
+        hystart_.on_congestion_event();
+        if (abe_.applies_to(event)) return OptionalAbe::reduce(window, event);
         NewReno::halve(window, event);
     }
 
 private:
     Weight weight_;
+    OptionalHyStart hystart_;
+    OptionalAbe abe_;
 };
 static_assert(CongestionController<Ewtcp>);
 

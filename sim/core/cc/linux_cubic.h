@@ -57,8 +57,8 @@ public:
     static constexpr double kBeta = 717.0 / 1024;        // 0.7, likewise
 
     // The window after a loss: down to a whole packet, two at least.
-    static double reduced(double cwnd_pkts) {
-        return static_cast<double>(std::max<std::int64_t>(whole(cwnd_pkts) * 717 / 1024, 2));
+    static double reduced(double cwnd_pkts, double beta = kBeta) {
+        return static_cast<double>(std::max<std::int64_t>(whole(static_cast<double>(whole(cwnd_pkts)) * beta), 2));
     }
     // W_max after a loss; with fast convergence less where the window was still below the one before.
     static std::int64_t origin_after(double cwnd_pkts, std::int64_t w_max, bool fast_convergence) {

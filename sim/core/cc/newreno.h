@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "abe.h"
 #include "hystart.h"
 
 namespace subflow {
@@ -25,9 +26,9 @@ public:
                     {"floor_pkts", "not below this"},
                     number::kSsthresh},
     };
-    static constexpr std::array kOptions{OptionalHyStart::kOption};
-    static constexpr auto kRules =
-        joined(std::array{&kSlowStart, &kAdditiveIncrease, &kHalving}, OptionalHyStart::kRules);
+    static constexpr std::array kOptions{OptionalHyStart::kOption, OptionalAbe::kOption};
+    static constexpr auto kRules = joined(
+        std::array{&kSlowStart, &kAdditiveIncrease, &kHalving, &OptionalAbe::kReduction}, OptionalHyStart::kRules);
     static constexpr AlgorithmInfo kInfo{
         .name = "newreno",
         .summary = "One packet more per round trip, half the window on loss",
@@ -36,7 +37,7 @@ public:
         .rules = kRules,
     };
 
-    explicit NewReno(const Options& options) : hystart_(options) {}
+    explicit NewReno(const Options& options) : hystart_(options), abe_(options) {}
     bool sees_every_ack() const { return hystart_.is_watching(); }
 
     void on_every_ack(Window& window, const AckSample& ack, const Siblings&) { hystart_.on_every_ack(window, ack); }
@@ -47,6 +48,7 @@ public:
 
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
         hystart_.on_congestion_event();
+        if (abe_.applies_to(event)) return OptionalAbe::reduce(window, event);
         halve(window, event);
     }
 
@@ -68,6 +70,7 @@ public:
 
 private:
     OptionalHyStart hystart_;
+    OptionalAbe abe_;
 };
 static_assert(CongestionController<NewReno>);
 

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
+#include "classic_queue.h"
 #include "dctcp.h"
 
 namespace subflow {
@@ -19,6 +21,14 @@ public:
             .default_number = 0.025,
             .minimum = 0,
             .maximum = 1,
+        },
+        OptionInfo{
+            .key = "classic_fallback",
+            .kind = OptionKind::Flag,
+            .help =
+                "Answer marks nearly as a loss where the RTT varies as in a classic queue, so that classic flows get "
+                "their share of it. Off in Linux, too.",
+            .default_number = 0,
         },
     };
     static constexpr RuleInfo kIncrease{
@@ -37,7 +47,21 @@ public:
         .source = "draft-briscoe-iccrg-prague-congestion-control-04 section 2.5",
         .numbers = {{"pace", "times a window per round trip"}, number::kCwnd, number::kSrtt, number::kRatePps},
     };
-    static constexpr std::array kRules{&kSlowStart, &kIncrease, &kPacing, &NewReno::kHalving, &Dctcp::kReduction};
+    static constexpr RuleInfo kFallback{
+        .name = "prague_classic_fallback",
+        .formula =
+            "ssthresh = max(cwnd * (1 - answered / 2), 2), answered = max(marked_share, 0.625 * classic): the RTT "
+            "varies as in a classic queue",
+        .computed = "ssthresh = max(cwnd * (1 - answered / 2), 2)",
+        .source = "Linux tcp_prague.c (prague_classic_ecn_fallback)",
+        .numbers = {number::kCwnd,
+                    MarkedShare::kNumber,
+                    {"classic", "how surely the queue is a classic one, from 0 to 1"},
+                    {"answered", "share of marked packets that is answered"},
+                    number::kSsthresh},
+    };
+    static constexpr std::array kRules{&kSlowStart,        &kIncrease,         &kPacing,
+                                       &NewReno::kHalving, &Dctcp::kReduction, &kFallback};
     static constexpr AlgorithmInfo kInfo{
         .name = "prague",
         .summary = "Scalable on L4S queues: paced, answers marks in proportion, and short paths as if they were longer",
@@ -47,12 +71,15 @@ public:
     };
     static constexpr EcnUse kEcn{.answers = true, .at_once = true, .needs = EcnMode::Accurate, .capable = Ecn::Ect1};
 
-    explicit Prague(const Options& options) : virtual_rtt_(from_seconds(options.number("virtual_rtt"))) {}
+    explicit Prague(const Options& options) : virtual_rtt_(from_seconds(options.number("virtual_rtt"))) {
+        if (options.number("classic_fallback") != 0) detector_.emplace();
+    }
 
     double marked_share() const { return marked_.share(); }
 
     void on_every_ack(Window& window, const AckSample& ack, const Siblings&) {
-        marked_.on_ack(ack, virtual_rtt_);
+        const bool is_over = marked_.on_ack(ack, virtual_rtt_);
+        if (detector_) watch_queue(ack, is_over);
         // Linux tcp_update_pacing_rate: twice as fast while slow start is far from its end.
         const double factor = window.cwnd_pkts < window.ssthresh_pkts / 2 ? 2 : 1;
         if (ack.srtt <= Nanos(0)) return;
@@ -69,10 +96,17 @@ public:
             window.cwnd_pkts += counted * growth / window.cwnd_pkts;
         }
     }
-    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) const {
+    void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) {
+        const double likelihood = detector_ ? detector_->likelihood() : 0;
+        if (detector_) detector_->adapt_gains(window.ssthresh_pkts);
         // Where nobody counts the marks they tell no more than a loss (section 2.2).
-        if (event.kind == CongestionKind::Mark && event.is_exact) return Dctcp::reduce(window, event, marked_.share());
-        NewReno::halve(window, event);
+        if (event.kind != CongestionKind::Mark || !event.is_exact) return NewReno::halve(window, event);
+        if (likelihood == 0) return Dctcp::reduce(window, event, marked_.share());
+        const double cwnd = window.cwnd_pkts;
+        const double answered = std::max(marked_.share(), 0.625 * likelihood);
+        window.ssthresh_pkts = std::max(cwnd * (1 - answered / 2), 2.0);
+        if (event.why != nullptr)
+            event.why->set(kFallback, {cwnd, marked_.share(), likelihood, answered, window.ssthresh_pkts});
     }
 
     // With a packet more per virtual round trip in a virtual window, W * virtual_rtt / srtt, rates of short paths grow
@@ -84,8 +118,16 @@ public:
     }
 
 private:
+    void watch_queue(const AckSample& ack, bool is_over) {
+        detector_->on_rtt(ack.rtt);
+        has_seen_mark_ |= ack.marked_pkts > 0;
+        if (is_over && has_seen_mark_) detector_->on_round(ack.min_rtt);
+    }
+
     MarkedShare marked_{0.0625};  // the weight of DCTCP
     Nanos virtual_rtt_;
+    std::optional<ClassicQueueDetector> detector_;
+    bool has_seen_mark_ = false;
 };
 static_assert(CongestionController<Prague>);
 

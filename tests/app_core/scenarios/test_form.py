@@ -353,7 +353,7 @@ def test_uncoupled_shows_the_options_of_its_base_with_the_defaults_of_the_profil
         return {key.rsplit(".", 1)[1] for key in keys if key.startswith("flows.download.controller.")}
 
     doc.set_value("flows.download.controller", "uncoupled")
-    assert options() == {"base", "hystart_plus_plus"}
+    assert options() == {"base", "hystart_plus_plus", "abe"}
     doc.set_value("flows.download.controller.base", "cubic")
     assert {"base", "hystart"} <= options()
     assert field(doc, "flows.download.controller.hystart").placeholder == "linux"

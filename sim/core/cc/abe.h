@@ -1,0 +1,53 @@
+// Alternative backoff: a queue that marks packets is short, so that less has to be given up for the link to stay busy.
+// Source: RFC 8511.
+#pragma once
+
+#include <string_view>
+
+#include "controller.h"
+
+namespace subflow {
+
+constexpr OptionInfo abe_option(std::string_view key) {
+    return {
+        .key = key,
+        .kind = OptionKind::Flag,
+        .help =
+            "Keep more of the window at a mark than at a loss, 0.8 of it, or 0.85 of CUBIC's: alternative backoff "
+            "of RFC 8511.",
+        .default_number = 0,
+    };
+}
+
+// As an option of controllers that answer a mark as they answer a loss.
+class OptionalAbe {
+public:
+    static constexpr OptionInfo kOption = abe_option("abe");
+    // Beside NewReno's among the options of `uncoupled`, which need names of their own.
+    static constexpr OptionInfo kOptionOfCubic = abe_option("abe_cubic");
+    static constexpr RuleInfo kReduction{
+        .name = "alternative_backoff",
+        .formula = "ssthresh = max(beta * cwnd, 2)",
+        .computed = "ssthresh = max(beta * cwnd, 2)",
+        .source = "RFC 8511 section 3.1",
+        .numbers = {number::kCwnd, number::kBeta, number::kSsthresh},
+    };
+    static constexpr double kBeta = 0.8;          // section 3.1
+    static constexpr double kBetaOfCubic = 0.85;  // section 4.1
+
+    explicit OptionalAbe(const Options& options, const OptionInfo& by = kOption)
+        : is_chosen_(options.number(by.key) != 0) {}
+
+    bool applies_to(const CongestionEvent& event) const { return is_chosen_ && event.kind == CongestionKind::Mark; }
+
+    static void reduce(Window& window, const CongestionEvent& event) {
+        const double cwnd = window.cwnd_pkts;
+        window.ssthresh_pkts = std::max(kBeta * cwnd, 2.0);
+        if (event.why != nullptr) event.why->set(kReduction, {cwnd, kBeta, window.ssthresh_pkts});
+    }
+
+private:
+    bool is_chosen_;
+};
+
+}  // namespace subflow
