@@ -57,6 +57,19 @@ def test_the_mean_queue_is_the_time_spent_there() -> None:
     assert queue.queue_ns == pytest.approx(6 * MS)
 
 
+def test_what_waits_when_a_link_goes_down_and_what_comes_until_it_is_back_is_lost() -> None:
+    queue = LinkQueue(replace(LINK, outages=((0.0025, 0.005), (0.1, 0.2))), seed=1, start_ns=1000 * MS)
+    # The third would depart at 3 ms; the first two are on the wire by then.
+    assert [queue.offer(1000 * MS, 1500) for _ in range(3)] == [1011 * MS, 1012 * MS, None]
+    assert queue.queue_pkts(1002.2 * MS) == 1
+    assert queue.offer(1004 * MS, 1500) is None
+    assert queue.drops_down == 2
+    # It has sent until it went down, and begins afresh.
+    assert queue.busy_until(1004 * MS) == pytest.approx(2.5 * MS)
+    assert queue.offer(1005 * MS, 1500) == 1016 * MS
+    assert queue.queue_pkts(1005 * MS) == 1
+
+
 def test_loss_is_drawn_for_each_packet_before_the_queue() -> None:
     link = replace(LINK, rate_bps=None, limit_pkts=None, loss=0.02)
     queue = LinkQueue(link, seed=1)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from subflow_app.core.errors import InputError
-from subflow_app.kernel.plan import NetworkPlan, plan_network
+from subflow_app.kernel.plan import NetworkPlan, PathChange, plan_network
 from subflow_sim.scenario import Flow, LinkDirection, parse_scenario
 
 SCENARIO = """\
@@ -102,6 +102,22 @@ def test_a_plan_travels_as_json() -> None:
     assert NetworkPlan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
 
 
+def test_what_becomes_of_links_and_paths_is_mapped() -> None:
+    plan = plan_of(
+        "flows.bulk.late=[2]",
+        'events=[{at = "1s", link = "lte", direction = "forward", up = false}, {at = "4s", link = "lte", up = true},'
+        ' {at = "2s", flow = "bulk", subflow = 2, open = true}, {at = "3s", flow = "bulk", subflow = 2, backup = true},'
+        ' {at = "5s", link = "core", up = false}]',
+    )
+    outages = {link.name: link.outages for link in plan.links if link.outages}
+    until_the_end = ((5.0, plan.duration_s),)
+    assert outages == {"lte/forward": ((1.0, 4.0),), "core/forward": until_the_end, "core/reverse": until_the_end}
+    bulk = plan.flows[0]
+    assert (bulk.late, bulk.backup) == ((1,), ())
+    assert bulk.changes == (PathChange(2.0, 1, is_there=True, is_backup=False), PathChange(3.0, 1, True, True))
+    assert NetworkPlan.from_json(json.loads(json.dumps(plan.to_json()))) == plan
+
+
 def test_traffic_is_estimated_by_the_slowest_links() -> None:
     # core (10 Mbit/s) and lte (4 Mbit/s, shared by three flows) are the bottlenecks; without loss they fill up.
     assert plan_of("links.core.loss=0").total_rate_bps == pytest.approx(14e6)
@@ -115,7 +131,9 @@ def test_traffic_is_estimated_by_the_slowest_links() -> None:
     ("overrides", "named"),
     [
         (["flows.bulk.controller=lia"], ('flows.bulk: controller = "lia"', "uncoupled")),
-        (['events=[{at = "1s", link = "lte", up = false}]'], ("events: 1", "none")),
+        (['events=[{at = "1s", link = "lte", delay = "5ms"}]'], ("events[0]: delay_s = 0.005", "up of a link")),
+        (['events=[{at = "1s", flow = "bulk", subflow = 1, open = false}]'], ("events[0]: subflow 1", "from 2 on")),
+        (["flows.bulk.backup=[1]"], ("flows.bulk: backup = 1", "from 2 on")),
         (["start_jitter=1s"], ("start_jitter = 1 s", "0")),
         (["mss=9500"], ("mss = 9500", "524 to 8948")),
         (["flows.other.count=64"], ("65 flows", "up to 64")),
@@ -162,7 +180,7 @@ def test_what_was_added_to_links_and_flows_is_refused_until_it_is_mapped() -> No
         plan_network(replace(scenario, flows={**scenario.flows, "other": flow}), seed=1)
 
 
-@pytest.mark.parametrize(("key", "value"), [("send_buffer_bytes", 64_000), ("backup", (2,))])
+@pytest.mark.parametrize(("key", "value"), [("send_buffer_bytes", 64_000), ("subflow_limit", 2)])
 def test_what_the_kernel_has_no_counterpart_of_is_refused(key: str, value: Any) -> None:
     scenario = parse_scenario(SCENARIO)
     changed = replace(scenario.flows["other"], **{key: value})

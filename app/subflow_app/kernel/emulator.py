@@ -83,7 +83,7 @@ class Emulator:
     def __init__(self, plans: Sequence[NetworkPlan], routes: dict[bytes, Route], start_ns: int) -> None:
         self._plans = plans
         self._start_ns = start_ns
-        self._queues = [[LinkQueue(link, plan.seed) for link in plan.links] for plan in plans]
+        self._queues = [[LinkQueue(link, plan.seed, start_ns) for link in plan.links] for plan in plans]
         self._sockets: dict[str, socket.socket] = {}
         self._ways: dict[bytes, tuple[list[LinkQueue], socket.socket, list[int] | None]] = {}
         # Per network, flow and path: data packets offered and packets lost on the way.

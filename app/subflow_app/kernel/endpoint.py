@@ -6,17 +6,20 @@ import math
 import select
 import socket
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from subflow_app.kernel.link_queue import NANOSECONDS
 from subflow_app.kernel.namespaces import inside
-from subflow_app.kernel.plan import FlowPlan, NetworkPlan
+from subflow_app.kernel.netlink import Netlink
+from subflow_app.kernel.plan import FlowPlan, NetworkPlan, PathChange
 from subflow_app.kernel.tcp_info import TcpInfo, mptcp_info, tcp_info
 
 RECEIVER_ADDRESS = "10.9.0.1"
 PORT = 5001
+HOST_INTERFACE = "net0"
 
 _IPPROTO_MPTCP = 262
 _TCP_NOTSENT_LOWAT = 25
@@ -173,6 +176,25 @@ class Connection:
         self.wants_to_write = True
         return sender
 
+    def changes(self) -> Iterator[tuple[int, Callable[[], None]]]:
+        """What becomes of the paths, and when."""
+        is_there = {path: path not in self.flow.late for path in range(len(self.flow.paths))}
+        for change in self.flow.changes:
+            at_ns = self._network_start_ns + round(change.at_s * NANOSECONDS)
+            yield at_ns, partial(self._change_path, change, is_new=not is_there[change.path])
+            is_there[change.path] = change.is_there
+
+    def _change_path(self, change: PathChange, *, is_new: bool) -> None:
+        """Open or close the subflow of a path, or say that it is a backup or none any more."""
+        number, address = change.path, sender_address(change.path)
+        with inside(self._sender_namespace), Netlink.generic() as netlink:
+            if not change.is_there:
+                netlink.remove_subflow_address(HOST_INTERFACE, number, address)
+            elif is_new:
+                netlink.add_subflow_address(HOST_INTERFACE, number, address, is_backup=change.is_backup)
+            else:
+                netlink.set_backup(HOST_INTERFACE, number, address, is_backup=change.is_backup)
+
     def accept(self) -> socket.socket:
         """Take the connection at the receiver's end. The listener stays: further subflows are addressed to it."""
         self.receiver, _ = self.listener.accept()
@@ -293,7 +315,13 @@ class _Pump:
 
     def run(self) -> None:
         """Until the longest network is over."""
-        waiting = sorted(self._connections, key=lambda connection: connection.connect_at_ns)
+        # What is to be done when: connections begin, and their paths change.
+        waiting: list[tuple[int, int, Callable[[], None]]] = []
+        for connection in self._connections:
+            waiting.append((connection.connect_at_ns, len(waiting), partial(self._begin, connection)))
+            for at_ns, change in connection.changes():
+                waiting.append((at_ns, len(waiting), change))
+        waiting.sort()
         # Networks of a worker are sampled alike: one interval for all.
         interval_s = self._connections[0].plan.sample_interval_s
         look_ns = round(interval_s * NANOSECONDS) // _LOOKS_PER_SAMPLE
@@ -302,13 +330,13 @@ class _Pump:
         while looks * look_ns < end_ns:
             next_look_ns = self._start_ns + (looks + 1) * look_ns
             now = time.monotonic_ns()
-            while waiting and waiting[0].connect_at_ns <= now:
-                self._begin(waiting.pop(0))
+            while waiting and waiting[0][0] <= now:
+                waiting.pop(0)[2]()
             if now >= next_look_ns:
                 looks += 1
                 self._look(looks * look_ns, looks % _LOOKS_PER_SAMPLE == 0)
                 continue
-            until = next_look_ns if not waiting else min(next_look_ns, waiting[0].connect_at_ns)
+            until = next_look_ns if not waiting else min(next_look_ns, waiting[0][0])
             # The timeout of an epoll counts in whole milliseconds; select waits to the microsecond.
             select.select([self._epoll.fileno()], (), (), max(0.0, (until - now) / NANOSECONDS))
             self._serve()

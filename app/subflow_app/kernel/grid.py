@@ -2,15 +2,16 @@
 
 Each loss meets each rate once per controller, with the RTTs rotating, so that every value of each meets every other's
 neighbours without running all 48 combinations. Queues hold a bandwidth-delay product, but 20 packets at least. Then
-there are transfers from 10 kB to 3 MB over one of these paths, which end within slow start or soon after it, and paths
-whose queue marks packets (ECN) instead of dropping them.
+there are transfers from 10 kB to 3 MB over one of these paths, which end within slow start or soon after it, paths
+whose queue marks packets (ECN, AccECN) instead of dropping them, and connections whose second path joins late, or
+stands by until the first goes down.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from subflow_sim.scenario import Scenario, parse_scenario
 
@@ -52,9 +53,47 @@ reverse = {{ queue = "1000pkt", loss = 0 }}
 """
 
 
+_WORDS = {"rfc3168": " ecn", "accecn": " accecn", "late": " late", "backup": " backup"}
+_WITH_CHANGES_S = 30
+# What follows the only flow of a file: its second path, and what becomes of it.
+_CHANGES = {
+    "late": """\
+late = [2]
+[[events]]
+at = "12s"
+flow = "bulk"
+subflow = 2
+open = true
+""",
+    "backup": """\
+backup = [2]
+[[events]]
+at = "12s"
+link = "first"
+up = false
+[[events]]
+at = "20s"
+link = "first"
+up = true
+""",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class GridCase:
-    """One case: controller (of each subflow), first path, whether there is a second, and for how long or how much."""
+    """One case: controller (of each subflow), first path, whether there is a second, and for how long or how much.
+
+    Attributes:
+        controller: of each subflow.
+        rate_mbit: of the first path.
+        rtt_ms: likewise.
+        loss_percent: of both.
+        is_mptcp: whether there is a second path.
+        is_short: whether it is the start alone.
+        size_kb: of a transfer; None: as much as goes through.
+        ecn: mode of a path whose queue marks; empty: none.
+        second: "late", "backup" or empty: what the second path is.
+    """
 
     controller: str
     rate_mbit: int
@@ -63,13 +102,14 @@ class GridCase:
     is_mptcp: bool = False
     is_short: bool = False
     size_kb: int | None = None
-    has_ecn: bool = False
+    ecn: str = ""
+    second: str = ""
 
     @property
     def name(self) -> str:
         """What tables call it, e.g. ``cubic 20Mbit/s 50ms 0.5%``, ``2 × cubic ...``, ``... short``, ``... 30kB``."""
         many = "2 × " if self.is_mptcp else ""
-        length = " short" if self.is_short else " ecn" if self.has_ecn else ""
+        length = " short" if self.is_short else _WORDS.get(self.ecn or self.second, "")
         length = length if self.size_kb is None else f" {self.size_kb}kB"
         return f"{many}{self.controller} {self.rate_mbit}Mbit/s {self.rtt_ms}ms {self.loss_percent:g}%{length}"
 
@@ -78,6 +118,8 @@ class GridCase:
         """Longer where few packets go through: with a dozen losses in a run, three runs say little."""
         if self.is_short or self.size_kb is not None:
             return 5
+        if self.second:
+            return _WITH_CHANGES_S
         is_slow = self.loss_percent > 0 and self.rtt_ms >= 100 and self.controller != "bbr"
         return 120 if is_slow else 40
 
@@ -108,11 +150,11 @@ class GridCase:
             paths="[" + ", ".join(f'["{name}"]' for name, _, _ in paths) + "]",
             scheduler='scheduler = "linux-mptcp"\n' if self.is_mptcp else "",
             size="" if self.size_kb is None else f'size = "{self.size_kb}kB"\n',
-        ) + ('[transport]\necn = "rfc3168"\n' if self.has_ecn else "")
+        ) + (f'[transport]\necn = "{self.ecn}"\n' if self.ecn else _CHANGES.get(self.second, ""))
 
     def _queue(self, pkts: int) -> str:
         """With marks for a tenth of the packets at a full product, and room for four."""
-        if not self.has_ecn:
+        if not self.ecn:
             return f'"{pkts}pkt"'
         return (
             f'{{ discipline = "red", ecn = true, min = "{pkts // 2}pkt", max = "{pkts}pkt", limit = "{4 * pkts}pkt" }}'
@@ -120,7 +162,7 @@ class GridCase:
 
 
 def grid_cases() -> Iterator[GridCase]:
-    """All cases: of one path, the starts (5 s, warm-up included), transfers, with ECN, and of two paths."""
+    """All cases: of one path, the starts (5 s, warm-up included), transfers, with ECN, of two paths, and changing."""
     for controller in CONTROLLERS:
         for i, loss in enumerate(LOSSES_PERCENT):
             for j, rate in enumerate(RATES_MBIT):
@@ -133,10 +175,14 @@ def grid_cases() -> Iterator[GridCase]:
             yield GridCase(controller, 10, 100, 0.0, size_kb=size_kb)
     for controller in ("newreno", "cubic"):  # bbr does not answer marks
         for rate, rtt in ((20, 50), (5, 100), (50, 20)):
-            yield GridCase(controller, rate, rtt, 0.0, has_ecn=True)
+            yield GridCase(controller, rate, rtt, 0.0, ecn="rfc3168")
+        yield GridCase(controller, 20, 50, 0.0, ecn="accecn")
     for controller in CONTROLLERS:
         for rate, rtt, loss in ((20, 50, 0.0), (5, 100, 0.5), (20, 20, 1.0)):
             yield GridCase(controller, rate, rtt, loss, is_mptcp=True)
+    for second in ("late", "backup"):
+        for controller in CONTROLLERS:
+            yield GridCase(controller, 20, 50, 0.0, is_mptcp=True, second=second)
 
 
 def grid_scenarios(only: str | None = None, overrides: Sequence[str] = ()) -> list[Scenario]:
@@ -149,8 +195,14 @@ def grid_scenarios(only: str | None = None, overrides: Sequence[str] = ()) -> li
     Raises:
         ScenarioError: if an override does not fit.
     """
+
+    def has_time(case: GridCase) -> bool:
+        """Whether what changes in a case does so before its end, which an override may have set."""
+        still = parse_scenario(replace(case, second="").text(), overrides=overrides)
+        return not case.second or still.duration_s >= _WITH_CHANGES_S
+
     return [
         parse_scenario(case.text(), file=case.name, overrides=overrides)
         for case in grid_cases()
-        if only is None or only in case.name
+        if (only is None or only in case.name) and has_time(case)
     ]

@@ -20,6 +20,7 @@ class LinkQueue:
     Attributes:
         packets_in: packets offered.
         drops_random: lost at random.
+        drops_down: lost because the link was out of service.
         drops_queue: dropped because the queue was full, or early by RED.
         marks: packets that RED marked instead.
         has_marked: whether it did so with the packet offered last.
@@ -30,9 +31,11 @@ class LinkQueue:
     __slots__ = (
         "_departures",
         "_free_at_ns",
+        "_outages",
         "_queue_bytes",
         "busy_ns",
         "delay_ns",
+        "drops_down",
         "drops_queue",
         "drops_random",
         "has_marked",
@@ -48,7 +51,12 @@ class LinkQueue:
         "red",
     )
 
-    def __init__(self, plan: LinkPlan, seed: int) -> None:
+    def __init__(self, plan: LinkPlan, seed: int, start_ns: int = 0) -> None:
+        # When the link goes out of service, and when it is back.
+        self._outages = deque(
+            (start_ns + round(began_s * NANOSECONDS), start_ns + round(ended_s * NANOSECONDS))
+            for began_s, ended_s in plan.outages
+        )
         self.ns_per_byte = 0.0 if plan.rate_bps is None else 8 * NANOSECONDS / plan.rate_bps
         self.delay_ns = round(plan.delay_s * NANOSECONDS)
         self.limit_pkts = plan.limit_pkts
@@ -65,6 +73,7 @@ class LinkQueue:
         self.packets_in = 0
         self.drops_random = 0
         self.drops_queue = 0
+        self.drops_down = 0
         self.busy_ns = 0.0
         self.queue_ns = 0.0
         self.max_queue_pkts = 0
@@ -81,6 +90,9 @@ class LinkQueue:
             When it arrives at the far end, ns; None if it is lost or does not fit.
         """
         self.packets_in += 1
+        if self._outages and self._is_down(now_ns):
+            self.drops_down += 1
+            return None
         if self.loss and self.random() < self.loss:
             self.drops_random += 1
             return None
@@ -107,10 +119,29 @@ class LinkQueue:
         self.busy_ns += service_ns
         self.queue_ns += departure_ns - now_ns
         self.max_queue_pkts = max(self.max_queue_pkts, queued + 1)
+        if self._outages and departure_ns > self._outages[0][0]:
+            self.drops_down += 1
+            return None  # it waits, and will be lost when the link goes out of service
         return departure_ns + self.delay_ns
+
+    def _is_down(self, now_ns: float) -> bool:
+        """Whether it is out of service; what waited when that began does not wait any more."""
+        while self._outages and now_ns >= self._outages[0][0]:
+            began_ns, ended_ns = self._outages[0]
+            if self._free_at_ns > began_ns:
+                self.busy_ns -= self._free_at_ns - began_ns
+                self._free_at_ns = began_ns
+                self._departures.clear()
+                self._queue_bytes = 0
+            if now_ns < ended_ns:
+                return True
+            self._outages.popleft()
+        return False
 
     def queue_pkts(self, now_ns: float) -> int:
         """Packets in the queue then, the one in service included; time does not go back after this."""
+        if self._outages:
+            self._is_down(now_ns)
         departures = self._departures
         while departures and departures[0][0] <= now_ns:
             self._queue_bytes -= departures.popleft()[1]

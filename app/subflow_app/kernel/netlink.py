@@ -23,10 +23,11 @@ _IFA_ADDRESS, _IFA_LOCAL = 1, 2
 _RTA_OIF = 4
 _RT_TABLE_MAIN, _RTPROT_STATIC, _RT_SCOPE_LINK, _RTN_UNICAST = 254, 4, 253, 1
 _GENL_ID_CTRL, _CTRL_CMD_GETFAMILY, _CTRL_ATTR_FAMILY_ID, _CTRL_ATTR_FAMILY_NAME = 16, 3, 1, 2
-_MPTCP_PM_VERSION, _MPTCP_PM_CMD_ADD_ADDR, _MPTCP_PM_CMD_SET_LIMITS = 1, 1, 5
+_MPTCP_PM_VERSION, _MPTCP_PM_CMD_ADD_ADDR, _MPTCP_PM_CMD_DEL_ADDR = 1, 1, 2
+_MPTCP_PM_CMD_SET_LIMITS, _MPTCP_PM_CMD_SET_FLAGS = 5, 7
 _MPTCP_PM_ATTR_ADDR, _MPTCP_PM_ATTR_RCV_ADD_ADDRS, _MPTCP_PM_ATTR_SUBFLOWS = 1, 2, 3
 _PM_ADDR_FAMILY, _PM_ADDR_ID, _PM_ADDR_ADDR4, _PM_ADDR_FLAGS, _PM_ADDR_IF_IDX = 1, 2, 3, 6, 7
-_PM_ADDR_FLAG_SUBFLOW = 2
+_PM_ADDR_FLAG_SUBFLOW, _PM_ADDR_FLAG_BACKUP = 2, 4
 
 
 def _attribute(kind: int, value: bytes) -> bytes:
@@ -133,23 +134,37 @@ class Netlink:
         )
         self._change(_RTM_NEWROUTE, body + _number(_RTA_OIF, socket.if_nametoindex(name)))
 
-    def add_subflow_addresses(self, name: str, addresses: list[str]) -> None:
-        """Let every MPTCP connection of this namespace open one more subflow from each of these addresses."""
-        family = self._mptcp_family()
-        limits = _number(_MPTCP_PM_ATTR_RCV_ADD_ADDRS, 0) + _number(_MPTCP_PM_ATTR_SUBFLOWS, len(addresses))
-        self._mptcp(family, _MPTCP_PM_CMD_SET_LIMITS, limits)
-        for number, address in enumerate(addresses, start=1):
-            body = (
-                _attribute(_PM_ADDR_FAMILY, struct.pack("=H", socket.AF_INET))
-                + _attribute(_PM_ADDR_ID, bytes([number]))
-                + _attribute(_PM_ADDR_ADDR4, _address(address))
-                + _number(_PM_ADDR_FLAGS, _PM_ADDR_FLAG_SUBFLOW)
-                + _attribute(_PM_ADDR_IF_IDX, struct.pack("=i", socket.if_nametoindex(name)))
-            )
-            self._mptcp(family, _MPTCP_PM_CMD_ADD_ADDR, _attribute(_MPTCP_PM_ATTR_ADDR | _NLA_F_NESTED, body))
+    def limit_subflows(self, count: int) -> None:
+        """Let the MPTCP connections of this namespace open so many subflows beside the first, and take no addresses."""
+        self._mptcp(
+            _MPTCP_PM_CMD_SET_LIMITS,
+            _number(_MPTCP_PM_ATTR_RCV_ADD_ADDRS, 0) + _number(_MPTCP_PM_ATTR_SUBFLOWS, count),
+        )
 
-    def _mptcp(self, family: int, command: int, attributes: bytes) -> None:
-        self._request(family, _NLM_F_ACK, struct.pack("=BBH", command, _MPTCP_PM_VERSION, 0) + attributes)
+    def add_subflow_address(self, name: str, number: int, address: str, *, is_backup: bool = False) -> None:
+        """Have every MPTCP connection of this namespace open a subflow from there, those that there are at once."""
+        self._change_address(_MPTCP_PM_CMD_ADD_ADDR, name, number, address, is_backup=is_backup)
+
+    def remove_subflow_address(self, name: str, number: int, address: str) -> None:
+        """Have them close it."""
+        self._change_address(_MPTCP_PM_CMD_DEL_ADDR, name, number, address)
+
+    def set_backup(self, name: str, number: int, address: str, *, is_backup: bool) -> None:
+        """Have them tell their peers that it is a backup, or none any more (MP_PRIO)."""
+        self._change_address(_MPTCP_PM_CMD_SET_FLAGS, name, number, address, is_backup=is_backup)
+
+    def _change_address(self, command: int, name: str, number: int, address: str, *, is_backup: bool = False) -> None:
+        body = (
+            _attribute(_PM_ADDR_FAMILY, struct.pack("=H", socket.AF_INET))
+            + _attribute(_PM_ADDR_ID, bytes([number]))
+            + _attribute(_PM_ADDR_ADDR4, _address(address))
+            + _number(_PM_ADDR_FLAGS, _PM_ADDR_FLAG_SUBFLOW | (_PM_ADDR_FLAG_BACKUP if is_backup else 0))
+            + _attribute(_PM_ADDR_IF_IDX, struct.pack("=i", socket.if_nametoindex(name)))
+        )
+        self._mptcp(command, _attribute(_MPTCP_PM_ATTR_ADDR | _NLA_F_NESTED, body))
+
+    def _mptcp(self, command: int, attributes: bytes) -> None:
+        self._request(self._mptcp_family(), _NLM_F_ACK, struct.pack("=BBH", command, _MPTCP_PM_VERSION, 0) + attributes)
 
     def _mptcp_family(self) -> int:
         body = struct.pack("=BBH", _CTRL_CMD_GETFAMILY, 1, 0) + _text(_CTRL_ATTR_FAMILY_NAME, "mptcp_pm")

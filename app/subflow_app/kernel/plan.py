@@ -21,7 +21,7 @@ HEADER_BYTES = 52
 CONGESTION_CONTROLS: Mapping[str, str] = {"newreno": "reno", "cubic": "cubic", "bbr": "bbr", "vegas": "vegas"}
 """Our controllers that the kernel has too, with its names."""
 
-ECN_MODES: Mapping[str, int] = {"off": 0, "rfc3168": 1}
+ECN_MODES: Mapping[str, int] = {"off": 0, "rfc3168": 1, "accecn": 3}
 """Values of `[transport] ecn` that the kernel has too, with its own of net.ipv4.tcp_ecn."""
 
 SCHEDULERS = ("linux-mptcp", "minrtt")
@@ -37,8 +37,9 @@ _LINK_FIELDS = frozenset({"rate_bps", "delay_s", "queue", "loss"})
 _QUEUE_FIELDS = frozenset({"discipline", "limit_pkts", "limit_bytes", "options"})
 _FLOW_FIELDS = frozenset(
     {"name", "kind", "source", "destination", "controller", "scheduler", "paths", "count", "start_s", "stop_s"}
-    | {"size_bytes", "recv_buffer_bytes"}
+    | {"size_bytes", "recv_buffer_bytes", "late", "backup"}
 )
+_EVENT_FIELDS = frozenset({"at_s", "link", "direction", "flow", "subflow", "up", "open", "backup"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,7 @@ class LinkPlan:
         limit_bytes: wire bytes that fit, likewise.
         loss: probability that a packet is lost before the queue.
         red: what the queue does before it is full; None: nothing.
+        outages: times from and to, s, in order: what waits when one begins, and what comes until its end, is lost.
     """
 
     name: str
@@ -94,6 +96,7 @@ class LinkPlan:
     limit_bytes: int | None
     loss: float
     red: RedPlan | None = None
+    outages: tuple[tuple[float, float], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,23 @@ class PathPlan:
     links: tuple[str, ...]
     data: tuple[int, ...]
     acks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PathChange:
+    """What becomes of a path while a connection goes on.
+
+    Attributes:
+        at_s: when.
+        path: ordinal from 0; the first one cannot change, as the connection is bound to its address.
+        is_there: whether a subflow is opened on it, or closed.
+        is_backup: whether it carries data only while no other is usable.
+    """
+
+    at_s: float
+    path: int
+    is_there: bool
+    is_backup: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +139,9 @@ class FlowPlan:
         stop_s: when no new data is sent any more; None: at the end.
         size_bytes: payload; None: endless.
         recv_buffer_bytes: SO_RCVBUF of the receiver; None: the kernel's autotuning.
+        late: ordinals of the paths that wait for a change.
+        backup: of those that are backups from the start.
+        changes: in order.
     """
 
     name: str
@@ -130,6 +153,9 @@ class FlowPlan:
     stop_s: float | None
     size_bytes: int | None
     recv_buffer_bytes: int | None
+    late: tuple[int, ...] = ()
+    backup: tuple[int, ...] = ()
+    changes: tuple[PathChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,11 +216,25 @@ class NetworkPlan:
     def from_json(cls, document: Mapping[str, Any]) -> NetworkPlan:
         """The plan that `to_json` wrote."""
         flows = [
-            FlowPlan(**flow | {"paths": tuple(PathPlan(*map(tuple, path.values())) for path in flow["paths"])})
+            FlowPlan(
+                **flow
+                | {
+                    "paths": tuple(PathPlan(*map(tuple, path.values())) for path in flow["paths"]),
+                    "late": tuple(flow["late"]),
+                    "backup": tuple(flow["backup"]),
+                    "changes": tuple(PathChange(**change) for change in flow["changes"]),
+                }
+            )
             for flow in document["flows"]
         ]
         links = tuple(
-            LinkPlan(**link | {"red": None if link["red"] is None else RedPlan(**link["red"])})
+            LinkPlan(
+                **link
+                | {
+                    "red": None if link["red"] is None else RedPlan(**link["red"]),
+                    "outages": tuple(map(tuple, link["outages"])),
+                }
+            )
             for link in document["links"]
         )
         return cls(**{**document, "links": links, "flows": tuple(flows)})
@@ -229,6 +269,7 @@ def plan_network(
                     side.queue.limit_bytes,
                     side.loss,
                     _red(side),
+                    tuple(_outages(scenario, link.name, direction)),
                 )
             )
     index_of = {link.name: index for index, link in enumerate(links)}
@@ -243,6 +284,9 @@ def plan_network(
             stop_s=flow.stop_s,
             size_bytes=flow.size_bytes,
             recv_buffer_bytes=flow.recv_buffer_bytes,
+            late=tuple(ordinal - 1 for ordinal in flow.late),
+            backup=tuple(ordinal - 1 for ordinal in flow.backup),
+            changes=tuple(_changes(scenario, flow, instance)),
         )
         for flow in scenario.flows.values()
         for instance in flow.instances
@@ -304,12 +348,48 @@ def _red(side: LinkDirection) -> RedPlan | None:
     return RedPlan(options["min"], options["max"], options["max_p"], options["gentle"], "ecn" in options)
 
 
+def _outages(scenario: Scenario, link: str, direction: str) -> Iterator[tuple[float, float]]:
+    """When a direction is out of service."""
+    began_s: float | None = None
+    for event in sorted(scenario.events, key=lambda each: each.at_s):
+        if event.link != link or event.direction not in ("both", direction) or event.up is None:
+            continue
+        if not event.up and began_s is None:
+            began_s = event.at_s
+        elif event.up and began_s is not None:
+            yield began_s, event.at_s
+            began_s = None
+    if began_s is not None:
+        yield began_s, scenario.duration_s
+
+
+def _changes(scenario: Scenario, flow: Flow, instance: str) -> Iterator[PathChange]:
+    """What becomes of the paths of a connection."""
+    is_there = [ordinal not in flow.late for ordinal in range(1, len(flow.paths) + 1)]
+    is_backup = [ordinal in flow.backup for ordinal in range(1, len(flow.paths) + 1)]
+    for event in sorted(scenario.events, key=lambda each: each.at_s):
+        if event.flow not in (flow.name, instance) or event.subflow is None:
+            continue
+        path = event.subflow - 1
+        is_there[path] = is_there[path] if event.open is None else event.open
+        is_backup[path] = is_backup[path] if event.backup is None else event.backup
+        yield PathChange(event.at_s, path, is_there[path], is_backup[path])
+
+
+def _event_problems(scenario: Scenario) -> Iterator[str]:
+    for number, event in enumerate(scenario.events):
+        if (extra := _extra(event, _EVENT_FIELDS)) is not None:
+            yield f"events[{number}]: {extra}; supported: up of a link, open and backup of a subflow"
+        elif event.flow is not None and event.subflow in (None, 1):
+            what = "all subflows" if event.subflow is None else "subflow 1"
+            yield f"events[{number}]: {what}; supported: subflows from 2 on, as the connection is bound to the first"
+
+
 def _problems(scenario: Scenario) -> Iterator[str]:
     """What has no counterpart in the kernel or the emulator, a line each."""
     if _ecn(scenario) not in ECN_MODES:
         yield f'transport: ecn = "{_ecn(scenario)}"; supported: {", ".join(ECN_MODES)}'
-    if scenario.events:
-        yield f"events: {len(scenario.events)} timed changes; supported: none, links stay as they are"
+    yield from _event_problems(scenario)
     if scenario.start_jitter_s > 0:
         yield f"start_jitter = {scenario.start_jitter_s:g} s: supported: 0, give each flow its start"
     mtu_bytes = scenario.mss_bytes + HEADER_BYTES
@@ -348,7 +428,9 @@ def _flow_problems(flow: Flow) -> Iterator[str]:
             "(which comes close)"
         )
     if (extra := _extra(flow, _FLOW_FIELDS)) is not None:
-        yield f"{where}: {extra}; supported: controller, paths, count, start, stop, size and recv_buffer"
+        yield f"{where}: {extra}; supported: controller, paths, late, backup, count, start, stop, size and recv_buffer"
+    if 1 in flow.backup:
+        yield f"{where}: backup = 1; supported: subflows from 2 on, as the connection is bound to the first"
     if len(flow.paths) > MAX_SUBFLOWS:
         yield f"{where}: {len(flow.paths)} subflows; supported: up to {MAX_SUBFLOWS} (the kernel's path manager)"
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from subflow_app.core.errors import KernelError
-from subflow_app.kernel.plan import CONGESTION_CONTROLS, NetworkPlan
+from subflow_app.kernel.plan import CONGESTION_CONTROLS, ECN_MODES, NetworkPlan
 from subflow_app.kernel.worker_process import ask_worker
 
 _PROBE_TIMEOUT_S = 20.0
@@ -21,6 +21,7 @@ _NO_NAMESPACE = (
 _WAYS_ON = {
     "packet sockets": "packet sockets are not allowed ({reason}): CAP_NET_RAW or CONFIG_PACKET is missing",
     "veth": "virtual cables cannot be made ({reason}): the kernel module veth is missing (modprobe veth as root)",
+    "AccECN": "the kernel has no AccECN ({reason}): it takes Linux 6.18 or newer",
     "mptcp": "the kernel has no MPTCP ({reason}): it takes Linux 5.16 or newer with CONFIG_MPTCP",
 }
 
@@ -32,7 +33,7 @@ class Machine:
     Attributes:
         release: of its kernel; empty where there is none of Linux.
         congestion_controls: that the kernel has loaded, by its names.
-        missing: reasons by what is missing: "namespace", "packet sockets", "veth", "mptcp",
+        missing: reasons by what is missing: "namespace", "packet sockets", "veth", "AccECN", "mptcp",
             "congestion control NAME".
     """
 
@@ -44,6 +45,8 @@ class Machine:
         """Why these networks cannot run here, a sentence each; none if they can. Without networks: why nothing can."""
         needed = ["namespace", "packet sockets", "veth"]
         for plan in plans:
+            if plan.ecn == ECN_MODES["accecn"]:
+                needed.append("AccECN")
             for flow in plan.flows:
                 needed.append(f"congestion control {flow.congestion_control}")
                 if flow.is_mptcp:

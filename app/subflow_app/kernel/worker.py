@@ -15,18 +15,18 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, NoReturn
 
 from subflow_app.kernel import namespaces
 from subflow_app.kernel.emulator import Emulator, Route
-from subflow_app.kernel.endpoint import RECEIVER_ADDRESS, Connection, run_connections, sender_address
+from subflow_app.kernel.endpoint import HOST_INTERFACE, RECEIVER_ADDRESS, Connection, run_connections, sender_address
 from subflow_app.kernel.link_queue import NANOSECONDS
 from subflow_app.kernel.netlink import Netlink
-from subflow_app.kernel.plan import NetworkPlan
+from subflow_app.kernel.plan import FlowPlan, NetworkPlan
 
 _EMULATOR_PRIORITY, _ENDPOINT_PRIORITY = 20, 10
 _HEAD_START_S = 0.3
-_HOST_INTERFACE = "net0"
 
 
 def main() -> int:
@@ -99,7 +99,7 @@ def _connect_hosts(
     mac = f"02:00:00:00:{mac_ending[0]:02x}:{mac_ending[1]:02x}"
     paths = plan.flows[flow].paths
     senders = [sender_address(index) for index in range(len(paths))]
-    sender = _make_host(f"s{number}", mac, plan, senders)
+    sender = _make_host(f"s{number}", mac, plan, senders, plan.flows[flow])
     receiver = _make_host(f"r{number}", mac, plan, [RECEIVER_ADDRESS])
     to_receiver = socket.inet_aton(RECEIVER_ADDRESS)
     for index, (path, address) in enumerate(zip(paths, senders, strict=True)):
@@ -109,13 +109,13 @@ def _connect_hosts(
     return sender, receiver
 
 
-def _make_host(cable: str, mac: str, plan: NetworkPlan, addresses: list[str]) -> int:
+def _make_host(cable: str, mac: str, plan: NetworkPlan, addresses: list[str], flow: FlowPlan | None = None) -> int:
     """A namespace with one interface, whose cable ends here under that name."""
     namespace = namespaces.new_namespace()
     with Netlink.route() as netlink:
         netlink.add_veth_pair(
             cable,
-            peer_name=_HOST_INTERFACE,
+            peer_name=HOST_INTERFACE,
             peer_namespace=namespace,
             mac="02:00:00:00:ff:ff",
             peer_mac=mac,
@@ -123,12 +123,12 @@ def _make_host(cable: str, mac: str, plan: NetworkPlan, addresses: list[str]) ->
         )
         netlink.set_up(cable, asks_no_neighbours=True)
     with namespaces.inside(namespace):
-        _settle_in(plan, addresses)
+        _settle_in(plan, addresses, flow)
     return namespace
 
 
-def _settle_in(plan: NetworkPlan, addresses: list[str]) -> None:
-    """Set the current namespace up as a host."""
+def _settle_in(plan: NetworkPlan, addresses: list[str], flow: FlowPlan | None) -> None:
+    """Set the current namespace up as a host; that of a sender with what its flow has of paths."""
     # Where /proc/sys is read-only the kernel's own defaults stand; they are what most machines run with.
     namespaces.set_sysctl("net.ipv4.tcp_no_metrics_save", "1")
     namespaces.set_sysctl("net.mptcp.enabled", "1")
@@ -138,16 +138,20 @@ def _settle_in(plan: NetworkPlan, addresses: list[str]) -> None:
         least, usual, _ = (namespaces.read_sysctl(f"net.ipv4.{name}") or "4096 65536 0").split()
         most = max(plan.socket_buffer_bytes, int(least))
         namespaces.set_sysctl(f"net.ipv4.{name}", f"{least} {min(int(usual), most)} {most}")
-    namespaces.switch_offloads_off(_HOST_INTERFACE)
+    namespaces.switch_offloads_off(HOST_INTERFACE)
     with Netlink.route() as netlink:
         netlink.set_up("lo")
-        netlink.set_up(_HOST_INTERFACE, asks_no_neighbours=True, packets_per_segment=1)
+        netlink.set_up(HOST_INTERFACE, asks_no_neighbours=True, packets_per_segment=1)
         for address in addresses:
-            netlink.add_address(_HOST_INTERFACE, address)
-        netlink.add_default_route(_HOST_INTERFACE)
-    if len(addresses) > 1:
+            netlink.add_address(HOST_INTERFACE, address)
+        netlink.add_default_route(HOST_INTERFACE)
+    if flow is not None and len(addresses) > 1:
         with Netlink.generic() as netlink:
-            netlink.add_subflow_addresses(_HOST_INTERFACE, addresses[1:])
+            netlink.limit_subflows(len(addresses) - 1)
+            for path, address in enumerate(addresses):
+                if path > 0 and path not in flow.late:
+                    is_backup = path in flow.backup
+                    netlink.add_subflow_address(HOST_INTERFACE, path, address, is_backup=is_backup)
 
 
 @contextmanager
@@ -214,6 +218,7 @@ def _probe(congestion_controls: Sequence[str]) -> dict[str, Any]:
 
     attempt("packet sockets", lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0).close())
     attempt("veth", _try_cable)
+    attempt("AccECN", Path("/proc/sys/net/ipv4/tcp_ecn_option").stat)
     attempt("mptcp", lambda: socket.socket(socket.AF_INET, socket.SOCK_STREAM, 262).close())
     for name in congestion_controls:
         attempt(f"congestion control {name}", partial(_try_congestion_control, name))
