@@ -19,7 +19,8 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.labs import lab_file
 from subflow_app.core.labs.lab import Prediction, Step, Target
 from subflow_app.core.labs.progress import ProgressFolder
-from subflow_app.core.labs.runner import run_lab
+from subflow_app.core.labs.result_file import result_document, write_result
+from subflow_app.core.labs.runner import LabRunner, run_lab
 from subflow_app.core.labs.solution import parse_order
 from subflow_app.core.paths import labs_directory
 from subflow_app.core.plots import PLOTS_BY_ID
@@ -34,6 +35,7 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plotting.plot_scroll import PlotScroll
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
+from subflow_store import open_store
 
 pytestmark = pytest.mark.one_window
 
@@ -417,3 +419,48 @@ def _documents(doc: ScenarioDoc, step: Step) -> list[str]:
 )
 def test_the_axes_of_a_sketch_have_round_ticks(top: float, ticks: list[float]) -> None:
     assert round_ticks(top) == ticks
+
+
+def test_the_runs_of_a_lab_are_there_when_it_goes_on(
+    labs: LabFeature, page: StepPage, window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]
+) -> None:
+    run_once()
+    qtbot.waitUntil(lambda: _passed(labs) == 1)
+    page.to_list.click()
+    window.shown.clear()
+    labs.session = None
+    assert labs.panel.list is not None
+    labs.panel.list.begin.click()
+    qtbot.waitUntil(lambda: len(window.shown.ids) == 1)
+
+
+def test_a_class_is_graded_in_the_window(
+    window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    lab = small_lab(tmp_path)
+    folder = tmp_path / "class"
+    folder.mkdir()
+    with open_store(":memory:") as store:
+        runner = LabRunner(lab, store, tmp_path / "scratch")
+        progress = runner.run().progress
+        evidence = runner.session.reader(store).read("", progress.step_runs())
+        write_result(folder / "ada.json", result_document(lab, progress, evidence, "Ada"))
+    (folder / "notes.json").write_text("{}")
+    window.bar.trigger("study.lab_class")
+    dialog = window.features[LabFeature].class_dialog
+    assert dialog is not None
+    dialogs.answer("open_path", lab.path)
+    dialog.lab.click()
+    assert dialog.lab_name.text() == "01-small.md"
+    dialogs.answer("folder", folder)
+    dialog.folder.click()
+    qtbot.waitUntil(lambda: len(dialog.grades) == 2)
+    assert [(each.student, each.passed, each.confirmed) for each in dialog.grades] == [("Ada", 5, 3), ("", 0, 0)]
+    assert "notes.json: it cannot be graded" in dialog.odd.toPlainText()
+    dialogs.answer("save_path", tmp_path / "class.csv")
+    dialog.csv.click()
+    assert (tmp_path / "class.csv").read_text().splitlines()[1].startswith("Ada,01-small,confirmed,5,5,100.0,2,")
+    dialogs.answer("folder", tmp_path / "none")
+    dialog.folder.click()
+    qtbot.waitUntil(lambda: "is no folder" in dialog.said.text())
+    dialog.close()

@@ -128,7 +128,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "sweep.export_figure",
         "sweep.export_data",
     ),
-    "Step of the lab": ("study.lab_next", "study.lab_hint", "-", "study.lab_result"),
+    "Step of the lab": ("study.lab_next", "study.lab_hint", "-", "study.lab_result", "study.lab_class"),
     "Experiments": (
         "gallery.show",
         "-",

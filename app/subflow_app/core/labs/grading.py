@@ -20,7 +20,7 @@ from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.lab_file import lab_names, load_lab
 from subflow_app.core.labs.progress import StepProgress, read_step
 from subflow_app.core.labs.result_file import RunsAgain, read_result, verify_result
-from subflow_app.core.language import ENGLISH, LANGUAGES
+from subflow_app.core.language import ENGLISH, LANGUAGES, translatable
 from subflow_app.core.number_text import counted
 from subflow_app.core.tables import Column, NumberColumn, csv_flag, csv_text
 
@@ -113,17 +113,17 @@ class Grade:
 
 
 COLUMNS: tuple[Column[Grade], ...] = (
-    Column("Student", lambda grade: grade.student or grade.file),
-    Column("Lab", lambda grade: grade.lab),
-    Column("Outcome", lambda grade: grade.outcome or "not readable"),
-    Column("Steps", lambda grade: f"{grade.passed} of {len(grade.steps)}"),
-    Column("Stands at", lambda grade: grade.stands_at),
-    NumberColumn("First try %", lambda grade: f"{grade.score:.0f}"),
-    NumberColumn("Tries", lambda grade: grade.tries),
-    NumberColumn("Hints", lambda grade: grade.hints),
-    Column("Runs", lambda grade: f"{grade.confirmed} of {grade.runs}"),
-    NumberColumn("Minutes", lambda grade: "" if grade.minutes is None else f"{grade.minutes:.0f}"),
-    NumberColumn("Anomalies", lambda grade: len(grade.anomalies)),
+    Column(translatable("Student"), lambda grade: grade.student or grade.file),
+    Column(translatable("Lab"), lambda grade: grade.lab),
+    Column(translatable("Outcome"), lambda grade: grade.outcome or "not readable"),
+    Column(translatable("Steps"), lambda grade: f"{grade.passed} of {len(grade.steps)}"),
+    Column(translatable("Stands at"), lambda grade: grade.stands_at),
+    NumberColumn(translatable("First try %"), lambda grade: f"{grade.score:.0f}"),
+    NumberColumn(translatable("Tries"), lambda grade: grade.tries),
+    NumberColumn(translatable("Hints"), lambda grade: grade.hints),
+    Column(translatable("Runs"), lambda grade: f"{grade.confirmed} of {grade.runs}"),
+    NumberColumn(translatable("Minutes"), lambda grade: "" if grade.minutes is None else f"{grade.minutes:.0f}"),
+    NumberColumn(translatable("Anomalies"), lambda grade: len(grade.anomalies)),
 )
 """What terminal and window show of each; the anomalies stand below."""
 

@@ -114,6 +114,14 @@ def lab_rows() -> Iterator[ActionSpec]:
         lambda w, _: _labs(w).write_result(),
         (possible("study.lab_result", translatable("no lab is open")),),
     )
+    yield ActionSpec(
+        "study.lab_class",
+        "&Grade a class…",
+        "Look at the results of a class: steps, tries, first-try score, runs that came out again, and what is odd",
+        "compare",
+        ("Ctrl+Alt+Shift+4",),
+        lambda w, _: _labs(w).grade_class(),
+    )
 
 
 def _labs(window: MainWindow) -> LabFeature:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from subflow_app.core.labs.progress import Answered, PredictionValue, ProgressFolder
     from subflow_app.core.labs.session import Judgement, LabSession
     from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+    from subflow_app.qt.labs.class_dialog import ClassDialog
     from subflow_app.qt.labs.spotlight import Spotlight
     from subflow_app.qt.latest_reader import LatestReader
     from subflow_app.qt.main_window import MainWindow
@@ -51,6 +52,7 @@ class LabFeature(Feature):
         self.session: LabSession | None = None
         self.reader: LatestReader | None = None
         self.spotlight: Spotlight | None = None
+        self.class_dialog: ClassDialog | None = None
         self._labs: dict[str, Lab] = {}
         self._evidence: EvidenceReader | None = None
         self._doc: ScenarioDoc | None = None  # that of the lab
@@ -165,6 +167,15 @@ class LabFeature(Feature):
             self._show_step()
             assert self.panel.step is not None
             self.panel.step.scrolled.ensureWidgetVisible(self.panel.step.hints)
+
+    def grade_class(self) -> None:
+        """Shows the page on which a lecturer grades a class."""
+        from subflow_app.qt.labs.class_dialog import ClassDialog
+
+        if self.class_dialog is None:
+            self.class_dialog = ClassDialog(self.window)
+        self.class_dialog.show()
+        self.class_dialog.raise_()
 
     def write_result(self) -> None:
         """Asks for a name and a place, and writes what is handed in."""
@@ -302,7 +313,25 @@ class LabFeature(Feature):
         kept = folder.read(lab.name).progress
         if kept is None or (self.window.documents.doc.text != text and not self._open(text, lab)):
             return
-        self._take(LabSession(lab, kept, folder), store)
+        session = LabSession(lab, kept, folder)
+        self._take(session, store)
+        self._show_last_run(session, store)
+
+    def _show_last_run(self, session: LabSession, store: Store) -> None:
+        """What the student saw last is there again, unless it still is."""
+        evidence, text = self._evidence, self._text()
+        if evidence is None:
+            return
+
+        def show(run_id: int | None) -> None:
+            if run_id is not None and self.session is session and run_id not in self.window.shown.ids:
+                self.window.shown.show_stored(store, [run_id])
+
+        def work() -> int | None:
+            runs = evidence.read(text, session.progress.step_runs()).runs
+            return runs[-1].id if runs else None
+
+        self._work(work, show)
 
     def _open(self, text: str, lab: Lab) -> bool:
         return self.window.documents.open_text(text, lab.title)
