@@ -19,7 +19,7 @@ extensions = ["myst_parser", "guide_mathml", "guide_generated"]
 myst_enable_extensions = ["dollarmath", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
-exclude_patterns = ["README.md", "_extensions", "images"]
+exclude_patterns = ["README.md", "_extensions", "images", "skeletons"]
 
 html_theme = "furo"
 html_title = "Subflow user guide"
