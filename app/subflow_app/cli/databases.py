@@ -45,7 +45,7 @@ def salvage(
 ) -> None:
     """Bring what is sound of a damaged database into a new one.
 
-    What is lost is told. Runs keep their numbers, names, notes and tags. The damaged file is left as it is.
+    Prints what is lost. Runs keep their numbers, names, notes and tags. The damaged file is left as it is.
 
     Exit code: 0 when the new one is written, 1 when that failed, 2 when there is no such file, 130 after Ctrl-C, 143
     after SIGTERM.

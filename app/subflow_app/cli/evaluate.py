@@ -42,7 +42,7 @@ def evaluate(
     """Compare policies and controllers on the same seeds.
 
     Each is put on the flows that are steered: those with a learning agent in the file, else all MPTCP flows, else all
-    TCP flows. Told are the mean over the seeds and its 95 % confidence interval (Student's t) of goodput per flow, RTT,
+    TCP flows. Prints the mean over the seeds and its 95 % confidence interval (Student's t) of goodput per flow, RTT,
     loss and Jain's index, and how many times the best classic's goodput it is. A policy of an agent decides in the core
     as in any run; a controller with options is { name = "mplibra", classic = "lia", policy = "random" }.
     """
