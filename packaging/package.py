@@ -29,14 +29,14 @@ class PackageError(Exception):
 def main(arguments: Sequence[str] | None = None) -> int:
     """Does what the command line says; returns the exit code."""
     parser = argparse.ArgumentParser(prog="dev.py package", description=__doc__.partition("\n")[0])
-    parser.add_argument("--release", action="store_true", help="compress the installers as far as it goes: minutes")
+    parser.add_argument("--quick", action="store_true", help="larger Linux packages, in seconds: to try")
     parser.add_argument("--bundle-only", action="store_true", help="freeze and check, make no installer")
     options = parser.parse_args(arguments)
     try:
         prepare()
         freeze(guided_core.build(OUTPUT / "core", _step))
         check(BUNDLE)
-        packages = [] if options.bundle_only else make_installers(release=options.release)
+        packages = [] if options.bundle_only else make_installers(is_quick=options.quick)
     except PackageError as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
@@ -83,11 +83,11 @@ def check(bundle: Path) -> None:
     _step("Self-test of the frozen program", "selftest", [program, "--selftest", "--out", OUTPUT / "selftest.json"])
 
 
-def make_installers(*, release: bool) -> list[Path]:
+def make_installers(*, is_quick: bool) -> list[Path]:
     """The installers of this platform.
 
     Args:
-        release: small files, whatever the time.
+        is_quick: large files in little time.
     """
     version = freezing.version(ROOT)
     if sys.platform == "win32":
@@ -100,7 +100,7 @@ def make_installers(*, release: bool) -> list[Path]:
         return [image.make(OUTPUT / "dist" / "Subflow.app", OUTPUT, version=version)]
     from linux import deb, tarball
 
-    compression = "xz" if release else "zstd"
+    compression = "zstd" if is_quick else "xz"
     made = []
     for name, maker in (("Debian package", deb.make), ("tarball", tarball.make)):
         started = time.monotonic()
