@@ -15,6 +15,7 @@
 #include "policy/network_policy.h"
 #include "rng.h"
 #include "scenario.h"
+#include "scenario_json.h"
 #include "script/program.h"
 #include "traffic.h"
 
@@ -273,9 +274,16 @@ ArrivalTimes arrivals(const std::string& name, std::uint64_t seed, std::int64_t 
     return times;
 }
 
+Scenario read_json(const std::string& text, const std::vector<std::shared_ptr<NetworkPolicy>>& policies,
+                   std::size_t max_values) {
+    const std::vector<std::shared_ptr<const Policy>> given(policies.begin(), policies.end());
+    return read_scenario(text, given, max_values);
+}
+
 }  // namespace
 
 void bind_scenario(nb::module_& m) {
+    nb::exception<ScenarioJsonError>(m, "CoreScenarioJsonError", PyExc_ValueError);
     nb::enum_<FlowKind>(m, "FlowKind")
         .value("TCP", FlowKind::Tcp)
         .value("MPTCP", FlowKind::Mptcp)
@@ -410,7 +418,11 @@ void bind_scenario(nb::module_& m) {
                 joined.events.insert(joined.events.end(), other.events.begin(), other.events.end());
                 return joined;
             },
-            "other"_a, "A copy with the events of another one as well.");
+            "other"_a, "A copy with the events of another one as well.")
+        .def("to_json", &write_scenario, "A text for read_scenario() of the same version; policies by their numbers.");
+
+    m.def("read_scenario", &read_json, "text"_a, "policies"_a, "max_values"_a,
+          "The scenario that to_json() has written; more values than allowed are refused.");
 
     m.def("random_outages", &outages, "name"_a, "seed"_a, "mean_up_ns"_a, "mean_down_ns"_a, "until_ns"_a,
           "When something of that name is out of service: times from and to, in order.");

@@ -1,7 +1,6 @@
 #include "simulation.h"
 
 #include <algorithm>
-#include <charconv>
 #include <new>
 
 namespace subflow {
@@ -54,10 +53,9 @@ std::string Simulation::describe(const ScriptFailure& failure) const {
         text.append(", ").append(scenario_->flows[owner->flow].name);
         if (owner->subflow) text.append("/").append(std::to_string(*owner->subflow + 1));
     }
-    char seconds[32];
-    const auto end =
-        std::to_chars(seconds, seconds + sizeof seconds, to_seconds(now()), std::chars_format::fixed, 9).ptr;
-    return text + " at " + std::string(seconds, end) + " s: " + failure.what();
+    std::string fraction = std::to_string(now().value % 1'000'000'000);
+    fraction.insert(0, 9 - fraction.size(), '0');
+    return text + " at " + std::to_string(now().value / 1'000'000'000) + "." + fraction + " s: " + failure.what();
 }
 
 RunEnd Simulation::advance(Nanos until, std::int64_t max_events) {

@@ -227,6 +227,9 @@ SCRIPT_MOST_INSTRUCTIONS: int = 4096
 
 SCRIPT_MOST_KEPT: int = 8
 
+class CoreScenarioJsonError(ValueError):
+    pass
+
 class FlowKind(enum.Enum):
     TCP = 0
 
@@ -479,6 +482,16 @@ class Scenario:
 
     def with_events(self, other: Scenario) -> Scenario:
         """A copy with the events of another one as well."""
+
+    def to_json(self) -> str:
+        """
+        A text for read_scenario() of the same version; policies by their numbers.
+        """
+
+def read_scenario(text: str, policies: Sequence[NetworkPolicy], max_values: int) -> Scenario:
+    """
+    The scenario that to_json() has written; more values than allowed are refused.
+    """
 
 def random_outages(name: str, seed: int, mean_up_ns: int, mean_down_ns: int, until_ns: int) -> list[tuple[int, int]]:
     """

@@ -6,6 +6,8 @@
 
 #include "estimate.h"
 #include "instant.h"
+#include "json.h"
+#include "scenario_json.h"
 #include "simulation.h"
 
 namespace subflow::testing {
@@ -215,6 +217,12 @@ bool tries_any_rate(const Scenario& scenario) {
 
 }  // namespace
 
+void check_json(const Scenario& scenario) {
+    const std::string text = write_scenario(scenario);
+    const Scenario read = read_scenario(text, policies_of(scenario), kMaxJsonValues);
+    require(write_scenario(read) == text, "a scenario that was written and read is another one: " + text);
+}
+
 Network run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw) {
     Network network(scenario, seed);
     network.run_until(scenario.duration);
@@ -394,6 +402,7 @@ void check_bytes(std::span<const std::uint8_t> bytes) {
     scenario.duration = Nanos(draw.between(1'000'000, 5'000'000'000));
     scenario.warmup = Nanos(draw.between(0, scenario.duration.value - 1));
     if (draw.chance(0.2)) spoil(scenario, draw);
+    check_json(scenario);
     try {
         slow_down(scenario, kCrossings);
         const Estimate told = estimate(scenario, scenario.duration);

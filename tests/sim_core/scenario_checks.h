@@ -14,6 +14,9 @@ namespace subflow::testing {
 // network at its end, which refers to the scenario.
 Network run_and_check(const Scenario& scenario, std::uint64_t seed, Draws& draw);
 
+// Throws InternalError unless the scenario is the same after it was written as JSON and read again, whatever it is.
+void check_json(const Scenario& scenario);
+
 // "cubic hystart=off"
 std::string describe(const AlgorithmChoice& choice);
 // The scenario in words, enough to build it again by hand.

@@ -6,7 +6,6 @@
 #include <span>
 #include <utility>
 
-#include "json.h"
 #include "policy_error.h"
 
 namespace subflow {
@@ -220,7 +219,7 @@ std::uint32_t EncoderSpec::width() const {
 }
 
 PolicyDocument read_policy_document(std::string_view text) {
-    const Json json = parse_json(text, "the document");
+    const Json json = parse_policy_json(text, "the document");
     const Place root(json, "");
     if (!root.is_object()) throw PolicyError("the document is no JSON object");
     // An older or newer format may have other keys: it is looked at first.

@@ -7,7 +7,6 @@
 #include <optional>
 #include <string_view>
 
-#include "json.h"
 #include "policy_error.h"
 
 namespace subflow {
@@ -129,7 +128,7 @@ TensorFile read_tensors(std::span<const std::byte> file) {
     const std::string_view header_text = bytes.substr(kLengthBytes, length);
     if (!header_text.starts_with('{'))
         throw PolicyError("no safetensors file: its header is no JSON object" + guess(bytes));
-    const Json header = parse_json(header_text, "the header");
+    const Json header = parse_policy_json(header_text, "the header");
 
     const std::string_view data = bytes.substr(kLengthBytes + length);
     TensorFile out;

@@ -1,8 +1,8 @@
 #include "machine.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 #include "../cc/controller.h"
@@ -50,9 +50,11 @@ constexpr Getter kGetters[]{
 };
 
 std::string number_text(double value) {
+    // Not std::to_chars: for so many digits it brings 100 kB of tables, which a web page would have to carry.
     char text[32];
-    const auto end = std::to_chars(text, text + sizeof text, value, std::chars_format::general, 6).ptr;
-    return {text, end};
+    std::string written(text, static_cast<std::size_t>(std::snprintf(text, sizeof text, "%.6g", value)));
+    std::ranges::replace(written, ',', '.');  // where the program's locale has that
+    return written;
 }
 
 // ---- arithmetic ----

@@ -2,12 +2,18 @@
 #pragma once
 
 #include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
 
 namespace subflow {
+
+// A text that is no JSON, or more of it than is allowed.
+struct JsonError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
 
 // A JSON value. Numbers are doubles; the members of an object stand in the order of the text.
 struct Json {
@@ -34,8 +40,8 @@ struct Json::Member {
 inline constexpr std::size_t kMaxJsonDepth = 32;
 inline constexpr std::size_t kMaxJsonValues = 100'000;
 
-// Reads a whole text. Throws PolicyError, which says what is wrong and where: not JSON (RFC 8259), not UTF-8, a key
-// that stands twice, a number beyond a double, or one of the limits. `what` is how messages call the text.
-Json parse_json(std::string_view text, std::string_view what);
+// Reads a whole text. Throws JsonError, which says what is wrong and where: not JSON (RFC 8259), not UTF-8, a key that
+// stands twice, a number beyond a double, or one of the limits. `what` is how messages call the text.
+Json parse_json(std::string_view text, std::string_view what, std::size_t max_values = kMaxJsonValues);
 
 }  // namespace subflow

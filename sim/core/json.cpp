@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
-#include <locale>
-#include <sstream>
 #include <string>
 #include <unordered_set>
-
-#include "policy_error.h"
+#include <version>
+#if !defined(__cpp_lib_to_chars)
+#include <locale>
+#include <sstream>
+#endif
 
 namespace subflow {
 
@@ -20,7 +21,8 @@ bool is_digit(char c) {
 
 class Parser {
 public:
-    Parser(std::string_view text, std::string_view what) : text_(text), what_(what) {}
+    Parser(std::string_view text, std::string_view what, std::size_t max_values)
+        : text_(text), what_(what), max_values_(max_values) {}
 
     Json parse() {
         Json json = parse_value(0);
@@ -31,8 +33,8 @@ public:
 
 private:
     [[noreturn]] void refuse(std::string_view why) const {
-        throw PolicyError(std::string(what_) + " is no usable JSON: " + std::string(why) + ", at byte " +
-                          std::to_string(at_));
+        throw JsonError(std::string(what_) + " is no usable JSON: " + std::string(why) + ", at byte " +
+                        std::to_string(at_));
     }
 
     bool is_at(char c) const { return at_ < text_.size() && text_[at_] == c; }
@@ -48,7 +50,7 @@ private:
 
     Json parse_value(std::size_t depth) {
         if (depth > kMaxJsonDepth) refuse("nested deeper than " + std::to_string(kMaxJsonDepth));
-        if (++values_ > kMaxJsonValues) refuse("more than " + std::to_string(kMaxJsonValues) + " values");
+        if (++values_ > max_values_) refuse("more than " + std::to_string(max_values_) + " values");
         skip_space();
         if (at_ == text_.size()) refuse("it ends too early");
         switch (text_[at_]) {
@@ -230,22 +232,29 @@ private:
             if (is_there("+-")) ++end;
             skip_digits();
         }
-        // A stream, not std::from_chars: libc++ 16 has that for whole numbers alone. In the classic locale it reads the
-        // nearest double, whatever the locale of the program.
         const std::string_view written = text_.substr(at_, end - at_);
+        double number = 0;
+        bool is_read = true;
+#if defined(__cpp_lib_to_chars)
+        is_read = std::from_chars(written.data(), written.data() + written.size(), number).ec == std::errc();
+#else
+        // libc++ 16 has that for whole numbers alone. In the classic locale a stream reads the nearest double, too,
+        // whatever the locale of the program.
         std::istringstream stream{std::string(written)};
         stream.imbue(std::locale::classic());
-        double number = 0;
         stream >> number;
+        is_read = !stream.fail();
+#endif
         // What is too small for a double is read as 0, and only some libraries call that a failure.
         const bool is_zero = written.substr(0, written.find_first_of("eE")).find_first_of("123456789") == written.npos;
-        if (stream.fail() || (number == 0 && !is_zero)) refuse("a number that a double cannot hold");
+        if (!is_read || (number == 0 && !is_zero)) refuse("a number that a double cannot hold");
         at_ = end;
         return number;
     }
 
     std::string_view text_;
     std::string_view what_;
+    std::size_t max_values_;
     std::size_t at_ = 0;
     std::size_t values_ = 0;
 };
@@ -259,8 +268,8 @@ const Json* Json::find(std::string_view key) const {
     return it == object->end() ? nullptr : &it->value;
 }
 
-Json parse_json(std::string_view text, std::string_view what) {
-    return Parser(text, what).parse();
+Json parse_json(std::string_view text, std::string_view what, std::size_t max_values) {
+    return Parser(text, what, max_values).parse();
 }
 
 }  // namespace subflow

@@ -1,0 +1,465 @@
+#include "scenario_json.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "json.h"
+#include "scenario_fields.h"
+
+namespace subflow {
+
+namespace {
+
+using fields::field_names;
+using fields::fields_of;
+using fields::kFieldCount;
+using fields::names_of;
+using fields::Structure;
+using fields::word_of;
+
+template <class T>
+concept Words = std::is_enum_v<T>;
+template <class T>
+concept Whole = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+
+constexpr double kMostExact = 9007199254740992.0;  // 2^53: whole numbers up to it are doubles
+
+constexpr std::string_view kInfinite = "inf", kMinusInfinite = "-inf", kUndefined = "nan";
+
+// Of queues, by the position in Discipline.
+constexpr std::array<std::string_view, std::variant_size_v<Discipline>> kDisciplines{"", "red", "codel", "fq_codel",
+                                                                                     "dual_pi2"};
+
+// Whole numbers as one text: the differences from one to the next, which in traces are small. Each is doubled, plus 1
+// if it is below 0; what comes of it is written in groups of 5 bits, the lowest first, plus 32 if another one follows.
+constexpr std::size_t kMostUnpacked = 64;
+constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
+
+std::string pack(const std::vector<std::uint32_t>& numbers) {
+    std::string text;
+    std::int64_t before = 0;
+    for (const std::int64_t number : numbers) {
+        const std::int64_t step = number - before;
+        before = number;
+        for (auto rest = static_cast<std::uint64_t>(step < 0 ? -2 * step + 1 : 2 * step);; rest >>= 5) {
+            text += kDigits[static_cast<std::size_t>(rest % 32 + (rest >= 32 ? 32 : 0))];
+            if (rest < 32) break;
+        }
+    }
+    return text;
+}
+
+// What stands beside the scenario itself, each once however many share it.
+struct Shared {
+    std::vector<std::shared_ptr<const Policy>> policies;
+    std::vector<std::shared_ptr<const ScriptProgram>> programs;
+};
+
+template <class T>
+std::size_t place_in(std::vector<std::shared_ptr<const T>>& all, const std::shared_ptr<const T>& one) {
+    const auto it = std::ranges::find(all, one);
+    if (it != all.end()) return static_cast<std::size_t>(it - all.begin());
+    all.push_back(one);
+    return all.size() - 1;
+}
+
+class Writer {
+public:
+    explicit Writer(Shared& shared) : shared_(shared) {}
+
+    template <class T>
+    std::string text_of(const T& value) const {
+        std::string text;
+        put(text, value);
+        return text;
+    }
+
+private:
+    void put(std::string& out, bool value) const { out += value ? "true" : "false"; }
+    void put(std::string& out, std::string_view value) const {
+        constexpr std::string_view kHex = "0123456789abcdef";
+        out += '"';
+        for (const char c : value) {
+            const auto byte = static_cast<unsigned char>(c);
+            if (c == '"' || c == '\\') {
+                out += '\\';
+                out += c;
+            } else if (byte < 0x20) {
+                out += "\\u00";
+                out += kHex[byte / 16u];
+                out += kHex[byte % 16u];
+            } else {
+                out += c;
+            }
+        }
+        out += '"';
+    }
+    void put(std::string& out, const std::string& value) const { put(out, std::string_view(value)); }
+    void put(std::string& out, double value) const {
+        if (!std::isfinite(value))
+            return put(out, std::isnan(value) ? kUndefined : value > 0 ? kInfinite : kMinusInfinite);
+        char digits[32];
+        out.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
+    }
+    template <Whole T>
+    void put(std::string& out, T value) const {
+        const bool is_exact = std::abs(static_cast<double>(value)) < kMostExact;
+        if (!is_exact) out += '"';
+        out += std::to_string(value);
+        if (!is_exact) out += '"';
+    }
+    template <class Tag, class Rep>
+    void put(std::string& out, Quantity<Tag, Rep> value) const {
+        put(out, value.value);
+    }
+    template <Words T>
+    void put(std::string& out, T value) const {
+        put(out, word_of(value));
+    }
+    template <class T>
+    void put(std::string& out, const std::optional<T>& value) const {
+        if (value) {
+            put(out, *value);
+        } else {
+            out += "null";
+        }
+    }
+    void put(std::string& out, const std::variant<double, bool, std::string>& value) const {
+        // A number that is no JSON is told from a word by what it stands in.
+        const double* number = std::get_if<double>(&value);
+        if (number != nullptr && !std::isfinite(*number)) {
+            out += '[';
+            put(out, *number);
+            out += ']';
+        } else {
+            std::visit([&](const auto& each) { put(out, each); }, value);
+        }
+    }
+    void put(std::string& out, const Discipline& value) const {
+        if (value.index() == 0) {
+            out += "null";
+            return;
+        }
+        out += '{';
+        put(out, kDisciplines[value.index()]);
+        out += ':';
+        std::visit([&](const auto& each) { put(out, each); }, value);
+        out += '}';
+    }
+    void put(std::string&, std::monostate) const {}
+    void put(std::string& out, const std::shared_ptr<const Policy>& policy) const {
+        if (policy == nullptr) {
+            out += "null";
+        } else {
+            put(out, place_in(shared_.policies, policy));
+        }
+    }
+    void put(std::string& out, const std::shared_ptr<const ScriptProgram>& program) const {
+        if (program == nullptr) {
+            out += "null";
+        } else {
+            put(out, place_in(shared_.programs, program));
+        }
+    }
+    void put(std::string& out, const std::vector<std::uint32_t>& numbers) const {
+        if (numbers.size() > kMostUnpacked) return put(out, pack(numbers));
+        put_list(out, numbers);
+    }
+    template <class T>
+    void put(std::string& out, const std::vector<T>& list) const {
+        put_list(out, list);
+    }
+    template <class T, std::size_t kSize>
+    void put(std::string& out, const std::array<T, kSize>& list) const {
+        put_list(out, list);
+    }
+    template <class List>
+    void put_list(std::string& out, const List& list) const {
+        out += '[';
+        for (bool is_first = true; const auto& each : list) {
+            if (!std::exchange(is_first, false)) out += ',';
+            put(out, each);
+        }
+        out += ']';
+    }
+    template <Structure T>
+    void put(std::string& out, const T& value) const {
+        constexpr auto kNames = names_of<T>();
+        const T initial{};
+        out += '{';
+        bool is_first = true;
+        std::size_t i = 0;
+        const auto put_field = [&](const auto& field, const auto& by_default) {
+            const std::string_view name = kNames[i++];
+            const std::string text = text_of(field);
+            if (text == text_of(by_default)) return;
+            if (!std::exchange(is_first, false)) out += ',';
+            put(out, name);
+            out += ':';
+            out += text;
+        };
+        const auto fields = fields_of(value), defaults = fields_of(initial);
+        [&]<std::size_t... kI>(std::index_sequence<kI...>) {
+            (put_field(std::get<kI>(fields), std::get<kI>(defaults)), ...);
+        }(std::make_index_sequence<kFieldCount<T>>());
+        out += '}';
+    }
+
+    Shared& shared_;
+};
+
+class Reader {
+public:
+    Reader(Shared& shared, std::size_t max_values) : shared_(shared), values_left_(max_values) {}
+
+    template <class T>
+    void read(T& to, const Json& json, const std::string& place) {
+        get(to, json, place);
+    }
+    [[noreturn]] static void refuse(const std::string& place, const std::string& why) {
+        throw ScenarioJsonError((place.empty() ? std::string("the scenario") : place) + ": " + why);
+    }
+
+private:
+    void get(bool& to, const Json& json, const std::string& place) {
+        const bool* value = json.get_if<bool>();
+        if (value == nullptr) refuse(place, "true or false is wanted");
+        to = *value;
+    }
+    void get(std::string& to, const Json& json, const std::string& place) {
+        const std::string* value = json.get_if<std::string>();
+        if (value == nullptr) refuse(place, "a text is wanted");
+        to = *value;
+    }
+    void get(double& to, const Json& json, const std::string& place) {
+        if (const double* value = json.get_if<double>()) {
+            to = *value;
+            return;
+        }
+        const std::string* word = json.get_if<std::string>();
+        if (word == nullptr) refuse(place, "a number is wanted");
+        if (*word == kInfinite) {
+            to = std::numeric_limits<double>::infinity();
+        } else if (*word == kMinusInfinite) {
+            to = -std::numeric_limits<double>::infinity();
+        } else if (*word == kUndefined) {
+            to = kNaN;
+        } else {
+            refuse(place, "\"" + *word + "\" is no number; allowed besides numbers: \"inf\", \"-inf\", \"nan\"");
+        }
+    }
+    template <Whole T>
+    void get(T& to, const Json& json, const std::string& place) {
+        const auto is_within = [](auto value) { return std::in_range<T>(value); };
+        if (const double* value = json.get_if<double>()) {
+            if (std::abs(*value) <= kMostExact && std::trunc(*value) == *value &&
+                is_within(static_cast<std::int64_t>(*value))) {
+                to = static_cast<T>(*value);
+                return;
+            }
+        } else if (const std::string* text = json.get_if<std::string>()) {
+            const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), to);
+            if (error == std::errc() && end == text->data() + text->size()) return;
+        }
+        refuse(place, "a whole number from " + std::to_string(std::numeric_limits<T>::min()) + " to " +
+                          std::to_string(std::numeric_limits<T>::max()) + " is wanted");
+    }
+    template <class Tag, class Rep>
+    void get(Quantity<Tag, Rep>& to, const Json& json, const std::string& place) {
+        get(to.value, json, place);
+    }
+    template <Words T>
+    void get(T& to, const Json& json, const std::string& place) {
+        const std::string* given = json.get_if<std::string>();
+        std::string allowed;
+        for (int i = 0; !word_of(static_cast<T>(i)).empty(); ++i) {
+            const std::string_view word = word_of(static_cast<T>(i));
+            if (given != nullptr && *given == word) {
+                to = static_cast<T>(i);
+                return;
+            }
+            allowed += (allowed.empty() ? "" : ", ") + std::string(word);
+        }
+        refuse(place,
+               (given == nullptr ? "a word is wanted" : "\"" + *given + "\" is not known") + "; allowed: " + allowed);
+    }
+    template <class T>
+    void get(std::optional<T>& to, const Json& json, const std::string& place) {
+        to.reset();
+        if (json.get_if<std::monostate>() == nullptr) get(to.emplace(), json, place);
+    }
+    void get(std::variant<double, bool, std::string>& to, const Json& json, const std::string& place) {
+        if (const auto* list = json.get_if<Json::Array>(); list != nullptr && list->size() == 1) {
+            get(to.emplace<double>(), list->front(), place);
+        } else if (json.get_if<bool>() != nullptr) {
+            get(to.emplace<bool>(), json, place);
+        } else if (json.get_if<std::string>() != nullptr) {
+            get(to.emplace<std::string>(), json, place);
+        } else {
+            get(to.emplace<double>(), json, place);
+        }
+    }
+    void get(Discipline& to, const Json& json, const std::string& place) {
+        if (json.get_if<std::monostate>() != nullptr) return;
+        const auto* object = json.get_if<Json::Object>();
+        if (object == nullptr || object->size() != 1) refuse(place, "one discipline is wanted");
+        const auto& [key, value] = object->front();
+        const auto read_as = [&]<std::size_t kI>() {
+            if (key == kDisciplines[kI]) get(to.emplace<kI>(), value, place + "." + key);
+            return key == kDisciplines[kI];
+        };
+        const bool is_known = [&]<std::size_t... kI>(std::index_sequence<kI...>) {
+            return (read_as.template operator()<kI + 1>() || ...);
+        }(std::make_index_sequence<kDisciplines.size() - 1>());
+        if (!is_known) refuse(place, "\"" + key + "\" is not known; allowed: red, codel, fq_codel, dual_pi2");
+    }
+    template <class T>
+    void get_shared(std::shared_ptr<const T>& to, const std::vector<std::shared_ptr<const T>>& all, const Json& json,
+                    const std::string& place) {
+        to = nullptr;
+        if (json.get_if<std::monostate>() != nullptr) return;
+        std::size_t i = 0;
+        get(i, json, place);
+        if (i >= all.size()) refuse(place, "there are only " + std::to_string(all.size()));
+        to = all[i];
+    }
+    void get(std::shared_ptr<const Policy>& to, const Json& json, const std::string& place) {
+        get_shared(to, shared_.policies, json, place);
+    }
+    void get(std::shared_ptr<const ScriptProgram>& to, const Json& json, const std::string& place) {
+        get_shared(to, shared_.programs, json, place);
+    }
+    void get(std::vector<std::uint32_t>& to, const Json& json, const std::string& place) {
+        const std::string* packed = json.get_if<std::string>();
+        if (packed == nullptr) return get_list(to, json, place);
+        to = unpack(*packed, place);
+    }
+    template <class T>
+    void get(std::vector<T>& to, const Json& json, const std::string& place) {
+        get_list(to, json, place);
+    }
+    template <class T, std::size_t kSize>
+    void get(std::array<T, kSize>& to, const Json& json, const std::string& place) {
+        const auto* list = json.get_if<Json::Array>();
+        if (list == nullptr || list->size() != kSize)
+            refuse(place, "a list of " + std::to_string(kSize) + " is wanted");
+        for (std::size_t i = 0; i < kSize; ++i) get(to[i], (*list)[i], place + "[" + std::to_string(i) + "]");
+    }
+    template <class T>
+    void get_list(std::vector<T>& to, const Json& json, const std::string& place) {
+        const auto* list = json.get_if<Json::Array>();
+        if (list == nullptr) refuse(place, "a list is wanted");
+        to.clear();
+        to.reserve(list->size());
+        for (std::size_t i = 0; i < list->size(); ++i)
+            get(to.emplace_back(), (*list)[i], place + "[" + std::to_string(i) + "]");
+    }
+    template <Structure T>
+    void get(T& to, const Json& json, const std::string& place) {
+        constexpr auto kNames = names_of<T>();
+        const auto* object = json.get_if<Json::Object>();
+        if (object == nullptr) refuse(place, "an object is wanted");
+        std::size_t known = 0;
+        std::size_t i = 0;
+        const auto get_field = [&](auto& field) {
+            const std::string_view name = kNames[i++];
+            const Json* value = json.find(name);
+            if (value == nullptr) return;
+            ++known;
+            get(field, *value, (place.empty() ? "" : place + ".") + std::string(name));
+        };
+        std::apply([&](auto&... field) { (get_field(field), ...); }, fields_of(to));
+        if (known == object->size()) return;
+        for (const Json::Member& member : *object)
+            if (std::ranges::find(kNames, member.key) == kNames.end())
+                refuse(place, "\"" + member.key +
+                                  "\" is not known; allowed: " + std::string(field_names(std::type_identity<T>())));
+    }
+
+    std::vector<std::uint32_t> unpack(const std::string& text, const std::string& place) {
+        std::vector<std::uint32_t> numbers;
+        std::int64_t number = 0;
+        std::uint64_t step = 0;
+        unsigned shift = 0;
+        for (const char c : text) {
+            const std::size_t digit = kDigits.find(c);
+            if (digit == std::string_view::npos || shift > 35) refuse(place, "no packed numbers");
+            step |= static_cast<std::uint64_t>(digit % 32) << shift;
+            shift += 5;
+            if (digit >= 32) continue;
+            if (values_left_-- == 0) refuse(place, "more numbers than are allowed");
+            number += step % 2 == 1 ? -static_cast<std::int64_t>(step / 2) : static_cast<std::int64_t>(step / 2);
+            if (!std::in_range<std::uint32_t>(number)) refuse(place, "a packed number is out of range");
+            numbers.push_back(static_cast<std::uint32_t>(number));
+            step = shift = 0;
+        }
+        if (shift != 0) refuse(place, "no packed numbers");
+        return numbers;
+    }
+
+    Shared& shared_;
+    std::size_t values_left_;
+};
+
+constexpr std::string_view kPrograms = "programs";
+
+}  // namespace
+
+std::string write_scenario(const Scenario& scenario) {
+    Shared shared;
+    const Writer writer(shared);
+    std::string text = "{\"scenario\":";
+    text += writer.text_of(scenario);
+    text += ",\"";
+    text += kPrograms;
+    text += "\":[";
+    for (std::size_t i = 0; i < shared.programs.size(); ++i) {
+        if (i > 0) text += ',';
+        text += writer.text_of(*shared.programs[i]);
+    }
+    text += "]}";
+    return text;
+}
+
+std::vector<std::shared_ptr<const Policy>> policies_of(const Scenario& scenario) {
+    Shared shared;
+    for (const FlowSpec& flow : scenario.flows)
+        if (flow.decider.policy != nullptr) place_in(shared.policies, flow.decider.policy);
+    return shared.policies;
+}
+
+Scenario read_scenario(std::string_view text, std::span<const std::shared_ptr<const Policy>> policies,
+                       std::size_t max_values) {
+    try {
+        const Json json = parse_json(text, "the scenario", max_values);
+        const Json* scenario = json.find("scenario");
+        const Json* programs = json.find(kPrograms);
+        const auto* listed = programs == nullptr ? nullptr : programs->get_if<Json::Array>();
+        if (scenario == nullptr || listed == nullptr) Reader::refuse("", "no scenario and list of programs");
+        Shared shared{{policies.begin(), policies.end()}, {}};
+        Reader reader(shared, max_values);
+        for (std::size_t i = 0; i < listed->size(); ++i) {
+            auto program = std::make_shared<ScriptProgram>();
+            reader.read(*program, (*listed)[i], "programs[" + std::to_string(i) + "]");
+            program->check();
+            shared.programs.push_back(std::move(program));
+        }
+        Scenario made;
+        reader.read(made, *scenario, "");
+        return made;
+    } catch (const JsonError& error) {
+        throw ScenarioJsonError(error.what());
+    } catch (const ScriptProgramError& error) {
+        throw ScenarioJsonError(error.what());
+    }
+}
+
+}  // namespace subflow

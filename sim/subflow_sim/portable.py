@@ -1,0 +1,137 @@
+"""A scenario as a document that the core reads without Python: compiled to WebAssembly, in a browser's page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from subflow_sim import _core
+from subflow_sim.catalog import controllers, resolved, schedulers
+from subflow_sim.errors import SimulationError
+from subflow_sim.lowering import core_options, lower
+from subflow_sim.params import Algorithm
+from subflow_sim.policy import Policy
+from subflow_sim.policy_library import RANDOM
+from subflow_sim.scenario_model import Choice, Flow, Profile, Scenario
+
+Document: TypeAlias = dict[str, Any]
+
+MOST_VALUES = 5_000_000
+"""Of a document that is read: sim/web/page.cpp has the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class PortableScenario:
+    """What a run needs beside the core and a seed.
+
+    Attributes:
+        document: as the core writes it; an agent's policy is its number among `policies`.
+        policies: content of files, each once.
+        flows: per flow index: its name, "download.1", and the flow of the file with all options of its algorithms.
+        subflows: per subflow index: "download.1/2" and its links.
+        links: per direction of a link: "wifi/forward".
+    """
+
+    document: Document
+    policies: tuple[bytes, ...]
+    flows: tuple[tuple[str, Flow], ...]
+    subflows: tuple[tuple[str, tuple[str, ...]], ...]
+    links: tuple[str, ...]
+
+
+def portable(scenario: Scenario, seed: int) -> PortableScenario:
+    """The scenario of a run with that seed: what is drawn by it, such as arrivals, is part of the document."""
+    lowered = lower(scenario, seed)
+    document: Document = json.loads(lowered.core.to_json())
+    policies: dict[int, bytes] = {}
+    for told, (_, flow) in zip(document["scenario"].get("flows", ()), lowered.flows, strict=True):
+        number = told.get("decider", {}).get("policy")
+        if number is not None and flow.controller.policy is not None:
+            policies[number] = flow.controller.policy.content
+    return PortableScenario(
+        document,
+        tuple(policies[number] for number in range(len(policies))),
+        lowered.flows,
+        lowered.subflows,
+        lowered.links,
+    )
+
+
+def signature_of(portable_scenario: PortableScenario, seed: int) -> str:
+    """What the run of the document comes to here.
+
+    Raises:
+        SimulationError: if the document is none that this version of the core has written.
+    """
+    text = json.dumps(portable_scenario.document)
+    policies = [Policy.from_bytes(content).core for content in portable_scenario.policies]
+    try:
+        core = _core.read_scenario(text, policies, MOST_VALUES)
+        simulation = _core.Simulation(core, seed, 1_000_000_000)
+    except (_core.CoreScenarioJsonError, _core.CoreScenarioError) as error:
+        raise SimulationError(str(error)) from error
+    simulation.run_until(simulation.duration_ns)
+    return f"{simulation.signature():016x}"
+
+
+@dataclass(frozen=True, slots=True)
+class PortableChoice:
+    """A controller or scheduler that a flow of a document may be given.
+
+    Attributes:
+        name: of the algorithm.
+        choice: as documents have it, with all its options.
+        decider: who decides for its agent; None: it has none, or nobody does.
+        is_coupled: runs over the subflows of a connection together.
+    """
+
+    name: str
+    choice: Document
+    decider: Document | None
+    is_coupled: bool
+
+
+def portable_choices(kind: Literal["controller", "scheduler"], profile: Profile) -> tuple[PortableChoice, ...]:
+    """Those that need no file: all that are built in, but for controllers that are a trained policy."""
+    algorithms = controllers() if kind == "controller" else schedulers()
+    return tuple(made for algorithm in algorithms if (made := _portable_choice(kind, algorithm, profile)) is not None)
+
+
+def _portable_choice(
+    kind: Literal["controller", "scheduler"], algorithm: Algorithm, profile: Profile
+) -> PortableChoice | None:
+    choice = resolved(Choice(algorithm.name), profile)
+    if choice.policy is not None or choice.script is not None:
+        return None
+    core = _core.Scenario(
+        duration_ns=1, warmup_ns=0, mss_bytes=1, start_jitter_ns=0, transport=_core.TransportOptions()
+    )
+    names = {"controller": "", "scheduler": "", kind: choice.name}
+    options: dict[str, dict[str, bool | float | str]] = {"controller": {}, "scheduler": {}}
+    options[kind] = core_options(choice.options)
+    core.add_flow(
+        name="",
+        kind=_core.FlowKind.TCP,
+        paths=[],
+        controller=names["controller"],
+        controller_options=options["controller"],
+        scheduler=names["scheduler"],
+        scheduler_options=options["scheduler"],
+        start_ns=0,
+        stop_ns=None,
+        size_bytes=None,
+        recv_buffer_bytes=None,
+        send_buffer_bytes=None,
+        backups=[],
+        lifetime_ns=None,
+        rate_bps=0.0,
+        packet_bytes=1500,
+        spacing=_core.Spacing.CONSTANT,
+        mean_on_ns=0,
+        mean_off_ns=0,
+    )
+    if choice.options.get("policy") == RANDOM:
+        core.use_decider(0, _core.DeciderKind.RANDOM, None)
+    (flow,) = json.loads(core.to_json())["scenario"]["flows"]
+    return PortableChoice(algorithm.name, flow[kind], flow.get("decider"), algorithm.is_coupled)

@@ -1,0 +1,72 @@
+"""A scenario as a document is all of it: what is read from the text is the same run."""
+
+from __future__ import annotations
+
+import pytest
+from tests.golden.update import SIGNATURES, kept_in, shipped
+
+from subflow_sim import parse_scenario
+from subflow_sim.errors import SimulationError
+from subflow_sim.portable import PortableScenario, portable, portable_choices, signature_of
+
+KEPT = kept_in(SIGNATURES)
+# Of traces, radio, arrivals, policies, marks, events and paths that come late there is at least one each.
+ALSO_WITHOUT_FULL = {"demo", "wifi-conference", "late-path", "why-dualpi2", "lte-walk", "starlink", "drlcc-sc1"}
+
+
+def named(name: str) -> object:
+    marks = [] if name in ALSO_WITHOUT_FULL else [pytest.mark.full("tests/web runs all of them by their documents")]
+    return pytest.param(name, marks=marks)
+
+
+@pytest.mark.parametrize("name", [named(name) for name in sorted(KEPT)])
+def test_a_shipped_scenario_is_the_same_run(name: str) -> None:
+    scenario = shipped()[name]
+    assert signature_of(portable(scenario, scenario.seed), scenario.seed) == KEPT[name]
+
+
+def test_what_is_no_document_is_refused() -> None:
+    with pytest.raises(SimulationError, match="duration"):
+        signature_of(PortableScenario({"scenario": {"duration": "long"}, "programs": []}, (), (), (), ()), 1)
+
+
+def test_a_script_goes_with_its_scenario() -> None:
+    text = """
+format = 1
+duration = "2s"
+[nodes.a]
+[nodes.b]
+[links.x]
+ends = ["a", "b"]
+rate = "8Mbit/s"
+delay = "10ms"
+queue = "30pkt"
+[controllers.mine]
+script = "mine.py"
+content = '''
+title = "One packet per round trip"
+def on_ack(w, ack):
+    w.cwnd = w.cwnd + ack.acked / w.cwnd
+def on_loss(w, loss):
+    w.ssthresh = max(w.cwnd / 2, 2)
+    w.cwnd = w.ssthresh
+'''
+[flows.f]
+kind = "tcp"
+from = "a"
+to = "b"
+controller = "mine"
+paths = [["x"]]
+"""
+    scenario = parse_scenario(text)
+    made = portable(scenario, 1)
+    assert len(made.document["programs"]) == 1
+    assert signature_of(made, 1) == signature_of(portable(scenario, 1), 1)
+
+
+def test_choices_are_those_that_need_no_file() -> None:
+    controllers = {choice.name: choice for choice in portable_choices("controller", "linux")}
+    assert {"cubic", "lia", "bbr"} <= controllers.keys()
+    assert controllers["lia"].is_coupled
+    assert controllers["cubic"].choice["name"] == "cubic"
+    assert {choice.name for choice in portable_choices("scheduler", "linux")} >= {"minrtt", "roundrobin"}
