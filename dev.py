@@ -13,6 +13,7 @@
     python3 dev.py fuzz [NAME]    feed damaged input to every reader, and the core, for --minutes N; failures are kept
     python3 dev.py golden         print the run signatures of the shipped scenarios and what has changed (--update)
     python3 dev.py translate      bring the catalogues of translations in step with the texts of the window
+    python3 dev.py web            compile the core for web pages, into assets/web
     python3 dev.py setup          only set up (--cuda: PyTorch with CUDA)
     python3 dev.py clean          remove what was built (--all: .venv too)
 
@@ -66,6 +67,7 @@ MODULES = {
     "measure": "tools.measure",
     "screenshots": "tests.helpers.guide_pictures",
     "translate": "tests.helpers.messages",
+    "web": "tools.web",
 }
 
 PACKAGING = {"package": "packaging/package.py", "lock": "uv", "test-package": "pytest"}
@@ -77,6 +79,7 @@ QT_PACKAGES = (
     "fonts-dejavu-core",
 )
 TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "tshark", "strace")
+BROWSERS = ("chromium", "firefox-esr")  # for --full, by the names that Debian alone has
 # What makes an installer, and what tries it on a system of its own.
 PACKAGE_PACKAGES = (
     *("binutils", "desktop-file-utils", "appstream", "shared-mime-info", "xz-utils"),
@@ -470,7 +473,8 @@ def failures(checks_in_turn: list[Check]) -> list[str]:
 
 def test(full: bool, expression: str | None, paths: list[str], pytest_arguments: list[str]) -> int:
     """Runs every check, also after one has failed, and pytest last; or only the tests that paths or words pick."""
-    set_up(TEST_PACKAGES)
+    browsers = BROWSERS if full and "ID=debian" in read_text("/etc/os-release") else ()
+    set_up((*TEST_PACKAGES, *browsers))
     if full:
         os.environ.setdefault("SUBFLOW_FUZZ_SCENARIOS", "10000")  # read by tests/sim_core/test_random_networks.cpp
         for passed in BUILD.glob("*/tests-passed"):

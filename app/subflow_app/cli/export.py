@@ -104,6 +104,9 @@ def export(
     ] = "sender",
     since: Annotated[str | None, typer.Option(metavar="TIME", help="Of pcapng: packets from here on.")] = None,
     until: Annotated[str | None, typer.Option(metavar="TIME", help="Of pcapng: packets up to here.")] = None,
+    page: Annotated[
+        bool, typer.Option("--page", help="One web page that simulates the runs again; instead of all else.")
+    ] = False,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
@@ -121,6 +124,9 @@ def export(
     the options of MPTCP: the run is simulated again for it. A bundle is the whole run in one file (scenario, seed,
     versions, policies, traces, figures), which `subflow verify` simulates again on another machine and compares.
 
+    --page writes run-N.html: one file for any browser, without a network, in which the run is simulated again and its
+    links and algorithms can be changed. `subflow import` takes such a change back as a scenario.
+
     {figures}
     Runs whose controllers send by monitor intervals have an intervals.csv, runs that kept their decisions a
     decisions.csv and a decision_rules.json, runs of learning agents an agent_steps.csv and an agents.json. Figures of
@@ -130,6 +136,9 @@ def export(
     from subflow_app.core.exports import export_figures, require_numbers
     from subflow_app.core.traces import StoredTraces
 
+    if page:
+        _export_page(runs, out, formats, figure, database, as_json)
+        return
     look = figure_look(style, width, height, dpi=dpi, legend=legend, title=title, is_stacked=stacked)
     kinds = export_formats(formats)
     plan = replace(export_plan(kinds, figure, run_data=run_data), look=look)
@@ -151,6 +160,24 @@ def export(
         print_json({"run_ids": numbers, "files": [str(path) for path in written]})
         return
     for path in written:
+        print_line(f"wrote {path}")
+
+
+def _export_page(
+    runs: RunIds, out: Path | None, formats: str, figure: str | None, database: Database, as_json: bool
+) -> None:
+    from subflow_app.core.exporting.web_page import PAGE_SUFFIX, write_page
+    from subflow_app.core.files import made_folder
+
+    if formats != "csv" or figure is not None:
+        raise InputError("--page: is written by itself; leave out --format and --figure")
+    with opened_store(database, read_only=True) as store:
+        numbers = list(dict.fromkeys(run_number(store, run) for run in runs))
+        name = f"run{'' if len(numbers) == 1 else 's'}-{'-'.join(map(str, numbers))}{PAGE_SUFFIX}"
+        path = write_page(store, numbers, Path(name) if out is None else made_folder(out) / name)
+    if as_json:
+        print_json({"run_ids": numbers, "files": [str(path)]})
+    else:
         print_line(f"wrote {path}")
 
 

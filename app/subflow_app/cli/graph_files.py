@@ -1,4 +1,4 @@
-"""``subflow import`` and ``subflow export-topology``: topologies from and to graph files."""
+"""``subflow import`` and ``subflow export-topology``: scenarios from graph files and web pages, topologies to them."""
 
 from __future__ import annotations
 
@@ -14,30 +14,34 @@ from subflow_app.core.errors import InputError
 
 
 def import_topology(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="GraphML or GML, such as those of the Topology Zoo.")],
+    file: Annotated[
+        Path,
+        typer.Argument(metavar="FILE", help="GraphML or GML, such as those of the Topology Zoo; or a page of runs."),
+    ],
     out: Annotated[
         Path | None, typer.Option("-o", "--out", metavar="FILE", help="Scenario to write; left out: beside FILE.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the scenario if it exists.")] = False,
+    run: Annotated[int, typer.Option(min=1, metavar="N", help="Of a page with several runs: which.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario of a graph file.
+    """Make a scenario of a graph file, or take that of a web page.
 
     Rates are read from LinkSpeedRaw, LinkSpeed with its unit, or the label of a link; delays are guessed from the
     distance of coordinates at 2/3 of the speed of light. What is guessed is said, here and in the scenario. Flows are
     not invented: add one before you run it.
-    """
-    from subflow_app.core.scenarios.graph_import import import_graph
-    from subflow_sim.whole_file import write_whole
 
+    Of a page that `subflow export RUN --page` wrote, or that was saved in a browser, it is the scenario with what was
+    changed there: from the start in its values, from a time on as events. `subflow run` makes the page's run of it.
+    """
+    from subflow_app.core.exporting.web_page import PAGE_SUFFIX
+    from subflow_app.core.scenarios.graph_import import import_graph
+
+    if file.suffix.lower() == PAGE_SUFFIX:
+        _import_page(file, out, run, force=force, as_json=as_json)
+        return
     found = import_graph(file)
-    target = out or file.with_suffix(".toml")
-    if target.exists() and not force:
-        raise InputError(f"{target} exists: name another file with --out, or replace it with --force")
-    try:
-        write_whole(target, found.text.encode("utf-8"))
-    except OSError as error:
-        raise InputError(f"{target} cannot be written: {error.strerror or error}") from error
+    target = _written(file, out, found.text, force=force)
     if as_json:
         document = {"scenario": str(target), "name": found.name, "nodes": found.node_count}
         print_json({**document, "notes": list(found.notes), "links": [asdict(link) for link in found.links]})
@@ -45,6 +49,32 @@ def import_topology(
     print_line(found.summary)
     print_line(found.details)
     print_line(f"wrote {target}")
+
+
+def _import_page(file: Path, out: Path | None, run: int, *, force: bool, as_json: bool) -> None:
+    from subflow_app.core.exporting.page_import import read_page
+
+    found = read_page(file, run)
+    target = _written(file, out, found.text, force=force)
+    if as_json:
+        print_json({"scenario": str(target), "name": found.scenario.name, "signature": found.signature})
+        return
+    print_line(f"{found.scenario.name}: signature {found.signature or 'not known'}")
+    print_line(f"wrote {target}")
+
+
+def _written(file: Path, out: Path | None, text: str, *, force: bool) -> Path:
+    """The scenario that was made of a file."""
+    from subflow_sim.whole_file import write_whole
+
+    target = out or file.with_suffix(".toml")
+    if target.exists() and not force:
+        raise InputError(f"{target} exists: name another file with --out, or replace it with --force")
+    try:
+        write_whole(target, text.encode("utf-8"))
+    except OSError as error:
+        raise InputError(f"{target} cannot be written: {error.strerror or error}") from error
+    return target
 
 
 def export_topology(

@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 from subflow_app.core.capture.packet_capture import STATIONS, CapturePlan
 from subflow_app.core.exporting.run_export import RunExport
 from subflow_app.core.exporting.tables import TABLE_KINDS, TableKind
+from subflow_app.core.exporting.web_page import is_offered
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.scenarios.form_text import with_unit
 from subflow_app.qt.plain_text import Label
@@ -58,12 +59,17 @@ class RunExportDialog(QDialog):
             tr("Scenario, seed, versions, policies, traces and figures; File › Verify bundle simulates it again.")
         )
         self.bundle.setEnabled(bool(flows) and row.status == "finished")
+        text = tr("A web page: simulates the run again in any browser, where it can be changed")
+        self.page = self._box("run_export_page", text)
+        self.page.setToolTip(tr("One file without a network; `subflow import` takes back what was changed in it."))
+        self.page.setEnabled(self.bundle.isEnabled())
+        self.page.setVisible(is_offered())
         self.problem = ProblemLabel("run_export_problem", parent=self)
         self.buttons, export = accept_buttons(self, tr("Export…"), self._accept_if_right)
         export.setObjectName("run_export_button")
         tables = QGroupBox(tr("Tables of the samples"), self)
         v_box(tables, self.run_data, *self.tables.values())
-        v_box(self, about, tables, self._packets(flows), self.bundle, self.problem, None, self.buttons)
+        v_box(self, about, tables, self._packets(flows), self.bundle, self.page, self.problem, None, self.buttons)
         self.resize(520, self.sizeHint().height())
 
     @property
@@ -78,7 +84,7 @@ class RunExportDialog(QDialog):
             since_s, until_s = _seconds(self.since.text()), _seconds(self.until.text())
             capture = CapturePlan(self.flow.currentText(), self.station.currentData(), since_s or 0.0, until_s)
         tables = tuple(kind for kind, box in self.tables.items() if box.isChecked())
-        return RunExport(self.run_data.isChecked(), tables, capture, self.bundle.isChecked())
+        return RunExport(self.run_data.isChecked(), tables, capture, self.bundle.isChecked(), self.page.isChecked())
 
     # ---- inside ----
 

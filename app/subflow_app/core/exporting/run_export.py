@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from subflow_app.core.capture.packet_capture import CapturePlan, flow_names, write_capture
 from subflow_app.core.exporting.bundle import BUNDLE_SUFFIX, write_bundle
 from subflow_app.core.exporting.tables import TableKind, export_table
+from subflow_app.core.exporting.web_page import PAGE_SUFFIX, write_page
 from subflow_app.core.exports import ExportPlan, export_run
 from subflow_app.core.files import made_folder
 from subflow_app.core.paths import file_stem
@@ -29,12 +30,14 @@ class RunExport:
         tables: samples in other forms.
         capture: packets of a flow; without a name, of the first. None: none.
         bundle: the run in one file.
+        page: the run as a web page that simulates it again.
     """
 
     run_data: bool = True
     tables: tuple[TableKind, ...] = ()
     capture: CapturePlan | None = None
     bundle: bool = False
+    page: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,4 +102,6 @@ def export_stored_run(
             notices += [result.notice] if result.notice else []
     if wanted.bundle:
         files.append(write_bundle(store, run_id, folder / f"run-{run_id}{BUNDLE_SUFFIX}", summary=summary))
+    if wanted.page:
+        files.append(write_page(store, [run_id], folder / f"run-{run_id}{PAGE_SUFFIX}"))
     return ExportedRun(tuple(files), tuple(notices))

@@ -1,0 +1,112 @@
+"""Taking a scenario back out of a web page, with what its reader has changed there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.exporting.web_page import FORMAT
+from subflow_app.core.scenarios.toml_edit import TomlEditError, render, set_value
+from subflow_sim import Scenario, parse_scenario
+from subflow_sim.errors import ScenarioError
+from subflow_sim.gate import json_tree, read_file
+
+MOST_PAGE_BYTES = 64_000_000
+_DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
+_LINK_KEYS = ("rate", "delay", "loss", "queue")
+_FLOW_KEYS = ("controller", "scheduler")
+
+
+@dataclass(frozen=True, slots=True)
+class PageScenario:
+    """A scenario of a page.
+
+    Attributes:
+        name: of its run.
+        text: of the scenario file, with the change that its reader had made, if any.
+        scenario: what the text says.
+        signature: of the run of that text; empty: the page does not say.
+    """
+
+    name: str
+    text: str
+    scenario: Scenario
+    signature: str
+
+
+def read_page(path: Path, number: int = 1) -> PageScenario:
+    """The scenario of a page's run.
+
+    Args:
+        path: the page, as it was exported or as its reader saved it.
+        number: which of its runs, from 1 on.
+
+    Raises:
+        InputError: if it cannot be read, is no page of ours or is damaged, or has no such run.
+    """
+    try:
+        page = read_file(path, MOST_PAGE_BYTES).decode("utf-8")
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: not a page that `subflow export RUN --page` has made: no text in UTF-8") from None
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}") from error
+    found = _DATA.search(page)
+    if found is None:
+        raise InputError(f"{path}: not a page that `subflow export RUN --page` has made")
+    try:
+        data = json_tree(found[1])
+        if data["format"] != FORMAT:
+            raise InputError(f"{path}: format = {data['format']!r}: this version reads {FORMAT}")
+        runs, change = data["runs"], data["change"]
+        if not 1 <= number <= len(runs):
+            raise InputError(f"{path}: run {number}: it has {len(runs)}")
+        run = runs[number - 1]
+        # The reader changes the run that is chosen, which is the first unless there are several.
+        is_changed = change is not None and change.get("run", 0) == number - 1
+        text = _with_change(run, change) if is_changed else str(run["toml"])
+        signature = str((change if is_changed else run).get("signature", ""))
+        return PageScenario(str(run["name"]), text, parse_scenario(text, file=str(path)), signature)
+    except TomlEditError as error:
+        raise InputError(f"{path}: its change cannot be written: {error}") from error
+    except ScenarioError as error:
+        raise InputError(f"{path}: its scenario is not usable: {error}") from error
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path}: a damaged page: {error}") from error
+
+
+def _with_change(run: Mapping[str, Any], change: Mapping[str, Any]) -> str:
+    """The text of a run's scenario with what its reader has changed: values from the start, events from a time."""
+    text = str(run["toml"])
+    if change["from"] is None:
+        for edit in change["edits"]:
+            owner, value = _edited(run, edit)
+            text = set_value(text, (*owner, str(edit["key"])), value)
+        return text
+    blocks = []
+    for edit in change["edits"]:
+        (kind, name), value = _edited(run, edit)
+        lines = ["[[events]]", f"at = {render(_seconds(change['applied']))}"]
+        lines.append(f"{kind.removesuffix('s')} = {render(name)}")
+        if kind == "links" and not run["links"][edit["link"]]["follows"][edit["key"]]:
+            lines.append('direction = "forward"')
+        blocks.append("\n".join([*lines, f"{edit['key']} = {render(value)}"]))
+    return "\n\n".join([text.rstrip(), *blocks]) + "\n"
+
+
+def _edited(run: Mapping[str, Any], edit: Mapping[str, Any]) -> tuple[tuple[str, str], float | str]:
+    """Which table of the file an edit is of, and the value."""
+    key = edit["key"]
+    if edit["kind"] == "link" and key in _LINK_KEYS:
+        return ("links", str(run["links"][edit["link"]]["name"])), float(edit["value"])
+    if edit["kind"] == "flow" and key in _FLOW_KEYS:
+        return ("flows", str(edit["flow"])), str(edit["value"])
+    raise ValueError(f"a change of {edit['kind']!r}, {key!r}")
+
+
+def _seconds(text: object) -> str:
+    """Nine digits behind the point, as the page has them: a nanosecond is one."""
+    return f"{float(str(text)):.9f}s"

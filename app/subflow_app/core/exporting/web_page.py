@@ -1,0 +1,266 @@
+"""Runs as one web page that simulates them again: the core as WebAssembly, the scenarios, and what looks at them.
+
+The page is one file without any other. It asks no network, and its policy lets it run no script but its own, which
+lie readable in ``assets/web/page`` and are joined here.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import subflow_app
+from subflow_app.core.errors import InputError
+from subflow_app.core.exporting.bundle import with_plain_policies
+from subflow_app.core.files import write_file
+from subflow_app.core.palette import colour_keys, hex_colour, link_colour_keys
+from subflow_app.core.replay.origin import StoredOrigin
+from subflow_app.core.resources import assets_folder
+from subflow_app.core.scenarios.toml_edit import get_value, read_toml
+from subflow_app.core.scenarios.topology import picture_of
+from subflow_app.core.traces import LINK, SUBFLOW, StoredTraces, select_keys
+from subflow_sim.portable import PortableChoice, PortableScenario, portable, portable_choices
+
+if TYPE_CHECKING:
+    from subflow_app.core.palette import ColourKey
+    from subflow_sim.scenario import Link
+    from subflow_sim.scenario_model import Profile
+    from subflow_store import Store
+
+FORMAT = 1
+PAGE_SUFFIX = ".html"
+# In the order in which they are joined: each uses what stands before it.
+SCRIPTS = ("words.js", "charts.js", "topology.js", "whatif.js", "main.js")
+WORKER = "engine.js"
+_CORE = "web/core.wasm.gz"
+_EDITED = ("rate", "delay", "loss", "queue")
+# Pictures for a browser that cannot run the simulator.
+_PICTURES = (
+    (SUBFLOW, "throughput_bps", "Throughput (Mbit/s)", 1e6),
+    (SUBFLOW, "cwnd_pkts", "Congestion window (packets)", 1.0),
+    (SUBFLOW, "srtt_s", "Smoothed RTT (ms)", 1e-3),
+    (LINK, "queue_pkts", "Queue (packets)", 1.0),
+)
+_MOST_LINES, _MOST_POINTS = 8, 150
+
+
+def is_offered() -> bool:
+    """Whether pages can be made: whether the core for them came with the program."""
+    return (assets_folder() / _CORE).is_file()
+
+
+def write_page(store: Store, run_ids: Sequence[int], path: Path) -> Path:
+    """Write the page of stored runs, over each other; a file that is there is replaced once the new one is whole.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if a run was measured and not simulated, is not over, this version cannot read its scenario, or the
+            core for pages did not come with the program.
+        StoreError: if there is no such run or the database cannot be read.
+    """
+    if not is_offered():
+        raise InputError("this installation has no core for web pages: install Subflow anew, or use --format bundle")
+    policies: list[bytes] = []
+    runs = [_run(store, run_id, policies) for run_id in run_ids]
+    profiles = dict.fromkeys(run["profile"] for run in runs)
+    data = {
+        "format": FORMAT,
+        "version": subflow_app.__version__,
+        "policies": [base64.b64encode(content).decode() for content in policies],
+        "runs": runs,
+        "choices": {profile: _choices(profile) for profile in profiles},
+        "change": None,
+    }
+    title = " · ".join(dict.fromkeys(run["name"] for run in runs))
+    recorded = "".join(_picture(store, run_ids[0], *each) for each in _PICTURES)
+    return write_file(path, page_of(data, title, recorded))
+
+
+def page_of(data: Mapping[str, Any], title: str, recorded: str) -> str:
+    """The text of a page.
+
+    Args:
+        data: its document.
+        title: of the page, as plain text.
+        recorded: pictures as HTML.
+    """
+    folder = assets_folder() / "web" / "page"
+    style = _joined(folder, ["page.css"])
+    script = "(() => {\n" + _joined(folder, SCRIPTS) + "})();\n"
+    policy = (
+        "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; worker-src blob:; "
+        f"script-src '{_hash_of(script)}' 'wasm-unsafe-eval'; style-src '{_hash_of(style)}'"
+    )
+    core = (assets_folder() / _CORE).read_bytes()
+    parts = {
+        "policy": policy,
+        "version": html.escape(subflow_app.__version__),
+        "title": html.escape(title),
+        "style": style,
+        "recorded": recorded,
+        "data": script_text(data),
+        "core": base64.b64encode(core).decode(),
+        "worker": _joined(folder, [WORKER]),
+        "script": script,
+    }
+    # In one pass: what is put in may have braces of its own.
+    pieces = (folder / "page.html").read_text(encoding="utf-8").split("{")
+    text = [pieces[0]]
+    for piece in pieces[1:]:
+        name, _, rest = piece.partition("}")
+        text += [parts[name], rest]
+    return "".join(text)
+
+
+def script_text(data: object) -> str:
+    """A document as JSON within an element for scripts: no text of it can end the element."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+
+
+def _joined(folder: Path, names: Iterable[str]) -> str:
+    """Files one after the other, without comments on lines of their own and without indentation."""
+    lines = (line.strip() for name in names for line in (folder / name).read_text(encoding="utf-8").splitlines())
+    return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+
+
+def _hash_of(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+
+
+def _run(store: Store, run_id: int, policies: list[bytes]) -> dict[str, Any]:
+    """What the page knows of a run; the policies that it needs are added to those of the page."""
+    origin, row = StoredOrigin.read(store, run_id), store.run(run_id)
+    if row.status != "finished":
+        raise InputError(f"{origin.title} is {row.status}: a page is of a run that was made to its end")
+    scenario = origin.scenario
+    made = portable(scenario, origin.seed)
+    _number_policies(made, policies)
+    text, _ = with_plain_policies(row.scenario_text or "", scenario)
+    picture = picture_of(scenario)
+    return {
+        "name": row.name or scenario.name,
+        "seed": str(origin.seed),
+        "duration_s": scenario.duration_s,
+        "interval_ns": round(row.sample_interval_s * 1e9),
+        "signature": origin.signature,
+        "version": origin.version,
+        "profile": scenario.profile,
+        "scenario": made.document,
+        "toml": text,
+        "nodes": [
+            {"name": name, "kind": "router" if name in picture.routers else "host", "at": [round(x, 1), round(y, 1)]}
+            for name, (x, y) in picture.places.items()
+        ],
+        "links": [_link(link, read_toml(text)) for link in scenario.links.values()],
+        "flows": [
+            {
+                "name": name,
+                "flow": flow.name,
+                "kind": flow.kind,
+                "controller": flow.controller.name,
+                "scheduler": flow.scheduler.name,
+            }
+            for name, flow in made.flows
+        ],
+        "subflows": [{"name": name, "path": list(path)} for name, path in made.subflows],
+        "colours": _colours(made),
+    }
+
+
+def _number_policies(made: PortableScenario, policies: list[bytes]) -> None:
+    """Give the policies of a document their numbers among those of the page."""
+    numbers = []
+    for content in made.policies:
+        if content not in policies:
+            policies.append(content)
+        numbers.append(policies.index(content))
+    for flow in made.document["scenario"].get("flows", ()):
+        decider = flow.get("decider", {})
+        if "policy" in decider:
+            decider["policy"] = numbers[decider["policy"]]
+
+
+def _link(link: Link, tree: Mapping[str, Any]) -> dict[str, Any]:
+    """A link with what can be changed of it: what the file has as one plain value, and the core as one number."""
+    plain, follows = {}, {}
+    side = link.forward
+    is_radio = side.access is not None or side.grants is not None or side.handover is not None
+    changeable = {
+        "rate": side.trace is None and side.bucket is None and not is_radio,
+        "delay": side.delay_trace is None,
+        "loss": side.loss_model is None,
+        "queue": side.queue.limit_bytes is None,
+    }
+    for key in _EDITED:
+        written = get_value(tree, ("links", link.name, key))
+        plain[key] = changeable[key] and (key == "queue" or not isinstance(written, dict))
+        follows[key] = get_value(tree, ("links", link.name, "reverse", key)) is None
+    return {"name": link.name, "ends": list(link.ends), "edit": plain, "follows": follows}
+
+
+def _colours(made: PortableScenario) -> dict[str, list[list[str]]]:
+    """Of flows, subflows and directions of links, each on a light and on a dark ground: as the program has them."""
+    flows = [name for name, _ in made.flows]
+    sending = {name for name, flow in made.flows if flow.sends_datagrams}
+    subflows = [name for name, _ in made.subflows if name.partition("/")[0] not in sending]
+    keys, links = colour_keys([*flows, *subflows]), link_colour_keys(made.links)
+    return {
+        "flow": [_both(keys[name]) for name in flows],
+        "subflow": [_both(keys[name if name in keys else name.partition("/")[0]]) for name, _ in made.subflows],
+        "link": [_both(links[name]) for name in made.links],
+    }
+
+
+def _both(key: ColourKey) -> list[str]:
+    return [hex_colour(key), hex_colour(key, dark=True)]
+
+
+def _choices(profile: Profile) -> dict[str, list[dict[str, Any]]]:
+    """What flows may be given instead of their controllers and schedulers."""
+    return {
+        "controllers": [
+            {**_choice(each), "kinds": ["mptcp" if each.is_coupled else "tcp"]}
+            for each in portable_choices("controller", profile)
+        ],
+        "schedulers": [_choice(each) for each in portable_choices("scheduler", profile)],
+    }
+
+
+def _choice(made: PortableChoice) -> dict[str, Any]:
+    return {"name": made.name, "choice": made.choice, "decider": made.decider}
+
+
+def _picture(store: Store, run_id: int, scope: str, name: str, heading: str, factor: float) -> str:
+    """The recorded curves of a quantity as SVG."""
+    traces = StoredTraces(store, run_id)
+    keys = select_keys(traces, scope, name)[:_MOST_LINES]
+    if not keys:
+        return ""
+    colours = link_colour_keys([key.owner for key in keys]) if scope == LINK else colour_keys([k.owner for k in keys])
+    sampled = [(key, *traces.read(key)) for key in keys]
+    most = max((float(np.nanmax(values, initial=0.0)) for _, _, values in sampled), default=0.0) or 1.0
+    end = traces.duration_s or 1.0
+    lines = []
+    for key, times, values in sampled:
+        step = max(1, len(values) // _MOST_POINTS)
+        points = " ".join(
+            f"{60 + 620 * t / end:.0f},{150 - 130 * min(v / most, 1.0):.0f}"
+            for t, v in zip(times[::step].tolist(), values[::step].tolist(), strict=True)
+            if v == v
+        )
+        colour, owner = hex_colour(colours[key.owner]), html.escape(key.owner)
+        lines.append(f'<polyline fill="none" stroke="{colour}" points="{points}"><title>{owner}</title></polyline>')
+    heading = html.escape(heading)
+    return (
+        f'<svg viewBox="0 0 700 180" role="img" aria-label="{heading}"><g fill="currentColor" font-size="12">'
+        f'<text x="60" y="14">{heading}</text><text x="54" y="24" text-anchor="end">{most / factor:.3g}</text>'
+        f'<text x="54" y="154" text-anchor="end">0</text><text x="680" y="168" text-anchor="end">{end:g} s</text></g>'
+        f'<path d="M60 20V150H680" fill="none" stroke="currentColor"/>{"".join(lines)}</svg>'
+    )

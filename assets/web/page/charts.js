@@ -1,0 +1,263 @@
+// Curves over time on a canvas: one chart per quantity, with a crosshair, means, and events as lines.
+
+const MOST_CURVES = 12; // more are drawn as a band
+
+function hex_mix(hex, amount) {
+  const towards = amount >= 0 ? 255 : 0, share = Math.abs(amount);
+  const part = (i) => Math.round(parseInt(hex.slice(i, i + 2), 16) * (1 - share) + towards * share);
+  return `rgb(${part(1)},${part(3)},${part(5)})`;
+}
+
+function nice_step(range, count) {
+  const rough = range / count, power = 10 ** Math.floor(Math.log10(rough));
+  const part = rough / power;
+  return (part <= 1 ? 1 : part <= 2 ? 2 : part <= 5 ? 5 : 10) * power;
+}
+
+class Chart {
+  // `quantity`: name of the columns; `curves()` gives {label, colour, dash, opacity, values, interval, key}.
+  constructor(place, spec, host) {
+    this.spec = spec;
+    this.host = host;
+    this.figure = element("figure", { class: "chart" });
+    this.caption = element("figcaption");
+    this.canvas = element("canvas", { tabindex: "0", role: "img" });
+    this.readout = element("p", { class: "readout", "aria-live": "off" });
+    this.figure.append(this.caption, this.canvas, this.readout);
+    place.append(this.figure);
+    this.pointer = null;
+    this.canvas.addEventListener("pointermove", (event) => {
+      this.pointer = this.time_at(event.offsetX);
+      this.draw();
+    });
+    this.canvas.addEventListener("pointerleave", () => {
+      this.pointer = null;
+      this.draw();
+    });
+    this.canvas.addEventListener("click", (event) => host.on_pick(this.time_at(event.offsetX), this.nearest(event)));
+    this.canvas.addEventListener("keydown", (event) => host.on_key(event));
+  }
+
+  time_at(x) {
+    const { left, width, end } = this.frame();
+    return Math.min(Math.max((x - left) / width, 0), 1) * end;
+  }
+
+  frame() {
+    const box = this.canvas.clientWidth || 300;
+    return { left: 56, width: Math.max(box - 64, 20), top: 6, height: (this.canvas.clientHeight || 150) - 26, end: this.host.duration() };
+  }
+
+  nearest(event) {
+    const curves = this.spec.curves().filter((curve) => curve.key && !curve.is_ghost);
+    const time = this.time_at(event.offsetX), { top, height } = this.frame();
+    const value = this.most * (1 - (event.offsetY - top) / height);
+    let best = null, least = Infinity;
+    for (const curve of curves) {
+      const at = curve.values[Math.round(time / curve.interval) - 1];
+      if (at === undefined || Number.isNaN(at)) continue;
+      if (Math.abs(at - value) < least) [least, best] = [Math.abs(at - value), curve.key];
+    }
+    return best;
+  }
+
+  draw() {
+    const ratio = window.devicePixelRatio || 1, canvas = this.canvas;
+    const width = canvas.clientWidth, height = canvas.clientHeight;
+    if (!width || !height) return;
+    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+    }
+    const pen = canvas.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    const curves = this.spec.curves();
+    this.most = this.largest(curves);
+    this.draw_axes(pen);
+    this.draw_events(pen);
+    const own = curves.filter((curve) => !curve.is_ghost);
+    if (own.length > MOST_CURVES) this.draw_band(pen, own);
+    for (const curve of curves)
+      if (own.length <= MOST_CURVES || curve.is_picked) this.draw_curve(pen, curve);
+    this.draw_cursor(pen, this.host.cursor(), "--cursor");
+    if (this.pointer !== null) this.draw_cursor(pen, this.pointer, "--faint");
+    this.tell(curves, own);
+  }
+
+  largest(curves) {
+    let most = 0;
+    for (const curve of curves)
+      for (const value of curve.values) if (value > most && value !== Infinity && value < 1e15) most = value;
+    // Thresholds that were never set are as large as can be: they are no reason to press everything else flat.
+    return most === 0 ? 1 : most * 1.06;
+  }
+
+  draw_axes(pen) {
+    const { left, width, top, height, end } = this.frame();
+    pen.font = "12px system-ui, sans-serif";
+    pen.fillStyle = css("--text");
+    pen.strokeStyle = css("--line");
+    pen.lineWidth = 1;
+    const rows = nice_step(this.most, Math.max(2, height / 40));
+    pen.textAlign = "right";
+    pen.textBaseline = "middle";
+    const [factor, unit] = this.scale();
+    for (let value = 0; value <= this.most; value += rows) {
+      const y = Math.round(top + height * (1 - value / this.most)) + 0.5;
+      line(pen, left, y, left + width, y);
+      pen.fillText(digits(value / factor), left - 6, y);
+    }
+    const step = nice_step(end, Math.max(2, width / 90));
+    pen.textAlign = "center";
+    pen.textBaseline = "top";
+    for (let time = 0; time <= end * 1.0001; time += step) {
+      const x = Math.round(left + (width * time) / end) + 0.5;
+      line(pen, x, top + height, x, top + height + 4);
+      pen.fillText(digits(time, 6), Math.min(x, left + width - 8), top + height + 6);
+    }
+    const title = `${name_of(this.spec.quantity)}${unit ? ` (${unit})` : ""}`;
+    if (this.caption.firstChild?.textContent !== title) {
+      const remove = element("button", { type: "button", class: "quiet", title: say("remove"), "aria-label": `${say("remove")}: ${title}` });
+      remove.textContent = "×";
+      remove.addEventListener("click", () => this.host.remove_chart(this));
+      this.caption.replaceChildren(element("span", {}, title), remove);
+    }
+  }
+
+  scale() {
+    const unit = this.spec.unit;
+    if (unit === "bit/s") return this.most >= 1e6 ? [1e6, "Mbit/s"] : this.most >= 1e3 ? [1e3, "kbit/s"] : [1, unit];
+    if (unit === "s") return this.most < 2 ? [1e-3, "ms"] : [1, "s"];
+    if (unit === "B") return this.most >= 1e6 ? [1e6, "MB"] : [1e3, "kB"];
+    return [1, unit];
+  }
+
+  draw_events(pen) {
+    const { left, width, top, height, end } = this.frame();
+    pen.strokeStyle = css("--event");
+    pen.setLineDash([2, 3]);
+    for (const time of this.host.event_times()) {
+      const x = Math.round(left + (width * time) / end) + 0.5;
+      line(pen, x, top, x, top + height);
+    }
+    pen.setLineDash([]);
+  }
+
+  // At most two points per column of pixels: the least and the most of what lies there.
+  draw_curve(pen, curve) {
+    const { left, width, top, height, end } = this.frame();
+    const { values, interval } = curve;
+    pen.strokeStyle = curve.colour;
+    pen.globalAlpha = curve.is_ghost ? 0.55 : 1;
+    pen.lineWidth = curve.is_picked ? 2.6 : 1.6;
+    pen.setLineDash(curve.is_ghost ? [5, 4] : curve.dash);
+    pen.beginPath();
+    const per_column = Math.max(1, Math.floor(values.length / width));
+    let is_down = false;
+    const to = (i, value) => {
+      const x = left + (width * (i + 1) * interval) / end, y = top + height * (1 - Math.min(value, this.most) / this.most);
+      if (is_down) pen.lineTo(x, y);
+      else pen.moveTo(x, y);
+      is_down = true;
+    };
+    for (let i = 0; i < values.length; i += per_column) {
+      let low = Infinity, high = -Infinity, last = NaN;
+      for (let k = i; k < Math.min(i + per_column, values.length); ++k) {
+        const value = values[k];
+        if (Number.isNaN(value)) continue;
+        if (value < low) low = value;
+        if (value > high) high = value;
+        last = value;
+      }
+      if (Number.isNaN(last)) is_down = false;
+      else if (per_column === 1) to(i, last);
+      else {
+        to(i, low);
+        to(i, high);
+      }
+    }
+    pen.stroke();
+    pen.globalAlpha = 1;
+    pen.setLineDash([]);
+  }
+
+  draw_band(pen, curves) {
+    const { left, width, top, height, end } = this.frame();
+    const interval = curves[0].interval, count = Math.max(...curves.map((curve) => curve.values.length));
+    const step = Math.max(1, Math.floor(count / width)), rows = [];
+    for (let i = 0; i < count; i += step) {
+      const there = curves.map((curve) => curve.values[i]).filter((value) => value !== undefined && !Number.isNaN(value));
+      there.sort((a, b) => a - b);
+      if (there.length) rows.push([i, there[0], there[there.length >> 1], there[there.length - 1]]);
+    }
+    const x = (i) => left + (width * (i + 1) * interval) / end, y = (value) => top + height * (1 - Math.min(value, this.most) / this.most);
+    pen.fillStyle = css("--band");
+    pen.beginPath();
+    rows.forEach(([i, , , high], k) => (k ? pen.lineTo(x(i), y(high)) : pen.moveTo(x(i), y(high))));
+    [...rows].reverse().forEach(([i, low]) => pen.lineTo(x(i), y(low)));
+    pen.closePath();
+    pen.fill();
+    pen.strokeStyle = css("--text");
+    pen.lineWidth = 1.6;
+    pen.beginPath();
+    rows.forEach(([i, , middle], k) => (k ? pen.lineTo(x(i), y(middle)) : pen.moveTo(x(i), y(middle))));
+    pen.stroke();
+  }
+
+  draw_cursor(pen, time, colour) {
+    const { left, width, top, height, end } = this.frame();
+    pen.strokeStyle = css(colour);
+    pen.lineWidth = 1;
+    const x = Math.round(left + (width * time) / end) + 0.5;
+    line(pen, x, top, x, top + height);
+  }
+
+  // Legend and values at the crosshair, or else at the cursor, with the mean of each curve.
+  tell(curves, own) {
+    const time = this.pointer ?? this.host.cursor();
+    const parts = [];
+    if (own.length > MOST_CURVES) parts.push(element("span", { class: "key" }, say("band", own.length)));
+    for (const curve of curves) {
+      if (own.length > MOST_CURVES && !curve.is_picked) continue;
+      const at = curve.values[Math.max(0, Math.round(time / curve.interval) - 1)];
+      const swatch = element("i", { class: curve.is_ghost ? "swatch ghost" : "swatch" });
+      swatch.style.setProperty("--colour", curve.colour);
+      const mean = mean_of(curve.values);
+      parts.push(element("span", { class: "key" }, swatch, `${curve.label} ${quantity(at, this.spec.unit)} (⌀ ${quantity(mean, this.spec.unit)})`));
+    }
+    this.readout.replaceChildren(element("b", {}, seconds(time)), ...parts);
+    this.canvas.setAttribute("aria-label", `${name_of(this.spec.quantity)}, ${this.readout.textContent}`);
+  }
+}
+
+function mean_of(values) {
+  let sum = 0, count = 0;
+  for (const value of values)
+    if (!Number.isNaN(value)) {
+      sum += value;
+      ++count;
+    }
+  return count ? sum / count : NaN;
+}
+
+function line(pen, x1, y1, x2, y2) {
+  pen.beginPath();
+  pen.moveTo(x1, y1);
+  pen.lineTo(x2, y2);
+  pen.stroke();
+}
+
+let colours = new Map();
+
+function css(name) {
+  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return colours.get(name);
+}
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}

@@ -1,0 +1,173 @@
+// The simulator in a worker: it gets calls as messages and answers each, so that the page never waits for it.
+"use strict";
+
+const SLICE_MS = 8; // of work between two looks at the messages
+const EVENTS_PER_STEP = 4000;
+const REACHED = 0, EXHAUSTED = 2; // RunEnd
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+let core = null;
+
+// What the C++ library may ask of a system. There is none: nothing is opened, and what it would print goes nowhere.
+const UNKNOWN = 52; // ENOSYS
+
+function system_calls(module) {
+  const calls = {};
+  for (const { name } of WebAssembly.Module.imports(module)) calls[name] = () => UNKNOWN;
+  const words = () => new DataView(core.memory.buffer);
+  calls.environ_sizes_get = (count, size) => {
+    words().setUint32(count, 0, true);
+    words().setUint32(size, 0, true);
+    return 0;
+  };
+  calls.fd_write = (fd, list, count, written) => {
+    let bytes = 0;
+    for (let i = 0; i < count; ++i) bytes += words().getUint32(list + 8 * i + 4, true);
+    words().setUint32(written, bytes, true);
+    return 0;
+  };
+  return calls;
+}
+
+function text() {
+  return decoder.decode(new Uint8Array(core.memory.buffer, core.text(), core.text_size()));
+}
+
+function give(bytes) {
+  const place = core.buffer(bytes.length);
+  new Uint8Array(core.memory.buffer, place, bytes.length).set(bytes);
+  return bytes.length;
+}
+
+function checked(result) {
+  if (result < 0) throw new Error(text());
+  return result;
+}
+
+function json(call, ...given) {
+  checked(core[call](...given));
+  return JSON.parse(text());
+}
+
+function column(run, number, count) {
+  // The memory may have grown and moved since the last call: views do not outlive it.
+  return new Float32Array(core.memory.buffer, core.column_values(run, number), count).slice();
+}
+
+function samples(run, numbers) {
+  const count = core.sample_count(run);
+  return { count, values: numbers.map((number) => column(run, number, count)) };
+}
+
+// A run that stands where somebody looks: moved on while time goes forward, made anew when it goes back.
+const glance = { run: -1, fork: -1, at: -1 };
+
+function glance_at(run, at) {
+  const reuse = glance.run === run && at >= glance.at && at - glance.at < 2e9;
+  if (!reuse) {
+    if (glance.fork >= 0) core.close_run(glance.fork);
+    glance.fork = -1;
+    glance.fork = checked(core.fork_at(run, at, 1));
+    glance.run = run;
+  } else {
+    checked(core.advance(glance.fork, at, 1e12));
+  }
+  glance.at = at;
+  return glance.fork;
+}
+
+function forget_glance(run) {
+  if (glance.run !== run) return;
+  if (glance.fork >= 0) core.close_run(glance.fork);
+  glance.run = glance.fork = glance.at = -1;
+}
+
+function end_of(run, columns) {
+  checked(core.signature(run));
+  const signature = text();
+  return {
+    signature,
+    results: json("results", run),
+    marks: json("marks", run),
+    samples: samples(run, columns),
+  };
+}
+
+const calls = {
+  async boot({ module, policies }) {
+    const compiled = await WebAssembly.compile(module);
+    const instance = await WebAssembly.instantiate(compiled, { wasi_snapshot_preview1: system_calls(compiled) });
+    core = instance.exports;
+    core._initialize();
+    for (const policy of policies) checked(core.add_policy(give(policy)));
+    return {};
+  },
+  open({ scenario, seed, interval }) {
+    const run = checked(core.open_run(give(encoder.encode(scenario)), BigInt(seed), interval));
+    return { run, columns: json("columns", run) };
+  },
+  // Forks a run at a time and lets events happen there.
+  fork({ run, at, events }) {
+    const fork = checked(core.fork_at(run, at, 0));
+    try {
+      const size = give(encoder.encode(events));
+      const applied = core.apply_events(fork, size);
+      if (applied < 0) throw new Error(text());
+      return { run: fork, columns: json("columns", fork), at: applied };
+    } catch (error) {
+      core.close_run(fork);
+      throw error;
+    }
+  },
+  // Runs to the end in slices; what there is by then is told as it goes on.
+  async finish({ run, until, columns, tell }, id) {
+    let told = performance.now();
+    for (;;) {
+      const begun = performance.now();
+      let end = EXHAUSTED;
+      while (end === EXHAUSTED && performance.now() - begun < SLICE_MS)
+        end = checked(core.advance(run, until, EVENTS_PER_STEP));
+      if (end === REACHED) return end_of(run, columns);
+      if (end !== EXHAUSTED) throw new Error(`the run ended early (${end})`);
+      if (tell && performance.now() - told > 60) {
+        told = performance.now();
+        postMessage({ id, progress: { now: core.now_ns(run), samples: samples(run, columns) } });
+      }
+      await new Promise((resume) => setTimeout(resume, 0));
+    }
+  },
+  samples({ run, columns }) {
+    return samples(run, columns);
+  },
+  look({ run, at }) {
+    const fork = glance_at(run, at);
+    const count = checked(core.look(fork));
+    const state = JSON.parse(text());
+    const memory = core.memory.buffer;
+    const packets = {
+      link: new Int32Array(memory, core.packet_column(fork, 0), count).slice(),
+      subflow: new Int32Array(memory, core.packet_column(fork, 1), count).slice(),
+      kind: new Uint8Array(memory, core.packet_column(fork, 2), count).slice(),
+      progress: new Float32Array(memory, core.packet_column(fork, 3), count).slice(),
+      position: new Int32Array(memory, core.packet_column(fork, 4), count).slice(),
+    };
+    return { state, packets };
+  },
+  explain({ run, owner, at }) {
+    return checked(core.explain(run, owner, at)) === 1 ? JSON.parse(text()) : null;
+  },
+  close({ run }) {
+    forget_glance(run);
+    core.close_run(run);
+    return {};
+  },
+};
+
+onmessage = async ({ data: { id, call, given } }) => {
+  try {
+    postMessage({ id, result: await calls[call](given, id) });
+  } catch (error) {
+    postMessage({ id, error: String((error && error.message) || error) });
+  }
+};

@@ -1,0 +1,171 @@
+// The network at the cursor: nodes, links with their load, queues, and packets where they are.
+
+const ACK = 1; // PacketKind
+
+class Topology {
+  constructor(place, host) {
+    this.host = host;
+    this.canvas = element("canvas", { class: "topology", role: "img" });
+    this.list = element("p", { class: "readout" });
+    place.append(this.canvas, this.list);
+    this.moment = null;
+  }
+
+  show(moment) {
+    this.moment = moment;
+    this.draw();
+  }
+
+  draw() {
+    const ratio = window.devicePixelRatio || 1, canvas = this.canvas;
+    const width = canvas.clientWidth, height = canvas.clientHeight;
+    if (!width || !height) return;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    const pen = canvas.getContext("2d");
+    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    pen.clearRect(0, 0, width, height);
+    pen.font = "13px system-ui, sans-serif";
+    const info = this.host.info(), at = this.positions(info, width, height);
+    const lanes = this.lanes(info, at);
+    const most = Math.max(1e6, ...this.host.links().map((link) => (Number.isFinite(link.rate) ? link.rate : 0)));
+    lanes.forEach((lane, index) => this.draw_lane(pen, lane, index, most));
+    if (this.moment) this.draw_packets(pen, lanes);
+    info.links.forEach((link, k) => this.draw_label(pen, lanes[2 * k], link, width));
+    for (const node of info.nodes) this.draw_node(pen, node, at.get(node.name), width);
+    this.tell(info);
+  }
+
+  positions(info, width, height) {
+    const xs = info.nodes.map((node) => node.at[0]), ys = info.nodes.map((node) => node.at[1]);
+    const left = Math.min(...xs), top = Math.min(...ys);
+    const wide = Math.max(...xs) - left || 1, high = Math.max(...ys) - top || 1;
+    const margin_x = Math.min(90, width / 6), margin_y = 44;
+    const is_flat = Math.max(...ys) === top, is_thin = Math.max(...xs) === left;
+    const place = ({ at: [x, y] }) => [
+      is_thin ? width / 2 : margin_x + ((x - left) / wide) * (width - 2 * margin_x),
+      is_flat ? height / 2 : margin_y + ((y - top) / high) * (height - 2 * margin_y),
+    ];
+    return new Map(info.nodes.map((node) => [node.name, place(node)]));
+  }
+
+  // Both directions of each link, side by side; links of the same two nodes bend apart.
+  lanes(info, at) {
+    const beside = new Map(), lanes = [];
+    const pair = (link) => [...link.ends].sort().join("\n");
+    for (const link of info.links) beside.set(pair(link), (beside.get(pair(link)) ?? 0) + 1);
+    const used = new Map();
+    for (const link of info.links) {
+      const [from, to] = link.ends.map((end) => at.get(end));
+      const count = beside.get(pair(link)), rank = used.get(pair(link)) ?? 0;
+      used.set(pair(link), rank + 1);
+      const turn = link.ends[0] <= link.ends[1] ? 1 : -1;
+      const bend = turn * (rank - (count - 1) / 2) * 64;
+      lanes.push({ from, to, bend, side: 4 }, { from: to, to: from, bend: -bend, side: 4 });
+    }
+    return lanes;
+  }
+
+  point(lane, share) {
+    const [x1, y1] = lane.from, [x2, y2] = lane.to;
+    const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+    const nx = -(y2 - y1) / length, ny = (x2 - x1) / length;
+    const out = lane.side + lane.bend * 4 * share * (1 - share);
+    return [x1 + (x2 - x1) * share + nx * out, y1 + (y2 - y1) * share + ny * out];
+  }
+
+  draw_lane(pen, lane, index, most) {
+    const spec = this.host.links()[index], state = this.moment?.state;
+    const rate = Number.isFinite(spec.rate) ? spec.rate : most;
+    const is_up = !state || state.is_up[index];
+    const limit = spec.queue, queued = state ? state.queue_pkts[index] : 0;
+    const fill = limit ? Math.min(1, queued / limit) : Math.min(1, queued / 200);
+    pen.lineWidth = 1.5 + 4 * Math.sqrt(Math.min(1, rate / most));
+    pen.strokeStyle = is_up ? `color-mix(in srgb, ${css("--full")} ${Math.round(fill * 100)}%, ${css("--wire")})` : css("--down");
+    pen.setLineDash(is_up ? [] : [3, 5]);
+    pen.beginPath();
+    for (let i = 0; i <= 16; ++i) {
+      const [x, y] = this.point(lane, i / 16);
+      if (i) pen.lineTo(x, y);
+      else pen.moveTo(x, y);
+    }
+    pen.stroke();
+    pen.setLineDash([]);
+    if (!state || queued < 1) return;
+    // What waits stands before the line as a bar, as long as the queue is full.
+    const steps = Math.max(1, Math.round(fill * 8));
+    pen.strokeStyle = css("--full");
+    pen.lineWidth = 6;
+    pen.beginPath();
+    for (let i = 0; i <= steps; ++i) {
+      const [x, y] = this.point({ ...lane, side: lane.side + 7 }, 0.1 + 0.02 * i);
+      if (i) pen.lineTo(x, y);
+      else pen.moveTo(x, y);
+    }
+    pen.stroke();
+  }
+
+  draw_packets(pen, lanes) {
+    const { link, subflow, kind, progress, position } = this.moment.packets;
+    const every = Math.ceil(link.length / 4000);
+    for (let i = 0; i < link.length; i += every) {
+      if (position[i] >= 0) continue;
+      const [x, y] = this.point(lanes[link[i]], progress[i]);
+      const is_ack = kind[i] === ACK;
+      pen.fillStyle = this.host.subflow_colour(subflow[i]);
+      pen.globalAlpha = is_ack ? 0.5 : 1;
+      pen.beginPath();
+      pen.arc(x, y, is_ack ? 1.6 : 3, 0, 2 * Math.PI);
+      pen.fill();
+    }
+    pen.globalAlpha = 1;
+  }
+
+  draw_label(pen, lane, link, width) {
+    const [x, y] = this.point({ ...lane, side: 0 }, 0.5);
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    const index = this.host.info().links.indexOf(link), spec = this.host.links()[2 * index];
+    const parts = [link.name];
+    if (width > 560) parts.push(`${Number.isFinite(spec.rate) ? quantity(spec.rate, "bit/s") : say("unlimited")} · ${quantity(spec.delay, "s")}`);
+    parts.forEach((text, i) => {
+      const at = y + (i - (parts.length - 1) / 2) * 16, half = pen.measureText(text).width / 2 + 4;
+      pen.fillStyle = css("--back");
+      pen.globalAlpha = 0.82;
+      pen.fillRect(x - half, at - 8, 2 * half, 16);
+      pen.globalAlpha = 1;
+      pen.fillStyle = css("--text");
+      pen.fillText(text, x, at);
+    });
+  }
+
+  draw_node(pen, node, [x, y], width) {
+    pen.fillStyle = css("--node");
+    pen.strokeStyle = css("--text");
+    pen.lineWidth = 1.5;
+    pen.beginPath();
+    if (node.kind === "router") pen.arc(x, y, 12, 0, 2 * Math.PI);
+    else pen.rect(x - 13, y - 10, 26, 20);
+    pen.fill();
+    pen.stroke();
+    pen.fillStyle = css("--text");
+    pen.textAlign = x < width / 5 ? "left" : x > (4 * width) / 5 ? "right" : "center";
+    pen.textBaseline = "top";
+    const shift = pen.textAlign === "left" ? -13 : pen.textAlign === "right" ? 13 : 0;
+    pen.fillText(node.name, x + shift, y + 15);
+  }
+
+  // The same in words, for who does not see it.
+  tell(info) {
+    const state = this.moment?.state;
+    if (!state) return;
+    const full = info.links
+      .flatMap((link, k) => [0, 1].map((side) => [`${link.name}${side ? " ←" : " →"}`, state.queue_pkts[2 * k + side]]))
+      .filter(([, queued]) => queued > 0)
+      .sort((a, b) => b[1] - a[1])
+      .slice(0, 6)
+      .map(([name, queued]) => `${name} ${queued}`);
+    this.list.textContent = `${seconds(state.now_s)} · ${say("queue")}: ${full.join(", ") || "0"}`;
+    this.canvas.setAttribute("aria-label", `${say("topology")}, ${this.list.textContent}`);
+  }
+}

@@ -1,0 +1,233 @@
+// What if: a form for links and flows, what it changes of a scenario, and the difference in words.
+
+const LINK_KEYS = {
+  rate: { unit: "bit/s", factor: 1e6, shown: "Mbit/s", least: 1e3, most: 1e12 },
+  delay: { unit: "s", factor: 1e-3, shown: "ms", least: 0, most: 60 },
+  loss: { unit: "%", factor: 0.01, shown: "%", least: 0, most: 1 },
+  queue: { unit: "pkt", factor: 1, shown: "pkt", least: 1, most: 1e6 },
+};
+
+// What a link has at the start, of one direction: numbers as the core has them, in SI units.
+function link_values(scenario, index) {
+  const spec = scenario.links[index];
+  const rate = spec.rate === undefined || spec.rate === "inf" ? Infinity : spec.rate;
+  return { rate, delay: (spec.delay ?? 0) * 1e-9, loss: spec.loss ?? 0, queue: spec.queue_limit_pkts ?? null };
+}
+
+function set_link(spec, key, value) {
+  if (key === "rate") spec.rate = value;
+  if (key === "delay") spec.delay = Math.round(value * 1e9);
+  if (key === "loss") spec.loss = value;
+  if (key === "queue") {
+    spec.queue_limit_pkts = Math.round(value);
+    delete spec.queue_limit_bytes;
+  }
+}
+
+function directions(info, edit) {
+  const link = info.links[edit.link];
+  return link.follows[edit.key] ? [2 * edit.link, 2 * edit.link + 1] : [2 * edit.link];
+}
+
+function flows_of(info, name) {
+  return info.flows.flatMap((flow, i) => (flow.flow === name ? [i] : []));
+}
+
+function choice_named(data, info, edit) {
+  const group = edit.key === "scheduler" ? data.choices[info.profile].schedulers : data.choices[info.profile].controllers;
+  return group.find((each) => each.name === edit.value);
+}
+
+// The scenario with the edits made from its start.
+function edited_scenario(data, info, edits) {
+  const whole = structuredClone(info.scenario), scenario = whole.scenario;
+  for (const edit of edits) {
+    if (edit.kind === "link") {
+      for (const index of directions(info, edit)) set_link(scenario.links[index], edit.key, edit.value);
+    } else {
+      const choice = choice_named(data, info, edit);
+      for (const i of flows_of(info, edit.flow)) {
+        scenario.flows[i][edit.key] = structuredClone(choice.choice);
+        if (edit.key === "controller") {
+          delete scenario.flows[i].decider;
+          if (choice.decider) scenario.flows[i].decider = structuredClone(choice.decider);
+        }
+      }
+    }
+  }
+  return whole;
+}
+
+// The edits as events that happen at a time.
+function edit_events(data, info, edits) {
+  const events = [];
+  for (const edit of edits) {
+    if (edit.kind === "link") {
+      for (const index of directions(info, edit)) {
+        const event = { at: 0, link: index };
+        if (edit.key === "queue") event.sets_queue = true;
+        set_link(event, edit.key, edit.value);
+        events.push(event);
+      }
+    } else {
+      for (const i of flows_of(info, edit.flow)) events.push({ at: 0, flow: i, controller: structuredClone(choice_named(data, info, edit).choice) });
+    }
+  }
+  return { scenario: { events }, programs: [] };
+}
+
+function plain(value, key) {
+  return key === "loss" ? quantity(value, "%") : quantity(value, LINK_KEYS[key].unit);
+}
+
+function describe_edit(info, edit) {
+  if (edit.kind === "link") return `${info.links[edit.link].name}: ${say(edit.key)} ${plain(edit.before, edit.key)} → ${plain(edit.value, edit.key)}`;
+  return `${edit.flow}: ${say(edit.key)} ${edit.before} → ${edit.value}`;
+}
+
+// Events at the end of the scenario's file; null: the edits cannot be written that way.
+function toml_with(info, change) {
+  if (!change) return info.toml;
+  if (change.from === null) return null;
+  const quoted = (text) => JSON.stringify(text);
+  const blocks = change.edits.map((edit) => {
+    const lines = ["[[events]]", `at = ${quoted(`${change.applied}s`)}`];
+    if (edit.kind === "link") {
+      lines.push(`link = ${quoted(info.links[edit.link].name)}`);
+      if (!info.links[edit.link].follows[edit.key]) lines.push('direction = "forward"');
+      lines.push(`${edit.key} = ${edit.value}`);
+    } else lines.push(`flow = ${quoted(edit.flow)}`, `controller = ${quoted(edit.value)}`);
+    return lines.join("\n");
+  });
+  return `${info.toml.trimEnd()}\n\n${blocks.join("\n\n")}\n`;
+}
+
+const FIGURES = [
+  ["flows", "goodput_bps", "bit/s", "goodput"],
+  ["flows", "mean_rtt_s", "s", "mean_rtt"],
+  ["flows", "completion_s", "s", "completion"],
+  ["flows", "retransmits", "", "retransmits"],
+  ["links", "utilisation", "%", "utilisation"],
+];
+
+// What differs between two results, the largest differences first.
+function differences(before, after) {
+  const found = [];
+  for (const [table, key, unit, word] of FIGURES)
+    before[table].forEach((row, i) => {
+      const was = row[key], is = after[table][i][key];
+      if (was === is || was === null || is === null) return;
+      const share = was ? (is - was) / was : 1;
+      const sign = share > 0 ? "+" : "−";
+      found.push({ size: Math.abs(share), text: say("higher", `${row.name}, ${say(word)}`, quantity(is, unit), quantity(was, unit), `${sign}${digits(Math.abs(share) * 100, 2)} %`) });
+    });
+  return found.filter((each) => each.size >= 0.001).sort((a, b) => b.size - a.size).map((each) => each.text);
+}
+
+class WhatIf {
+  constructor(place, host) {
+    this.host = host;
+    this.place = place;
+    this.inputs = [];
+  }
+
+  fill() {
+    const info = this.host.info(), data = this.host.data, scenario = info.scenario.scenario;
+    this.inputs = [];
+    const links = element("table", {}, element("thead", {}, row("th", say("link"), ...Object.keys(LINK_KEYS).map((key) => `${say(key)} (${LINK_KEYS[key].shown})`))));
+    const body = element("tbody");
+    info.links.forEach((link, index) => {
+      const values = link_values(scenario, 2 * index);
+      const cells = Object.entries(LINK_KEYS).map(([key, rule]) => {
+        if (!link.edit[key]) return element("td", {}, "–");
+        const value = values[key];
+        const shown = value === null || value === Infinity ? "" : String(Number((value / rule.factor).toPrecision(9)));
+        const input = element("input", { type: "text", inputmode: "decimal", size: "6", value: shown, placeholder: "∞", "aria-label": `${link.name}: ${say(key)} (${rule.shown})` });
+        this.inputs.push({ input, initial: shown, edit: { kind: "link", link: index, key, before: value } });
+        return element("td", {}, input);
+      });
+      body.append(element("tr", {}, element("th", { scope: "row" }, link.name), ...cells));
+    });
+    links.append(body);
+    const flows = element("div", { class: "choices" });
+    const declared = new Map(info.flows.map((flow) => [flow.flow, flow]));
+    for (const [name, flow] of declared) {
+      if (flow.kind === "cbr" || flow.kind === "onoff") continue;
+      const menus = { controller: data.choices[info.profile].controllers.filter((each) => each.kinds.includes(flow.kind)) };
+      if (flow.kind === "mptcp") menus.scheduler = data.choices[info.profile].schedulers;
+      for (const [key, all] of Object.entries(menus)) {
+        const select = element("select", { "aria-label": `${name}: ${say(key)}` });
+        const names = [...new Set([flow[key], ...all.map((each) => each.name)])];
+        for (const each of names) select.append(element("option", { value: each }, each));
+        select.value = flow[key];
+        this.inputs.push({ input: select, initial: flow[key], edit: { kind: "flow", flow: name, key, before: flow[key] } });
+        flows.append(element("label", {}, `${name}: ${say(key)} `, select));
+      }
+    }
+    const start = radio("from", "start", say("from_start"), true), cursor = radio("from", "cursor", "", false);
+    this.cursor_label = cursor.lastChild;
+    this.start = start.firstChild;
+    this.problem = element("p", { class: "problem", role: "alert" });
+    const apply = element("button", { type: "submit" }, say("apply")), reset = element("button", { type: "button" }, say("reset"));
+    reset.addEventListener("click", () => this.host.on_reset());
+    const form = element("form", {}, element("div", { class: "scroll" }, links), flows, element("div", { class: "choices" }, start, cursor, apply, reset), this.problem);
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.submit();
+    });
+    form.addEventListener("change", () => this.follow_cursor());
+    this.place.replaceChildren(form);
+    this.follow_cursor();
+  }
+
+  // A scheduler cannot change while a connection is there: such a change is from the start.
+  follow_cursor() {
+    if (!this.cursor_label) return;
+    this.cursor_label.textContent = say("from_cursor", seconds(this.host.cursor()));
+    const is_fixed = this.inputs.some(({ input, initial, edit }) => edit.key === "scheduler" && input.value !== initial);
+    const cursor = this.place.querySelector("input[value=cursor]");
+    cursor.disabled = is_fixed;
+    if (is_fixed && cursor.checked) this.start.checked = true;
+  }
+
+  show(change) {
+    for (const each of this.inputs) {
+      const found = change?.edits.find((edit) => edit.key === each.edit.key && edit.link === each.edit.link && edit.flow === each.edit.flow);
+      if (!found) each.input.value = each.initial;
+      else each.input.value = found.kind === "flow" ? found.value : String(Number((found.value / LINK_KEYS[found.key].factor).toPrecision(9)));
+    }
+    this.problem.textContent = "";
+  }
+
+  submit() {
+    const edits = [];
+    for (const { input, initial, edit } of this.inputs) {
+      const given = input.value.trim().replace(",", ".");
+      if (given === initial) continue;
+      if (edit.kind === "flow") {
+        edits.push({ ...edit, value: given });
+        continue;
+      }
+      const rule = LINK_KEYS[edit.key], value = given === "" ? NaN : Number(given) * rule.factor;
+      if (!(value >= rule.least && value <= rule.most)) {
+        const range = `${digits(rule.least / rule.factor)}–${digits(rule.most / rule.factor)} ${rule.shown}`;
+        this.problem.textContent = `${say("wrong_number", `${this.host.info().links[edit.link].name}, ${say(edit.key)}`, `“${given}”`, say(edit.key))} (${range})`;
+        input.focus();
+        return;
+      }
+      edits.push({ ...edit, value });
+    }
+    this.problem.textContent = edits.length ? "" : say("nothing_changed");
+    if (edits.length) this.host.on_change({ from: this.start.checked ? null : this.host.cursor(), edits });
+  }
+}
+
+function radio(name, value, label, checked) {
+  const input = element("input", { type: "radio", name, value });
+  input.checked = checked;
+  return element("label", {}, input, element("span", {}, label));
+}
+
+function row(tag, ...cells) {
+  return element("tr", {}, ...cells.map((cell) => element(tag, tag === "th" ? { scope: "col" } : {}, cell)));
+}

@@ -1,0 +1,161 @@
+// The texts of the page in its languages, and how numbers are written.
+const WORDS = {
+  en: {
+    recomputing: "Simulating …",
+    exact: "✓ bit for bit the recorded run",
+    differs: "✗ not the recorded run: its signature is {0}, the recorded one {1}",
+    unrecorded: "no recorded signature to compare with",
+    changed: "What if: {0}",
+    signature: "signature",
+    topology: "Network",
+    topology_help: "Packets under way at the cursor. The line's width is its rate, its colour how full its queue is.",
+    time: "Time",
+    play: "Play", pause: "Pause", slower: "Speed",
+    charts: "Curves", add_chart: "More curves …", remove: "Remove",
+    events: "Events", figures: "Figures", whatif: "What if", why: "Why",
+    runs: "Runs",
+    from_start: "from the start", from_cursor: "from the cursor on ({0})",
+    apply: "Simulate", reset: "Reset", save: "Save page", toml: "Scenario as TOML",
+    toml_import: "A change from the start is in the saved page: subflow import PAGE takes it back.",
+    link: "Link", rate: "Rate", delay: "Delay", loss: "Loss", queue: "Queue",
+    flow: "Flow", controller: "Controller", scheduler: "Scheduler",
+    goodput: "Goodput", mean_rtt: "Mean RTT", p95_rtt: "95 % RTT", retransmits: "Retransmissions",
+    completion: "Completed after", throughput: "Throughput", mean_cwnd: "Mean window", subflow: "Subflow",
+    utilisation: "Utilisation", drops: "Dropped", mean_queue: "Mean queue", event: "Event", owner: "Of", value: "Value",
+    original: "original", now: "now", difference: "Difference",
+    why_help: "Choose a subflow and click a curve, or press w at the cursor.",
+    no_decision: "Nothing was decided for {0} up to {1}.",
+    before: "before", after: "after", window: "window", source: "Source", cause: "Because of",
+    light: "Light", dark: "Dark", language: "Deutsch",
+    unsupported: "This browser cannot run the simulator ({0}). The curves as they were recorded:",
+    damaged: "This page is damaged: {0}",
+    recorded: "Recorded curves",
+    wrong_number: "{0}: {1} is no {2}",
+    more_events: "{0} more",
+    nothing_changed: "Nothing is changed.",
+    no_difference: "Nothing differs.",
+    higher: "{0}: {1} instead of {2} ({3})",
+    filter: "Filter", all_flows: "All", band: "{0} curves: from the least to the most, with the median",
+    all_marks: "All of them", times: "times",
+    keyboard: "Keys: ← → move the cursor, Space plays, w asks why, r resets.",
+    unlimited: "unlimited",
+  },
+  de: {
+    recomputing: "Wird simuliert …",
+    exact: "✓ Bit für Bit der aufgezeichnete Lauf",
+    differs: "✗ nicht der aufgezeichnete Lauf: die Signatur ist {0}, aufgezeichnet {1}",
+    unrecorded: "keine aufgezeichnete Signatur zum Vergleich",
+    changed: "Was wäre, wenn: {0}",
+    signature: "Signatur",
+    topology: "Netz",
+    topology_help: "Pakete unterwegs am Zeitpunkt. Die Breite der Linie ist ihre Rate, ihre Farbe die Füllung der Warteschlange.",
+    time: "Zeit",
+    play: "Abspielen", pause: "Anhalten", slower: "Tempo",
+    charts: "Kurven", add_chart: "Weitere Kurven …", remove: "Entfernen",
+    events: "Ereignisse", figures: "Zahlen", whatif: "Was wäre, wenn", why: "Warum",
+    runs: "Läufe",
+    from_start: "von Anfang an", from_cursor: "ab dem Zeitpunkt ({0})",
+    apply: "Simulieren", reset: "Zurücksetzen", save: "Seite speichern", toml: "Szenario als TOML",
+    toml_import: "Eine Änderung von Anfang an steht in der gespeicherten Seite: subflow import SEITE übernimmt sie.",
+    link: "Leitung", rate: "Rate", delay: "Verzögerung", loss: "Verlust", queue: "Warteschlange",
+    flow: "Fluss", controller: "Staukontrolle", scheduler: "Scheduler",
+    goodput: "Nutzdatenrate", mean_rtt: "Mittlere RTT", p95_rtt: "95-%-RTT", retransmits: "Wiederholungen",
+    completion: "Fertig nach", throughput: "Durchsatz", mean_cwnd: "Mittleres Fenster", subflow: "Subflow",
+    utilisation: "Auslastung", drops: "Verworfen", mean_queue: "Mittlere Schlange", event: "Ereignis", owner: "Von", value: "Wert",
+    original: "Original", now: "jetzt", difference: "Unterschied",
+    why_help: "Einen Subflow wählen und eine Kurve anklicken, oder w am Zeitpunkt drücken.",
+    no_decision: "Für {0} wurde bis {1} nichts entschieden.",
+    before: "vorher", after: "nachher", window: "Fenster", source: "Quelle", cause: "Anlass",
+    light: "Hell", dark: "Dunkel", language: "English",
+    unsupported: "Dieser Browser kann den Simulator nicht ausführen ({0}). Die Kurven, wie sie aufgezeichnet wurden:",
+    damaged: "Diese Seite ist beschädigt: {0}",
+    recorded: "Aufgezeichnete Kurven",
+    wrong_number: "{0}: {1} ist keine {2}",
+    more_events: "{0} weitere",
+    nothing_changed: "Nichts ist geändert.",
+    no_difference: "Kein Unterschied.",
+    higher: "{0}: {1} statt {2} ({3})",
+    filter: "Filter", all_flows: "Alle", band: "{0} Kurven: vom kleinsten zum größten Wert, mit dem Median",
+    all_marks: "Alle", times: "-mal",
+    keyboard: "Tasten: ← → bewegen den Zeitpunkt, Leertaste spielt ab, w fragt warum, r setzt zurück.",
+    unlimited: "unbegrenzt",
+  },
+};
+
+const QUANTITIES = {
+  throughput_bps: { en: "Throughput", de: "Durchsatz" },
+  goodput_bps: { en: "Goodput", de: "Nutzdatenrate" },
+  cwnd_pkts: { en: "Congestion window", de: "Staufenster" },
+  ssthresh_pkts: { en: "Slow start threshold", de: "Slow-Start-Schwelle" },
+  srtt_s: { en: "Smoothed RTT", de: "Geglättete RTT" },
+  min_rtt_s: { en: "Minimum RTT", de: "Minimale RTT" },
+  inflight_pkts: { en: "In flight", de: "Unterwegs" },
+  pacing_rate_bps: { en: "Pacing rate", de: "Pacing-Rate" },
+  losses_pkts: { en: "Losses", de: "Verluste" },
+  queue_pkts: { en: "Queue", de: "Warteschlange" },
+  drops_pkts: { en: "Drops", de: "Verworfene Pakete" },
+  utilisation: { en: "Utilisation", de: "Auslastung" },
+  recv_buffer_bytes: { en: "Receive buffer", de: "Empfangspuffer" },
+  reorder_queue_bytes: { en: "Reordering queue", de: "Umordnungspuffer" },
+  hol_blocking_s: { en: "Head-of-line blocking", de: "Warten auf frühere Pakete" },
+  reinjections_pkts: { en: "Reinjections", de: "Erneut gesendet" },
+};
+
+// By the number of MarkKind.
+const MARKS = [
+  { en: "loss", de: "Verlust", glyph: "▼" },
+  { en: "timeout", de: "Zeitüberschreitung", glyph: "✖" },
+  { en: "recovered", de: "erholt", glyph: "△" },
+  { en: "subflow opened", de: "Subflow geöffnet", glyph: "●" },
+  { en: "subflow closed", de: "Subflow geschlossen", glyph: "○" },
+  { en: "completed", de: "fertig", glyph: "■" },
+  { en: "link up", de: "Leitung wieder da", glyph: "↑" },
+  { en: "link down", de: "Leitung unterbrochen", glyph: "↓" },
+  { en: "link changed", de: "Leitung geändert", glyph: "◆" },
+  { en: "penalised", de: "gebremst", glyph: "▽" },
+  { en: "data-level timeout", de: "Zeitüberschreitung der Verbindung", glyph: "✖" },
+  { en: "action of an agent", de: "Aktion eines Agenten", glyph: "·" },
+  { en: "controller changed", de: "Staukontrolle gewechselt", glyph: "◆" },
+  { en: "scripted drop", de: "Verlust nach Plan", glyph: "▼" },
+  { en: "address announced", de: "Adresse angekündigt", glyph: "●" },
+  { en: "refused", de: "abgewiesen", glyph: "○" },
+  { en: "stale", de: "unbrauchbar", glyph: "○" },
+  { en: "reduced by marks", de: "durch Markierung verkleinert", glyph: "▽" },
+];
+const LINK_MARKS = [6, 7, 8], FLOW_MARKS = [5, 10, 12];
+
+let language = "en";
+
+function say(key, ...values) {
+  const pattern = WORDS[language][key] ?? WORDS.en[key] ?? key;
+  return values.reduce((text, value, i) => text.replaceAll(`{${i}}`, value), pattern);
+}
+
+function name_of(quantity) {
+  return QUANTITIES[quantity]?.[language] ?? quantity;
+}
+
+const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
+
+function digits(value, places = 3) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
+  return value.toLocaleString(language, { maximumSignificantDigits: places, useGrouping: false });
+}
+
+// A value with its unit, as people write it.
+function quantity(value, unit) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (unit === "s") return Math.abs(value) < 1 && value !== 0 ? `${digits(value * 1e3)} ms` : `${digits(value, 4)} s`;
+  if (unit === "bit/s" || unit === "B") {
+    for (const [factor, prefix] of PREFIXES)
+      if (Math.abs(value) >= factor) return `${digits(value / factor)} ${prefix}${unit}`;
+    return `${digits(value)} ${unit}`;
+  }
+  if (unit === "%") return `${digits(value * 100)} %`;
+  return unit ? `${digits(value)} ${unit}` : digits(value);
+}
+
+function seconds(time) {
+  return `${time.toLocaleString(language, { maximumFractionDigits: 3, useGrouping: false })} s`;
+}

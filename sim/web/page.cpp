@@ -1,0 +1,563 @@
+// Runs for a web page. What goes in and out are numbers, texts in a buffer that both sides see, and columns of numbers
+// where they lie. A call that fails returns -1, and why is then its text.
+#include <algorithm>
+#include <cinttypes>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "estimate.h"
+#include "instant.h"
+#include "policy/network_policy.h"
+#include "rules.h"
+#include "scenario_json.h"
+#include "script/program.h"
+#include "simulation.h"
+
+#define SUBFLOW_EXPORT(name) extern "C" __attribute__((export_name(#name), visibility("default")))
+
+// WORKAROUND(zig 0.17): its C++ library is built without exceptions, so that its own ends the program instead.
+void* operator new(std::size_t size) {
+    if (void* const place = std::malloc(size == 0 ? 1 : size)) return place;
+    throw std::bad_alloc();
+}
+void operator delete(void* place) noexcept {
+    std::free(place);
+}
+void operator delete(void* place, std::size_t) noexcept {
+    std::free(place);
+}
+
+namespace subflow::web {
+namespace {
+
+// What a page asks for at most: some seconds of work, and memory that a phone has.
+constexpr double kMostCrossings = 3e8;
+constexpr double kMostBytes = 1e9;
+constexpr std::size_t kMostValues = 5'000'000;
+// States of a run to come back to, evenly spaced over it, and what they may take together.
+constexpr std::int64_t kSnapshots = 32;
+constexpr std::size_t kMostSnapshotBytes = std::size_t{256} << 20;
+constexpr std::uint32_t kDecisionCapacity = 100'000;
+
+struct Run {
+    std::unique_ptr<Simulation> simulation;
+    std::vector<std::shared_ptr<const Simulation::Snapshot>> snapshots;  // shared with what was forked off
+    Nanos spacing{};
+    std::vector<Mark> marks;
+    Instant instant;
+};
+
+// Their numbers are positions; what was closed leaves its place to the next.
+std::deque<std::optional<Run>> runs;
+std::vector<std::shared_ptr<const Policy>> policies;
+std::vector<char> input;
+std::string output;
+
+Run& run_at(int id) {
+    if (id < 0 || static_cast<std::size_t>(id) >= runs.size() || !runs[static_cast<std::size_t>(id)])
+        throw ScenarioError("there is no run " + std::to_string(id));
+    return *runs[static_cast<std::size_t>(id)];
+}
+
+int keep(Run run) {
+    const auto free = std::ranges::find_if(runs, [](const auto& each) { return !each; });
+    if (free == runs.end()) {
+        runs.emplace_back(std::move(run));
+        return static_cast<int>(runs.size() - 1);
+    }
+    *free = std::move(run);
+    return static_cast<int>(free - runs.begin());
+}
+
+template <class Do>
+int guarded(Do act) {
+    try {
+        return act();
+    } catch (const std::bad_alloc&) {
+        output = "there is not enough memory for it";
+    } catch (const std::exception& error) {
+        output = error.what();
+    }
+    return -1;
+}
+
+std::string_view given(int size) {
+    return {input.data(), std::min(input.size(), static_cast<std::size_t>(std::max(0, size)))};
+}
+
+Nanos nanos(double value) {
+    return Nanos(static_cast<std::int64_t>(std::clamp(value, 0.0, 9e15)));
+}
+
+// --- texts that go out: JSON, without line breaks
+// ---------------------------------------------------------------------
+
+class Text {
+public:
+    Text& key(std::string_view name) {
+        comma();
+        quote(name);
+        output += ':';
+        is_first_ = true;
+        return *this;
+    }
+    Text& open(char bracket) {
+        comma();
+        output += bracket;
+        is_first_ = true;
+        return *this;
+    }
+    Text& close(char bracket) {
+        output += bracket;
+        is_first_ = false;
+        return *this;
+    }
+    Text& text(std::string_view value) {
+        comma();
+        quote(value);
+        return *this;
+    }
+    // JSON has no other numbers: what is not finite is null.
+    Text& number(double value) {
+        comma();
+        if (!std::isfinite(value)) {
+            output += "null";
+            return *this;
+        }
+        char digits[32];
+        output.append(digits, static_cast<std::size_t>(std::snprintf(digits, sizeof digits, "%.17g", value)));
+        return *this;
+    }
+    Text& number(std::string_view name, double value) { return key(name).number(value); }
+    Text& number(std::string_view name, std::int64_t value) { return key(name).number(static_cast<double>(value)); }
+    Text& text(std::string_view name, std::string_view value) { return key(name).text(value); }
+
+private:
+    void comma() {
+        if (!is_first_) output += ',';
+        is_first_ = false;
+    }
+    static void quote(std::string_view value) {
+        output += '"';
+        for (const char c : value) {
+            if (static_cast<unsigned char>(c) < 0x20) continue;
+            if (c == '"' || c == '\\') output += '\\';
+            output += c;
+        }
+        output += '"';
+    }
+
+    bool is_first_ = true;
+};
+
+void tell_balance(Text& out, const PacketBalance& packets) {
+    out.number("packets_sent", packets.sent)
+        .number("packets_delivered", packets.delivered)
+        .number("packets_dropped", packets.dropped);
+}
+
+// Figures by the names that Simulation.summary() has for them in Python.
+void tell_results(const Simulation& simulation) {
+    const Network& network = simulation.network();
+    const Scenario& scenario = simulation.scenario();
+    Text out;
+    out.open('{').number("packets", network.packets_delivered());
+    out.key("flows").open('[');
+    for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
+        const FlowResult r = network.flow_result(i);
+        out.open('{')
+            .text("name", scenario.flows[i].name)
+            .number("goodput_bps", r.goodput_bps)
+            .number("active_goodput_bps", r.active_goodput_bps)
+            .number("active_s", r.active_s)
+            .number("completion_s", r.completion_s)
+            .number("mean_rtt_s", r.mean_rtt_s)
+            .number("p95_rtt_s", r.p95_rtt_s)
+            .number("loss_ratio", r.loss_ratio)
+            .number("retransmits", r.retransmits)
+            .number("reinjections", r.reinjections);
+        tell_balance(out, r.packets);
+        out.close('}');
+    }
+    out.close(']').key("subflows").open('[');
+    for (std::size_t i = 0; i < network.subflows().size(); ++i) {
+        const SubflowResult r = network.subflow_result(i);
+        out.open('{')
+            .number("throughput_bps", r.throughput_bps)
+            .number("goodput_bps", r.goodput_bps)
+            .number("mean_cwnd_pkts", r.mean_cwnd_pkts)
+            .number("mean_rtt_s", r.mean_rtt_s)
+            .number("loss_ratio", r.loss_ratio)
+            .number("retransmits", r.retransmits)
+            .number("timeouts", r.timeouts)
+            .close('}');
+    }
+    out.close(']').key("links").open('[');
+    for (std::size_t i = 0; i < scenario.links.size(); ++i) {
+        const LinkResult r = network.link_result(i);
+        out.open('{')
+            .text("name", scenario.links[i].name)
+            .number("utilisation", r.utilisation)
+            .number("drops_queue", r.drops_queue)
+            .number("drops_random", r.drops_random)
+            .number("drops_down", r.drops_down)
+            .number("drops_scripted", r.drops_scripted)
+            .number("marks", r.marks)
+            .number("mean_queue_pkts", r.mean_queue_pkts)
+            .number("max_queue_pkts", r.max_queue_pkts)
+            .close('}');
+    }
+    out.close(']').close('}');
+}
+
+void tell_columns(const Simulation& simulation) {
+    constexpr std::string_view kScopes[]{"flow", "subflow", "link"};
+    Text out;
+    out.open('[');
+    for (const TraceColumn& column : simulation.recorder().columns()) {
+        out.open('{')
+            .text("scope", kScopes[static_cast<std::size_t>(column.scope)])
+            .number("owner", std::int64_t{column.owner})
+            .text("name", column.name)
+            .text("unit", column.unit)
+            .close('}');
+    }
+    out.close(']');
+}
+
+void tell_marks(const Run& run) {
+    Text out;
+    out.open('[');
+    for (const Mark& mark : run.marks) {
+        out.open('[')
+            .number(to_seconds(mark.time))
+            .number(static_cast<double>(mark.kind))
+            .number(mark.owner)
+            .number(mark.value)
+            .close(']');
+    }
+    out.close(']');
+}
+
+template <class Values>
+void tell_list(Text& out, std::string_view name, const Values& values) {
+    out.key(name).open('[');
+    for (const auto value : values) out.number(static_cast<double>(value));
+    out.close(']');
+}
+
+void tell_instant(const Instant& now) {
+    Text out;
+    out.open('{').number("now_s", to_seconds(now.now)).number("packets", std::int64_t(now.packets.link.size()));
+    tell_list(out, "queue_pkts", now.links.queue_pkts);
+    tell_list(out, "is_up", now.links.is_up);
+    tell_list(out, "dropped_pkts", now.links.dropped_pkts);
+    tell_list(out, "state", now.subflows.state);
+    tell_list(out, "cwnd_pkts", now.subflows.cwnd_pkts);
+    tell_list(out, "inflight_pkts", now.subflows.inflight_pkts);
+    tell_list(out, "srtt_s", now.subflows.srtt_s);
+    out.close('}');
+}
+
+constexpr std::string_view kCauses[]{"start",    "ack",  "loss",     "rto",    "recovery_exit",
+                                     "interval", "idle", "schedule", "action", "mark"};
+
+void tell_decision(Network& network, const DecisionTable& table, std::size_t i, std::uint32_t first_step) {
+    const std::span<const RuleInfo* const> built_in = all_rules();
+    const std::vector<const RuleInfo*> of_scripts = network.script_rules();
+    const std::size_t number = table.rule[i];
+    const RuleInfo* rule = nullptr;
+    if (number < built_in.size()) {
+        rule = built_in[number];
+    } else if (number - built_in.size() < of_scripts.size()) {
+        rule = of_scripts[number - built_in.size()];
+    }
+    Text out;
+    out.open('{')
+        .number("time_s", static_cast<double>(table.time_ns[i]) * 1e-9)
+        .text("cause", kCauses[table.cause[i]])
+        .number("cwnd_before_pkts", table.cwnd_before_pkts[i])
+        .number("cwnd_after_pkts", table.cwnd_after_pkts[i])
+        .number("rate_before_bps", table.rate_before_bps[i])
+        .number("rate_after_bps", table.rate_after_bps[i])
+        .number("chosen", std::int64_t{table.chosen[i]})
+        .number("available", std::int64_t{table.available[i]})
+        .number("usable", std::int64_t{table.usable[i]});
+    if (rule != nullptr) {
+        out.text("rule", rule->name).text("formula", rule->formula).text("source", rule->source);
+        out.key("numbers").open('[');
+        for (std::size_t k = 0; k < rule->number_count(); ++k)
+            out.open('{')
+                .text("name", rule->numbers[k].name)
+                .text("meaning", rule->numbers[k].meaning)
+                .number("value", table.numbers[i * kMaxDecisionNumbers + k])
+                .close('}');
+        out.close(']');
+        for (const auto& program : network.scripts()) {
+            if (table.step_count[i] == 0 || rule->source != program->name) continue;
+            out.key("steps").open('[');
+            for (std::uint32_t k = 0; k < table.step_count[i]; ++k) {
+                const std::uint32_t note = table.step_notes[first_step + k];
+                if (note == 0 || note > program->told.size()) continue;
+                const ScriptProgram::Note& told = program->told[note - 1];
+                out.open('{')
+                    .text("source", told.source)
+                    .number("line", std::int64_t{told.line})
+                    .number("value", table.step_values[first_step + k])
+                    .close('}');
+            }
+            out.close(']');
+            break;
+        }
+    }
+    out.close('}');
+}
+
+// The snapshot of a run that lies before a time; nullptr: none does.
+const Simulation::Snapshot* before(const Run& run, Nanos at) {
+    const auto next = std::ranges::upper_bound(run.snapshots, at, {}, [](const auto& s) { return s->network.now(); });
+    return next == run.snapshots.begin() ? nullptr : std::prev(next)->get();
+}
+
+void thin_out(Run& run) {
+    std::size_t bytes = 0;
+    for (const auto& each : run.snapshots) bytes += each->bytes();
+    if (bytes < kMostSnapshotBytes) return;
+    std::size_t position = 0;
+    std::erase_if(run.snapshots, [&](const auto&) { return position++ % 2 == 1; });
+    run.spacing = run.spacing * 2;
+}
+
+void take_snapshot(Run& run) {
+    run.snapshots.push_back(std::make_shared<Simulation::Snapshot>(run.simulation->snapshot()));
+}
+
+void take_marks(Run& run) {
+    const std::vector<Mark> taken = run.simulation->network().take_marks();
+    run.marks.insert(run.marks.end(), taken.begin(), taken.end());
+}
+
+}  // namespace
+
+// --- the calls
+// --------------------------------------------------------------------------------------------------------
+
+// Room for so many bytes of what the next call is given.
+SUBFLOW_EXPORT(buffer) char* buffer(int size) {
+    input.resize(static_cast<std::size_t>(std::max(0, size)));
+    return input.data();
+}
+SUBFLOW_EXPORT(text) const char* text() {
+    return output.data();
+}
+SUBFLOW_EXPORT(text_size) int text_size() {
+    return static_cast<int>(output.size());
+}
+
+// The bytes of a trained policy; scenarios name it by the number that comes back.
+SUBFLOW_EXPORT(add_policy) int add_policy(int size) {
+    return guarded([&] {
+        policies.push_back(read_policy(std::as_bytes(std::span(given(size)))));
+        return static_cast<int>(policies.size() - 1);
+    });
+}
+
+// A run of the scenario in the buffer, that stands at its beginning. Returns its number.
+SUBFLOW_EXPORT(open_run) int open_run(int size, std::uint64_t seed, double interval_ns) {
+    return guarded([&] {
+        Scenario scenario = read_scenario(given(size), policies, kMostValues);
+        const Nanos interval = nanos(interval_ns);
+        const Estimate told = estimate(scenario, interval);
+        if (told.link_crossings > kMostCrossings || told.memory_bytes() > kMostBytes) {
+            char text[160];
+            std::snprintf(text, sizeof text,
+                          "too large for a page: about %.0f million packets and %.0f MB; allowed: %.0f and %.0f",
+                          told.link_crossings / 1e6, told.memory_bytes() / 1e6, kMostCrossings / 1e6, kMostBytes / 1e6);
+            throw ScenarioError(text);
+        }
+        Run run;
+        run.spacing = std::max(Nanos(1), scenario.duration / kSnapshots);
+        run.simulation = std::make_unique<Simulation>(std::move(scenario), seed, interval);
+        run.simulation->set_limits(
+            {static_cast<std::int64_t>(2 * kMostCrossings), static_cast<std::size_t>(kMostBytes)});
+        take_snapshot(run);
+        return keep(std::move(run));
+    });
+}
+
+SUBFLOW_EXPORT(close_run) void close_run(int id) {
+    if (id >= 0 && static_cast<std::size_t>(id) < runs.size()) runs[static_cast<std::size_t>(id)].reset();
+}
+
+// Runs on, for so many events at most. Returns how it ended, as RunEnd has it.
+SUBFLOW_EXPORT(advance) int advance(int id, double until_ns, double max_events) {
+    return guarded([&] {
+        Run& run = run_at(id);
+        Simulation& simulation = *run.simulation;
+        const Nanos until = std::min(nanos(until_ns), simulation.duration());
+        RunEnd end = RunEnd::Reached;
+        while (simulation.now() < until && end == RunEnd::Reached) {
+            const Nanos due = run.snapshots.empty() ? until : run.snapshots.back()->network.now() + run.spacing;
+            end = simulation.run_until(std::min(until, std::max(due, simulation.now() + Nanos(1))),
+                                       static_cast<std::int64_t>(max_events));
+            take_marks(run);
+            if (run.snapshots.empty() || simulation.now() < due) continue;
+            take_snapshot(run);
+            thin_out(run);
+        }
+        if (end == RunEnd::OverEvents || end == RunEnd::OverMemory)
+            throw ScenarioError("it takes more than a page may: stopped after " +
+                                std::to_string(simulation.now().value / 1'000'000'000) + " s");
+        return static_cast<int>(end);
+    });
+}
+
+// Another run of the same history, that stands at that time: an earlier one than where the run is. One that is only
+// looked at (`is_glance`) keeps no states of its own to come back to.
+SUBFLOW_EXPORT(fork_at) int fork_at(int id, double at_ns, int is_glance) {
+    return guarded([&] {
+        const Run& run = run_at(id);
+        const Nanos at = std::min(nanos(at_ns), run.simulation->now());
+        const Simulation::Snapshot* from = before(run, at);
+        if (from == nullptr) throw ScenarioError("there is no state to go on from");
+        Run fork;
+        fork.simulation = run.simulation->fork(*from);
+        fork.spacing = is_glance != 0 ? kNever : run.spacing;
+        for (const auto& each : run.snapshots)
+            if (each->network.now() <= at) fork.snapshots.push_back(each);
+        std::ranges::copy_if(run.marks, std::back_inserter(fork.marks),
+                             [&](const Mark& mark) { return mark.time <= from->network.now(); });
+        fork.simulation->network().take_marks();
+        fork.simulation->run_until(at);
+        take_marks(fork);
+        return keep(std::move(fork));
+    });
+}
+
+// The events of the scenario in the buffer happen now. Returns the time at which they do, in nanoseconds.
+SUBFLOW_EXPORT(apply_events) double apply_events(int id, int size) {
+    double at = -1;
+    guarded([&] {
+        const Scenario changes = read_scenario(given(size), policies, kMostValues);
+        at = static_cast<double>(run_at(id).simulation->apply(changes.events).value);
+        return 0;
+    });
+    return at;
+}
+
+SUBFLOW_EXPORT(now_ns) double now_ns(int id) {
+    double now = -1;
+    guarded([&] {
+        now = static_cast<double>(run_at(id).simulation->now().value);
+        return 0;
+    });
+    return now;
+}
+// As text: 16 hexadecimal digits.
+SUBFLOW_EXPORT(signature) int signature(int id) {
+    return guarded([&] {
+        char digits[17];
+        std::snprintf(digits, sizeof digits, "%016" PRIx64, run_at(id).simulation->network().signature());
+        output = digits;
+        return 0;
+    });
+}
+// As text: the figures, the columns, the marks of a run.
+SUBFLOW_EXPORT(results) int results(int id) {
+    output.clear();
+    return guarded([&] {
+        tell_results(*run_at(id).simulation);
+        return 0;
+    });
+}
+SUBFLOW_EXPORT(columns) int columns(int id) {
+    output.clear();
+    return guarded([&] {
+        tell_columns(*run_at(id).simulation);
+        return 0;
+    });
+}
+SUBFLOW_EXPORT(marks) int marks(int id) {
+    output.clear();
+    return guarded([&] {
+        tell_marks(run_at(id));
+        return 0;
+    });
+}
+SUBFLOW_EXPORT(sample_count) int sample_count(int id) {
+    return guarded([&] { return static_cast<int>(run_at(id).simulation->recorder().count()); });
+}
+// float32 [sample_count]
+SUBFLOW_EXPORT(column_values) const float* column_values(int id, int column) {
+    const float* values = nullptr;
+    guarded([&] {
+        const Recorder& recorder = run_at(id).simulation->recorder();
+        if (column < 0 || static_cast<std::size_t>(column) >= recorder.columns().size())
+            throw ScenarioError("there is no such column");
+        values = recorder.values(static_cast<std::size_t>(column)).data();
+        return 0;
+    });
+    return values;
+}
+
+// What there is now: as text what links and subflows are like, and in columns where each packet is.
+SUBFLOW_EXPORT(look) int look(int id) {
+    output.clear();
+    return guarded([&] {
+        Run& run = run_at(id);
+        run.instant = inspect(run.simulation->network());
+        tell_instant(run.instant);
+        return static_cast<int>(run.instant.packets.link.size());
+    });
+}
+// Of the last look, by number: int32 link, int32 subflow, uint8 kind, float32 progress, int32 queue position.
+SUBFLOW_EXPORT(packet_column) const void* packet_column(int id, int column) {
+    const void* values = nullptr;
+    guarded([&] {
+        const PacketsUnderWay& packets = run_at(id).instant.packets;
+        const void* const all[]{packets.link.data(), packets.subflow.data(), packets.kind.data(),
+                                packets.progress.data(), packets.queue_position.data()};
+        values = all[std::clamp(column, 0, 4)];
+        return 0;
+    });
+    return values;
+}
+
+// As text: the last decision up to that time of an owner, as DecisionTable has them. It is computed again from a state
+// before it, further back if there is none. Returns 1 if there is one, else 0.
+SUBFLOW_EXPORT(explain) int explain(int id, double owner, double at_ns) {
+    output.clear();
+    return guarded([&] {
+        const Run& run = run_at(id);
+        const Nanos at = std::min(nanos(at_ns), run.simulation->now());
+        Nanos begin = at;
+        for (int tries = 0; tries < 4; ++tries) {
+            const Simulation::Snapshot* from = before(run, begin);
+            if (from == nullptr) return 0;
+            begin = from->network.now() - Nanos(1);
+            const std::unique_ptr<Simulation> fork = run.simulation->fork(*from);
+            fork->network().record_decisions({.capacity = kDecisionCapacity});
+            fork->run_until(at);
+            const DecisionTable table = fork->network().take_decisions();
+            std::uint32_t steps = static_cast<std::uint32_t>(table.step_notes.size());
+            for (std::size_t i = table.size(); i-- > 0;) {
+                steps -= table.step_count[i];
+                if (static_cast<double>(table.owner[i]) != owner) continue;
+                tell_decision(fork->network(), table, i, steps);
+                return 1;
+            }
+        }
+        return 0;
+    });
+}
+
+}  // namespace subflow::web
