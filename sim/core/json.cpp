@@ -5,8 +5,10 @@
 #include <cstdint>
 #include <string>
 #include <unordered_set>
-#include <version>
-#if !defined(__cpp_lib_to_chars)
+
+#if defined(__cpp_lib_to_chars) || (defined(_LIBCPP_VERSION) && _LIBCPP_VERSION >= 200000)
+#define SUBFLOW_HAS_FROM_CHARS
+#else
 #include <locale>
 #include <sstream>
 #endif
@@ -235,17 +237,19 @@ private:
         const std::string_view written = text_.substr(at_, end - at_);
         double number = 0;
         bool is_read = true;
-#if defined(__cpp_lib_to_chars)
+#if defined(SUBFLOW_HAS_FROM_CHARS)
         is_read = std::from_chars(written.data(), written.data() + written.size(), number).ec == std::errc();
 #else
-        // libc++ 16 has that for whole numbers alone. In the classic locale a stream reads the nearest double, too,
-        // whatever the locale of the program.
+        // libc++ has that for whole numbers alone before version 20. In the classic
+        // locale a stream reads the nearest double, too, whatever the locale of the
+        // program.
         std::istringstream stream{std::string(written)};
         stream.imbue(std::locale::classic());
         stream >> number;
         is_read = !stream.fail();
 #endif
-        // What is too small for a double is read as 0, and only some libraries call that a failure.
+        // What is too small for a double is read as 0, and only some libraries call
+        // that a failure.
         const bool is_zero = written.substr(0, written.find_first_of("eE")).find_first_of("123456789") == written.npos;
         if (!is_read || (number == 0 && !is_zero)) refuse("a number that a double cannot hold");
         at_ = end;

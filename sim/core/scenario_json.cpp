@@ -38,8 +38,10 @@ constexpr std::string_view kInfinite = "inf", kMinusInfinite = "-inf", kUndefine
 constexpr std::array<std::string_view, std::variant_size_v<Discipline>> kDisciplines{"", "red", "codel", "fq_codel",
                                                                                      "dual_pi2"};
 
-// Whole numbers as one text: the differences from one to the next, which in traces are small. Each is doubled, plus 1
-// if it is below 0; what comes of it is written in groups of 5 bits, the lowest first, plus 32 if another one follows.
+// Whole numbers as one text: the differences from one to the next, which in
+// traces are small. Each is doubled, plus 1 if it is below 0; what comes of it
+// is written in groups of 5 bits, the lowest first, plus 32 if another one
+// follows.
 constexpr std::size_t kMostUnpacked = 64;
 constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+-";
 
@@ -216,30 +218,45 @@ private:
     Shared& shared_;
 };
 
+// Where a value stands: put into words only for a message.
+struct Place {
+    const Place* within = nullptr;
+    std::string_view name{};
+    std::size_t index = 0;  // in a list, which has no names
+
+    std::string text() const {
+        if (within == nullptr) return std::string(name);
+        if (name.empty()) return within->text() + "[" + std::to_string(index) + "]";
+        const std::string outer = within->text();
+        return outer.empty() ? std::string(name) : outer + "." + std::string(name);
+    }
+};
+
 class Reader {
 public:
     Reader(Shared& shared, std::size_t max_values) : shared_(shared), values_left_(max_values) {}
 
     template <class T>
-    void read(T& to, const Json& json, const std::string& place) {
+    void read(T& to, const Json& json, const Place& place) {
         get(to, json, place);
     }
-    [[noreturn]] static void refuse(const std::string& place, const std::string& why) {
-        throw ScenarioJsonError((place.empty() ? std::string("the scenario") : place) + ": " + why);
+    [[noreturn]] static void refuse(const Place& place, const std::string& why) {
+        const std::string where = place.text();
+        throw ScenarioJsonError((where.empty() ? "the scenario" : where) + ": " + why);
     }
 
 private:
-    void get(bool& to, const Json& json, const std::string& place) {
+    void get(bool& to, const Json& json, const Place& place) {
         const bool* value = json.get_if<bool>();
         if (value == nullptr) refuse(place, "true or false is wanted");
         to = *value;
     }
-    void get(std::string& to, const Json& json, const std::string& place) {
+    void get(std::string& to, const Json& json, const Place& place) {
         const std::string* value = json.get_if<std::string>();
         if (value == nullptr) refuse(place, "a text is wanted");
         to = *value;
     }
-    void get(double& to, const Json& json, const std::string& place) {
+    void get(double& to, const Json& json, const Place& place) {
         if (const double* value = json.get_if<double>()) {
             to = *value;
             return;
@@ -253,11 +270,13 @@ private:
         } else if (*word == kUndefined) {
             to = kNaN;
         } else {
-            refuse(place, "\"" + *word + "\" is no number; allowed besides numbers: \"inf\", \"-inf\", \"nan\"");
+            refuse(place, "\"" + *word +
+                              "\" is no number; allowed besides numbers: \"inf\", "
+                              "\"-inf\", \"nan\"");
         }
     }
     template <Whole T>
-    void get(T& to, const Json& json, const std::string& place) {
+    void get(T& to, const Json& json, const Place& place) {
         const auto is_within = [](auto value) { return std::in_range<T>(value); };
         if (const double* value = json.get_if<double>()) {
             if (std::abs(*value) <= kMostExact && std::trunc(*value) == *value &&
@@ -273,11 +292,11 @@ private:
                           std::to_string(std::numeric_limits<T>::max()) + " is wanted");
     }
     template <class Tag, class Rep>
-    void get(Quantity<Tag, Rep>& to, const Json& json, const std::string& place) {
+    void get(Quantity<Tag, Rep>& to, const Json& json, const Place& place) {
         get(to.value, json, place);
     }
     template <Words T>
-    void get(T& to, const Json& json, const std::string& place) {
+    void get(T& to, const Json& json, const Place& place) {
         const std::string* given = json.get_if<std::string>();
         std::string allowed;
         for (int i = 0; !word_of(static_cast<T>(i)).empty(); ++i) {
@@ -292,11 +311,11 @@ private:
                (given == nullptr ? "a word is wanted" : "\"" + *given + "\" is not known") + "; allowed: " + allowed);
     }
     template <class T>
-    void get(std::optional<T>& to, const Json& json, const std::string& place) {
+    void get(std::optional<T>& to, const Json& json, const Place& place) {
         to.reset();
         if (json.get_if<std::monostate>() == nullptr) get(to.emplace(), json, place);
     }
-    void get(std::variant<double, bool, std::string>& to, const Json& json, const std::string& place) {
+    void get(std::variant<double, bool, std::string>& to, const Json& json, const Place& place) {
         if (const auto* list = json.get_if<Json::Array>(); list != nullptr && list->size() == 1) {
             get(to.emplace<double>(), list->front(), place);
         } else if (json.get_if<bool>() != nullptr) {
@@ -307,13 +326,13 @@ private:
             get(to.emplace<double>(), json, place);
         }
     }
-    void get(Discipline& to, const Json& json, const std::string& place) {
+    void get(Discipline& to, const Json& json, const Place& place) {
         if (json.get_if<std::monostate>() != nullptr) return;
         const auto* object = json.get_if<Json::Object>();
         if (object == nullptr || object->size() != 1) refuse(place, "one discipline is wanted");
         const auto& [key, value] = object->front();
         const auto read_as = [&]<std::size_t kI>() {
-            if (key == kDisciplines[kI]) get(to.emplace<kI>(), value, place + "." + key);
+            if (key == kDisciplines[kI]) get(to.emplace<kI>(), value, Place{&place, key});
             return key == kDisciplines[kI];
         };
         const bool is_known = [&]<std::size_t... kI>(std::index_sequence<kI...>) {
@@ -323,7 +342,7 @@ private:
     }
     template <class T>
     void get_shared(std::shared_ptr<const T>& to, const std::vector<std::shared_ptr<const T>>& all, const Json& json,
-                    const std::string& place) {
+                    const Place& place) {
         to = nullptr;
         if (json.get_if<std::monostate>() != nullptr) return;
         std::size_t i = 0;
@@ -331,39 +350,38 @@ private:
         if (i >= all.size()) refuse(place, "there are only " + std::to_string(all.size()));
         to = all[i];
     }
-    void get(std::shared_ptr<const Policy>& to, const Json& json, const std::string& place) {
+    void get(std::shared_ptr<const Policy>& to, const Json& json, const Place& place) {
         get_shared(to, shared_.policies, json, place);
     }
-    void get(std::shared_ptr<const ScriptProgram>& to, const Json& json, const std::string& place) {
+    void get(std::shared_ptr<const ScriptProgram>& to, const Json& json, const Place& place) {
         get_shared(to, shared_.programs, json, place);
     }
-    void get(std::vector<std::uint32_t>& to, const Json& json, const std::string& place) {
+    void get(std::vector<std::uint32_t>& to, const Json& json, const Place& place) {
         const std::string* packed = json.get_if<std::string>();
         if (packed == nullptr) return get_list(to, json, place);
         to = unpack(*packed, place);
     }
     template <class T>
-    void get(std::vector<T>& to, const Json& json, const std::string& place) {
+    void get(std::vector<T>& to, const Json& json, const Place& place) {
         get_list(to, json, place);
     }
     template <class T, std::size_t kSize>
-    void get(std::array<T, kSize>& to, const Json& json, const std::string& place) {
+    void get(std::array<T, kSize>& to, const Json& json, const Place& place) {
         const auto* list = json.get_if<Json::Array>();
         if (list == nullptr || list->size() != kSize)
             refuse(place, "a list of " + std::to_string(kSize) + " is wanted");
-        for (std::size_t i = 0; i < kSize; ++i) get(to[i], (*list)[i], place + "[" + std::to_string(i) + "]");
+        for (std::size_t i = 0; i < kSize; ++i) get(to[i], (*list)[i], Place{&place, {}, i});
     }
     template <class T>
-    void get_list(std::vector<T>& to, const Json& json, const std::string& place) {
+    void get_list(std::vector<T>& to, const Json& json, const Place& place) {
         const auto* list = json.get_if<Json::Array>();
         if (list == nullptr) refuse(place, "a list is wanted");
         to.clear();
         to.reserve(list->size());
-        for (std::size_t i = 0; i < list->size(); ++i)
-            get(to.emplace_back(), (*list)[i], place + "[" + std::to_string(i) + "]");
+        for (std::size_t i = 0; i < list->size(); ++i) get(to.emplace_back(), (*list)[i], Place{&place, {}, i});
     }
     template <Structure T>
-    void get(T& to, const Json& json, const std::string& place) {
+    void get(T& to, const Json& json, const Place& place) {
         constexpr auto kNames = names_of<T>();
         const auto* object = json.get_if<Json::Object>();
         if (object == nullptr) refuse(place, "an object is wanted");
@@ -374,7 +392,7 @@ private:
             const Json* value = json.find(name);
             if (value == nullptr) return;
             ++known;
-            get(field, *value, (place.empty() ? "" : place + ".") + std::string(name));
+            get(field, *value, Place{&place, name});
         };
         std::apply([&](auto&... field) { (get_field(field), ...); }, fields_of(to));
         if (known == object->size()) return;
@@ -384,7 +402,7 @@ private:
                                   "\" is not known; allowed: " + std::string(field_names(std::type_identity<T>())));
     }
 
-    std::vector<std::uint32_t> unpack(const std::string& text, const std::string& place) {
+    std::vector<std::uint32_t> unpack(const std::string& text, const Place& place) {
         std::vector<std::uint32_t> numbers;
         std::int64_t number = 0;
         std::uint64_t step = 0;
@@ -443,17 +461,18 @@ Scenario read_scenario(std::string_view text, std::span<const std::shared_ptr<co
         const Json* scenario = json.find("scenario");
         const Json* programs = json.find(kPrograms);
         const auto* listed = programs == nullptr ? nullptr : programs->get_if<Json::Array>();
-        if (scenario == nullptr || listed == nullptr) Reader::refuse("", "no scenario and list of programs");
+        if (scenario == nullptr || listed == nullptr) Reader::refuse({}, "no scenario and list of programs");
         Shared shared{{policies.begin(), policies.end()}, {}};
         Reader reader(shared, max_values);
+        const Place outside, all{&outside, kPrograms};
         for (std::size_t i = 0; i < listed->size(); ++i) {
             auto program = std::make_shared<ScriptProgram>();
-            reader.read(*program, (*listed)[i], "programs[" + std::to_string(i) + "]");
+            reader.read(*program, (*listed)[i], Place{&all, {}, i});
             program->check();
             shared.programs.push_back(std::move(program));
         }
         Scenario made;
-        reader.read(made, *scenario, "");
+        reader.read(made, *scenario, {});
         return made;
     } catch (const JsonError& error) {
         throw ScenarioJsonError(error.what());
