@@ -57,7 +57,7 @@ def test_from_no_earlier_time_on_it_stays_below() -> None:
         # OLIA takes from the subflow with the larger window, as the other path has lost less, while NewReno grows
         ("improve-olia", "goodput_bps", "download", "download/2", Moment.THERE, (1.5, 2.1)),
         # the others leave at 15 s: nothing counts before
-        ("freed-capacity-balia", "goodput_bps", "download", "download/1", Moment.THERE, (15.0, 15.0)),
+        ("freed-capacity-balia", "goodput_bps", "download", "download/2", Moment.THERE, (15.0, 15.0)),
         # BBR on the way of a TCP: it goes on through the losses of its start
         ("do-no-harm-bbr", "goodput_bps", "tcp-a", "download/1", Moment.LOSS, (0.05, 0.4)),
         # the first packet takes the path that is slow, when the document over the fast one is through
