@@ -246,13 +246,14 @@ TEST(Abe, LeavesMoreAtAMarkThanAtALoss) {
     check.operator()<Cubic>(70, 85, std::array{OptionValue{"arithmetic", std::string("linux")}});
 }
 
-// On average it is lg(x), whatever the rests are.
+// On average it is lg(x): the half that is added to x times a rest of 1 to 2 makes at most 0.5 lg(e) / x more of it,
+// and a rest is left at the end.
 TEST(ClassicQueue, CarriesTheRestsOfItsLogarithms) {
     for (const double x : {1.5, 3.0, 100.0, 750.0, 2000.0, 123'456.0}) {
         CarriedLog2 log;
         double sum = 0;
         for (int i = 0; i < 10'000; ++i) sum += log.take(x);
-        EXPECT_NEAR(sum / 10'000, std::log2(x), 0.5 / x) << x;
+        EXPECT_NEAR(sum / 10'000, std::log2(x), 0.73 / x + 1e-4) << x;
     }
 }
 
