@@ -71,7 +71,7 @@ def test_begins_with_what_is_suggested(dialog: NewSweepDialog, qtbot: QtBot):
 
 def test_parameter_is_searched_taken_and_given_values(dialog: NewSweepDialog, qtbot: QtBot):
     dialog.parameters.search.setText("wifi loss")
-    assert [parameter.key for parameter in dialog.parameters.model.rows] == [LOSS]
+    assert [parameter.key for parameter in dialog.parameters.model.rows] == [LOSS, "links.wifi.retransmission.loss"]
     qtbot.keyClick(dialog.parameters.search, Qt.Key.Key_Return)
     row = dialog.rows[0]
     assert row.key == LOSS

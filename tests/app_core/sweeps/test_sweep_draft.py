@@ -88,8 +88,17 @@ def test_parameters_are_all_values_of_the_file_and_keys_it_could_have():
     assert "duration" in found
     # Seeds have a field of their own; names and drawings are no parameters.
     assert {"seed", "name", "links.wifi.ends"}.isdisjoint(found)
-    assert [p.key for p in found.values() if p.matches("WIFI loss")] == [LOSS]
+    assert [p.key for p in found.values() if p.matches("WIFI loss")] == [LOSS, "links.wifi.retransmission.loss"]
     assert swept_controllers(doc) == {"download": "lia"}
+
+
+def test_what_a_link_could_have_can_vary_where_one_key_says_it():
+    text = TWO_PATHS.replace('loss = "1%"', 'loss = "1%"\naccess = { medium = "hall" }')
+    found = {p.key: p.present for p in sweep_parameters(ScenarioDoc(text, algorithms=app_catalog()))}
+    assert found["links.lte.jitter.spread"] == found["links.lte.grants.period"] == "–"
+    assert found["links.wifi.access.aggregation"] == "1 (default)"
+    # A medium is no value to vary, and outages are of two keys.
+    assert {"links.lte.access.aggregation", "links.wifi.access.medium", "links.lte.outages.up"}.isdisjoint(found)
 
 
 def test_values_inside_tables_can_vary_too():

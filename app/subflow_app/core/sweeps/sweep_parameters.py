@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -13,6 +13,7 @@ from subflow_app.core.scenarios.form_text import shown_unit, text_of
 from subflow_app.core.scenarios.outline import part_names, tables
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.sweeps.axes import WHOLE_UNITS
+from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.params import SECTIONS, Dimension, Param
 from subflow_sim.units import split_quantity
 
@@ -95,10 +96,22 @@ def _of_part(doc: ScenarioDoc, kind: str, part: str) -> Iterator[SweepParameter]
         below = given.get(param.key)
         if isinstance(below, dict):
             yield from _leaves(doc, part, f"{part}.{param.key}" if part else param.key, below, _NAMED.get(param.key))
+    for key, declared in LINK_TABLES.items() if kind == "link" else ():
+        known.add(key)
+        yield from _of_table(doc, part, key, declared.params)
     for key, value in given.items():
         # Keys that are no parameters of their own, such as the other direction of a link.
         if key not in known and isinstance(value, dict) and part and kind != "transport":
             yield from _leaves(doc, part, f"{part}.{key}", value, None)
+
+
+def _of_table(doc: ScenarioDoc, part: str, key: str, params: Sequence[Param]) -> Iterator[SweepParameter]:
+    """The keys of a table of a link; of one that the link has not yet, the key that makes it one."""
+    is_there = doc.value(f"{part}.{key}") is not None
+    needed = [param for param in params if param.required]
+    for param in params if is_there else needed if len(needed) == 1 else ():
+        if param.dimension not in _DIMENSIONS_LEFT_OUT:
+            yield replace(_of_key(doc, f"{part}.{key}", param), part=part)
 
 
 def _of_key(doc: ScenarioDoc, part: str, param: Param) -> SweepParameter:
