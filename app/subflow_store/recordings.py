@@ -36,6 +36,11 @@ def folded(text: str) -> tuple[str, dict[str, str]]:
     return _CONTENT.sub(name, text), contents
 
 
+def unfolded(text: str, contents: Mapping[str, str]) -> str:
+    """A text with these recordings in place of their hashes; hashes of others stay."""
+    return _NAMED.sub(lambda found: f'"{contents[found[1]]}"' if found[1] in contents else found[0], text)
+
+
 def hash_of(content: str) -> str:
     """What names a recording."""
     return hashlib.sha256(content.encode()).hexdigest()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QUndoStack
+from PySide6.QtGui import QColor, QTextCursor, QUndoStack
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
@@ -16,7 +16,9 @@ from subflow_app.core.scenarios.outline import outline
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.inspector import Inspector
+from subflow_app.qt.inspector.editors import TextEditor
 from subflow_app.qt.inspector.outline_model import KEY_ROLE
+from subflow_app.qt.inspector.source_editor import SourceEditor
 from subflow_app.qt.theme import DARK
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "assets" / "scenarios").glob("*.toml"))
@@ -165,6 +167,38 @@ def test_typed_text_counts_after_a_pause(inspector: Inspector, qtbot: QtBot) -> 
     qtbot.waitUntil(lambda: doc_of(inspector).text == "oh")
     assert not doc_of(inspector).is_toml
     assert inspector.problem_list.isVisible()
+
+
+def test_a_field_of_a_long_recording_gives_it_back_as_it_is(qtbot: QtBot) -> None:
+    recording = "packed:" + "0123456789" * 10_000
+    value = f'{{ trace = "lte.up", content = "{recording}" }}'
+    editor = TextEditor()
+    qtbot.addWidget(editor)
+    editor.show_value(value)
+    assert not editor.is_changed
+    typed: list[str] = []
+    editor.committed.connect(typed.append)
+    editor.commit()
+    assert typed == []
+    QTest.keyClick(editor, Qt.Key.Key_End)
+    QTest.keyClicks(editor, " ")
+    editor.commit()
+    assert typed == [f"{value} "]
+
+
+def test_a_long_recording_is_shown_by_its_hash_and_stays(qtbot: QtBot) -> None:
+    recording = "packed:" + "0123456789" * 200
+    doc = ScenarioDoc(f'{DEMO}\n# "{recording}"\n')
+    editor = SourceEditor()
+    qtbot.addWidget(editor)
+    editor.show_document(doc)
+    assert recording not in editor.toPlainText()
+    typed: list[str] = []
+    editor.committed.connect(lambda text, _session: typed.append(text))
+    editor.moveCursor(QTextCursor.MoveOperation.Start)
+    QTest.keyClicks(editor, "#")
+    editor.commit()
+    assert typed == [f"#{doc.text}"]
 
 
 def test_leaving_the_text_commits_it(inspector: Inspector) -> None:

@@ -37,6 +37,7 @@ from subflow_app.core.scenarios.form import FieldOption
 from subflow_app.qt.plain_text import Label, as_written
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import h_box
+from subflow_store.recordings import folded, unfolded
 
 _TEXT_MARGIN = 3
 _FRAME = 14  # px around text and suffix
@@ -58,9 +59,10 @@ class TextEditor(QLineEdit):
         self.suffix = ""  # what stands at the right edge
         self._has_room = False  # for the suffix
         self._shown = ""
+        self._recordings: dict[str, str] = {}  # what those hold of which the hash is shown
         self._is_wrong = False
         self.setTextMargins(_TEXT_MARGIN, 0, 0, 0)
-        self.textEdited.connect(self.edited)
+        self.textEdited.connect(lambda text: self.edited.emit(unfolded(text, self._recordings)))
         self.textChanged.connect(self._make_room)
         self.editingFinished.connect(self._commit)
 
@@ -80,8 +82,10 @@ class TextEditor(QLineEdit):
     def show_value(self, text: str) -> None:
         """Show what the file says, unless that is what it said before and the person is typing something else."""
         is_typing = self.hasFocus() and self.text() != self._shown
-        if is_typing and text == self._shown:
+        if is_typing and text == unfolded(self._shown, self._recordings):
             return
+        # Of a long recording the hash is shown: a line takes 32 767 characters, and would give back no more.
+        text, self._recordings = folded(text)
         self._shown = text
         if self.text() != text:
             self.setText(text)
@@ -100,7 +104,7 @@ class TextEditor(QLineEdit):
     def _commit(self) -> None:
         if self.is_changed and not self.isReadOnly():
             self._shown = self.text()
-            self.committed.emit(self.text())
+            self.committed.emit(unfolded(self.text(), self._recordings))
 
     def _make_room(self) -> None:
         """Keep the text clear of the suffix; in a narrow field the text goes first."""
@@ -124,7 +128,7 @@ class TextEditor(QLineEdit):
         """Escape takes back what is typed."""
         if event.key() == Qt.Key.Key_Escape and self.is_changed:
             self.setText(self._shown)
-            self.edited.emit(self._shown)
+            self.edited.emit(unfolded(self._shown, self._recordings))
             event.accept()
             return
         super().keyPressEvent(event)

@@ -15,13 +15,17 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.code_editor import CodeEditor
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_store.recordings import folded, unfolded
 
 _PAUSE_MS = 300
 _SESSIONS = itertools.count(2_000_000)  # apart from those of fields and canvas
 
 
 class SourceEditor(CodeEditor):
-    """Edits the whole text. What is typed is committed after a short pause, and at once when the focus leaves."""
+    """Edits the whole text. What is typed is committed after a short pause, and at once when the focus leaves.
+
+    Of long recordings the hash is shown: the layout of a line with millions of letters takes gigabytes.
+    """
 
     committed = Signal(str, int)  # text, session
 
@@ -30,6 +34,7 @@ class SourceEditor(CodeEditor):
         self._shown = ""
         self._newline = "\n"
         self._session = 0
+        self._recordings: dict[str, str] = {}  # what recordings hold, of which their hashes are shown
         self.setTabChangesFocus(True)
         # Undo is the document's: one history for forms, canvas and text.
         self.setUndoRedoEnabled(False)
@@ -53,7 +58,8 @@ class SourceEditor(CodeEditor):
             line, column = self.textCursor().blockNumber(), self.textCursor().columnNumber()
             scroll = self.verticalScrollBar().value()
             blocked = self.blockSignals(True)
-            self.replace_lines(doc.text.replace("\r\n", "\n"))
+            shown, self._recordings = folded(doc.text.replace("\r\n", "\n"))
+            self.replace_lines(shown)
             self.blockSignals(blocked)
             self._make_room()
             self.place_cursor(line, column)
@@ -100,7 +106,7 @@ class SourceEditor(CodeEditor):
     # --- inside -----------------------------------------------------------------------------------------------------
 
     def _full_text(self) -> str:
-        text = self.toPlainText()
+        text = unfolded(self.toPlainText(), self._recordings)
         return text.replace("\n", "\r\n") if self._newline == "\r\n" else text
 
 
