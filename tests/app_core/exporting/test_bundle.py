@@ -196,6 +196,12 @@ def test_what_is_wrong_with_a_bundle_is_named(
         verify_bundle(changed(bundle, tmp_path / "bad.zip", change))
 
 
+def test_a_scenario_is_too_large_by_what_is_no_recording(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("subflow_sim.scenario.MAX_FILE_BYTES", 100)
+    with pytest.raises(InputError, match=r"scenario\.toml is larger than 0\.0001 MB, recordings not counted"):
+        verify_bundle(bundle)
+
+
 def test_files_that_are_no_archive_are_refused(bundle: Path, tmp_path: Path) -> None:
     path = tmp_path / "half.zip"
     path.write_bytes(bundle.read_bytes()[:5000])

@@ -26,6 +26,7 @@ from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.gate import json_tree, open_file
 from subflow_sim.policy_library import MAX_POLICY_BYTES, PolicyLibrary, is_policy_name
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
+from subflow_store.recordings import folded
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob
@@ -41,6 +42,7 @@ MOST_DOCUMENT_BYTES = 20_000_000
 """Of a file of a bundle that is read as a whole: manifest and summary."""
 
 _PART_BYTES = 1 << 20
+_MOST_SCENARIO_BYTES = 150_000_000  # with its recordings, each of which has at most half of the 64 MB of its file
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the others take memory as an archive says
 # What reading a damaged archive raises.
 _BROKEN = (
@@ -308,7 +310,11 @@ def _scenario(bundle: _Bundle, policies: Path) -> Scenario:
             (policies / Path(name).name).write_bytes(bundle.read(name, MAX_POLICY_BYTES))
     library = PolicyLibrary((policies, *policy_library().folders))
     try:
-        text = bundle.read(SCENARIO, MAX_FILE_BYTES).decode()
+        text = bundle.read(SCENARIO, _MOST_SCENARIO_BYTES).decode()
+        if len(folded(text)[0]) > MAX_FILE_BYTES:
+            raise InputError(
+                f"{bundle.path}: {SCENARIO} is larger than {MAX_FILE_BYTES / 1e6:g} MB, recordings not counted"
+            )
         return parse_scenario(text, file=f"{bundle.path.name}/{SCENARIO}", algorithms=catalog_with(library))
     except UnicodeDecodeError as error:
         raise InputError(f"{bundle.path}: {SCENARIO} is no text in UTF-8: {error}") from error
