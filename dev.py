@@ -442,7 +442,6 @@ def checks(full: bool) -> list[list[Check]]:
     builds = [newest.parent, BUILD / "asan"]
     signatures = [[BIN / "cmake", "--build", build, "--target", "signatures"] for build in builds]
     compare = [PYTHON, ROOT / "tests/sim_core/compare_signatures.py", *(build / "signatures" for build in builds)]
-    windows = [PYTHON, ROOT / "tests/sim_core/windows.py"]
     reading = [
         Check("ruff", [[BIN / "ruff", "check"], [BIN / "ruff", "format", "--check"]]),
         Check("clang-format", [[BIN / "clang-format", "--dry-run", "-Werror", *cpp_files()]]),
@@ -453,7 +452,8 @@ def checks(full: bool) -> list[list[Check]]:
         *([Check("C++ tests", cpp_tests("tests", "-DCMAKE_BUILD_TYPE=Release"))] if full else []),
         Check("C++ tests with sanitizers", cpp_tests("asan", "-DCMAKE_BUILD_TYPE=Debug", "-DSUBFLOW_SANITIZE=ON")),
         Check("debug and release agree", [*signatures, compare]),
-        Check("Windows and Linux agree", [[*windows, builds[0] / "signatures", *(["--full"] if full else [])]]),
+        *([Check("macOS compiles", [[PYTHON, "-m", "tests.sim_core.macos"]])] if full else []),
+        Check("Windows agrees", [[PYTHON, "-m", "tests.sim_core.windows", builds[0] / "signatures", "--full" * full]]),
         *([Check("compilers agree", [[*compare[:2], "--build", BUILD / "compilers"]])] if full else []),
     ]
     return [reading, building]

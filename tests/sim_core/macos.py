@@ -1,0 +1,55 @@
+"""Compile the core for macOS, arm64 and x86_64, by the compiler that `dev.py web` fetches; nothing here runs it.
+
+Its C++ library is newer than that of the oldest Mac; that the core compiles says that it asks nothing of Linux.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from tools.web import SOURCES_AT_ONCE, compiler
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / "build" / "macos"
+TARGETS = ("aarch64-macos.14.0", "x86_64-macos.14.0")
+OPTIONS = ("-std=c++20", "-O1", "-ffp-contract=off", "-fno-sanitize=all", "-I.", "-Isim/core", "-Itests/sim_core")
+PROGRAM = ("signatures", "random_scenario", "scenarios")
+
+
+def main() -> int:
+    """Returns the exit code; a target that does not compile or link ends it."""
+    zig = compiler()
+    for target in TARGETS:
+        objects = compiled(zig, target)
+        sys.stdout.write(f"{target}: {sum(each.stat().st_size for each in objects) / 1e6:.1f} MB of objects\n")
+    return 0
+
+
+def compiled(zig: list[str], target: str) -> list[Path]:
+    """The objects of the core and of the program `signatures` for a target, from several sources each."""
+    folder = BUILD / target
+    folder.mkdir(parents=True, exist_ok=True)
+    env = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(BUILD / "cache"), "ZIG_LOCAL_CACHE_DIR": str(BUILD / "cache")}
+    core = sorted((ROOT / "sim" / "core").rglob("*.cpp"))
+    units = [core[first : first + SOURCES_AT_ONCE] for first in range(0, len(core), SOURCES_AT_ONCE)]
+    units += [[ROOT / "tests" / "sim_core" / f"{name}.cpp"] for name in PROGRAM]
+
+    def compile_one(number: int) -> Path:
+        source = folder / f"unit_{number}.cpp"
+        lines = [f'#include "{path.relative_to(ROOT).as_posix()}"\n' for path in units[number]]
+        source.write_text("".join(lines), encoding="utf-8")
+        made = source.with_suffix(".o")
+        words = [*zig, "c++", "-target", target, *OPTIONS, "-c", str(source), "-o", str(made)]
+        subprocess.run(words, check=True, cwd=ROOT, env=env)
+        return made
+
+    with ThreadPoolExecutor(2) as threads:
+        return list(threads.map(compile_one, range(len(units))))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
