@@ -240,8 +240,8 @@ void VecEnv::tell_truth(std::uint32_t env, const EpochSample& sample, std::uint3
     for (std::size_t i = 0; i < e.groups.size(); ++i)
         if (e.groups[i] == e.groups[slot]) now.group_pkts += delivered(e.subflows[i]);
     for (std::uint32_t i = 0; i < network.subflows().size(); ++i) {
-        const std::uint32_t flow = network.subflows()[i].connection;
-        if (!sends_datagrams(network.connections()[flow].kind) && !steers(e.scenario->flows[flow], controller_))
+        const std::uint32_t whose = network.subflows()[i].connection;
+        if (!sends_datagrams(network.connections()[whose].kind) && !steers(e.scenario->flows[whose], controller_))
             now.beside_pkts += delivered(i);
     }
     const Told before = std::exchange(e.told[slot], now);
