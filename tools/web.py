@@ -7,7 +7,6 @@ same bytes, and a test tells when they have changed.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 import os
@@ -21,12 +20,22 @@ ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "web"
 RESULT = ROOT / "assets" / "web"
 ZIG = "ziglang==0.17.1"
+ZOPFLI = "zopfli==0.4.3"  # packs by a twentieth better than zlib
 
 # What no page needs.
 LEFT_OUT = ("sim/core/agent/vec_env.cpp",)
 SOURCES_AT_ONCE = 11  # as CMake has it: file-scope names differ within that many
-# What runs once, or never by packet, is compiled to be small: by what its name begins with.
-SMALL = ("scenario", "json", "estimate", "policy_document", "tensor_file", "network_policy", "program", "rules")
+# By what their names begin with: what runs for every packet is compiled to be fast, what runs once to be small, and the
+# rest to be rather small: a page has 500 kB.
+SMALL = (
+    *("scenario", "json", "estimate", "policy_document", "tensor_file", "network_policy", "program", "rules"),
+    *("agent", "learning_agents", "capture", "decision_table", "driven", "traffic", "instant"),
+)
+FAST = (
+    *("network", "link", "sender", "receiver", "lookahead", "simulation", "recorder", "medium", "fq_codel"),
+    *("controllers", "schedulers", "loss_detection", "monitor_interval", "kernels"),
+)
+LEVELS = {"small": "-Oz", "fast": "-O2", "rest": "-Os"}
 
 TARGET = ["-target", "wasm32-wasi"]
 PROCESSOR = "-mcpu=generic+exception_handling"
@@ -62,10 +71,12 @@ def compiler() -> list[str]:
     folder = BUILD / "venv"
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
     stamp = folder / "subflow.stamp"
-    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != ZIG:
+    wanted = f"{ZIG} {ZOPFLI}"
+    if not stamp.is_file() or stamp.read_text(encoding="utf-8") != wanted:
         venv.create(folder, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ZIG], check=True)
-        stamp.write_text(ZIG, encoding="utf-8")
+        install = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ZIG, ZOPFLI]
+        subprocess.run(install, check=True)
+        stamp.write_text(wanted, encoding="utf-8")
     return [str(python), "-m", "ziglang"]
 
 
@@ -83,8 +94,8 @@ def compile_all(zig: list[str]) -> list[Path]:
     common = [*TARGET, f"{PROCESSOR}+simd128", *EXCEPTIONS, *OPTIONS, *prefix]
     core = sorted(p for p in (ROOT / "sim/core").rglob("*.cpp") if p.relative_to(ROOT).as_posix() not in LEFT_OUT)
     jobs: list[tuple[Path, list[str]]] = []
-    for name, level in (("fast", "-O2"), ("small", "-Oz")):
-        chosen = [path for path in core if path.stem.startswith(SMALL) == (name == "small")]
+    for name, level in LEVELS.items():
+        chosen = [path for path in core if level_of(path) == name]
         for number, first in enumerate(range(0, len(chosen), SOURCES_AT_ONCE)):
             together = BUILD / "objects" / f"{name}_{number}.cpp"
             sources = chosen[first : first + SOURCES_AT_ONCE]
@@ -118,6 +129,13 @@ def compile_all(zig: list[str]) -> list[Path]:
     return [*objects, made]
 
 
+def level_of(path: Path) -> str:
+    """How a source is compiled."""
+    if path.stem.startswith(SMALL):
+        return "small"
+    return "fast" if path.stem.startswith(FAST) else "rest"
+
+
 def caches() -> dict[str, str]:
     """The environment, with what zig keeps beside what it makes."""
     places = {name: str(BUILD / "cache") for name in ("ZIG_GLOBAL_CACHE_DIR", "ZIG_LOCAL_CACHE_DIR")}
@@ -128,7 +146,7 @@ def link(zig: list[str], objects: list[Path]) -> bytes:
     """The module. Linked by hand: zig's own call takes what the library has in place of exceptions, too."""
     made, probe = BUILD / "core.wasm", BUILD / "objects" / "probe.cpp"
     # Compiles the libraries, if need be, and tells where they are.
-    probe.write_text("#include <string>\nint main(int n, char**) { return std::stoi(std::to_string(n)); }\n")
+    probe.write_text("#include <string>\nint main() { return std::stoi(std::to_string(7)); }\n", encoding="utf-8")
     words = [*zig, "c++", *TARGET, PROCESSOR, "-mexec-model=reactor", "-O2", str(probe), "-o", str(made)]
     subprocess.run(words, check=True, cwd=ROOT, env=caches())
     found = [newest_in_cache(name) for name in ("crt1-reactor.o", *LIBRARIES)]
@@ -148,7 +166,8 @@ def main() -> int:
     zig = compiler()
     module = link(zig, compile_all(zig))
     RESULT.mkdir(parents=True, exist_ok=True)
-    packed = gzip.compress(module, 9, mtime=0)
+    pack = "import sys, zopfli.gzip; sys.stdout.buffer.write(zopfli.gzip.compress(sys.stdin.buffer.read()))"
+    packed = subprocess.run([zig[0], "-c", pack], input=module, capture_output=True, check=True).stdout
     (RESULT / "core.wasm.gz").write_bytes(packed)
     about = {"sources": digest, "compiler": ZIG, "bytes": len(module)}
     (RESULT / "core.json").write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,97 @@
+"""The core as web pages have it, in another host of WebAssembly."""
+
+from __future__ import annotations
+
+import ctypes
+import gzip
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import wasmtime
+
+from subflow_sim.portable import PortableScenario
+
+ASSETS = Path(__file__).parents[2] / "assets" / "web"
+_REACHED = 0
+
+
+class WebCoreError(Exception):
+    """What the core says of a call that failed."""
+
+
+@cache
+def _module() -> tuple[wasmtime.Engine, wasmtime.Module]:
+    config = wasmtime.Config()
+    config.wasm_exceptions = True
+    engine = wasmtime.Engine(config)
+    return engine, wasmtime.Module(engine, gzip.decompress((ASSETS / "core.wasm.gz").read_bytes()))
+
+
+class WebCore:
+    """One instance: calls by their names in sim/web/page.cpp."""
+
+    def __init__(self, policies: tuple[bytes, ...] = ()) -> None:
+        engine, module = _module()
+        self.store = wasmtime.Store(engine)
+        self.store.set_wasi(wasmtime.WasiConfig())
+        linker = wasmtime.Linker(engine)
+        linker.define_wasi()
+        self.exports = linker.instantiate(self.store, module).exports(self.store)
+        self.call("_initialize")
+        for content in policies:
+            self.checked("add_policy", self.give(content))
+
+    def call(self, name: str, *given: float) -> Any:
+        """The result of a call."""
+        return self.exports[name](self.store, *given)  # type: ignore[operator]
+
+    def checked(self, name: str, *given: float) -> Any:
+        """The result of a call that has to go well."""
+        result = self.call(name, *given)
+        if result < 0:
+            raise WebCoreError(self.text())
+        return result
+
+    def text(self) -> str:
+        """What the last call has told."""
+        return self.memory(self.call("text"), self.call("text_size")).decode()
+
+    def memory(self, place: int, size: int) -> bytes:
+        """Bytes of the instance's memory."""
+        memory = self.exports["memory"]
+        assert isinstance(memory, wasmtime.Memory)
+        return bytes(memory.read(self.store, place, place + size))
+
+    def give(self, content: bytes) -> int:
+        """Put bytes where the next call reads them; their number."""
+        place = self.call("buffer", len(content))
+        memory = self.exports["memory"]
+        assert isinstance(memory, wasmtime.Memory)
+        memory.write(self.store, content, place)
+        return len(content)
+
+    def open(self, scenario: PortableScenario, seed: int, interval_s: float = 1.0) -> int:
+        """A run of a scenario, at its beginning."""
+        return self.open_text(json.dumps(scenario.document), seed, interval_s)
+
+    def open_text(self, text: str, seed: int, interval_s: float = 1.0) -> int:
+        """The same of the text of a document."""
+        seed_bits = ctypes.c_int64(seed).value  # 64 bits, whatever their sign
+        return int(self.checked("open_run", self.give(text.encode()), seed_bits, interval_s * 1e9))
+
+    def finish(self, run: int) -> str:
+        """The signature of a run at its end."""
+        assert self.checked("advance", run, 9e15, 1e15) == _REACHED
+        return self.signature(run)
+
+    def signature(self, run: int) -> str:
+        """Of what has happened so far."""
+        self.checked("signature", run)
+        return self.text()
+
+    def told(self, name: str, *given: float) -> Any:
+        """What a call tells as JSON."""
+        self.checked(name, *given)
+        return json.loads(self.text())

@@ -1,0 +1,65 @@
+"""A stored run and its page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from subflow_app.core.catalog import app_catalog
+from subflow_app.core.exporting.web_page import write_page
+from subflow_app.core.running.runs import RunJob
+from subflow_sim import parse_scenario
+from subflow_store import Store, open_store
+
+SCENARIO = """\
+format = 1
+name = "Two paths </script><b>& more"
+duration = "8s"
+[nodes.client]
+[nodes.server]
+[links.wifi]
+ends = ["client", "server"]
+rate = "8Mbit/s"
+delay = "10ms"
+queue = "30pkt"
+loss = "0.5%"
+[links.lte]
+ends = ["client", "server"]
+rate = "4Mbit/s"
+delay = "30ms"
+queue = "40pkt"
+reverse = { rate = "1Mbit/s" }
+[flows.download]
+kind = "mptcp"
+from = "server"
+to = "client"
+controller = "lia"
+paths = [["wifi"], ["lte"]]
+[[events]]
+at = "6s"
+link = "lte"
+rate = "2Mbit/s"
+"""
+
+
+def stored_run(store: Store, text: str = SCENARIO, seed: int = 3) -> int:
+    """The number of a finished run."""
+    result = RunJob(parse_scenario(text, algorithms=app_catalog()), text, seed=seed, store=store).run()
+    assert result.run_id is not None
+    return result.run_id
+
+
+@pytest.fixture(scope="session")
+def store() -> Store:
+    return open_store(":memory:")
+
+
+@pytest.fixture(scope="session")
+def run_id(store: Store) -> int:
+    return stored_run(store)
+
+
+@pytest.fixture(scope="session")
+def page(store: Store, run_id: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_page(store, [run_id], tmp_path_factory.mktemp("pages") / "run.html")

@@ -1,0 +1,154 @@
+"""Pages in real browsers: a run is simulated again, looked at, changed, explained, saved and opened again."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.helpers.browsers import Browser, Chromium, Firefox, chromium_path, firefox_path, wait_until
+
+from subflow_app.core.exporting.page_import import read_page
+from subflow_sim import Simulation, parse_scenario
+
+pytestmark = pytest.mark.full("two browsers start and simulate")
+
+READY = "document.body.dataset.ready === 'yes'"
+PATHS = {"chromium": chromium_path, "firefox": firefox_path}
+
+
+@pytest.fixture(scope="module", params=["chromium", "firefox"])
+def browser(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if PATHS[request.param]() is None:
+        pytest.skip(f"{request.param} is not installed here: Debian and Ubuntu get it from dev.py")
+    folder = tmp_path_factory.mktemp(request.param)
+    made: Browser = Chromium(folder) if request.param == "chromium" else Firefox(folder)
+    made.folder = folder  # type: ignore[attr-defined]
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def opened(browser: Browser, page: Path) -> Browser:
+    browser.open(page.as_uri())
+    wait_until(browser, READY)
+    return browser
+
+
+def state(browser: Browser) -> str:
+    return str(browser.run("document.getElementById('state').textContent"))
+
+
+def set_input(browser: Browser, label: str, value: str) -> None:
+    place = f"document.querySelector('[aria-label=\"{label}\"]')"
+    browser.run(f"(({place}).value = '{value}', ({place}).dispatchEvent(new Event('change', {{bubbles: true}})), 0)")
+
+
+def move_to(browser: Browser, time_s: float) -> None:
+    bar = "document.getElementById('time')"
+    browser.run(f"({bar}.value = '{time_s}', {bar}.dispatchEvent(new Event('input')), 0)")
+
+
+def submit(browser: Browser) -> None:
+    browser.run("(document.querySelector('#whatif_place form').requestSubmit(), 0)")
+    time.sleep(0.1)
+    wait_until(browser, READY)
+
+
+def saved_file(browser: Browser, folder: Path, suffix: str) -> Path:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        found = [path for path in folder.glob(f"*{suffix}") if path.stat().st_size > 0]
+        if found and not list(folder.glob("*.part")) and not list(folder.glob("*.crdownload")):
+            return found[0]
+        time.sleep(0.1)
+    raise AssertionError(f"nothing was saved in {folder}")
+
+
+def test_a_run_is_simulated_bit_for_bit(opened: Browser) -> None:
+    assert state(opened).startswith("✓"), state(opened)
+    assert opened.run("document.querySelectorAll('.chart').length") == 4
+    assert "download" in opened.run("document.getElementById('tables').textContent")
+    assert opened.run("document.querySelectorAll('#events tr').length") > 5
+
+
+def test_its_time_can_be_moved_by_keys_and_bar(opened: Browser) -> None:
+    opened.run("(document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'End', bubbles: true})), 0)")
+    wait_until(opened, "document.getElementById('now').textContent.startsWith('8')")
+    move_to(opened, 2)
+    wait_until(opened, "document.querySelector('#network .readout').textContent.startsWith('2')")
+
+
+def test_why_is_answered(opened: Browser) -> None:
+    move_to(opened, 3)
+    opened.run("(document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'w', bubbles: true})), 0)")
+    wait_until(opened, "document.querySelector('#why_answer code')")
+    assert "RFC" in opened.run("document.getElementById('why_answer').textContent")
+
+
+@pytest.mark.parametrize("moment", ["start", "cursor"])
+def test_what_if_is_simulated_saved_and_comes_back_as_a_scenario(opened: Browser, moment: str) -> None:
+    folder: Path = opened.folder  # type: ignore[attr-defined]
+    for old in (*folder.glob("*.html"), *folder.glob("*.toml")):
+        old.unlink()
+    move_to(opened, 2)
+    opened.run(f"(document.querySelector('input[name=from][value={moment}]').checked = true, 0)")
+    loss = opened.run("[...document.querySelectorAll('#whatif_place input[type=text]')][2].getAttribute('aria-label')")
+    set_input(opened, loss, "5")
+    submit(opened)
+    assert opened.run("document.getElementById('whatif_place').querySelector('.problem').textContent") == ""
+    assert opened.run("document.querySelectorAll('#differences li').length") > 0
+    signature = opened.run("document.getElementById('changed_signature').textContent")
+    assert len(signature) == 16
+    opened.run("(document.getElementById('save').click(), 0)")
+    saved = shutil.copy(saved_file(opened, folder, ".html"), folder / f"again-{moment}.htm")
+    found = read_page(Path(saved))
+    assert found.signature == signature
+    simulation = Simulation(parse_scenario(found.text), seed=3)
+    simulation.run_until(simulation.duration_s)
+    assert simulation.signature() == signature
+    again = Path(saved).with_suffix(".html")
+    shutil.copy(saved, again)
+    opened.open(again.as_uri())
+    wait_until(opened, READY)
+    assert state(opened).startswith("✓")
+    assert opened.run("document.getElementById('changed_signature').textContent") == signature
+    opened.run("([...document.querySelectorAll('#whatif_place button')][1].click(), 0)")
+    wait_until(opened, "document.getElementById('changed_signature').textContent === ''")
+
+
+def test_a_wrong_number_is_told(opened: Browser) -> None:
+    label = opened.run("document.querySelector('#whatif_place input[type=text]').getAttribute('aria-label')")
+    set_input(opened, label, "fast")
+    opened.run("(document.querySelector('#whatif_place form').requestSubmit(), 0)")
+    assert "fast" in opened.run("document.querySelector('#whatif_place .problem').textContent")
+
+
+def test_its_language_and_look_change(opened: Browser) -> None:
+    before = opened.run("document.documentElement.dataset.theme")
+    opened.run("(document.getElementById('theme').click(), 0)")
+    assert opened.run("document.documentElement.dataset.theme") != before
+    opened.run("(document.documentElement.lang === 'de' || document.getElementById('language').click(), 0)")
+    assert "Zahlen" in opened.run("document.body.innerText")
+    opened.run("(document.getElementById('language').click(), 0)")
+    assert "Figures" in opened.run("document.body.innerText")
+
+
+def test_a_damaged_page_tells_so(browser: Browser, page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    other = tmp_path / "damaged.html"
+    other.write_text(text.replace('"duration":8000000000', '"duration":"long"'), encoding="utf-8")
+    browser.open(other.as_uri())
+    wait_until(browser, READY)
+    assert "duration: a whole number" in state(browser)
+    other.write_text(text.replace('{"format":1', '{"format":7'), encoding="utf-8")
+    browser.open(other.as_uri())
+    wait_until(browser, "document.body.dataset.ready === 'failed'")
+    assert "format 7" in browser.run("document.getElementById('recorded').textContent")
+    other.write_text(re.sub(r'(data-size="\d+">.{99}).', r"\1~", text), encoding="utf-8")
+    browser.open(other.as_uri())
+    wait_until(browser, "document.body.dataset.ready === 'failed'")
+    assert browser.run("document.querySelectorAll('#recorded svg polyline').length") > 3

@@ -1,0 +1,150 @@
+"""The core that web pages have does what the core here does, to the last bit, and is made of today's sources."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.golden.update import SIGNATURES, kept_in, shipped
+from tests.helpers.web_core import ASSETS, WebCore, WebCoreError
+from tools.web import sources_digest
+
+from subflow_sim import parse_scenario
+from subflow_sim.portable import portable, portable_choices, signature_of
+
+ROOT = Path(__file__).parents[2]
+KEPT = kept_in(SIGNATURES)
+
+TWO_PATHS = """
+format = 1
+duration = "4s"
+[nodes.a]
+[nodes.b]
+[links.x]
+ends = ["a", "b"]
+rate = "8Mbit/s"
+delay = "10ms"
+queue = "30pkt"
+[links.y]
+ends = ["a", "b"]
+rate = "4Mbit/s"
+delay = "20ms"
+queue = "30pkt"
+loss = "1%"
+[flows.f]
+kind = "mptcp"
+from = "a"
+to = "b"
+controller = "lia"
+paths = [["x"], ["y"]]
+"""
+
+
+def test_it_is_made_of_the_sources_that_there_are() -> None:
+    about = json.loads((ASSETS / "core.json").read_text(encoding="utf-8"))
+    assert about["sources"] == sources_digest(), "the core has changed: python3 dev.py web compiles it for pages"
+
+
+@pytest.mark.parametrize("name", sorted(KEPT))
+def test_a_shipped_scenario_runs_as_here(name: str) -> None:
+    scenario = shipped()[name]
+    made = portable(scenario, scenario.seed)
+    core = WebCore(made.policies)
+    assert core.finish(core.open(made, scenario.seed)) == KEPT[name]
+
+
+def test_a_run_goes_on_from_any_time_and_is_changed_as_here() -> None:
+    made = portable(parse_scenario(TWO_PATHS), 1)
+    core = WebCore()
+    run = core.open(made, 1, 0.1)
+    whole = core.finish(run)
+    for at_s in (0.0, 0.7, 2.0, 3.999):
+        fork = core.checked("fork_at", run, at_s * 1e9, 0)
+        assert core.finish(fork) == whole
+        core.call("close_run", fork)
+    # What happens from a time on is what the scenario says of that time.
+    fork = core.checked("fork_at", run, 2e9, 0)
+    event = {"at": 0, "link": 0, "rate": 2e6}
+    text = json.dumps({"scenario": {"events": [event]}, "programs": []})
+    assert core.checked("apply_events", fork, core.give(text.encode())) == 2_000_000_001
+    changed = core.finish(fork)
+    planned = TWO_PATHS + '[[events]]\nat = "2.000000001s"\nlink = "x"\ndirection = "forward"\nrate = 2e6\n'
+    assert changed == signature_of(portable(parse_scenario(planned), 1), 1) != whole
+
+
+def test_it_tells_curves_figures_packets_and_reasons() -> None:
+    core = WebCore()
+    run = core.open(portable(parse_scenario(TWO_PATHS), 1), 1, 0.1)
+    core.finish(run)
+    columns = core.told("columns", run)
+    assert {"scope": "subflow", "owner": 0, "name": "cwnd_pkts", "unit": "pkt"} in columns
+    assert core.call("sample_count", run) == 40
+    results = core.told("results", run)
+    assert [flow["name"] for flow in results["flows"]] == ["f"]
+    assert 5e6 < results["flows"][0]["goodput_bps"] < 12e6
+    assert core.told("marks", run)
+    fork = core.checked("fork_at", run, 2e9, 1)
+    assert core.told("look", fork)["packets"] > 10
+    assert core.call("explain", run, 0.0, 2e9) == 1
+    reason = json.loads(core.text())
+    assert reason["time_s"] <= 2
+    assert reason["rule"]
+    assert reason["formula"]
+    assert reason["numbers"]
+
+
+def test_every_choice_of_a_page_can_be_run() -> None:
+    made = portable(parse_scenario(TWO_PATHS.replace('"4s"', '"300ms"')), 1)
+    core = WebCore()
+    for kind in ("controller", "scheduler"):
+        choices = portable_choices("controller" if kind == "controller" else "scheduler", "linux")
+        assert len(choices) > 5
+        for choice in choices:
+            document = json.loads(json.dumps(made.document))
+            (flow,) = document["scenario"]["flows"]
+            flow[kind] = choice.choice
+            if choice.decider is not None:
+                flow["decider"] = choice.decider
+            if kind == "controller" and not choice.is_coupled:
+                flow |= {"kind": "tcp", "paths": flow["paths"][:1]}
+            run = core.open_text(json.dumps(document), 1)
+            assert core.finish(run)
+            core.call("close_run", run)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("", "the scenario is no usable JSON: it ends too early, at byte 0"),
+        ('{"scenario":{"links":[{"rate":"fast"}]},"programs":[]}', 'links[0].rate: "fast" is no number'),
+        ('{"scenario":{},"programs":[]}', "duration"),
+    ],
+)
+def test_what_is_no_scenario_is_told(text: str, told: str) -> None:
+    core = WebCore()
+    with pytest.raises(WebCoreError, match=told.replace("[", r"\[").split(":")[0]):
+        core.open_text(text, 1)
+
+
+def test_a_run_that_is_too_large_for_a_page_is_refused_before_it_begins() -> None:
+    huge = TWO_PATHS.replace('"4s"', '"9000s"').replace("8Mbit/s", "1Gbit/s")
+    core = WebCore()
+    with pytest.raises(WebCoreError, match="too large for a page"):
+        core.open(portable(parse_scenario(huge), 1), 1)
+
+
+@pytest.mark.full("builds a program and runs a hundred networks")
+def test_random_networks_run_as_here() -> None:
+    build = max(ROOT.glob("build/cp*/CMakeCache.txt"), key=os.path.getmtime).parent
+    subprocess.run(["cmake", "--build", str(build), "--target", "signatures"], check=True, capture_output=True)
+    told = subprocess.run([build / "signatures", "--scenarios"], check=True, capture_output=True, text=True).stdout
+    networks = [line.split(" ", 2) for line in told.splitlines()]
+    assert len(networks) == 100
+    core = WebCore()
+    for seed, signature, text in networks:
+        run = core.open_text(text, int(seed))
+        assert core.finish(run) == signature, f"network {seed}"
+        core.call("close_run", run)
