@@ -19,8 +19,8 @@ namespace confluence_rules {
 
 inline constexpr RuleNumber kFactor{"factor", "by which the learning agent multiplies the window"};
 inline constexpr RuleNumber kWanted{"wanted_pkts", "window that the learning agent wants"};
-inline constexpr RuleNumber kMaxRate{"max_rate_pps", "largest rate of an epoch within memory"};
-inline constexpr RuleNumber kRoundAcked{"round_pkts", "packets that the last round trip acknowledged"};
+inline constexpr RuleNumber kMaxRate{"max_epoch_rate_pps", "largest rate of an epoch within memory"};
+inline constexpr RuleNumber kRoundAcked{"round_acked_pkts", "packets that the last round trip acknowledged"};
 inline constexpr RuleNumber kEpochPkts{"epoch_pkts", "packets that the epoch acknowledged"};
 
 inline constexpr RuleInfo kGrow{
@@ -32,8 +32,8 @@ inline constexpr RuleInfo kGrow{
 };
 inline constexpr RuleInfo kQueueBegins{
     .name = "confluence_start_ends",
-    .formula = "max(round_pkts, cwnd / 2): a queue begins, and what the last round trip delivered fits the path",
-    .computed = "cwnd = min(max(round_pkts, before / 2), before)",
+    .formula = "max(round_acked, cwnd / 2): a queue begins, and what the last round trip delivered fits the path",
+    .computed = "cwnd = min(max(round_acked, before / 2), before)",
     .source = "HyStart, section 3.2",
     .numbers = {kRoundAcked, number::kRoundRtt, number::kMinRtt},
 };
@@ -46,26 +46,26 @@ inline constexpr RuleInfo kStartLoss{
 };
 inline constexpr RuleInfo kChoice{
     .name = "confluence_choice",
-    .formula = "cwnd * factor, within [2, 2 max_rate srtt + 4]",
-    .computed = "cwnd = min(max(before * factor, 2), max(2 * max_rate * srtt + 4, 2))",
+    .formula = "wanted * factor, within [2, 2 max_epoch_rate srtt + 4]",
+    .computed = "cwnd = min(max(wanted * factor, 2), max(2 * max_epoch_rate * srtt + 4, 2))",
     .source = "docs/algorithms/confluence.md, The policy",
-    .numbers = {kFactor, kMaxRate, number::kSrtt},
+    .numbers = {kWanted, kFactor, kMaxRate, number::kSrtt},
 };
 inline constexpr RuleInfo kProbe{
     .name = "confluence_probe",
-    .formula = "kept, and no queue: cwnd * 2^(0.02 k), at most 2^0.3, for the k-th such epoch in a row",
-    .computed = "cwnd = min(max(before * factor, 2), max(2 * max_rate * srtt + 4, 2))",
+    .formula = "kept, and no queue: wanted * 2^(0.02 k), at most 2^0.3, for the k-th such epoch in a row",
+    .computed = "cwnd = min(max(wanted * factor, 2), max(2 * max_epoch_rate * srtt + 4, 2))",
     .source = "docs/algorithms/confluence.md, The policy",
-    .numbers = {kFactor, kMaxRate, number::kSrtt},
+    .numbers = {kWanted, kFactor, kMaxRate, number::kSrtt},
 };
 inline constexpr RuleInfo kYield{
     .name = "confluence_yield",
     .formula =
-        "kept, in a queue that others fill, with as much through other queues: cwnd * 2^-(0.02 k), at least "
+        "kept, in a queue that others fill, with as much through other queues: wanted * 2^-(0.02 k), at least "
         "2^-0.1, for the k-th such epoch in a row",
-    .computed = "cwnd = min(max(before * factor, 2), max(2 * max_rate * srtt + 4, 2))",
+    .computed = "cwnd = min(max(wanted * factor, 2), max(2 * max_epoch_rate * srtt + 4, 2))",
     .source = "docs/algorithms/confluence.md, Safety",
-    .numbers = {kFactor, kMaxRate, number::kSrtt},
+    .numbers = {kWanted, kFactor, kMaxRate, number::kSrtt},
 };
 inline constexpr RuleInfo kFew{
     .name = "confluence_few_packets",
@@ -76,7 +76,7 @@ inline constexpr RuleInfo kFew{
 inline constexpr RuleInfo kCap{
     .name = "confluence_cap",
     .formula =
-        "the window that the agent wants, at most 2 max_rate srtt + 4; after a timeout one packet more for each "
+        "the window that the agent wants, at most 2 max_epoch_rate srtt + 4; after a timeout one packet more for each "
         "acknowledged on the way there",
     .source = "docs/algorithms/confluence.md, Safety",
     .numbers = {kWanted, kMaxRate, number::kSrtt},
@@ -95,8 +95,8 @@ inline constexpr RuleInfo kTimeout{
     .numbers = {kWanted},
 };
 
-inline constexpr std::array kAll{&kGrow, &kQueueBegins, &kStartLoss, &kChoice, &kProbe,
-                                 &kFew,  &kCap,         &kLossSeen,  &kTimeout};
+inline constexpr std::array kAll{&kGrow,  &kQueueBegins, &kStartLoss, &kChoice,   &kProbe,
+                                 &kYield, &kFew,         &kCap,       &kLossSeen, &kTimeout};
 
 }  // namespace confluence_rules
 
@@ -342,21 +342,22 @@ public:
         }
         const double before = wanted_pkts_;
         max_rate_pps_ = moment.reference_pps;
-        if (is_safe_ && epoch_pkts_ < kFewPkts) {
-            wanted_pkts_ = before + (loss_ratio_ > 0 ? 0 : 1);
-            last_exponent_ = 0;
-            if (moment.why != nullptr)
-                moment.why->set(confluence_rules::kFew, {epoch_pkts_, loss_ratio_, max_rate_pps_, srtt_s});
-        } else {
-            const double factor = exponential(exponent * kLn2);
-            wanted_pkts_ = before * factor;
-            last_exponent_ = exponent;
-            if (moment.why != nullptr) moment.why->set(*rule, {factor, max_rate_pps_, srtt_s});
-        }
+        const bool is_few = is_safe_ && epoch_pkts_ < kFewPkts;
+        const double factor = is_few ? 1 : exponential(exponent * kLn2);
+        wanted_pkts_ = is_few ? before + (loss_ratio_ > 0 ? 0 : 1) : before * factor;
+        last_exponent_ = is_few ? 0 : exponent;
         exponents_ = {exponents_[1], last_exponent_};
         wanted_pkts_ = std::clamp(wanted_pkts_, kLeastPkts, is_safe_ ? cap_pkts(max_rate_pps_, srtt_s) : kMostPkts);
         // A timeout's single packet stands until something is heard.
         if (moment.is_in_loss) is_returning_ = true;
+        if (moment.why != nullptr) {
+            if (is_few)
+                moment.why->set(confluence_rules::kFew, {epoch_pkts_, loss_ratio_, max_rate_pps_, srtt_s});
+            else if (is_returning_)
+                moment.why->set(confluence_rules::kCap, {wanted_pkts_, max_rate_pps_, srtt_s});
+            else
+                moment.why->set(*rule, {before, factor, max_rate_pps_, srtt_s});
+        }
         settle(window, 0, srtt_s);
         window.ssthresh_pkts = std::max(window.cwnd_pkts, is_returning_ ? wanted_pkts_ : kLeastPkts);
         pace(window, srtt_s);
