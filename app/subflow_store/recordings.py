@@ -7,7 +7,6 @@ reads a text gets it whole; where the content is lost, the hash stays, and the r
 
 from __future__ import annotations
 
-import hashlib
 import re
 import sqlite3
 from collections.abc import Mapping
@@ -16,34 +15,10 @@ from sqlite3 import Connection
 import zstandard
 
 from subflow_store.damage import is_damage
+from subflow_store.recording_texts import NAMED, hash_of
 
-# The store knows no simulator, whose form of a recording this repeats; a test compares the two.
-_CONTENT = re.compile(r'"(packed:[^"\\\n]{1000,})"')
-_NAMED = re.compile(r'"packed#([0-9a-f]{64})"')
 _MOST_BYTES = 1 << 28
 _LEVEL = 1  # the text is compressed already: what is left to win is that it has but 85 letters
-
-
-def folded(text: str) -> tuple[str, dict[str, str]]:
-    """A text with hashes in place of recordings, and what these stand for."""
-    contents: dict[str, str] = {}
-
-    def name(found: re.Match[str]) -> str:
-        digest = hash_of(found[1])
-        contents[digest] = found[1]
-        return f'"packed#{digest}"'
-
-    return _CONTENT.sub(name, text), contents
-
-
-def unfolded(text: str, contents: Mapping[str, str]) -> str:
-    """A text with these recordings in place of their hashes; hashes of others stay."""
-    return _NAMED.sub(lambda found: f'"{contents[found[1]]}"' if found[1] in contents else found[0], text)
-
-
-def hash_of(content: str) -> str:
-    """What names a recording."""
-    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def keep_all(connection: Connection, owner: str, number: int, contents: Mapping[str, str]) -> None:
@@ -90,7 +65,7 @@ def restored(reader: Connection, text: str) -> str:
             recorded = None
         return found[0] if recorded is None else f'"{recorded}"'
 
-    return _NAMED.sub(content, text) if '"packed#' in text else text
+    return NAMED.sub(content, text) if '"packed#' in text else text
 
 
 def decoded(data: object, digest: str) -> str | None:

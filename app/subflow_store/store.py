@@ -26,7 +26,8 @@ from subflow_store.ingest import CHUNK_SAMPLES, PYRAMID_STEPS
 from subflow_store.liveness import ProcessIdentity, this_process
 from subflow_store.machine import describe_machine
 from subflow_store.processes import process_columns
-from subflow_store.recordings import folded, keep_all
+from subflow_store.recording_texts import folded
+from subflow_store.recordings import keep_all
 from subflow_store.rows import age_s, insert, now_text, signed
 from subflow_store.run_stream import RunStream, mark_interrupted, store_values
 from subflow_store.run_values import parameter_values

@@ -26,7 +26,7 @@ from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.gate import json_tree, open_file
 from subflow_sim.policy_library import MAX_POLICY_BYTES, PolicyLibrary, is_policy_name
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
-from subflow_store.recordings import folded
+from subflow_store.recording_texts import folded
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob

@@ -37,7 +37,7 @@ from subflow_app.core.scenarios.form import FieldOption
 from subflow_app.qt.plain_text import Label, as_written
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import h_box
-from subflow_store.recordings import folded, unfolded
+from subflow_store.recording_texts import folded, unfolded
 
 _TEXT_MARGIN = 3
 _FRAME = 14  # px around text and suffix

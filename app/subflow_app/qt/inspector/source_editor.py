@@ -15,7 +15,7 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.code_editor import CodeEditor
 from subflow_app.qt.widgets.shorthand import timer
-from subflow_store.recordings import folded, unfolded
+from subflow_store.recording_texts import folded, unfolded
 
 _PAUSE_MS = 300
 _SESSIONS = itertools.count(2_000_000)  # apart from those of fields and canvas
