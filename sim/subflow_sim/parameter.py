@@ -23,7 +23,7 @@ MAX_PATH_LENGTH = 1000
 MAX_QUEUE_BYTES = 10**12
 
 _MOST_COMPARED = 1000  # comparing words takes some microseconds each
-_MOST_LISTED = 25
+_MOST_LISTED = 30
 
 COPY_SUFFIX_PATTERN = r"\.[1-9][0-9]{0,4}"
 COPY_SUFFIX = re.compile(rf"{COPY_SUFFIX_PATTERN}\Z")

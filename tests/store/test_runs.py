@@ -284,7 +284,7 @@ def test_a_purged_number_is_not_given_again(store: Store) -> None:
 def test_purging_makes_the_file_smaller(file_store: Store, path: Path) -> None:
     import numpy as np
 
-    noise = np.random.default_rng(1).random((100_000, 3)).astype(np.float32)
+    noise = np.random.default_rng(1).random((150_000, 3)).astype(np.float32)
     record(file_store, noise)
     file_store.delete([record(file_store, noise)])
     with sqlite3.connect(path) as connection:

@@ -25,7 +25,7 @@ def import_topology(
     run: Annotated[int, typer.Option(min=1, metavar="N", help="Of a page with several runs: which.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario of a graph file, or take that of a web page.
+    """Make a scenario of a graph file or a web page.
 
     Rates are read from LinkSpeedRaw, LinkSpeed with its unit, or the label of a link; delays are guessed from the
     distance of coordinates at 2/3 of the speed of light. What is guessed is said, here and in the scenario. Flows are

@@ -37,7 +37,9 @@ def grade(
     key: Key = "",
     as_json: Json = False,
 ) -> None:
-    """Grade a class: of each student steps, tries, score, confirmed runs, and what is odd.
+    """Grade a class.
+
+    Of each student: steps, tries, score, confirmed runs, and what is odd.
 
     The score is the share of the lab's questions that were right at the first answer. Odd is what contradicts a result,
     what could not be confirmed, work that two files have in common, a lab done in a sixth of its time, steps passed
@@ -78,7 +80,9 @@ def publish(
         "students"
     ),
 ) -> None:
-    """Write a lab for students: without its solution, and with its answers as salted hashes.
+    """Write a lab for students.
+
+    It is without its solution, and has its answers as salted hashes.
 
     Its results are signed for the course, without the course key being in it. Who tries all answers still finds the
     right ones, and the labs that ship are with their answers on every computer that has Subflow: change their numbers.
@@ -93,7 +97,10 @@ def publish(
 
 
 def key() -> None:
-    """Make a course key: a line that nobody guesses, to be kept where students cannot read it."""
+    """Make a course key.
+
+    A line that nobody guesses, to be kept where students cannot read it.
+    """
     import secrets
 
     print_line(secrets.token_hex(24))

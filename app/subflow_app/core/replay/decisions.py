@@ -40,6 +40,7 @@ _ADDRESSES: Mapping[str, str] = {
     "Linux mptcp_": "https://github.com/multipath-tcp/mptcp",
     "Linux tcp_reno": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_cong.c",
     "Linux tcp_bbr": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_bbr.c",
+    "Linux tcp_prague": "https://github.com/L4STeam/linux",
     "Linux tcp_cubic": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_cubic.c",
     "Linux tcp_vegas": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_vegas.c",
     "Linux tcp_end": "https://github.com/torvalds/linux/blob/master/net/ipv4/tcp_input.c",
