@@ -48,26 +48,22 @@ def grade(
     wrote the file; not who sat at the keyboard, nor that nobody was told the answers. Exit code: 0 when all are
     confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2 when a file is no result.
     """
+    from subflow_app.core.files import write_file
     from subflow_app.core.labs.grading import COLUMNS, class_csv, grade_class, result_files, steps_csv
     from subflow_app.core.labs.lab_file import load_lab
-    from subflow_sim.whole_file import write_whole
 
     files = result_files(folder)
     grades = grade_class(files, None if lab is None else load_lab(lab), key=key)
-    for path, text in ((out, class_csv(grades)), (steps_out, steps_csv(grades))):
-        if path is not None:
-            try:
-                write_whole(path, text.encode())
-            except OSError as error:
-                raise InputError(f"{path} cannot be written: {error.strerror or error}") from error
+    written = [
+        write_file(path, text(grades)) for path, text in ((out, class_csv), (steps_out, steps_csv)) if path is not None
+    ]
     print_list(grades, COLUMNS, _document, as_json=as_json)
     if not as_json:
         for each in grades:
             for anomaly in each.anomalies:
                 print_note(f"{each.student or each.file}: {anomaly}")
-        for path in (out, steps_out):
-            if path is not None:
-                print_line(f"wrote {path}")
+        for path in written:
+            print_line(f"wrote {path}")
     if any(each.outcome is None for each in grades):
         raise typer.Exit(2)
     raise typer.Exit(worst_of(each.outcome for each in grades if each.outcome is not None))
@@ -111,9 +107,5 @@ def _document(each: Grade) -> dict[str, Any]:
         fields(step, *("id", "is_passed", "tries", "questions", "first_try", "hints", "is_predicted"))
         for step in each.steps
     ]
-    return fields(
-        each, *("file", "student", "lab", "outcome", "passed", "stands_at", "tries", "first_try", "of", "score")
-    ) | {
-        **fields(each, "hints", "runs", "confirmed", "minutes", "anomalies"),
-        "steps": steps,
-    }
+    names = ("file", "student", "lab", "outcome", "passed", "stands_at", "tries", "first_try", "of", "score")
+    return {**fields(each, *names, "hints", "runs", "confirmed", "minutes", "anomalies"), "steps": steps}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.exporting.web_page import FORMAT
+from subflow_app.core.exporting.web_page import EDITED_KEYS, FORMAT
 from subflow_app.core.scenarios.toml_edit import TomlEditError, render, set_value
 from subflow_sim import Scenario, parse_scenario
 from subflow_sim.errors import ScenarioError
@@ -17,7 +17,6 @@ from subflow_sim.gate import json_tree, read_file
 
 MOST_PAGE_BYTES = 64_000_000
 _DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
-_LINK_KEYS = ("rate", "delay", "loss", "queue")
 _FLOW_KEYS = ("controller", "scheduler")
 
 
@@ -100,7 +99,7 @@ def _with_change(run: Mapping[str, Any], change: Mapping[str, Any]) -> str:
 def _edited(run: Mapping[str, Any], edit: Mapping[str, Any]) -> tuple[tuple[str, str], float | str]:
     """Which table of the file an edit is of, and the value."""
     key = edit["key"]
-    if edit["kind"] == "link" and key in _LINK_KEYS:
+    if edit["kind"] == "link" and key in EDITED_KEYS:
         return ("links", str(run["links"][edit["link"]]["name"])), float(edit["value"])
     if edit["kind"] == "flow" and key in _FLOW_KEYS:
         return ("flows", str(edit["flow"])), str(edit["value"])

@@ -40,7 +40,8 @@ PAGE_SUFFIX = ".html"
 SCRIPTS = ("words.js", "charts.js", "topology.js", "whatif.js", "main.js")
 WORKER = "engine.js"
 _CORE = "web/core.wasm.gz"
-_EDITED = ("rate", "delay", "loss", "queue")
+EDITED_KEYS = ("rate", "delay", "loss", "queue")
+"""Of a link, what a page's reader may change."""
 # Pictures for a browser that cannot run the simulator.
 _PICTURES = (
     (SUBFLOW, "throughput_bps", "Throughput (Mbit/s)", 1e6),
@@ -79,7 +80,8 @@ def write_page(store: Store, run_ids: Sequence[int], path: Path) -> Path:
         "change": None,
     }
     title = " · ".join(dict.fromkeys(run["name"] for run in runs))
-    recorded = "".join(_picture(store, run_ids[0], *each) for each in _PICTURES)
+    traces = StoredTraces(store, run_ids[0])
+    recorded = "".join(_picture(traces, *each) for each in _PICTURES)
     return write_file(path, page_of(data, title, recorded))
 
 
@@ -149,7 +151,7 @@ def _run(store: Store, run_id: int, policies: list[bytes]) -> dict[str, Any]:
     made = portable(scenario, origin.seed)
     _number_policies(made, policies)
     text, _ = with_plain_policies(row.scenario_text or "", scenario)
-    picture = picture_of(scenario)
+    tree, picture = read_toml(text), picture_of(scenario)
     return {
         "name": row.name or scenario.name,
         "seed": str(origin.seed),
@@ -164,7 +166,7 @@ def _run(store: Store, run_id: int, policies: list[bytes]) -> dict[str, Any]:
             {"name": name, "kind": "router" if name in picture.routers else "host", "at": [round(x, 1), round(y, 1)]}
             for name, (x, y) in picture.places.items()
         ],
-        "links": [_link(link, read_toml(text)) for link in scenario.links.values()],
+        "links": [_link(link, tree) for link in scenario.links.values()],
         "flows": [
             {
                 "name": name,
@@ -204,7 +206,7 @@ def _link(link: Link, tree: Mapping[str, Any]) -> dict[str, Any]:
         "loss": side.loss_model is None,
         "queue": side.queue.limit_bytes is None,
     }
-    for key in _EDITED:
+    for key in EDITED_KEYS:
         written = get_value(tree, ("links", link.name, key))
         plain[key] = changeable[key] and (key == "queue" or not isinstance(written, dict))
         follows[key] = get_value(tree, ("links", link.name, "reverse", key)) is None
@@ -243,9 +245,8 @@ def _choice(made: PortableChoice) -> dict[str, Any]:
     return {"name": made.name, "choice": made.choice, "decider": made.decider}
 
 
-def _picture(store: Store, run_id: int, scope: str, name: str, heading: str, factor: float) -> str:
+def _picture(traces: StoredTraces, scope: str, name: str, heading: str, factor: float) -> str:
     """The recorded curves of a quantity as SVG."""
-    traces = StoredTraces(store, run_id)
     keys = select_keys(traces, scope, name)[:_MOST_LINES]
     if not keys:
         return ""

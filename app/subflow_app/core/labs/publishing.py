@@ -12,6 +12,7 @@ from typing import Any
 
 from subflow_app.core.errors import InputError, LabError
 from subflow_app.core.expressions import Expression, Missing
+from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.labs.functions import functions
 from subflow_app.core.labs.lab import Lab, Question
 from subflow_app.core.labs.sealing import Sealed, Told, course_seal
@@ -19,7 +20,6 @@ from subflow_app.core.labs.session import dealt
 from subflow_app.core.resources import find_scenario, resource_path
 from subflow_app.core.scenarios.toml_edit import render, render_key
 from subflow_app.core.toml_files import read_text
-from subflow_sim.whole_file import write_whole
 
 _FENCE = "+++"
 _UNPUBLISHED = ("do", "facts", "quoted")  # of a step
@@ -38,22 +38,19 @@ def publish(lab: Lab, key: str, folder: Path) -> list[Path]:
         What was written, the lab first.
 
     Raises:
-        LabError: if it has been published before, or a file cannot be written, or is the lab itself.
+        ExportError: if a file cannot be written.
+        LabError: if it has been published before, or a file is the lab itself.
     """
     if lab.is_published:
         raise LabError(f"{lab.path} has been published: its answers are closed; allowed: the lab that it was made of")
     texts = {f"{lab.name}.md": published_text(lab, key), **_beside(lab)}
+    made_folder(folder)
     written = []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, text in texts.items():
-            path = folder / name
-            if path.exists() and path.samefile(lab.path):
-                raise LabError(f"{path} is the lab itself; allowed: another folder")
-            write_whole(path, text.encode())
-            written.append(path)
-    except OSError as error:
-        raise LabError(f"{error.filename or folder}: {error.strerror or error}") from error
+    for name, text in texts.items():
+        path = folder / name
+        if path.exists() and path.samefile(lab.path):
+            raise LabError(f"{path} is the lab itself; allowed: another folder")
+        written.append(write_file(path, text))
     return written
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QPushButton, QTableView
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.files import write_file
 from subflow_app.core.labs.grading import COLUMNS, Grade, class_csv, grade_class, result_files, steps_csv
 from subflow_app.core.labs.lab_file import load_lab
 from subflow_app.core.language import tr
@@ -15,7 +16,6 @@ from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
-from subflow_sim.whole_file import write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -115,8 +115,8 @@ class ClassDialog(QDialog):
         if path is None:
             return
         try:
-            write_whole(path, text(self.grades).encode())
-        except (OSError, AppError) as error:
+            write_file(path, text(self.grades))
+        except AppError as error:
             self._say(str(error))
         else:
             self._say(tr("Written: {file}", file=path.name))
