@@ -148,7 +148,9 @@ def test_a_damaged_page_tells_so(browser: Browser, page: Path, tmp_path: Path) -
     browser.open(other.as_uri())
     wait_until(browser, "document.body.dataset.ready === 'failed'")
     assert "format 7" in browser.run("document.getElementById('recorded').textContent")
-    other.write_text(re.sub(r'(data-size="\d+">.{99}).', r"\1~", text), encoding="utf-8")
-    browser.open(other.as_uri())
-    wait_until(browser, "document.body.dataset.ready === 'failed'")
-    assert browser.run("document.querySelectorAll('#recorded svg polyline').length") > 3
+    for part, told in (("core", "cannot run the simulator"), ("script", "Dieser Browser kann")):
+        other.write_text(re.sub(rf'(id="{part}" data-size="\d+">.{{99}}).', r"\1~", text), encoding="utf-8")
+        browser.open(other.as_uri())
+        wait_until(browser, "document.body.dataset.ready === 'failed'")
+        assert told in browser.run("document.getElementById('recorded').innerText")
+        assert browser.run("document.querySelectorAll('#recorded svg polyline').length") > 3

@@ -15,7 +15,9 @@ function nice_step(range, count) {
 }
 
 class Chart {
-  // `quantity`: name of the columns; `curves()` gives {label, colour, dash, opacity, values, interval, key}.
+  // `place`: the element that it is added to. `spec`: {quantity, unit, curves}, where `curves()` gives what Run.curves() does.
+  // `host`: duration(), cursor() and event_times() in seconds, on_pick(time, key), on_key(event), and, if charts can be
+  // taken away, remove_chart(chart).
   constructor(place, spec, host) {
     this.spec = spec;
     this.host = host;
@@ -118,10 +120,12 @@ class Chart {
     }
     const title = `${name_of(this.spec.quantity)}${unit ? ` (${unit})` : ""}`;
     if (this.caption.firstChild?.textContent !== title) {
+      this.caption.replaceChildren(element("span", {}, title));
+      if (!this.host.remove_chart) return;
       const remove = element("button", { type: "button", class: "quiet", title: say("remove"), "aria-label": `${say("remove")}: ${title}` });
       remove.textContent = "×";
       remove.addEventListener("click", () => this.host.remove_chart(this));
-      this.caption.replaceChildren(element("span", {}, title), remove);
+      this.caption.append(remove);
     }
   }
 
@@ -239,25 +243,4 @@ function mean_of(values) {
       ++count;
     }
   return count ? sum / count : NaN;
-}
-
-function line(pen, x1, y1, x2, y2) {
-  pen.beginPath();
-  pen.moveTo(x1, y1);
-  pen.lineTo(x2, y2);
-  pen.stroke();
-}
-
-let colours = new Map();
-
-function css(name) {
-  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
-  return colours.get(name);
-}
-
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
 }

@@ -3,74 +3,22 @@
 const DEFAULT_CHARTS = ["throughput_bps", "cwnd_pkts", "srtt_s", "queue_pkts"];
 const NEXT_STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 };
 const SPEEDS = [0.01, 0.1, 1, 5, 20];
-const MOST_ROWS = 200; // of a table of events at first
 const DASHES = [[], [6, 3], [2, 2], [8, 2.5, 2, 2.5]];
 
-// As the browser has read it, before anything was added: what is saved is this with other data.
+// As the browser has read it, but for this script, before anything was added: what is saved is this with other data.
+document.currentScript.remove();
 const pristine = `<!doctype html>\n${document.documentElement.outerHTML}`;
-
-function decoded(base64) {
-  return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
-}
-
-// Five letters for four bytes: the alphabet of Python's base64.b85encode, with "," in place of "<".
-const LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
-
-function dense(text, size) {
-  const digits = new Uint8Array(128).fill(255), bytes = new Uint8Array((text.length / 5) * 4), view = new DataView(bytes.buffer);
-  for (let i = 0; i < LETTERS.length; ++i) digits[LETTERS.charCodeAt(i)] = i;
-  for (let i = 0, at = 0; i + 4 < text.length; i += 5, at += 4) {
-    let word = 0;
-    for (let k = 0; k < 5; ++k) word = word * 85 + digits[text.charCodeAt(i + k) & 127];
-    view.setUint32(at, word);
-  }
-  return bytes.subarray(0, size);
-}
-
-async function unpacked(packed) {
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
-
-// Calls of the worker, each a promise.
-class Engine {
-  constructor(source) {
-    this.worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
-    this.waiting = new Map();
-    this.next = 1;
-    this.worker.onmessage = ({ data }) => {
-      const entry = this.waiting.get(data.id);
-      if (!entry) return;
-      if (data.progress) return entry.on_progress?.(data.progress);
-      this.waiting.delete(data.id);
-      if (data.error !== undefined) entry.fail(new Error(data.error));
-      else entry.done(data.result);
-    };
-    this.worker.onerror = (event) => {
-      for (const { fail } of this.waiting.values()) fail(new Error(event.message || "worker"));
-      this.waiting.clear();
-    };
-  }
-
-  call(name, given = {}, on_progress = null) {
-    return new Promise((done, fail) => {
-      const id = this.next++;
-      this.waiting.set(id, { done, fail, on_progress });
-      this.worker.postMessage({ id, call: name, given });
-    });
-  }
-}
 
 class Page {
   constructor(data) {
     this.data = data;
-    this.runs = data.runs.map((info) => ({ info, is_shown: true, samples: null, columns: [] }));
+    this.runs = data.runs.map((info) => new Run(info));
     this.active = 0;
     this.time = 0;
     this.whatif = null;
     this.chosen = new Set();
     this.charts = [];
-    this.is_dark = matchMedia("(prefers-color-scheme: dark)").matches;
+    document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
     language = data.language ?? (navigator.language.startsWith("de") ? "de" : "en");
   }
 
@@ -103,79 +51,41 @@ class Page {
     }
     return links;
   }
-  colour_of(scope, owner, info = this.info()) {
-    return info.colours[scope][owner]?.[this.is_dark ? 1 : 0] ?? "#888888";
-  }
-  subflow_colour(index) { return this.colour_of("subflow", index); }
+  subflow_colour(index) { return this.run().colour_of("subflow", index); }
 
   // --- curves --------------------------------------------------------------------------------------------------------
 
-  wanted(run) {
-    const wanted = new Set(this.charts.map((chart) => chart.spec.quantity));
-    const numbers = [];
-    run.columns.forEach((column, number) => wanted.has(column.name) && numbers.push(number));
-    return numbers;
-  }
+  quantities() { return this.charts.map((chart) => chart.spec.quantity); }
 
-  take_samples(run, numbers, { values }) {
-    run.samples ??= new Map();
-    numbers.forEach((number, i) => run.samples.set(number, values[i]));
-  }
-
-  scope_of(quantity) {
-    const scopes = new Set(this.run().columns.filter((column) => column.name === quantity).map((column) => column.scope));
-    return ["subflow", "flow", "link"].find((scope) => scopes.has(scope));
-  }
-
-  label_of(scope, owner, info = this.info()) {
-    if (scope === "link") return `${info.links[owner >> 1].name} ${owner % 2 ? "←" : "→"}`;
-    if (scope === "flow") return info.flows[owner].name;
-    const { name, path } = info.subflows[owner];
-    return path.length ? `${name} (${path.join("–")})` : name;
-  }
-
-  // Link directions that carry data somewhere: the others only have ACKs.
-  data_links(info) {
-    return new Set(info.scenario.scenario.flows.flatMap((flow) => flow.paths.flatMap((path) => path.forward)));
-  }
-
+  // Of all runs that are shown: what is changed before its original, and several told apart by dashes and numbers.
   curves(quantity) {
-    const scope = this.scope_of(quantity), curves = [];
+    const shown = this.shown_run(), curves = [];
     const add = (run, rank, is_ghost) => {
-      if (!run.samples) return;
-      const used = scope === "link" ? this.data_links(run.info) : null;
-      run.columns.forEach((column, number) => {
-        const values = run.samples.get(number);
-        if (column.name !== quantity || column.scope !== scope || !values || (used && !used.has(column.owner))) return;
-        const key = scope === "link" ? null : `${scope}/${column.owner}`;
+      for (const curve of run.curves(quantity))
         curves.push({
-          label: `${this.label_of(scope, column.owner, run.info)}${is_ghost ? ` (${say("original")})` : ""}${this.runs.length > 1 ? ` [${rank + 1}]` : ""}`,
-          colour: this.colour_of(scope, column.owner, run.info),
+          ...curve,
+          label: `${curve.label}${is_ghost ? ` (${say("original")})` : ""}${this.runs.length > 1 ? ` [${rank + 1}]` : ""}`,
           dash: DASHES[rank % DASHES.length],
-          values,
-          interval: run.info.interval_ns * 1e-9,
-          key: run === this.shown_run() ? key : null,
+          key: run === shown ? curve.key : null,
           is_ghost,
-          is_picked: this.chosen.has(key),
+          is_picked: this.chosen.has(curve.key),
         });
-      });
     };
     this.runs.forEach((run, rank) => {
       if (!run.is_shown) return;
-      if (run === this.run() && this.whatif) {
-        add(run, rank, true);
-        add(this.whatif.run, rank, false);
-      } else add(run, rank, false);
+      const is_changed = run === this.run() && this.whatif !== null;
+      add(run, rank, is_changed);
+      if (is_changed) add(this.whatif.run, rank, false);
     });
     const own = curves.filter((curve) => !curve.is_ghost);
-    if (own.length <= MOST_CURVES && scope === "subflow" && this.chosen.size)
+    if (own.length <= MOST_CURVES && this.run().scope_of(quantity) === "subflow" && this.chosen.size)
       return curves.map((curve) => ({ ...curve, is_picked: false })).filter((curve) => curve.key === null || this.chosen.has(curve.key));
     return curves;
   }
 
   add_chart(quantity) {
-    const column = this.run().columns.find((each) => each.name === quantity);
-    const chart = new Chart(this.at("charts"), { quantity, unit: column?.unit ?? "", curves: () => this.curves(quantity) }, this);
+    const spec = { quantity, unit: this.run().unit_of(quantity), curves: () => this.curves(quantity) };
+    const chart = new Chart(this.at("charts"), spec, this);
     this.charts.push(chart);
     return chart;
   }
@@ -187,31 +97,18 @@ class Page {
   }
 
   async ask_samples() {
-    for (const run of [...this.runs, ...(this.whatif ? [this.whatif.run] : [])]) {
-      if (run.id === undefined) continue;
-      const numbers = this.wanted(run).filter((number) => !run.samples?.has(number));
-      if (numbers.length) this.take_samples(run, numbers, await this.engine.call("samples", { run: run.id, columns: numbers }));
-    }
+    for (const run of [...this.runs, ...(this.whatif ? [this.whatif.run] : [])]) await run.ask(this.simulator, this.quantities());
     this.draw();
   }
 
   // --- simulating -----------------------------------------------------------------------------------------------------
 
-  async simulate(run, opened) {
-    Object.assign(run, { id: opened.run, columns: opened.columns });
+  async simulate(run) {
     if (!this.charts.length) {
       for (const quantity of DEFAULT_CHARTS) this.add_chart(quantity);
       this.fill_more();
     }
-    const numbers = this.wanted(run);
-    const show = (told) => {
-      this.take_samples(run, numbers, told);
-      this.draw();
-    };
-    const until = run.info.duration_s * 1e9;
-    const ended = await this.engine.call("finish", { run: run.id, until, columns: numbers, tell: true }, (progress) => show(progress.samples));
-    this.take_samples(run, numbers, ended.samples);
-    Object.assign(run, { signature: ended.signature, results: ended.results, marks: ended.marks });
+    await run.finish(this.simulator, this.quantities(), () => this.draw());
     this.draw();
   }
 
@@ -219,11 +116,7 @@ class Page {
     const begun = performance.now();
     this.prepare();
     try {
-      const policies = this.data.policies.map(decoded);
-      this.engine = new Engine(document.getElementById("worker").textContent);
-      const core = document.getElementById("core");
-      const module = await unpacked(dense(core.textContent, Number(core.dataset.size)));
-      await this.engine.call("boot", { module, policies });
+      this.simulator = await Simulator.start(this.data.policies);
     } catch (error) {
       return this.give_up(error);
     }
@@ -231,8 +124,8 @@ class Page {
     document.getElementById("app").hidden = false;
     for (const run of this.runs) {
       try {
-        const { scenario, seed, interval_ns } = run.info;
-        await this.simulate(run, await this.engine.call("open", { scenario: JSON.stringify(scenario), seed, interval: interval_ns }));
+        await run.open(this.simulator);
+        await this.simulate(run);
       } catch (error) {
         run.error = error.message;
       }
@@ -263,19 +156,18 @@ class Page {
     const base = this.run(), info = base.info, scenario = info.scenario;
     this.at("state").textContent = say("recomputing");
     try {
-      const run = { info, is_shown: true, samples: null, columns: [] };
-      let opened, made = null;
+      const run = new Run(info), before = this.whatif;
+      let made = scenario;
       if (change.from === null) {
         made = edited_scenario(this.data, info, change.edits);
-        opened = await this.engine.call("open", { scenario: JSON.stringify(made), seed: info.seed, interval: info.interval_ns });
+        await run.open(this.simulator, made);
       } else {
-        const events = JSON.stringify(edit_events(this.data, info, change.edits));
-        opened = await this.engine.call("fork", { run: base.id, at: Math.round(change.from * 1e9), events });
-        change = { ...change, applied: (opened.at / 1e9).toFixed(9) };
+        const at = await run.fork(this.simulator, base, change.from, edit_events(this.data, info, change.edits));
+        change = { ...change, applied: (at / 1e9).toFixed(9) };
       }
-      if (this.whatif) this.engine.call("close", { run: this.whatif.run.id });
-      this.whatif = { run, change, scenario: made ?? scenario };
-      await this.simulate(run, opened);
+      this.whatif = { run, change, scenario: made };
+      before?.run.close(this.simulator);
+      await this.simulate(run);
     } catch (error) {
       this.whatif_form.problem.textContent = error.message;
     }
@@ -286,8 +178,9 @@ class Page {
   }
 
   async on_reset() {
-    if (this.whatif) await this.engine.call("close", { run: this.whatif.run.id });
+    const before = this.whatif;
     this.whatif = null;
+    await before?.run.close(this.simulator);
     this.whatif_form.show(null);
     this.fill_results();
     this.tell_state();
@@ -310,13 +203,13 @@ class Page {
 
   async look() {
     const run = this.shown_run();
-    if (run.id === undefined || this.is_looking) {
+    if (!run.is_open || this.is_looking) {
       this.looks_again = this.is_looking;
       return;
     }
     this.is_looking = true;
     try {
-      this.topology.show(await this.engine.call("look", { run: run.id, at: Math.round(this.time * 1e9) }));
+      this.topology.show(await this.simulator.call("look", { run: run.id, at: Math.round(this.time * 1e9) }));
     } catch (error) {
       this.topology.list.textContent = error.message;
     }
@@ -362,29 +255,14 @@ class Page {
     const menu = this.at("why_owner");
     if (key?.startsWith("subflow/")) menu.value = key.slice(8);
     const owner = Number(menu.value), run = this.shown_run();
-    if (run.id === undefined || menu.value === "") return;
+    if (!run.is_open || menu.value === "") return;
     try {
-      const decision = await this.engine.call("explain", { run: run.id, owner, at: Math.round(this.time * 1e9) });
-      this.at("why_answer").replaceChildren(...this.reasons(decision, owner));
+      const decision = await this.simulator.call("explain", { run: run.id, owner, at: Math.round(this.time * 1e9) });
+      const nothing = () => [element("p", {}, say("no_decision", run.label_of("subflow", owner), seconds(this.time)))];
+      this.at("why_answer").replaceChildren(...(decision ? reasons_of(decision) : nothing()));
     } catch (error) {
       this.at("why_answer").textContent = error.message;
     }
-  }
-
-  reasons(decision, owner) {
-    if (!decision) return [element("p", {}, say("no_decision", this.label_of("subflow", owner), seconds(this.time)))];
-    const parts = [element("p", {}, element("b", {}, `${seconds(decision.time_s)}: ${decision.rule ?? decision.cause}`), ` — ${say("cause")}: ${decision.cause.replaceAll("_", " ")}`)];
-    if (decision.formula) parts.push(element("p", {}, element("code", {}, decision.formula)));
-    const changes = [];
-    if (decision.cwnd_after_pkts !== null) changes.push(`${say("window")} ${digits(decision.cwnd_before_pkts, 5)} → ${digits(decision.cwnd_after_pkts, 5)} pkt`);
-    if (decision.rate_after_bps) changes.push(`${say("rate")} ${quantity(decision.rate_before_bps, "bit/s")} → ${quantity(decision.rate_after_bps, "bit/s")}`);
-    if (changes.length) parts.push(element("p", {}, changes.join(", ")));
-    const numbers = (decision.numbers ?? []).map(({ name, meaning, value }) => element("tr", {}, element("th", { scope: "row" }, name), element("td", {}, digits(value, 6)), element("td", {}, meaning)));
-    if (numbers.length) parts.push(element("table", {}, element("tbody", {}, ...numbers)));
-    const steps = (decision.steps ?? []).map(({ line: number, source, value }) => element("tr", {}, element("th", { scope: "row" }, String(number)), element("td", {}, element("code", {}, source)), element("td", {}, digits(value, 6))));
-    if (steps.length) parts.push(element("div", { class: "scroll" }, element("table", {}, element("tbody", {}, ...steps))));
-    if (decision.source) parts.push(element("p", { class: "faint" }, `${say("source")}: ${decision.source}`));
-    return parts;
   }
 
   // --- building the page ----------------------------------------------------------------------------------------------
@@ -393,9 +271,8 @@ class Page {
 
   prepare() {
     document.documentElement.lang = language;
-    document.documentElement.dataset.theme = this.is_dark ? "dark" : "light";
     for (const place of document.querySelectorAll("[data-say]")) place.textContent = say(place.dataset.say);
-    this.at("theme").textContent = say(this.is_dark ? "light" : "dark");
+    this.at("theme").textContent = say(is_dark() ? "light" : "dark");
     this.at("time").max = String(this.duration());
     this.at("time").step = String(this.duration() / 2000);
     this.at("now").textContent = seconds(this.time);
@@ -406,7 +283,7 @@ class Page {
     this.at("play").addEventListener("click", () => this.play());
     this.at("speed").append(...SPEEDS.map((speed) => element("option", { value: speed }, `${speed}×`)));
     this.at("speed").value = "1";
-    this.at("theme").addEventListener("click", () => this.change_look(() => (this.is_dark = !this.is_dark)));
+    this.at("theme").addEventListener("click", () => this.change_look(() => (document.documentElement.dataset.theme = is_dark() ? "light" : "dark")));
     this.at("language").addEventListener("click", () => this.change_look(() => (language = language === "de" ? "en" : "de")));
     this.at("save").addEventListener("click", () => this.save());
     this.at("toml").addEventListener("click", () => this.save_toml());
@@ -437,7 +314,7 @@ class Page {
     this.whatif_form.fill();
     this.whatif_form.show(this.whatif?.change ?? null);
     const menu = this.at("why_owner"), before = menu.value;
-    menu.replaceChildren(...this.info().subflows.map((_, i) => element("option", { value: i }, this.label_of("subflow", i))));
+    menu.replaceChildren(...this.info().subflows.map((_, i) => element("option", { value: i }, this.run().label_of("subflow", i))));
     if (before) menu.value = before;
     this.fill_results();
     this.tell_state();
@@ -453,7 +330,7 @@ class Page {
   fill_picker() {
     const info = this.info(), filter = this.at("filter").value.toLowerCase();
     const boxes = info.subflows.map((_, i) => {
-      const label = this.label_of("subflow", i), box = element("input", { type: "checkbox" }), key = `subflow/${i}`;
+      const label = this.run().label_of("subflow", i), box = element("input", { type: "checkbox" }), key = `subflow/${i}`;
       if (!label.toLowerCase().includes(filter)) return null;
       box.checked = this.chosen.has(key);
       box.addEventListener("change", () => {
@@ -462,7 +339,7 @@ class Page {
         this.draw();
       });
       const swatch = element("i", { class: "swatch" });
-      swatch.style.setProperty("--colour", this.colour_of("subflow", i));
+      swatch.style.setProperty("--colour", this.run().colour_of("subflow", i));
       return element("label", {}, box, swatch, label);
     });
     this.at("picker").replaceChildren(...boxes.filter(Boolean));
@@ -517,36 +394,8 @@ class Page {
       if (found.length > 8) list.append(element("li", {}, say("more_events", found.length - 8)));
     }
     if (!results) return;
-    const info = this.info();
-    const table = (caption, heads, rows) => element("div", { class: "scroll" }, element("table", {}, element("caption", {}, caption), element("thead", {}, row("th", ...heads)), element("tbody", {}, ...rows)));
-    const with_head = (name, ...cells) => element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((cell) => element("td", {}, cell)));
-    this.at("tables").replaceChildren(
-      table(say("flow"), [say("flow"), say("controller"), say("goodput"), say("mean_rtt"), say("p95_rtt"), say("loss"), say("retransmits"), say("completion")],
-        results.flows.map((flow, i) => with_head(flow.name, info.flows[i].controller, quantity(flow.goodput_bps, "bit/s"), quantity(flow.mean_rtt_s, "s"), quantity(flow.p95_rtt_s, "s"), quantity(flow.loss_ratio, "%"), String(flow.retransmits), quantity(flow.completion_s, "s")))),
-      table(say("subflow"), [say("subflow"), say("throughput"), say("goodput"), say("mean_cwnd"), say("mean_rtt"), say("loss")],
-        results.subflows.map((subflow, i) => with_head(this.label_of("subflow", i), quantity(subflow.throughput_bps, "bit/s"), quantity(subflow.goodput_bps, "bit/s"), quantity(subflow.mean_cwnd_pkts, "pkt"), quantity(subflow.mean_rtt_s, "s"), quantity(subflow.loss_ratio, "%")))),
-      table(say("link"), [say("link"), say("utilisation"), say("drops"), say("mean_queue")],
-        results.links.map((link, i) => with_head(this.label_of("link", i), quantity(link.utilisation, "%"), String(link.drops_queue + link.drops_random + link.drops_down + link.drops_scripted), quantity(link.mean_queue_pkts, "pkt")))),
-    );
-    this.fill_events(shown.marks, false);
-  }
-
-  owner_of(kind, owner) {
-    return this.label_of(LINK_MARKS.includes(kind) ? "link" : FLOW_MARKS.includes(kind) ? "flow" : "subflow", owner);
-  }
-
-  fill_events(marks, whole) {
-    const place = this.at("events");
-    const rows = (whole ? marks : marks.slice(0, MOST_ROWS)).map(([time, kind, owner, value]) => {
-      const go = element("button", { type: "button", class: "quiet" }, seconds(time));
-      go.addEventListener("click", () => this.move_to(time));
-      return element("tr", {}, element("td", {}, go), element("td", {}, `${MARKS[kind]?.glyph ?? "·"} ${MARKS[kind]?.[language] ?? kind}`), element("td", {}, this.owner_of(kind, owner)), element("td", {}, digits(value)));
-    });
-    place.replaceChildren(element("table", {}, element("thead", {}, row("th", say("time"), say("event"), say("owner"), say("value"))), element("tbody", {}, ...rows)));
-    if (marks.length <= MOST_ROWS || whole) return;
-    const more = element("button", { type: "button" }, say("more_events", marks.length - MOST_ROWS));
-    more.addEventListener("click", () => this.fill_events(marks, true));
-    place.append(more);
+    this.at("tables").replaceChildren(...result_tables(shown));
+    show_events(this.at("events"), shown, (time) => this.move_to(time));
   }
 
   draw_marks() {
@@ -559,7 +408,7 @@ class Page {
     for (const [time, kind, owner] of this.shown_run().marks ?? []) {
       const is_link = LINK_MARKS.includes(kind), is_flow = FLOW_MARKS.includes(kind);
       if (kind === 2 || kind === 11) continue;
-      pen.strokeStyle = is_link ? css("--text") : this.colour_of(is_flow ? "flow" : "subflow", owner);
+      pen.strokeStyle = is_link ? css("--text") : this.run().colour_of(is_flow ? "flow" : "subflow", owner);
       pen.lineWidth = is_link || kind === 1 ? 2.5 : 1;
       const x = (width * time) / this.duration();
       line(pen, x, is_link ? 0 : kind === 1 ? 2 : 6, x, height);
@@ -592,17 +441,6 @@ class Page {
     if (text === null) this.at("note").textContent = say("toml_import");
     else download(new Blob([text], { type: "text/plain" }), `${file_name(this.info().name)}.toml`);
   }
-}
-
-function file_name(name) {
-  return name.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase() || "subflow";
-}
-
-function download(blob, name) {
-  const link = element("a", { href: URL.createObjectURL(blob), download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
 }
 
 function begin() {

@@ -221,13 +221,3 @@ class WhatIf {
     if (edits.length) this.host.on_change({ from: this.start.checked ? null : this.host.cursor(), edits });
   }
 }
-
-function radio(name, value, label, checked) {
-  const input = element("input", { type: "radio", name, value });
-  input.checked = checked;
-  return element("label", {}, input, element("span", {}, label));
-}
-
-function row(tag, ...cells) {
-  return element("tr", {}, ...cells.map((cell) => element(tag, tag === "th" ? { scope: "col" } : {}, cell)));
-}

@@ -1,12 +1,13 @@
 """Runs as one web page that simulates them again: the core as WebAssembly, the scenarios, and what looks at them.
 
 The page is one file without any other. It asks no network, and its policy lets it run no script but its own, which
-lie readable in ``assets/web/page`` and are joined here.
+lie readable in ``assets/web/page``: here they are joined and, but for the one that unpacks them, packed.
 """
 
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html
 import json
@@ -37,7 +38,11 @@ if TYPE_CHECKING:
 FORMAT = 1
 PAGE_SUFFIX = ".html"
 # In the order in which they are joined: each uses what stands before it.
-SCRIPTS = ("words.js", "charts.js", "topology.js", "whatif.js", "main.js")
+SCRIPTS = (
+    *("words.js", "elements.js", "charts.js", "simulator.js", "runs.js"),
+    *("topology.js", "whatif.js", "why.js", "tables.js", "main.js"),
+)
+BOOT = "boot.js"
 WORKER = "engine.js"
 _CORE = "web/core.wasm.gz"
 EDITED_KEYS = ("rate", "delay", "loss", "queue")
@@ -95,12 +100,14 @@ def page_of(data: Mapping[str, Any], title: str, recorded: str) -> str:
     """
     folder = assets_folder() / "web" / "page"
     style = _joined(folder, ["page.css"])
+    boot = _joined(folder, [BOOT])
     script = "(() => {\n" + _joined(folder, SCRIPTS) + "})();\n"
+    packed = {"script": _packed(script), "worker": _packed(_joined(folder, [WORKER]))}
+    packed["core"] = (assets_folder() / _CORE).read_bytes()
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; worker-src blob:; "
-        f"script-src '{_hash_of(script)}' 'wasm-unsafe-eval'; style-src '{_hash_of(style)}'"
+        f"script-src '{_hash_of(boot)}' '{_hash_of(script)}' 'wasm-unsafe-eval'; style-src '{_hash_of(style)}'"
     )
-    core = (assets_folder() / _CORE).read_bytes()
     parts = {
         "policy": policy,
         "version": html.escape(subflow_app.__version__),
@@ -108,10 +115,9 @@ def page_of(data: Mapping[str, Any], title: str, recorded: str) -> str:
         "style": style,
         "recorded": recorded,
         "data": script_text(data),
-        "core": dense_text(core),
-        "size": str(len(core)),
-        "worker": _joined(folder, [WORKER]),
-        "script": script,
+        "boot": boot,
+        **{name: dense_text(content) for name, content in packed.items()},
+        **{f"{name}_size": str(len(content)) for name, content in packed.items()},
     }
     # In one pass: what is put in may have braces of its own.
     pieces = (folder / "page.html").read_text(encoding="utf-8").split("{")
@@ -136,6 +142,10 @@ def _joined(folder: Path, names: Iterable[str]) -> str:
     """Files one after the other, without comments on lines of their own and without indentation."""
     lines = (line.strip() for name in names for line in (folder / name).read_text(encoding="utf-8").splitlines())
     return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
+
+
+def _packed(text: str) -> bytes:
+    return gzip.compress(text.encode(), mtime=0)
 
 
 def _hash_of(text: str) -> str:

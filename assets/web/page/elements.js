@@ -1,0 +1,51 @@
+// Elements of the document, colours of its style, strokes on a canvas, and files that are saved.
+
+function line(pen, x1, y1, x2, y2) {
+  pen.beginPath();
+  pen.moveTo(x1, y1);
+  pen.lineTo(x2, y2);
+  pen.stroke();
+}
+
+let colours = new Map(); // of the style, as they were read: emptied when it changes
+
+function is_dark() {
+  return document.documentElement.dataset.theme === "dark";
+}
+
+function css(name) {
+  if (!colours.has(name)) colours.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+  return colours.get(name);
+}
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [key, value] of Object.entries(attributes)) if (value !== null) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+function radio(name, value, label, checked) {
+  const input = element("input", { type: "radio", name, value });
+  input.checked = checked;
+  return element("label", {}, input, element("span", {}, label));
+}
+
+function row(tag, ...cells) {
+  return element("tr", {}, ...cells.map((cell) => element(tag, tag === "th" ? { scope: "col" } : {}, cell)));
+}
+
+function with_head(name, ...cells) {
+  return element("tr", {}, element("th", { scope: "row" }, name), ...cells.map((cell) => element("td", {}, cell)));
+}
+
+function file_name(name) {
+  return name.replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").toLowerCase() || "subflow";
+}
+
+function download(blob, name) {
+  const link = element("a", { href: URL.createObjectURL(blob), download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+}

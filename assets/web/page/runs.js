@@ -1,0 +1,108 @@
+// A run: what the page knows of it, how the simulator makes it, and its curves.
+
+class Run {
+  // `info`: as core/exporting/web_page.py tells it: scenario, seed, duration_s, interval_ns, names and colours.
+  constructor(info) {
+    this.info = info;
+    this.is_shown = true;
+    this.samples = new Map(); // by the number of the column
+    this.columns = [];
+  }
+
+  get is_open() { return this.id !== undefined; }
+
+  // At its beginning; with another scenario than its own, if one is given.
+  async open(simulator, scenario = this.info.scenario) {
+    const { seed, interval_ns } = this.info;
+    const { run, columns } = await simulator.call("open", { scenario: JSON.stringify(scenario), seed, interval: interval_ns });
+    Object.assign(this, { id: run, columns });
+  }
+
+  // As another run was at a time, in seconds, with events that happen there. Returns that time to the nanosecond.
+  async fork(simulator, base, time, events) {
+    const forked = await simulator.call("fork", { run: base.id, at: Math.round(time * 1e9), events: JSON.stringify(events) });
+    Object.assign(this, { id: forked.run, columns: forked.columns });
+    return forked.at;
+  }
+
+  // To its end; `on_progress` is called whenever there is more of the curves of these quantities.
+  async finish(simulator, quantities, on_progress = () => {}) {
+    const columns = this.numbers_of(quantities), until = this.info.duration_s * 1e9;
+    const { signature, results, marks, samples } = await simulator.call("finish", { run: this.id, until, columns, tell: true }, (progress) => {
+      this.take_samples(columns, progress.samples);
+      on_progress();
+    });
+    this.take_samples(columns, samples);
+    Object.assign(this, { signature, results, marks });
+  }
+
+  // The curves of further quantities.
+  async ask(simulator, quantities) {
+    const columns = this.numbers_of(quantities).filter((number) => !this.samples.has(number));
+    if (this.is_open && columns.length) this.take_samples(columns, await simulator.call("samples", { run: this.id, columns }));
+  }
+
+  async close(simulator) {
+    if (!this.is_open) return;
+    const run = this.id;
+    this.id = undefined;
+    await simulator.call("close", { run });
+  }
+
+  numbers_of(quantities) {
+    const wanted = new Set(quantities), numbers = [];
+    this.columns.forEach((column, number) => wanted.has(column.name) && numbers.push(number));
+    return numbers;
+  }
+
+  take_samples(numbers, { values }) {
+    numbers.forEach((number, i) => this.samples.set(number, values[i]));
+  }
+
+  unit_of(quantity) {
+    return this.columns.find((column) => column.name === quantity)?.unit ?? "";
+  }
+
+  scope_of(quantity) {
+    const scopes = new Set(this.columns.filter((column) => column.name === quantity).map((column) => column.scope));
+    return ["subflow", "flow", "link"].find((scope) => scopes.has(scope));
+  }
+
+  label_of(scope, owner) {
+    const { links, flows, subflows } = this.info;
+    if (scope === "link") return `${links[owner >> 1].name} ${owner % 2 ? "←" : "→"}`;
+    if (scope === "flow") return flows[owner].name;
+    const { name, path } = subflows[owner];
+    return path.length ? `${name} (${path.join("–")})` : name;
+  }
+
+  colour_of(scope, owner) {
+    return this.info.colours[scope][owner]?.[is_dark() ? 1 : 0] ?? "#888888";
+  }
+
+  // Link directions that carry data somewhere: the others only have ACKs.
+  data_links() {
+    this.carriers ??= new Set(this.info.scenario.scenario.flows.flatMap((flow) => flow.paths.flatMap((path) => path.forward)));
+    return this.carriers;
+  }
+
+  // As charts draw them; a quantity of links only of those that carry data.
+  curves(quantity) {
+    const scope = this.scope_of(quantity), curves = [];
+    this.columns.forEach(({ name, scope: of, owner }, number) => {
+      const values = this.samples.get(number);
+      if (name !== quantity || of !== scope || !values || (scope === "link" && !this.data_links().has(owner))) return;
+      curves.push({
+        label: this.label_of(scope, owner),
+        colour: this.colour_of(scope, owner),
+        dash: [],
+        values,
+        interval: this.info.interval_ns * 1e-9,
+        key: scope === "link" ? null : `${scope}/${owner}`,
+        is_ghost: false,
+        is_picked: false,
+      });
+    });
+    return curves;
+  }
+}

@@ -1,0 +1,40 @@
+// The simulator in its worker: each call is a message and a promise of the answer.
+
+class Simulator {
+  // Unpacks worker and core of the page, and gives the worker the policies that runs name by their numbers.
+  static async start(policies = []) {
+    const made = new Simulator(await unpacked_text("worker"));
+    await made.call("boot", { module: await unpacked("core"), policies: policies.map(decoded) });
+    return made;
+  }
+
+  constructor(source) {
+    this.worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+    this.waiting = new Map();
+    this.next = 1;
+    this.worker.onmessage = ({ data }) => {
+      const entry = this.waiting.get(data.id);
+      if (!entry) return;
+      if (data.progress) return entry.on_progress?.(data.progress);
+      this.waiting.delete(data.id);
+      if (data.error !== undefined) entry.fail(new Error(data.error));
+      else entry.done(data.result);
+    };
+    this.worker.onerror = (event) => {
+      for (const { fail } of this.waiting.values()) fail(new Error(event.message || "worker"));
+      this.waiting.clear();
+    };
+  }
+
+  call(name, given = {}, on_progress = null) {
+    return new Promise((done, fail) => {
+      const id = this.next++;
+      this.waiting.set(id, { done, fail, on_progress });
+      this.worker.postMessage({ id, call: name, given });
+    });
+  }
+}
+
+function decoded(base64) {
+  return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+}
