@@ -12,6 +12,7 @@ import hashlib
 import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ import subflow_app
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.bundle import with_plain_policies
 from subflow_app.core.files import write_file
+from subflow_app.core.language import ENGLISH
 from subflow_app.core.palette import colour_keys, hex_colour, link_colour_keys
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.resources import assets_folder
@@ -31,17 +33,34 @@ from subflow_sim.portable import PortableChoice, PortableScenario, portable, por
 
 if TYPE_CHECKING:
     from subflow_app.core.palette import ColourKey
-    from subflow_sim.scenario import Link
+    from subflow_sim.scenario import Link, Scenario
     from subflow_sim.scenario_model import Profile
     from subflow_store import Store
 
 FORMAT = 1
 PAGE_SUFFIX = ".html"
-# In the order in which they are joined: each uses what stands before it.
 SCRIPTS = (
     *("words.js", "elements.js", "charts.js", "simulator.js", "runs.js"),
     *("topology.js", "whatif.js", "why.js", "tables.js", "main.js"),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class PageKind:
+    """What a page is made of, as files of ``assets/web/page``.
+
+    Attributes:
+        frame: its HTML, with names in braces for what is put in.
+        styles: one after the other.
+        scripts: likewise: each uses what stands before it.
+    """
+
+    frame: str
+    styles: tuple[str, ...]
+    scripts: tuple[str, ...]
+
+
+RUNS = PageKind("page.html", ("page.css",), SCRIPTS)
 BOOT = "boot.js"
 WORKER = "engine.js"
 _CORE = "web/core.wasm.gz"
@@ -62,6 +81,12 @@ def is_offered() -> bool:
     return (assets_folder() / _CORE).is_file()
 
 
+def check_offered() -> None:
+    """Raise InputError where pages cannot be made."""
+    if not is_offered():
+        raise InputError("this installation has no core for web pages: install Subflow anew, or use --format bundle")
+
+
 def write_page(store: Store, run_ids: Sequence[int], path: Path) -> Path:
     """Write the page of stored runs, over each other; a file that is there is replaced once the new one is whole.
 
@@ -71,15 +96,14 @@ def write_page(store: Store, run_ids: Sequence[int], path: Path) -> Path:
             core for pages did not come with the program.
         StoreError: if there is no such run or the database cannot be read.
     """
-    if not is_offered():
-        raise InputError("this installation has no core for web pages: install Subflow anew, or use --format bundle")
+    check_offered()
     policies: list[bytes] = []
     runs = [_run(store, run_id, policies) for run_id in run_ids]
     profiles = dict.fromkeys(run["profile"] for run in runs)
     data = {
         "format": FORMAT,
         "version": subflow_app.__version__,
-        "policies": [base64.b64encode(content).decode() for content in policies],
+        "policies": policy_texts(policies),
         "runs": runs,
         "choices": {profile: _choices(profile) for profile in profiles},
         "change": None,
@@ -90,18 +114,27 @@ def write_page(store: Store, run_ids: Sequence[int], path: Path) -> Path:
     return write_file(path, page_of(data, title, recorded))
 
 
-def page_of(data: Mapping[str, Any], title: str, recorded: str) -> str:
+def policy_texts(policies: Iterable[bytes]) -> list[str]:
+    """Trained policies as a page's document has them."""
+    return [base64.b64encode(content).decode() for content in policies]
+
+
+def page_of(
+    data: Mapping[str, Any], title: str, recorded: str, kind: PageKind = RUNS, *, language: str = ENGLISH
+) -> str:
     """The text of a page.
 
     Args:
         data: its document.
         title: of the page, as plain text.
-        recorded: pictures as HTML.
+        recorded: what stands there where the scripts do not run, as HTML.
+        kind: of the page.
+        language: of what stands there.
     """
     folder = assets_folder() / "web" / "page"
-    style = _joined(folder, ["page.css"])
+    style = _joined(folder, kind.styles)
     boot = _joined(folder, [BOOT])
-    script = "(() => {\n" + _joined(folder, SCRIPTS) + "})();\n"
+    script = "(() => {\n" + _joined(folder, kind.scripts) + "})();\n"
     packed = {"script": _packed(script), "worker": _packed(_joined(folder, [WORKER]))}
     packed["core"] = (assets_folder() / _CORE).read_bytes()
     policy = (
@@ -110,6 +143,7 @@ def page_of(data: Mapping[str, Any], title: str, recorded: str) -> str:
     )
     parts = {
         "policy": policy,
+        "language": language,
         "version": html.escape(subflow_app.__version__),
         "title": html.escape(title),
         "style": style,
@@ -120,7 +154,7 @@ def page_of(data: Mapping[str, Any], title: str, recorded: str) -> str:
         **{f"{name}_size": str(len(content)) for name, content in packed.items()},
     }
     # In one pass: what is put in may have braces of its own.
-    pieces = (folder / "page.html").read_text(encoding="utf-8").split("{")
+    pieces = (folder / kind.frame).read_text(encoding="utf-8").split("{")
     text = [pieces[0]]
     for piece in pieces[1:]:
         name, _, rest = piece.partition("}")
@@ -157,18 +191,35 @@ def _run(store: Store, run_id: int, policies: list[bytes]) -> dict[str, Any]:
     origin, row = StoredOrigin.read(store, run_id), store.run(run_id)
     if row.status != "finished":
         raise InputError(f"{origin.title} is {row.status}: a page is of a run that was made to its end")
-    scenario = origin.scenario
-    made = portable(scenario, origin.seed)
-    _number_policies(made, policies)
-    text, _ = with_plain_policies(row.scenario_text or "", scenario)
-    tree, picture = read_toml(text), picture_of(scenario)
+    text, _ = with_plain_policies(row.scenario_text or "", origin.scenario)
     return {
-        "name": row.name or scenario.name,
-        "seed": str(origin.seed),
-        "duration_s": scenario.duration_s,
-        "interval_ns": round(row.sample_interval_s * 1e9),
+        **run_document(origin.scenario, origin.seed, text, row.sample_interval_s, policies),
+        "name": row.name or origin.scenario.name,
         "signature": origin.signature,
         "version": origin.version,
+    }
+
+
+def run_document(
+    scenario: Scenario, seed: int, text: str, sample_interval_s: float, policies: list[bytes]
+) -> dict[str, Any]:
+    """What a page knows of a run that it is to make.
+
+    Args:
+        scenario: of the run.
+        seed: of the run.
+        text: TOML of the scenario.
+        sample_interval_s: simulated time between two samples.
+        policies: of the page; those that the run needs are added.
+    """
+    made = portable(scenario, seed)
+    _number_policies(made, policies)
+    tree, picture = read_toml(text), picture_of(scenario)
+    return {
+        "name": scenario.name,
+        "seed": str(seed),
+        "duration_s": scenario.duration_s,
+        "interval_ns": round(sample_interval_s * 1e9),
         "profile": scenario.profile,
         "scenario": made.document,
         "toml": text,
