@@ -52,7 +52,7 @@ def test_all_controllers_and_schedulers_are_named() -> None:
 
 def test_limits_and_sizes_are_those_of_the_program() -> None:
     assert Limits() == Limits(memory_bytes=4e9, link_crossings=2e10)
-    assert "beyond 4 GB or 2·10¹⁰ events it is refused" in README
+    assert "above 4 GB or 2·10¹⁰ events it is refused" in README
     (column,) = (style for style in STYLES if style.id == "ieee")
     assert f"one column of a paper, {column.width_mm:g} mm" in README
     assert f"The last {REPORTS_KEPT} are kept." in INSTALLATION
