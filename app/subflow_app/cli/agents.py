@@ -29,12 +29,14 @@ def agents(context: typer.Context, as_json: Json = False) -> None:
 
 @agents_app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME|FILE", help="Of the library, or the path of a policy file.")],
+    name: Annotated[
+        str, typer.Argument(metavar="NAME|FILE", help="Policy in the library, or the path of a policy file.")
+    ],
     as_json: Json = False,
 ) -> None:
     """Show the card of a policy.
 
-    It says what the policy sees and does, how it was made and how well it did.
+    The card says what the policy sees and does, how it was trained and how well it performed.
     """
     from subflow_app.core.policies.library import find_policy, policy_document, policy_lines
 

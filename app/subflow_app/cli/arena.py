@@ -30,29 +30,29 @@ def arena(
         typer.Argument(
             metavar="[ENTRY]...",
             help="Enter this: NAME or NAME:KEY=VALUE,KEY=VALUE, where NAME may be a script's file, or a policy file. "
-            "All others are shown as far as they are known; left out: all are entered.",
+            "All others are shown with their known results; default: all are entered.",
         ),
     ] = None,
     is_quick: Annotated[
-        bool, typer.Option("--quick", help="Ten networks of each family and not twenty; everybody in minutes.")
+        bool, typer.Option("--quick", help="Ten networks of each family instead of twenty; takes minutes.")
     ] = False,
     controllers: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Only these, by comma; left out: all that there are.")
+        str | None, typer.Option(metavar="LIST", help="Only these, comma-separated; default: all.")
     ] = None,
     family: Annotated[
         list[str] | None,
-        typer.Option("--family", metavar="NAME", help="Only networks of this family (`--list`); several times."),
+        typer.Option("--family", metavar="NAME", help="Only networks of this family (`--list`). Repeatable."),
     ] = None,
     contests: Annotated[
         list[str] | None,
-        typer.Option("--contest", metavar="ID", help="Only this experiment of a paper, or a file; several times."),
+        typer.Option("--contest", metavar="ID", help="Only this experiment of a paper, or a file. Repeatable."),
     ] = None,
     numbers: Annotated[
         str | None,
-        typer.Option("--numbers", "--seeds", metavar="N", help="So many networks of each family, or which: 1..5."),
+        typer.Option("--numbers", "--seeds", metavar="N", help="Number of networks of each family, or which: 1..5."),
     ] = None,
     split: Annotated[
-        str, typer.Option(metavar="SPLIT", help="Which networks are drawn: test, or validation or train to choose by.")
+        str, typer.Option(metavar="SPLIT", help="Which networks: test; or validation or train, for tuning.")
     ] = "test",
     metric: Annotated[
         str | None, typer.Option(metavar="M", help="Show one value by family: utility, throughput, queueing ...")
@@ -64,7 +64,7 @@ def arena(
     jobs: Jobs = "all",
     cluster: Cluster = None,
     only_stored: Annotated[
-        bool, typer.Option("--stored", help="Run nothing; show what is in the database and what ships.")
+        bool, typer.Option("--stored", help="Run nothing; show stored and shipped outcomes.")
     ] = False,
     list_only: Annotated[bool, typer.Option("--list", help="Only list families, contests and entrants.")] = False,
     database: Database = None,
@@ -74,15 +74,12 @@ def arena(
 ) -> None:
     """Rank controllers and agents in many networks.
 
-    In each network an entrant has a utility: the logarithm of its goodput over its fair share, less what its queues
-    and its losses cost; who leaves competing TCP less than 80 % of what it gets beside NewReno counts as the worst,
-    and so does who fails. The score is the mean over the families, with the worst tenth beside it; it does not depend
-    on who else takes part.
-
-    Every outcome is kept, and none that is in the database already is made again.
-
-    Exit code: 0 when all was tried; 1 when something could not be, 2 for a name or an option that is wrong, 130 after
-    Ctrl-C, 143 after SIGTERM.
+    In each network an entrant has a utility: the logarithm of its goodput over its fair share, less the cost of its
+    queues and losses. An entrant that fails, or that leaves competing TCP less than 80 % of what TCP gets next to
+    NewReno, gets the lowest utility. The score is the mean over the families; the mean of the worst tenth is shown
+    next to it. Neither depends on the other entrants. Every outcome is kept, and one that is already in the
+    database is not computed again. Exit code: 0 when everything was tried, 1 when something failed, 2 for a wrong
+    name or option, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.core.arena.columns import COLUMNS
     from subflow_app.core.arena.job import ArenaJob

@@ -32,17 +32,17 @@ def assess(
         ),
     ] = None,
     is_quick: Annotated[
-        bool, typer.Option("--quick", help="Five seeds and not ten, fewer points, seconds of search for each claim.")
+        bool, typer.Option("--quick", help="Five seeds instead of ten, fewer points, seconds of search per claim.")
     ] = False,
     minutes: Annotated[
-        float | None, typer.Option(metavar="M", help="Search so long for each claim; 0: not at all; left out: 5.")
+        float | None, typer.Option(metavar="M", help="Search time for each claim; 0: no search; default: 5.")
     ] = None,
     seeds: Annotated[
-        str | None, typer.Option(metavar="N", help="So many seeds for each point, at least 5, or which: 1..10.")
+        str | None, typer.Option(metavar="N", help="Number of seeds for each point, at least 5, or which: 1..10.")
     ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", metavar="NAME", help="Only this criterion or claim (`--list`); several times."),
+        typer.Option("--only", metavar="NAME", help="Only this criterion or claim (`--list`). Repeatable."),
     ] = None,
     out: Annotated[
         Path | None,
@@ -52,18 +52,18 @@ def assess(
     cluster: Cluster = None,
     list_only: Annotated[bool, typer.Option("--list", help="Only list criteria and claims.")] = False,
     database: Database = None,
-    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep runs and searches.")] = False,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the runs and searches.")] = False,
     as_json: Json = False,
 ) -> None:
     """Judge a controller by the criteria of BCP 133.
 
     Runs the criteria of RFC 9743, which is BCP 133, as experiments, each with a verdict: met, not met or not tried.
-    Then looks for networks in which claims about it fail, the goals of RFC 6356 among them.
+    Then searches for networks in which claims about the controller fail, among them the goals of RFC 6356.
 
-    All is kept: what was stopped or killed goes on where it was when the same command is given again.
+    Everything is kept: after a stop or a crash, the same command continues where it was.
 
-    Exit code: 0 when all was run, whatever the verdicts are; 1 when some runs could not be made, 2 for a name or an
-    option that is wrong, 130 after Ctrl-C, 143 after SIGTERM.
+    Exit code: 0 when everything ran, whatever the verdicts; 1 when some runs failed, 2 for a wrong name or
+    option, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.core.arena.entrants import chosen_entrants
     from subflow_app.core.assessing.assessment_text import assessment_document, criteria_list, summary_tables

@@ -21,21 +21,23 @@ if TYPE_CHECKING:
 
 def bench(
     workloads: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORKLOAD...]", help="Which; left out: all.")
+        list[str] | None, typer.Argument(metavar="[WORKLOAD...]", help="Which ones; default: all.")
     ] = None,
     instructions: Annotated[
-        bool, typer.Option("--instructions", help="Also count instructions per packet; needs valgrind and minutes.")
+        bool, typer.Option("--instructions", help="Also count instructions per packet; needs valgrind, takes minutes.")
     ] = False,
     decisions: Annotated[
-        bool, typer.Option("--decisions", help="Also measure how much longer a run takes that records its decisions.")
+        bool, typer.Option("--decisions", help="Also measure how much recording decisions slows a run.")
     ] = False,
     scale: Annotated[
         bool,
-        typer.Option("--scale", help="Instead: how cost grows with flows, subflows, rates, hops and environments."),
+        typer.Option(
+            "--scale", help="Instead, measure how cost grows with flows, subflows, rates, hops and environments."
+        ),
     ] = False,
     figure: Annotated[
         Path | None,
-        typer.Option("--figure", metavar="FILE", help="Also draw what --scale measures: .svg, .pdf or .png."),
+        typer.Option("--figure", metavar="FILE", help="Also plot the results of --scale: .svg, .pdf or .png."),
     ] = None,
     as_json: Json = False,
 ) -> None:

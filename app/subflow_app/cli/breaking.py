@@ -35,50 +35,50 @@ def break_claim(
     controller: Annotated[
         str | None,
         typer.Option(
-            "--controller", metavar="ENTRY", help="About whom, as the arena or the space has it; left out: lia."
+            "--controller", metavar="ENTRY", help="The controller, as in the arena or the space; default: lia."
         ),
     ] = None,
     space: Annotated[
         str | None,
         typer.Option(
             metavar="SPACE",
-            help="Among which networks (`--list`), or a scenario file with ranges; left out: the first of the claim.",
+            help="Which networks (`--list`), or a scenario file with ranges; default: the claim's first.",
         ),
     ] = None,
     vary: Annotated[
         list[str] | None,
         typer.Option(
             metavar="KEY=LOW..HIGH",
-            help="Choose this, too: links.a.rate=2Mbit/s..50Mbit/s, or values by comma; several times.",
+            help="Also vary this: links.a.rate=2Mbit/s..50Mbit/s, or comma-separated values. Repeatable.",
         ),
     ] = None,
     minutes: Annotated[
-        float | None, typer.Option(metavar="M", help="Time that may be spent; left out: 5, or as --networks says.")
+        float | None, typer.Option(metavar="M", help="Time budget; default: 5, or as long as --networks takes.")
     ] = None,
     networks: Annotated[
-        int | None, typer.Option(metavar="N", help="Try so many networks, however long it takes.")
+        int | None, typer.Option(metavar="N", help="Try this many networks, however long it takes.")
     ] = None,
-    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Of what is drawn.")] = 1,
+    seed: Annotated[int, typer.Option(metavar="N", min=0, help="Seed of the search.")] = 1,
     jobs: Jobs = "all",
     cluster: Cluster = None,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="Also write each network found as two files there.")
+        Path | None, typer.Option("--out", metavar="DIR", help="Also write each network found there, as two files.")
     ] = None,
     kernel: Annotated[
         bool,
-        typer.Option("--kernel", help="Also try what was found on this machine's own TCP and MPTCP, where it can."),
+        typer.Option("--kernel", help="Also try the networks found on this machine's own TCP and MPTCP, if possible."),
     ] = False,
     list_only: Annotated[bool, typer.Option("--list", help="Only list claims and spaces.")] = False,
     shipped: Annotated[
-        bool, typer.Option("--shipped", help="Only list the counterexamples that ship; with a claim, those to it.")
+        bool, typer.Option("--shipped", help="Only list the shipped counterexamples, or those to the claim.")
     ] = False,
     explain: Annotated[
         str | None,
         typer.Option(
             "--explain",
             metavar="NAME",
-            help="Only run a counterexample (`--shipped`, or a file of --out) beside what keeps the claim, and explain "
-            "the moment at which the two part.",
+            help="Only run a counterexample (`--shipped`, or a file of --out) and what keeps the claim, and explain "
+            "the moment at which the two diverge.",
         ),
     ] = None,
     database: Database = None,
@@ -87,14 +87,11 @@ def break_claim(
 ) -> None:
     """Find a network in which a claim about a controller fails.
 
-    Networks are drawn first, then led to where the claim holds least. Those in which it fails most clearly, each of
-    another kind, are made small (fewer parts, rounder numbers) and confirmed with ten seeds that the search has not
-    seen, in both transport profiles.
-
-    The search is kept: the same command with more minutes goes on from where it was, also after it was killed.
-
-    Exit code: 0 when it was carried out, whatever was found; 1 when it failed, 2 for a name or an option that is wrong,
-    130 after Ctrl-C, 143 after SIGTERM.
+    Networks are first drawn at random, then moved towards where the claim fails. The clearest failures, each of a
+    different kind, are simplified (fewer parts, rounder numbers) and confirmed with ten seeds that the search has
+    not seen, in both transport profiles. The search is kept: the same command with more minutes continues where it
+    was, even after a crash. Exit code: 0 when the search ran, whatever it found; 1 when it failed, 2 for a wrong
+    name or option, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.core.arena.entrants import chosen_entrants
     from subflow_app.core.breaking.break_text import METHOD, break_document, told_of

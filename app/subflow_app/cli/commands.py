@@ -79,15 +79,15 @@ def subflow(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
     is_selftest: Annotated[
-        bool, typer.Option("--selftest", help="Try whether this installation works, which takes half a minute.")
+        bool, typer.Option("--selftest", help="Check this installation; takes half a minute.")
     ] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Of --selftest: also write what came of it, as JSON.")
+        Path | None, typer.Option("--out", metavar="FILE", help="With --selftest: also write the results as JSON.")
     ] = None,
 ) -> None:
     """Desktop workbench for multipath congestion control.
 
-    Without arguments the window opens; `subflow FILE` opens it on a scenario (.toml) or a database (.subflow, .db).
+    Without arguments, the window opens; `subflow FILE` opens it on a scenario (.toml) or a database (.subflow, .db).
     """
     if is_selftest or out is not None:
         selftest.check_options(is_selftest=is_selftest, out=out, command=context.invoked_subcommand)

@@ -26,11 +26,11 @@ def compare(
     runs: RunIds,
     by: Annotated[
         str,
-        typer.Option(metavar="WAY", help="What groups have in common: condition, controller, scenario, tag, run."),
+        typer.Option(metavar="WAY", help="What the runs of a group share: condition, controller, scenario, tag, run."),
     ] = "condition",
     reference: Annotated[
         str | None,
-        typer.Option(metavar="GROUP", help="The group that others are compared with: letter, label or a run's number."),
+        typer.Option(metavar="GROUP", help="The group to compare the others with: letter, label or a run's number."),
     ] = None,
     figures: Annotated[
         list[str] | None,
@@ -42,23 +42,25 @@ def compare(
         str | None,
         typer.Option(
             metavar="WAY",
-            help="Lay the others on the first run's time and tell the errors: correlation, first-data, or manual.",
+            help="Align the others with the first run's time and show the errors: correlation, first-data, or manual.",
         ),
     ] = None,
     offset: Annotated[
-        str | None, typer.Option(metavar="TIME", help="With --align manual: the others begin so much later.")
+        str | None, typer.Option(metavar="TIME", help="With --align manual: the others begin this much later.")
     ] = None,
-    skew: Annotated[bool, typer.Option("--skew", help="With --align correlation: clocks may differ by 2 %.")] = False,
+    skew: Annotated[
+        bool, typer.Option("--skew", help="With --align correlation: allow clocks to differ by 2 %.")
+    ] = False,
     csv_file: Annotated[Path | None, typer.Option("--csv", metavar="FILE", help="Also write the table there.")] = None,
     as_json: Json = False,
     database: Database = None,
 ) -> None:
     """Compare stored runs, or groups of them.
 
-    Tells per figure the mean and 95 % interval of each group, the difference to the first, and Welch's t test.
+    Shows for each figure the mean and 95 % interval of each group, the difference from the first, and Welch's t-test.
 
-    Runs that differ in nothing but their seed are a group; `subflow compare 3-7 8-12` compares five seeds with five.
-    With --align the traces of the others, e.g. of a measured run, are compared with those of the first one instead.
+    Runs that differ only in their seed form a group; `subflow compare 3-7 8-12` compares five seeds with five.
+    With --align, the traces of the other runs, e.g. a measured one, are compared with those of the first instead.
     """
     if align is not None or offset is not None:
         _compare_traces(runs, align or "manual", offset, skew, database, as_json=as_json)

@@ -26,13 +26,13 @@ DEFAULT_REPETITIONS = 3
 
 def compare_kernel(
     scenario: Annotated[
-        str | None, typer.Argument(metavar="FILE|NAME", help="Scenario file, or name of a shipped one.")
+        str | None, typer.Argument(metavar="FILE|NAME", help="Scenario file, or the name of a shipped one.")
     ] = None,
     grid: Annotated[
-        bool, typer.Option("--grid", help="Instead of a scenario: the built-in cases, one table of all.")
+        bool, typer.Option("--grid", help="Instead of a scenario: all built-in cases, in one table.")
     ] = False,
     only: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="With --grid: only the cases that have this in their name.")
+        str | None, typer.Option(metavar="TEXT", help="With --grid: only cases with this in their name.")
     ] = None,
     overrides: Annotated[
         list[str] | None,
@@ -40,10 +40,13 @@ def compare_kernel(
     ] = None,
     seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="First seed, instead of the file's.")] = None,
     seeds: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Simulations, with seeds counting up.")
+        int, typer.Option(min=1, metavar="N", help="Number of simulations, with increasing seeds.")
     ] = DEFAULT_SEEDS,
     repetitions: Annotated[
-        int, typer.Option(min=1, max=100, metavar="N", help="Runs on the kernel; side by side where the rate allows.")
+        int,
+        typer.Option(
+            min=1, max=100, metavar="N", help="Number of runs on the kernel; side by side where the rate allows."
+        ),
     ] = DEFAULT_REPETITIONS,
     duration: Annotated[
         str | None, typer.Option(metavar="TIME", help="Length instead of the file's; the kernel runs in real time.")
@@ -60,12 +63,11 @@ def compare_kernel(
 ) -> None:
     """Run a scenario on this machine's TCP and MPTCP.
 
-    Prints what that gives beside what the simulator gives.
-
-    The kernel runs in network namespaces of its own, over links emulated in userspace; nothing outside is changed, and
-    nothing is left. It takes Linux and root, or unprivileged user namespaces. The first run of each side is kept in
-    the database, the kernel's with the tag "kernel", so that the window overlays them. Exit code: 0 when both sides
-    ran, 1 when this machine cannot run the kernel's side or a run failed, 2 for bad input.
+    Prints its results next to the simulator's. The kernel runs in network namespaces of its own, over links
+    emulated in userspace. Nothing outside is changed, and nothing is left behind. It needs Linux and root, or
+    unprivileged user namespaces. The first run of each side is kept in the database, the kernel's with the tag
+    "kernel", so you can overlay them in the window. Exit code: 0 when both sides ran, 1 when this machine cannot
+    run the kernel's side or a run failed, 2 for bad input.
     """
     if grid == (scenario is not None):
         raise InputError("give either a scenario or --grid")

@@ -19,9 +19,9 @@ File = Annotated[Path, typer.Argument(metavar="FILE", help="A database of runs."
 
 
 def check(file: File, as_json: Json = False) -> None:
-    """Tell what of a database is damaged.
+    """Find damage in a database.
 
-    Every row is looked at, nothing is changed. Exit code: 0 when all is sound, 1 when something is damaged, 2 when
+    Every row is checked; nothing is changed. Exit code: 0 when everything is sound, 1 when something is damaged, 2 when
     there is no such file, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.core.rescue import DAMAGE_COLUMNS, Rescue, contents_text
@@ -40,10 +40,10 @@ def check(file: File, as_json: Json = False) -> None:
 
 def salvage(
     file: File,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="NEW", help="The new database, which must not exist.")],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="NEW", help="The new database; it must not exist yet.")],
     as_json: Json = False,
 ) -> None:
-    """Bring what is sound of a damaged database into a new one.
+    """Copy what is sound in a damaged database to a new one.
 
     Prints what is lost. Runs keep their numbers, names, notes and tags. The damaged file is left as it is.
 
@@ -70,7 +70,7 @@ def upgrade(
 ) -> None:
     """Upgrade databases of older versions.
 
-    Commands that only read can read them then. Each file as it was is kept beside it.
+    After that, commands that only read can open them. A copy of each old file is kept next to it.
     """
     from subflow_store.older import upgrade_file
 

@@ -19,32 +19,32 @@ DEFAULT_SEEDS = "1000000-1000004"
 def evaluate(
     contenders: Annotated[
         list[str],
-        typer.Argument(metavar="POLICY|AGENT|CONTROLLER...", help="Policy files, names of policies or of controllers."),
+        typer.Argument(metavar="POLICY|AGENT|CONTROLLER...", help="Policy files, or names of policies or controllers."),
     ],
-    scenario: Annotated[str, typer.Option(metavar="FILE|NAME", help="What they run on.")],
-    seeds: Annotated[
-        str, typer.Option(metavar="A-B", help="Seeds of the runs; from 1000000 on none is trained on.")
-    ] = (DEFAULT_SEEDS),
+    scenario: Annotated[str, typer.Option(metavar="FILE|NAME", help="Scenario to run.")],
+    seeds: Annotated[str, typer.Option(metavar="A-B", help="Seeds of the runs; no training uses 1000000 or above.")] = (
+        DEFAULT_SEEDS
+    ),
     baselines: Annotated[
         str | None,
-        typer.Option(metavar="NAME,...", help='Classics to compare with; left out: those that suit it; "": none.'),
+        typer.Option(metavar="NAME,...", help='Classics to compare with; default: those that suit; "": none.'),
     ] = None,
     overrides: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a value of the scenario. Repeatable."),
     ] = None,
     threads: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Runs at once; left out: one on each core.")
+        int | None, typer.Option(min=1, metavar="N", help="Runs at once; default: one per core.")
     ] = None,
     cluster: Cluster = None,
     as_json: Json = False,
 ) -> None:
     """Compare policies and controllers on the same seeds.
 
-    Each is put on the flows that are steered: those with a learning agent in the file, else all MPTCP flows, else all
+    Each contender controls the same flows: those with a learning agent in the file, else all MPTCP flows, else all
     TCP flows. Prints the mean over the seeds and its 95 % confidence interval (Student's t) of goodput per flow, RTT,
-    loss and Jain's index, and how many times the best classic's goodput it is. A policy of an agent decides in the core
-    as in any run; a controller with options is { name = "mplibra", classic = "lia", policy = "random" }.
+    loss and Jain's index, and the goodput as a multiple of the best classic's. A policy decides in the core
+    as in any run; a controller with options is written { name = "mplibra", classic = "lia", policy = "random" }.
     """
     from subflow_app.cli.progress import in_background
     from subflow_app.core.learning.evaluations import EvaluationJob

@@ -22,10 +22,10 @@ def explain(
         str, typer.Option("--at", metavar="TIME", help="The last decision at or before this time, e.g. 12.5s.")
     ],
     previous_count: Annotated[
-        int, typer.Option("--previous", min=0, max=10_000, metavar="N", help="Also so many decisions before it.")
+        int, typer.Option("--previous", min=0, max=10_000, metavar="N", help="Also this many decisions before it.")
     ] = 0,
     next_count: Annotated[
-        int, typer.Option("--next", min=0, max=10_000, metavar="N", help="Also so many decisions after it.")
+        int, typer.Option("--next", min=0, max=10_000, metavar="N", help="Also this many decisions after it.")
     ] = 0,
     agent: Annotated[
         bool, typer.Option("--agent", help="A learning agent's decision; OWNER is the agent, if there are several.")
@@ -35,13 +35,11 @@ def explain(
 ) -> None:
     """Explain what a controller or scheduler decided.
 
-    Tells the rule, its formula and source, and the numbers that went in; of a script the lines that were executed, with
-    their numbers filled in.
-
-    Of a run that did not keep its decisions (`subflow run --decisions`), and wherever a script decides, they are found
-    by simulating it again, which is said on stderr, and as `is_resimulated` and `notice` in the JSON document. With
-    --agent it tells what a learning agent saw, did and earned, and what it would have done had a number been what it
-    mostly is; every run keeps that.
+    Shows the rule, its formula and source, and the numbers that went in; for a script, the lines that were
+    executed, with their numbers filled in. If a run did not keep its decisions (`subflow run --decisions`), or a
+    script decided, the run is simulated again to find them. A message on stderr says so, as do `is_resimulated` and
+    `notice` in the JSON document. With --agent, it shows what a learning agent saw, did and earned, and what it
+    would have done had one of its inputs had its usual value; every run keeps this.
     """
     from subflow_app.core.explanations import explanation_document, explanation_lines
     from subflow_app.core.learning.agent_explanations import (

@@ -68,7 +68,7 @@ def run_export(
 
 def export(
     runs: RunIds,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write to; left out: ./run-N.")] = None,
+    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write to; default: ./run-N.")] = None,
     formats: Annotated[
         str,
         typer.Option(
@@ -78,35 +78,31 @@ def export(
         ),
     ] = "csv",
     figure: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Any of those below, comma-separated; or all.")
+        str | None, typer.Option(metavar="LIST", help="Any of those below, comma-separated, or all.")
     ] = None,
-    run_data: Annotated[
-        bool, typer.Option("--run-data", help="Also all the data of the run when --figure is given.")
-    ] = False,
+    run_data: Annotated[bool, typer.Option("--run-data", help="With --figure: also all the data of the run.")] = False,
     style: Annotated[
         str, typer.Option(metavar="STYLE", help="page, ieee, ieee-double, acm, acm-double or slide.")
     ] = "page",
     width: Annotated[
-        float | None, typer.Option(metavar="MM", help="Width of a figure; left out: that of the style.")
+        float | None, typer.Option(metavar="MM", help="Width of a figure; default: that of the style.")
     ] = None,
     height: Annotated[
-        float | None, typer.Option(metavar="MM", help="Height of each plot; left out: that of the style.")
+        float | None, typer.Option(metavar="MM", help="Height of each plot; default: that of the style.")
     ] = None,
     dpi: Annotated[int, typer.Option(metavar="N", help="Pixels per inch of a PNG.")] = 300,
     legend: Annotated[str, typer.Option(metavar="PLACE", help="below, above, inside or none.")] = "below",
     title: Annotated[str, typer.Option(metavar="TEXT", help="Heading of each figure; papers have captions.")] = "",
     stacked: Annotated[
-        bool, typer.Option("--stacked", help="One figure with all plots on top of each other, not a file for each.")
+        bool, typer.Option("--stacked", help="One figure with all plots stacked, instead of a file for each.")
     ] = False,
-    flow: Annotated[str | None, typer.Option(metavar="NAME", help="Of pcapng: the flow; left out: the first.")] = None,
+    flow: Annotated[str | None, typer.Option(metavar="NAME", help="pcapng: the flow; default: the first.")] = None,
     station: Annotated[
-        str, typer.Option("--at", metavar="HOST", help="Of pcapng: sender, receiver or both network cards.")
+        str, typer.Option("--at", metavar="HOST", help="pcapng: network card of sender, receiver or both.")
     ] = "sender",
-    since: Annotated[str | None, typer.Option(metavar="TIME", help="Of pcapng: packets from here on.")] = None,
-    until: Annotated[str | None, typer.Option(metavar="TIME", help="Of pcapng: packets up to here.")] = None,
-    page: Annotated[
-        bool, typer.Option("--page", help="One web page that simulates the runs again; instead of all else.")
-    ] = False,
+    since: Annotated[str | None, typer.Option(metavar="TIME", help="pcapng: packets from this time on.")] = None,
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="pcapng: packets up to this time.")] = None,
+    page: Annotated[bool, typer.Option("--page", help="Only a web page that simulates the runs again.")] = False,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
@@ -115,22 +111,22 @@ def export(
     Writes tables (csv, parquet), figures (svg, pdf, png), packets (pcapng) and bundles.
 
     csv alone writes all the data: subflows.csv, flows.csv, links.csv, marks.csv, summary.json and scenario.toml. With
-    --figure it writes what those figures show. svg, pdf and png draw the figures: all, unless --figure says which.
+    --figure it writes what those figures show. svg, pdf and png draw all figures, or those named by --figure.
     For a paper: `subflow export last --format pdf --figure throughput,cwnd --style ieee --stacked`.
-    Several runs are overlaid in the figures, and the data of each is in a folder of its own.
+    Several runs are overlaid in the figures, and the data of each goes to a folder of its own.
 
     csv-long and parquet-long have a row per sample (time_s, scope, owner, quantity, unit, value); parquet has the
     columns of the CSV files, with their units in the metadata. pcapng is a capture of one flow for Wireshark, with
-    the options of MPTCP: the run is simulated again for it. A bundle is the whole run in one file (scenario, seed,
+    MPTCP's options; for this the run is simulated again. A bundle is the whole run in one file (scenario, seed,
     versions, policies, traces, figures), which `subflow verify` simulates again on another machine and compares.
 
-    --page writes run-N.html: one file for any browser, without a network, in which the run is simulated again and its
-    links and algorithms can be changed. `subflow import` takes such a change back as a scenario.
+    --page writes run-N.html: one file for any browser, without a network, in which the run is simulated again and you
+    can change its links and algorithms. `subflow import` turns such a change into a scenario.
 
     {figures}
-    Runs whose controllers send by monitor intervals have an intervals.csv, runs that kept their decisions a
-    decisions.csv and a decision_rules.json, runs of learning agents an agent_steps.csv and an agents.json. Figures of
-    what agents saw and did show the first number, or the one that is named: agent_observation:rtt.
+    Runs whose controllers send by monitor intervals also have intervals.csv; runs that kept their decisions,
+    decisions.csv and decision_rules.json; runs of learning agents, agent_steps.csv and agents.json. Figures of
+    what agents saw and did show the first number, or the named one: agent_observation:rtt.
     """
     from subflow_app.core.exporting.run_export import export_stored_run
     from subflow_app.core.exports import export_figures, require_numbers

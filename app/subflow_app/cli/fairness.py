@@ -20,9 +20,7 @@ def fairness(
     *,
     scenario: Annotated[
         str | None,
-        typer.Option(
-            "--scenario", metavar="FILE", help="The ideal of a scenario file, or of a shipped scenario, without a run."
-        ),
+        typer.Option("--scenario", metavar="FILE", help="Only the fair splits of a scenario, without a run."),
     ] = None,
     overrides: Annotated[
         list[str] | None,
@@ -30,17 +28,17 @@ def fairness(
     ] = None,
     begin: Annotated[
         str | None,
-        typer.Option("--from", metavar="TIME", help="Start of the window; left out: the end of the warm-up."),
+        typer.Option("--from", metavar="TIME", help="Start of the interval; default: the end of the warm-up."),
     ] = None,
     end: Annotated[
-        str | None, typer.Option("--to", metavar="TIME", help="End of the window; left out: that of the run.")
+        str | None, typer.Option("--to", metavar="TIME", help="End of the interval; default: that of the run.")
     ] = None,
     trade_off: Annotated[
         str | None,
         typer.Option(
             "--trade-off",
             metavar="KIND",
-            help="Weigh the runs against each other: throughput against `delay` or against `friendliness`.",
+            help="Weigh the runs against each other: throughput against `delay` or `friendliness`.",
         ),
     ] = None,
     csv_file: Annotated[
@@ -51,14 +49,12 @@ def fairness(
 ) -> None:
     """Compare what connections got with the fair splits.
 
-    The fair splits are those of the very network that the run had; beside them is what a single path would give.
-
-    Max-min fair: no connection can have more without one that has no more than it having less. Proportionally fair: the
-    sum of the logarithms is largest. Both let an mptcp connection split its data over its paths as it likes. One path:
-    what a connection would get if everybody used one path only, the best for it. Pooling is goodput over that.
-
-    All rates are payload; capacities are those of the links at the time, less headers and flows of datagrams. Where
-    links or flows change within the window, shares are means over it.
+    The fair splits are computed for the very network of the run. The table also has what a single path would give.
+    Max-min fair: no connection could get more without taking from one that has no more than it. Proportionally
+    fair: the sum of the logarithms of the rates is largest. Both let an mptcp connection split its data over its
+    paths in any way. One path: what a connection would get if each used only its best path. Pooling is goodput
+    divided by that. All rates are payload. Capacities are those of the links at the time, less headers and datagram
+    flows. Where links or flows change within the interval, shares are means over it.
     """
     from subflow_app.core.fairness.analysis import analysis_document, run_analysis, scenario_analysis
     from subflow_app.core.scenarios.scenario_source import open_scenario

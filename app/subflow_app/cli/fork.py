@@ -17,34 +17,34 @@ if TYPE_CHECKING:
 
 def fork(
     run: RunId,
-    at: Annotated[str, typer.Option("--at", metavar="TIME", help="When it branches off, e.g. 12.5s.")],
+    at: Annotated[str, typer.Option("--at", metavar="TIME", help="Time at which the fork begins, e.g. 12.5s.")],
     settings: Annotated[
         list[str] | None,
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="What changes then, e.g. links.wifi.loss=5% or flows.download.controller=olia. Repeatable.",
+            help="A change at that time, e.g. links.wifi.loss=5% or flows.download.controller=olia. Repeatable.",
         ),
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Name of the fork; left out: that of the run, and what differs.")
+        str | None, typer.Option(metavar="TEXT", help="Name of the fork; default: that of the run, and what differs.")
     ] = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TEXT", help="Tag the fork. Repeatable.")] = None,
     decisions: Annotated[
-        bool, typer.Option("--decisions", help="Keep why controllers and schedulers did what they did, for `explain`.")
+        bool, typer.Option("--decisions", help="Keep the reasons of controllers and schedulers, for `explain`.")
     ] = False,
     database: Database = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the fork.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Fork a stored run: go on from a time with changes.
+    """Fork a stored run: change something from a time on.
 
-    Tells what the changes did.
+    Shows the effect of the changes.
 
-    Until that time the fork is the run, bit for bit; from a nanosecond later on it has the changes, and the same luck.
-    It is kept as a run of its own, whose scenario has the changes as events.
+    Until that time the fork equals the run, bit for bit. One nanosecond later the changes apply, with the same random
+    numbers. The fork is kept as a run of its own, whose scenario has the changes as events.
 
-    What can change is what events of a scenario can change: rate, delay, loss, queue and up of a link
+    A fork can change whatever events of a scenario can change: rate, delay, loss, queue and up of a link
     (links.wifi.loss=5%, or of one direction links.wifi.reverse.loss=5%), and open, backup and controller of a flow
     (flows.download/2.open=false is its second subflow). Exit codes are those of `run`.
     """

@@ -16,23 +16,22 @@ from subflow_app.core.errors import InputError
 def import_topology(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="GraphML or GML, such as those of the Topology Zoo; or a page of runs."),
+        typer.Argument(metavar="FILE", help="GraphML or GML (e.g. of the Topology Zoo), or a page of runs."),
     ],
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Scenario to write; left out: beside FILE.")
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="Scenario to write; default: next to FILE.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the scenario if it exists.")] = False,
-    run: Annotated[int, typer.Option(min=1, metavar="N", help="Of a page with several runs: which.")] = 1,
+    run: Annotated[int, typer.Option(min=1, metavar="N", help="Which run of a page with several.")] = 1,
     as_json: Json = False,
 ) -> None:
-    """Make a scenario of a graph file or a web page.
+    """Make a scenario from a graph file or a web page.
 
-    Rates are read from LinkSpeedRaw, LinkSpeed with its unit, or the label of a link; delays are guessed from the
-    distance of coordinates at 2/3 of the speed of light. What is guessed is said, here and in the scenario. Flows are
-    not invented: add one before you run it.
-
-    Of a page that `subflow export RUN --page` wrote, or that was saved in a browser, it is the scenario with what was
-    changed there: from the start in its values, from a time on as events. `subflow run` makes the page's run of it.
+    Rates are read from LinkSpeedRaw, LinkSpeed with its unit, or the label of a link. Delays are guessed from the
+    distance between coordinates at 2/3 of the speed of light. All guesses are listed, here and in the scenario.
+    Flows are not invented: add one before you run it. From a page that `subflow export RUN --page` wrote, or that
+    was saved in a browser, it makes the scenario with the changes made there: as values if they apply from the
+    start, otherwise as events. `subflow run` then repeats the page's run.
     """
     from subflow_app.core.exporting.web_page import PAGE_SUFFIX
     from subflow_app.core.scenarios.graph_import import import_graph
@@ -80,7 +79,7 @@ def _written(file: Path, out: Path | None, text: str, *, force: bool) -> Path:
 def export_topology(
     scenario: Annotated[str, typer.Argument(metavar="SCENARIO", help="A scenario file, or the name of a shipped one.")],
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="GraphML to write; left out: ./NAME.graphml.")
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="GraphML to write; default: ./NAME.graphml.")
     ] = None,
     as_json: Json = False,
 ) -> None:

@@ -14,7 +14,7 @@ Topic = Annotated[
     typer.Argument(
         metavar="[TOPIC]",
         help="A controller, a scheduler, a view of the window, or command/NAME, section/NAME (of a scenario file), "
-        "plot/NAME. Left out: the first page.",
+        "plot/NAME. Default: the first page.",
     ),
 ]
 Build = Annotated[bool, typer.Option("--build", help="Build the guide first if it is not built; that needs Sphinx.")]

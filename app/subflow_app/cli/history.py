@@ -33,13 +33,13 @@ runs_app = typer.Typer(
     no_args_is_help=False,
     subcommand_metavar='["QUERY" | COMMAND [ARGS]...]',
     help="List the stored runs, or manage them.",
-    epilog="A QUERY is words and conditions, all of which must hold: lia tag:paper -status:failed goodput>5Mbit/s"
-    " links.wifi.loss>0 started:today. The window's search field takes the same. One that begins with a minus needs a"
-    " blank before it.",
+    epilog="A QUERY consists of words and conditions, all of which must hold: lia tag:paper -status:failed "
+    "goodput>5Mbit/s links.wifi.loss>0 started:today. The search field of the window takes the same. Put a space "
+    "before a query that begins with a minus.",
 )
 
 Search = Annotated[
-    str, typer.Option(metavar="TEXT", help="Only runs with these words in name, scenario, tags or note.")
+    str, typer.Option(metavar="TEXT", help="Only runs with these words in their name, scenario, tags or note.")
 ]
 OfTag = Annotated[str | None, typer.Option("--tag", metavar="TAG", help="Only runs with this tag.")]
 OfStatus = Annotated[
@@ -51,10 +51,10 @@ Limit = Annotated[
     typer.Option(
         min=0,
         metavar="N",
-        help=f"At most this many, the newest first; 0 for all. Left out: {_LISTED} in a table, all in JSON.",
+        help=f"At most this many, the newest first; 0 for all. Default: {_LISTED} in a table, all in JSON.",
     ),
 ]
-Deleted = Annotated[bool, typer.Option("--deleted", help="Also the deleted ones that were not purged.")]
+Deleted = Annotated[bool, typer.Option("--deleted", help="Also deleted runs that were not purged.")]
 
 
 @runs_app.callback()
@@ -88,7 +88,7 @@ def matching(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """List the stored runs that a query describes."""
+    """List the stored runs that match a query."""
     # Options may stand before the query as well.
     before = context.parent.params if context.parent is not None else {}
     _list_runs(
@@ -152,7 +152,7 @@ def tag(context: typer.Context, run: RunId, tag: Tag, database: Database = None)
 
 @runs_app.command()
 def untag(context: typer.Context, run: RunId, tag: Tag, database: Database = None) -> None:
-    """Take a tag off a run."""
+    """Remove a tag from a run."""
     text = tag_text(tag)
     with opened_store(database or context.obj) as store:
         store.remove_tag(run_number(store, run), text)
@@ -186,7 +186,7 @@ def restore(context: typer.Context, runs: RunIds, database: Database = None) -> 
 def purge(context: typer.Context, database: Database = None) -> None:
     """Remove deleted runs for good.
 
-    Their space is given back to the disk.
+    This frees their disk space.
     """
     with opened_store(database or context.obj) as store:
         count = store.purge_deleted()
@@ -196,12 +196,12 @@ def purge(context: typer.Context, database: Database = None) -> None:
 def show(
     run: RunId,
     agent_steps: Annotated[
-        bool, typer.Option("--agent-steps", help="Also what its learning agents see and do, and what they earned.")
+        bool, typer.Option("--agent-steps", help="Also what its learning agents saw, did and earned.")
     ] = False,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Show what came out of a stored run."""
+    """Show the results of a stored run."""
     from subflow_app.core.events import AGENT, DECISION
     from subflow_app.core.explanations import decisions_line, extents_document
     from subflow_app.core.learning.agent_explanations import (

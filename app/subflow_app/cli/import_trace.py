@@ -22,7 +22,9 @@ def import_trace(
     format: Annotated[str, typer.Option(metavar="FORMAT", help="csv, ss, pcap, or auto.")] = "auto",
     maps: Annotated[
         list[str] | None,
-        typer.Option("--map", metavar="COLUMN=TRACE:OWNER", help="What a column is, e.g. cwnd=cwnd_pkts:download/1."),
+        typer.Option(
+            "--map", metavar="COLUMN=TRACE:OWNER", help="Meaning of a column, e.g. cwnd=cwnd_pkts:download/1."
+        ),
     ] = None,
     units: Annotated[
         list[str] | None,
@@ -30,10 +32,13 @@ def import_trace(
     ] = None,
     time: Annotated[str, typer.Option(metavar="COLUMN", help="The column of times.")] = "",
     interval: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Between samples; of ss logs without times, of the log too.")
+        str | None,
+        typer.Option(
+            metavar="TIME", help="Time between samples; for ss logs without times, also between their entries."
+        ),
     ] = None,
     clock: Annotated[
-        str, typer.Option(metavar="WAY", help="Times that go back: refuse, sort, drop, or join (shift what follows).")
+        str, typer.Option(metavar="WAY", help="If times go back: refuse, sort, drop, or join (shift what follows).")
     ] = "refuse",
     flow: Annotated[
         str, typer.Option(metavar="NAME", help="Name of the flow that connections belong to.")
@@ -42,17 +47,17 @@ def import_trace(
         int | None, typer.Option(min=1, max=65535, metavar="BYTES", help="Payload of a full packet.")
     ] = None,
     name: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="Name of the run; left out: that of the file.")
+        str | None, typer.Option(metavar="TEXT", help="Name of the run; default: that of the file.")
     ] = None,
-    preview: Annotated[bool, typer.Option("--preview", help="Only tell what the columns would become.")] = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Only show what the columns would become.")] = False,
     as_json: Json = False,
     database: Database = None,
 ) -> None:
-    """Import what was measured as a run.
+    """Import a measurement as a run.
 
-    The run has the tag "measured", and is plotted and compared as any other.
+    The run has the tag "measured", and is plotted and compared like any other.
 
-    Meanings and units of columns are guessed from their headings; --preview tells how, --map and --unit change it.
+    Meanings and units of columns are guessed from their headings; --preview shows the guess; --map, --unit change it.
     Give measured connections the names of the scenario's flows (--flow download) to lay them over simulated ones.
     """
     from subflow_app.core.measured.measured_run import keep_run, make_run

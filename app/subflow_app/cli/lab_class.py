@@ -24,9 +24,9 @@ Key = Annotated[
 
 
 def grade(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder with the files that students handed in.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder of the files that students handed in.")],
     lab: Annotated[
-        str | None, typer.Option("--lab", metavar="FILE", help="The lab as it was handed out; left out: a shipped one.")
+        str | None, typer.Option("--lab", metavar="FILE", help="The lab as handed out; default: a shipped one.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE", help="Also write the table, for a course system.")
@@ -39,14 +39,13 @@ def grade(
 ) -> None:
     """Grade a class.
 
-    Of each student: steps, tries, score, confirmed runs, and what is odd.
-
-    The score is the share of the lab's questions that were right at the first answer. Odd is what contradicts a result,
-    what could not be confirmed, work that two files have in common, a lab done in a sixth of its time, steps passed
-    before their runs, and wrong answers followed by others at once.
-    It proves that the runs are real and do what the steps ask for, and with --key that the lab which you handed out
-    wrote the file; not who sat at the keyboard, nor that nobody was told the answers. Exit code: 0 when all are
-    confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2 when a file is no result.
+    Shows for each student: steps, tries, score, confirmed runs, and oddities. The score is the share of the lab's
+    questions answered correctly at the first try. Oddities are contradictions, anything that could not be
+    confirmed, work shared by two files, a lab done in a sixth of its time, steps passed before their runs, and
+    wrong answers followed by others at once. The check proves that the runs are real and do what the steps ask for
+    and, with --key, that the lab you handed out wrote the file. It does not prove who sat at the keyboard, or that
+    nobody passed on the answers. Exit code: 0 when all are confirmed, 1 when one is contradicted, 3 when one is not
+    confirmed, 2 when a file is not a result.
     """
     from subflow_app.core.files import write_file
     from subflow_app.core.labs.grading import COLUMNS, class_csv, grade_class, result_files, steps_csv
@@ -72,16 +71,15 @@ def grade(
 def publish(
     lab: LabName,
     key: Key = "",
-    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where the files for students go.")] = Path(
+    out: Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Folder for the students' files.")] = Path(
         "students"
     ),
 ) -> None:
     """Write a lab for students.
 
-    It is without its solution, and has its answers as salted hashes.
-
-    Its results are signed for the course, without the course key being in it. Who tries all answers still finds the
-    right ones, and the labs that ship are with their answers on every computer that has Subflow: change their numbers.
+    The copy has no solution, and its answers are salted hashes. Its results are signed for the course, but the
+    course key is not in it. A student who tries all answers still finds the right ones, and shipped labs lie with
+    their answers on every computer that has Subflow: change their numbers.
     """
     from subflow_app.core.labs.lab_file import load_lab
     from subflow_app.core.labs.publishing import publish as write
@@ -95,7 +93,7 @@ def publish(
 def key() -> None:
     """Make a course key.
 
-    A line that nobody guesses, to be kept where students cannot read it.
+    The key is a line that nobody can guess; keep it where students cannot read it.
     """
     import secrets
 

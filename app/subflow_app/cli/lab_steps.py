@@ -72,19 +72,18 @@ class _Work:
 
 def begin(
     lab: LabName,
-    is_anew: Annotated[
-        bool, typer.Option("--anew", help="Begin again; what was done before is kept in a file beside.")
-    ] = False,
+    is_anew: Annotated[bool, typer.Option("--anew", help="Begin again; earlier work is kept in a file.")] = False,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="The scenario; left out: NAME.toml here.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Scenario file to write; default: NAME.toml here.")
     ] = None,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
     """Begin a lab: write its scenario, and show its first step.
 
-    Run the scenario with `subflow run`, changed by --set or in the file: the lab looks at the runs that are made from
-    now on. `subflow labs predict` and `subflow labs answer` say what you think, `subflow labs next` goes on.
+    Run the scenario with `subflow run`, changed by --set or in the file: the lab looks at all runs made from now
+    on. Give predictions with `subflow labs predict` and answers with `subflow labs answer`; `subflow labs next`
+    goes to the next step.
     """
     from subflow_app.core.labs.lab_file import load_lab
     from subflow_app.core.labs.session import LabSession
@@ -122,9 +121,9 @@ def begin(
 
 
 def go_on(lab: LabName, database: Database = None, as_json: Json = False) -> None:
-    """Look whether the step is done; go on if it is.
+    """Check whether the step is done, and go on if it is.
 
-    Exit code: 0 when it is, 1 when something is missing, which is told.
+    Exit code: 0 when it is done, 1 when something is missing; the output says what.
     """
     with _begun(lab, database) as work:
         session = work.session
@@ -153,7 +152,7 @@ def predict(
 ) -> None:
     """Say what you expect, before the run that shows it.
 
-    From then on only new runs count in the step.
+    From then on, only new runs count in the step.
     """
     from subflow_app.core.labs.evidence import Begin
     from subflow_app.core.labs.session import read_prediction
@@ -175,7 +174,7 @@ def answer(
 ) -> None:
     """Answer a question of the step.
 
-    After two wrong answers the right one is told; give it to go on. The first one counts for the score.
+    After two wrong answers the right one is shown; enter it to go on. Only the first answer counts for the score.
     """
     with _begun(lab, database) as work:
         session = work.session

@@ -49,9 +49,9 @@ labs_app.command()(lab_class.key)
 
 @labs_app.command()
 def show(lab: LabName, as_json: Json = False) -> None:
-    """Show a lab: goals, steps, and what they ask.
+    """Show a lab: its goals, steps and questions.
 
-    Answers are not shown, but for those to questions that were answered.
+    Answers are shown only for questions that were answered.
     """
     from subflow_app.core.labs.lab_file import load_lab
 
@@ -70,13 +70,14 @@ def show(lab: LabName, as_json: Json = False) -> None:
 @labs_app.command()
 def check(
     labs: Annotated[list[str], typer.Argument(metavar="FILE...", help="Lab files, or names of shipped labs.")],
-    is_run: Annotated[bool, typer.Option("--run", help="Also carry it out by its own solution.")] = False,
+    is_run: Annotated[bool, typer.Option("--run", help="Also work through it by its own solution.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Say what is wrong with a lab file.
+    """Find mistakes in a lab file.
 
-    With --run each step is done as its `do` says, in a database of its own; a step whose check does not hold then, or
-    holds before anything was done, is told. Exit code: 0 when all is well, 2 when the file is wrong, 1 when a step is.
+    With --run, each step is done as its `do` says, in a database of its own; a step is reported if its check does not
+    hold then, or holds before anything was done. Exit code: 0 when all is well, 2 when the file is wrong, 1 when a
+    step is.
     """
     from subflow_app.core.labs.lab_file import load_lab
 
@@ -104,15 +105,17 @@ def check(
 @labs_app.command()
 def result(
     lab: LabName,
-    student: Annotated[str, typer.Option("--student", metavar="TEXT", help="Whose it is.")],
-    out: Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Left out: LAB-STUDENT.json here.")] = None,
+    student: Annotated[str, typer.Option("--student", metavar="TEXT", help="Name of the student.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="File to write; default: LAB-STUDENT.json here.")
+    ] = None,
     key: Key = "",
     database: Database = None,
 ) -> None:
     """Write what you did in a lab to a file that can be verified.
 
-    It holds your answers, predictions and times, and the scenario, seed and signature of each run. The database is the
-    one that the lab was begun with, unless --db names another.
+    The file holds your answers, predictions and times, and the scenario, seed and signature of each run. The runs are
+    taken from the database in which you began the lab, unless --db names another.
     """
     from subflow_app.core.labs.lab_file import load_lab
     from subflow_app.core.labs.progress import ProgressFolder
@@ -144,21 +147,21 @@ def verify(
         bool, typer.Option("--rerun/--no-rerun", help="Simulate each run again and compare its signature.")
     ] = True,
     lab: Annotated[
-        str | None, typer.Option("--lab", metavar="FILE", help="Lab that is not shipped, to compare with.")
+        str | None, typer.Option("--lab", metavar="FILE", help="Lab to compare with, if it is not a shipped one.")
     ] = None,
     key: Key = "",
     as_json: Json = False,
 ) -> None:
-    """Look whether results are what they say.
+    """Check whether results are genuine.
 
-    Compares the hash of the file (with --key one that only holders of the course key can make), the hash of each
+    Compares the hash of the file (with --key, one that only holders of the course key can make), the hash of each
     scenario, and the signature of each run with that of a new simulation. Then judges each step again by those runs:
-    its check, what came of its prediction, its answers. Trainings are no part of the file, and are told. This shows
+    its check, its prediction and its answers. Trainings are not part of the file; the output says so. The check shows
     that the runs are real, that they are what the steps ask for, and that the file is as it was written. It does not
-    show who did the work, and without a key anybody can sign anew.
-    Each is confirmed, contradicted, or not confirmed: nothing differs, and something could not be made again, because
-    another version made it, the lab is another or unknown, or there is no run. Exit code: 0 when all are confirmed, 1
-    when one is contradicted, 3 when one is not confirmed, 2 for what is no result.
+    show who did the work, and without a key anyone can sign a changed file.
+    Each result is confirmed, contradicted, or not confirmed: nothing differs, but something could not be repeated,
+    because another version made it, the lab differs or is unknown, or there is no run. Exit code: 0 when all are
+    confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2 for a file that is not a result.
     """
     from subflow_app.core.labs.grading import lab_of
     from subflow_app.core.labs.lab_file import load_lab

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 LibraryFile = Annotated[
-    Path | None, typer.Option("--file", metavar="FILE", help="A library; left out: the one that is shipped.")
+    Path | None, typer.Option("--file", metavar="FILE", help="A library; default: the shipped one.")
 ]
 
 library_app = typer.Typer(no_args_is_help=True, help="List, check, copy or make the results that ship.")
@@ -35,10 +35,10 @@ library_app = typer.Typer(no_args_is_help=True, help="List, check, copy or make 
 def build(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME...", help="Only these experiments, papers and labs, or arena; left out: all."),
+        typer.Argument(metavar="NAME...", help="Only these experiments, papers and labs, or arena; default: all."),
     ] = None,
     out: Annotated[
-        Path, typer.Option("--out", metavar="FILE", help="The file, which is replaced when all is made.")
+        Path, typer.Option("--out", metavar="FILE", help="The file; replaced when everything is made.")
     ] = Path("experiments.db"),
     jobs: Jobs = "all",
     cluster: Cluster = None,
@@ -48,9 +48,9 @@ def build(
 
     It has the quick run of every experiment, the reference runs of every lab, and the arena.
 
-    What was made is kept in FILE's `.building.db` until the library is whole, so that an interrupted build goes on
-    when the same command is given again. Run it at the top of the source tree. Exit code: 0 when everything is in it,
-    1 when something could not be made and is missing in it, 2 for a name that is wrong, 130 after Ctrl-C, 143 after
+    Finished parts are kept in FILE's `.building.db` until the library is complete, so the same command continues an
+    interrupted build. Run it at the top of the source tree. Exit code: 0 when everything is in it,
+    1 when something failed and is missing from it, 2 for a wrong name, 130 after Ctrl-C, 143 after
     SIGTERM.
     """
     from subflow_app.cli.progress import in_background
@@ -111,7 +111,7 @@ def info(file: LibraryFile = None, as_json: Json = False) -> None:
 
 @library_app.command("list")
 def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
-    """List what the library has.
+    """List the contents of the library.
 
     Lists the experiments, the labs and the arena, each with its runs and signature.
     """
@@ -141,18 +141,14 @@ def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
 @library_app.command()
 def check(
     file: LibraryFile = None,
-    count: Annotated[
-        int, typer.Option("--sample", metavar="N", min=1, help="How many of its runs; all if it has no more.")
-    ] = 10,
-    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of the choice.")] = 1,
+    count: Annotated[int, typer.Option("--sample", metavar="N", min=1, help="How many of its runs to simulate.")] = 10,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the random choice.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Simulate some of its runs again and compare.
 
-    They are chosen by chance; signatures are compared. The counterexamples that ship are tried again, too, and their
-    margins compared.
-
-    Exit code: 0 when all come out as they are stored, 1 when one does not.
+    Runs are chosen at random, and their signatures compared. The shipped counterexamples are also tried again, and
+    their margins compared. Exit code: 0 when all results are as stored, 1 when one differs.
     """
     from subflow_app.core.library.checking import check as checked
     from subflow_app.core.library.checking import check_counterexamples, sample
@@ -181,14 +177,14 @@ def check(
 def copy(
     names: Annotated[
         list[str],
-        typer.Argument(metavar="NAME...", help="Of experiments, papers and labs, or arena: see `library list`."),
+        typer.Argument(metavar="NAME...", help="Experiments, papers and labs, or arena: see `library list`."),
     ],
     file: LibraryFile = None,
     database: Database = None,
 ) -> None:
     """Copy results into your own database.
 
-    There they can be plotted, compared, explained and exported. To copy them twice does no more than once.
+    There you can plot, compare, explain and export them. Copying them again changes nothing.
     """
     from subflow_app.core.library.copying import copy_arena, copy_experiment, copy_lab
 

@@ -18,7 +18,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document inst
 
 Database = Annotated[
     Path | None,
-    typer.Option("--db", metavar="FILE", help="Database of runs; left out: the one in your data directory."),
+    typer.Option("--db", metavar="FILE", help="Database of runs; default: the one in your data folder."),
 ]
 
 RunId = Annotated[str, typer.Argument(metavar="RUN", help="Number of a run, or `last`.")]

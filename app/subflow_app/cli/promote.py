@@ -21,16 +21,16 @@ def promote(
         ),
     ],
     name: Annotated[
-        str | None, typer.Option(metavar="TEXT", help="What scenarios call it; left out: the training's name.")
+        str | None, typer.Option(metavar="TEXT", help="Its name in scenarios; default: the training's name.")
     ] = None,
-    note: Annotated[str, typer.Option(metavar="TEXT", help="Goes onto its card.")] = "",
+    note: Annotated[str, typer.Option(metavar="TEXT", help="Note for its card.")] = "",
     database: Database = None,
 ) -> None:
     """Copy the best policy of a training into your library.
 
-    It is the one that was best in the evaluations, or the latest where nothing was evaluated. Scenarios then use it by
-    its name: controller = { name = "drl-cc", policy = "NAME" }. Of several trainings with different seeds it is that of
-    the best one, and its card tells of all seeds: `subflow agents promote DIR1 DIR2 DIR3 --name NAME`.
+    This is the policy that was best in the evaluations, or the latest where nothing was evaluated. Scenarios then use
+    it by name: controller = { name = "drl-cc", policy = "NAME" }. From several trainings that differ only in their
+    seed, it copies the best policy, and the card lists all seeds: `subflow agents promote DIR1 DIR2 DIR3 --name NAME`.
     """
     from subflow_app.core.learning.promotion import best_of
     from subflow_app.core.learning.promotion import promote as copy_to_library

@@ -16,17 +16,16 @@ def replay(
     *,
     at: Annotated[str, typer.Option("--at", metavar="TIME", help="The time to look at, e.g. 12.5s.")],
     packets: Annotated[
-        bool, typer.Option("--packets", help="With --json, also every packet under way: link, subflow, place.")
+        bool, typer.Option("--packets", help="With --json, also every packet in flight: link, subflow, position.")
     ] = False,
     database: Database = None,
     as_json: Json = False,
 ) -> None:
     """Show the state of a run at a time.
 
-    That is: queues and packets of links, windows and RTTs of subflows, and what has arrived.
-
-    Nothing needs to have been recorded: the run is simulated again up to that time. If another version made it, and
-    this one does not repeat it bit for bit, that is said on stderr, and as `notice` in the JSON document.
+    The state is the queues and packets of links, the cwnd and RTT of subflows, and what has arrived. Nothing needs
+    to have been recorded: the run is simulated again up to that time. If another version of Subflow made it, and
+    this one does not reproduce it bit for bit, a message on stderr says so, as does `notice` in the JSON document.
     """
     from subflow_app.core.replay.instant_text import instant_document, instant_tables
     from subflow_app.core.replay.replay import Replay

@@ -16,22 +16,22 @@ from subflow_app.cli.terminal import print_json, print_line
 def report(
     runs: RunIds,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="FILE", help="File .html or .pdf; left out: report-N.html.")
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="File .html or .pdf; default: report-N.html.")
     ] = None,
     figure: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Figures, as of `export`; left out: the usual ones.")
+        str | None, typer.Option(metavar="LIST", help="Figures, as in `export`; default: the usual ones.")
     ] = None,
-    title: Annotated[str, typer.Option(metavar="TEXT", help="Left out: the names of the runs.")] = "",
-    page: Annotated[str, typer.Option(metavar="SIZE", help="Pages of a PDF: a4 or letter.")] = "a4",
+    title: Annotated[str, typer.Option(metavar="TEXT", help="Title; default: the names of the runs.")] = "",
+    page: Annotated[str, typer.Option(metavar="SIZE", help="Page size of a PDF: a4 or letter.")] = "a4",
     database: Database = None,
     as_json: Json = False,
 ) -> None:
     """Write a report on stored runs.
 
-    It has topology, parameters, figures, tables, seeds, versions, and how to repeat the runs.
+    It has the topology, parameters, figures, tables, seeds and versions, and says how to repeat the runs.
 
-    Of runs that differ in their seed alone, the table of experiments has mean and 95 % confidence interval. HTML is one
-    file that needs nothing else; PDF has numbered pages.
+    Runs that differ only in their seed share a row, with mean and 95 % confidence interval. HTML is one
+    self-contained file; PDF has numbered pages.
     """
     from subflow_app.core.files import write_file
     from subflow_app.core.paper.report import build_report, page_size, read_runs, report_kind

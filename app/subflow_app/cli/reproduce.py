@@ -37,10 +37,10 @@ def reproduce(
         ),
     ] = None,
     is_quick: Annotated[
-        bool, typer.Option("--quick", help="Shortened: fewer seeds and points, shorter runs; all in 20 minutes.")
+        bool, typer.Option("--quick", help="Fewer seeds and points, shorter runs; all in 20 minutes.")
     ] = False,
     seeds: Annotated[
-        str | None, typer.Option(metavar="N", help="So many seeds for each point, or which: 1..5 or 1,2,5.")
+        str | None, typer.Option(metavar="N", help="Number of seeds for each point, or which: 1..5 or 1,2,5.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Also write the report there: HTML, PDF and CSV.")
@@ -51,28 +51,28 @@ def reproduce(
     jobs: Jobs = "all",
     cluster: Cluster = None,
     is_retrained: Annotated[
-        bool, typer.Option("--retrain", help="Train the policies that are used anew first, and run with these.")
+        bool, typer.Option("--retrain", help="First train the policies anew, then run with these.")
     ] = False,
     retrain_steps: Annotated[
-        int | None, typer.Option(metavar="N", min=1, help="Transitions of each such training, not the recipe's.")
+        int | None, typer.Option(metavar="N", min=1, help="Transitions of each such training, instead of the recipe's.")
     ] = None,
-    list_only: Annotated[bool, typer.Option("--list", help="Only list the experiments, and what they take.")] = False,
+    list_only: Annotated[bool, typer.Option("--list", help="Only list the experiments and their cost.")] = False,
     database: Database = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the runs.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run the papers' experiments and judge their claims.
 
-    Says of each claim whether it holds here.
+    Says for each claim whether it holds here.
 
-    Every run is kept, and none that is in the database already is made again: what was stopped or killed goes on where
-    it was when the same command is given again. A full reproduction may take hours, which is said before it begins.
+    Every run is kept, and a run that is already in the database is not repeated: after a stop or a crash, the same
+    command continues where it was. A full reproduction may take hours; an estimate is printed before it starts.
 
-    With --retrain the policies are made anew from the recipes that `subflow train` has, and their evaluations are told
-    beside those of the shipped ones, which stay as they are.
+    With --retrain, the policies are trained anew from the recipes of `subflow train`, and their evaluations are shown
+    next to those of the shipped ones, which stay as they are.
 
-    Exit code: 0 when all was run, whether claims hold or not; 1 when some runs could not be made, 2 for a recipe or a
-    name that is wrong, 130 after Ctrl-C, 143 after SIGTERM.
+    Exit code: 0 when everything ran, whether claims hold or not; 1 when some runs failed, 2 for a wrong recipe or
+    name, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.core.experiments.recipe_files import chosen_recipes
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    scenario: Annotated[str, typer.Argument(metavar="FILE|NAME", help="Scenario file, or name of a shipped one.")],
+    scenario: Annotated[str, typer.Argument(metavar="FILE|NAME", help="Scenario file, or the name of a shipped one.")],
     seed: Annotated[int | None, typer.Option(min=0, metavar="N", help="Seed instead of the one in the file.")] = None,
     overrides: Annotated[
         list[str] | None,
@@ -45,40 +45,41 @@ def run(
     export: Annotated[
         Path | None, typer.Option("--export", metavar="DIR", help="Also write data (CSV) and figures (SVG, PNG) there.")
     ] = None,
-    name: Annotated[str | None, typer.Option(metavar="TEXT", help="Name of the run; left out: the scenario's.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="TEXT", help="Name of the run; default: the scenario's.")] = None,
     tags: Annotated[list[str] | None, typer.Option("--tag", metavar="TEXT", help="Tag the run. Repeatable.")] = None,
     decisions: Annotated[
-        bool, typer.Option("--decisions", help="Keep why controllers and schedulers did what they did, for `explain`.")
+        bool, typer.Option("--decisions", help="Keep the reasons of controllers and schedulers, for `explain`.")
     ] = False,
     decision_window: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Keep only the decisions of so much time at the end of the run.")
+        str | None,
+        typer.Option(metavar="TIME", help="Keep only the decisions of this much time at the end of the run."),
     ] = None,
     estimate_only: Annotated[
-        bool, typer.Option("--estimate", help="Only tell what the run would take: memory and events.")
+        bool, typer.Option("--estimate", help="Only estimate what the run would take: memory and events.")
     ] = False,
     max_memory: Annotated[
-        str | None, typer.Option(metavar="SIZE", help="Refuse runs that would take more memory; left out: 4GB.")
+        str | None, typer.Option(metavar="SIZE", help="Refuse runs that would need more memory; default: 4GB.")
     ] = None,
     max_events: Annotated[
         str | None,
-        typer.Option(metavar="N", help="Refuse runs in which more packets would cross a link; left out: 2e10."),
+        typer.Option(metavar="N", help="Refuse runs in which more packets would cross a link; default: 2e10."),
     ] = None,
 ) -> None:
     """Simulate a scenario.
 
-    The run is kept in the database, also when it is stopped with Ctrl-C or fails half-way. Exit code: 0 when it
+    The run is kept in the database, even when it is stopped with Ctrl-C or fails half-way. Exit code: 0 when it
     finished, 1 when it failed or could not be kept, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM. With --json
-    the document is printed whenever there is a result, so also for a stopped run and for one that was not kept.
+    the document is printed whenever there is a result, even if the run was stopped or could not be kept.
 
-    Options of controllers and schedulers are values, too, with their units: flows.x.controller.initial_rate=2Mbit/s.
+    --set also sets options of controllers and schedulers, with their units: flows.x.controller.initial_rate=2Mbit/s.
     `subflow controllers NAME` and `subflow schedulers NAME` list them.
 
-    With --decisions each change of a window or rate and each choice of a subflow is kept with the rule and the numbers
-    it was decided by, about 20 bytes each; `subflow explain` tells them. The run itself stays the same.
-    --decision-window implies it.
+    With --decisions, each change of a cwnd or rate and each choice of a subflow is kept with the rule and the numbers
+    behind it, about 20 bytes each; `subflow explain` shows them. The run itself stays the same.
+    --decision-window implies --decisions.
 
-    A run that would take more than the limits allow is refused before it starts. SUBFLOW_MAX_MEMORY and
-    SUBFLOW_MAX_EVENTS in the environment stand for the two options, also for the window.
+    A run that would exceed the limits is refused before it starts. The environment variables SUBFLOW_MAX_MEMORY and
+    SUBFLOW_MAX_EVENTS set the limits when the options are not given, for the window as well.
     """
     from subflow_app.core.running.runs import RunJob, decision_limits
     from subflow_app.core.scenarios.scenario_source import open_scenario

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 _LISTING = "NAME"
 _EPILOG = (
-    "A scenario can bring controllers and schedulers of its own, which are scripts: new begins one, and check tells "
-    "what is wrong with it."
+    "A scenario can have controllers and schedulers of its own, which are scripts: new starts one, and check finds "
+    "its mistakes."
 )
 
 
@@ -42,7 +42,7 @@ controllers_app = _group("controller")
 schedulers_app = _group("scheduler")
 
 Name = Annotated[str, typer.Argument(metavar="NAME")]
-NewName = Annotated[str, typer.Argument(metavar="NAME", help="By which flows will choose it.")]
+NewName = Annotated[str, typer.Argument(metavar="NAME", help="Its name in scenarios.")]
 
 
 @controllers_app.callback()
@@ -86,18 +86,18 @@ def _is_json_before(context: typer.Context) -> bool:
 
 @controllers_app.command("new")
 def new_controller(name: NewName) -> None:
-    """Begin a controller of your own: write NAME.py.
+    """Start a controller of your own: write NAME.py.
 
-    It says in comments what can stand in it. A file that is there already stays as it is.
+    Comments in the file say what it may contain. An existing file is not overwritten.
     """
     _new("controller", name)
 
 
 @schedulers_app.command("new")
 def new_scheduler(name: NewName) -> None:
-    """Begin a scheduler of your own: write NAME.py.
+    """Start a scheduler of your own: write NAME.py.
 
-    It says in comments what can stand in it. A file that is there already stays as it is.
+    Comments in the file say what it may contain. An existing file is not overwritten.
     """
     _new("scheduler", name)
 
@@ -110,19 +110,18 @@ def check(
         bool,
         typer.Option(
             "--conformance",
-            help="Also try what they stand: loss, timeouts, one packet of buffer, an outage, a hundred flows; of "
-            "controllers whether they are fair to NewReno, and what the arena says.",
+            help="Also try them under stress: loss, timeouts, a buffer of one packet, an outage, a hundred flows; "
+            "and, for controllers, fairness to NewReno and the arena.",
         ),
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Tell all that is wrong with scripts, by line and column.
+    """Find all mistakes in scripts, by line and column.
 
-    A script is a controller, or a scheduler if it defines select. It is read, never run by Python: nothing in it can
-    touch this machine.
+    A script is a controller, or a scheduler if it defines select. Python never runs it, so nothing in it can touch this
+    machine.
 
-    Exit code: 0 when nothing is wrong with any of them, 2 otherwise, and 1 when one does not stand what --conformance
-    tries.
+    Exit code: 0 when no script has a mistake, 2 when one has, and 1 when one fails a trial of --conformance.
     """
     from subflow_app.core.scenarios.script_files import open_script
     from subflow_sim.script import check_script
@@ -157,11 +156,11 @@ def check(
 @controllers_app.command()
 def convert(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A controller.")],
-    to: Annotated[Literal["cpp"], typer.Option("--to", help="What to make of it: a controller in C++ for the core.")],
+    to: Annotated[Literal["cpp"], typer.Option("--to", help="Target: cpp, a C++ controller for the core.")],
 ) -> None:
-    """Print a controller that is a script as C++.
+    """Print a script's controller as C++.
 
-    It is a header ready for sim/core/cc, which computes the same to the bit. docs/extending.md says where it
+    The output is a header for sim/core/cc that computes the same results bit for bit. docs/extending.md says where it
     belongs.
     """
     from subflow_app.core.scenarios.script_files import open_script, script_problems

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from subflow_app.core.sweeps.sweep_table import SweepTable
     from subflow_store import Store
 
-Jobs = Annotated[str, typer.Option(metavar="N|all", help="How many runs at once; 1 makes them in this process.")]
+Jobs = Annotated[str, typer.Option(metavar="N|all", help="How many runs at once; 1 runs them in this process.")]
 Cluster = Annotated[
     str | None,
     typer.Option(metavar="ADDRESS", help="Run on a Ray cluster instead, e.g. 10.0.0.1:6379 or auto."),
 ]
 Out = Annotated[
     Path | None,
-    typer.Option("--out", metavar="FILE", help="Also write the results there: .csv, or .json."),
+    typer.Option("--out", metavar="FILE", help="Also write the results there: .csv or .json."),
 ]
 Long = Annotated[bool, typer.Option("--long", help="Write CSV with a line for each point, seed and figure.")]
 
@@ -47,14 +47,14 @@ def sweep(
         typer.Option(
             "--axis",
             metavar="KEY=VALUES",
-            help="Values of a key: 0%,1%,2% or a range 1%..5%/5 or 1ms..1s/4 log; KEY=.. & KEY=.. move together.",
+            help="Values of a key: 0%,1%,2% or a range 1%..5%/5 or 1ms..1s/4 log; KEY=.. & KEY=.. vary together.",
         ),
     ] = None,
     random: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="N random points: KEY=1%..5%, KEY=1ms..1s log, KEY=a,b,c.")
     ] = None,
     sweep_seed: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="What random points follow from; left out: 1.")
+        int | None, typer.Option(min=0, metavar="N", help="Seed of the random points; default: 1.")
     ] = None,
     points: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Points from a CSV file with keys in its first line.")
@@ -64,28 +64,28 @@ def sweep(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Change a value of the scenario for all runs. Repeatable."),
     ] = None,
-    name: Annotated[str | None, typer.Option(metavar="TEXT", help="Name of the sweep; left out: the plan's.")] = None,
+    name: Annotated[str | None, typer.Option(metavar="TEXT", help="Name of the sweep; default: the plan's.")] = None,
     jobs: Jobs = "all",
     cluster: Cluster = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the newest sweep of this plan that is not finished.")
+        bool, typer.Option("--resume", help="Continue the newest unfinished sweep of this plan.")
     ] = False,
-    estimate_only: Annotated[bool, typer.Option("--estimate", help="Only tell what the sweep would take.")] = False,
+    estimate_only: Annotated[bool, typer.Option("--estimate", help="Only estimate what the sweep would take.")] = False,
     database: Database = None,
-    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep sweep and runs.")] = False,
+    no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the sweep or its runs.")] = False,
     no_traces: Annotated[bool, typer.Option("--no-traces", help="Keep the figures of runs, not their traces.")] = False,
     decisions: Annotated[
-        bool, typer.Option("--decisions", help="Keep why controllers and schedulers did what they did, too.")
+        bool, typer.Option("--decisions", help="Also keep the reasons of controllers and schedulers.")
     ] = False,
     sample_interval: Annotated[
-        str | None, typer.Option(metavar="TIME", help="Simulated time between two samples; left out: the plan's.")
+        str | None, typer.Option(metavar="TIME", help="Simulated time between two samples; default: the plan's.")
     ] = None,
     max_runs: Annotated[
-        str | None, typer.Option(metavar="N", help="Refuse sweeps of more runs; left out: 100000.")
+        str | None, typer.Option(metavar="N", help="Refuse sweeps of more runs; default: 100000.")
     ] = None,
     max_events: Annotated[
         str | None,
-        typer.Option(metavar="N", help="Refuse sweeps in which more packets would cross a link; left out: 1e13."),
+        typer.Option(metavar="N", help="Refuse sweeps in which more packets would cross a link; default: 1e13."),
     ] = None,
     out: Out = None,
     long: Long = False,
@@ -93,13 +93,11 @@ def sweep(
 ) -> None:
     """Run a scenario over parameters and seeds.
 
-    Tells means over the seeds with 95 % confidence intervals.
-
-    Every run is kept, and none that is in the database already is made again: a sweep that was stopped, killed or has
-    got more seeds makes only what is missing. Results do not depend on who makes the runs.
-
-    Exit code: 0 when all runs are there, 1 when some could not be made, 2 for bad input, 130 after Ctrl-C, 143 after
-    SIGTERM. SUBFLOW_MAX_SWEEP_RUNS and SUBFLOW_MAX_SWEEP_EVENTS in the environment stand for the two limits.
+    Shows means over the seeds with 95 % confidence intervals. Every run is kept, and a run that is already in the
+    database is not repeated: a sweep that was stopped or killed, or that gained seeds, simulates only what is
+    missing. Results do not depend on how many processes or machines share the work. Exit code: 0 when all runs are
+    there, 1 when some failed, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM. The environment variables
+    SUBFLOW_MAX_SWEEP_RUNS and SUBFLOW_MAX_SWEEP_EVENTS set the two limits when the options are not given.
 
     A plan is a TOML file: axes, points or draws, seeds and a scenario; `--cluster` needs `pip install
     "subflow-workbench[cluster]"`.

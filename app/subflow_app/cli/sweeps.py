@@ -21,7 +21,7 @@ Number = Annotated[str, typer.Argument(metavar="SWEEP", help="Number of a sweep,
 Numbers = Annotated[list[str], typer.Argument(metavar="SWEEP...", help="Numbers of sweeps, or `last`.")]
 
 sweeps_app = typer.Typer(
-    invoke_without_command=True, no_args_is_help=False, help="List the sweeps, show their results, or go on with one."
+    invoke_without_command=True, no_args_is_help=False, help="List the sweeps, show their results, or continue one."
 )
 
 
@@ -57,9 +57,9 @@ def show(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Show what came out of a sweep.
+    """Show the results of a sweep.
 
-    Tells means over the seeds with 95 % confidence intervals.
+    Shows means over the seeds with 95 % confidence intervals.
     """
     from subflow_app.core.sweeps.sweep_results import (
         long_csv,
@@ -105,9 +105,9 @@ def resume(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Make the runs of a sweep that are missing.
+    """Make the missing runs of a sweep.
 
-    They may be missing because it was stopped or killed, or because it crashed.
+    Runs are missing if the sweep was stopped or killed, or if it crashed.
     """
     from subflow_app.core.sweeps.sweep_job import SweepJob
 
@@ -121,7 +121,7 @@ def resume(
 
 @sweeps_app.command()
 def plans(as_json: Json = False) -> None:
-    """List the shipped plans; `subflow sweep NAME` carries one out."""
+    """List the shipped plans; `subflow sweep NAME` runs one."""
     from subflow_app.core.resources import shipped_sweep, sweep_names
     from subflow_app.core.sweeps.plan_file import open_plan
 
@@ -150,11 +150,11 @@ def delete(
     context: typer.Context,
     sweeps: Numbers,
     with_runs: Annotated[
-        bool, typer.Option("--runs", help="Delete their runs, too; `subflow runs restore` brings those back.")
+        bool, typer.Option("--runs", help="Also delete their runs; `subflow runs restore` brings them back.")
     ] = False,
     database: Database = None,
 ) -> None:
-    """Remove sweeps from the list. Their runs stay, unless they are to be deleted, too."""
+    """Remove sweeps from the list. Their runs stay, unless --runs is given."""
     with opened_store(database or context.obj) as store:
         ids = [sweep_number(store, sweep) for sweep in sweeps]
         runs = {row.run_id for sweep_id in ids for row in store.sweeps.runs(sweep_id) if row.run_id is not None}

@@ -47,19 +47,19 @@ class TrainCommand(TyperCommand):
 
 def train(
     agent: Annotated[
-        str | None, typer.Argument(metavar="[AGENT]", help="What learns; `subflow agents` lists them.")
+        str | None, typer.Argument(metavar="[AGENT]", help="The agent to train; `subflow agents` lists them.")
     ] = None,
     scenario: Annotated[
         str | None,
-        typer.Option(metavar="FILE|NAME", help="What it learns on; with a [training] block a distribution."),
+        typer.Option(metavar="FILE|NAME", help="Scenario to train on; with a [training] block, a distribution."),
     ] = None,
     recipe: Annotated[
         str | None,
-        typer.Option(metavar="NAME|FILE", help="Train as a recipe says; left out with the scenario: the agent's own."),
+        typer.Option(metavar="NAME|FILE", help="Recipe to follow; default without --scenario: the agent's own."),
     ] = None,
-    minutes: Annotated[float | None, typer.Option(metavar="N", help="Budget of time.")] = None,
-    steps: Annotated[int | None, typer.Option(metavar="N", help="Budget of transitions.")] = None,
-    seed: Annotated[int | None, typer.Option(metavar="N", help="Everything random follows from it.")] = None,
+    minutes: Annotated[float | None, typer.Option(metavar="N", help="Time budget.")] = None,
+    steps: Annotated[int | None, typer.Option(metavar="N", help="Budget in transitions.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Determines everything random.")] = None,
     changes: Annotated[
         list[str] | None,
         typer.Option(
@@ -76,39 +76,38 @@ def train(
         bool, typer.Option("--deterministic", help="Two trainings with the same seed and steps are equal bit for bit.")
     ] = False,
     eval_every: Annotated[
-        int | None, typer.Option(metavar="N", help="Transitions between two evaluations; 0: none.")
+        int | None, typer.Option(metavar="N", help="Transitions between two evaluations; 0: no evaluations.")
     ] = None,
     eval_seeds: Annotated[
         str | None, typer.Option(metavar="A-B", help="Seeds of the evaluations, from 1000000 on.")
     ] = None,
     baselines: Annotated[
-        str | None, typer.Option(metavar="NAME,...", help="Controllers that the evaluations compare with.")
+        str | None, typer.Option(metavar="NAME,...", help="Controllers to compare with in evaluations.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Folder for everything; left out: one in your data directory.")
+        Path | None, typer.Option(metavar="DIR", help="Folder for everything; default: one in your data directory.")
     ] = None,
     resume: Annotated[
         str | None,
         typer.Option(
-            metavar="[DIR]", help="Go on with the training of a folder; without one, with that of --out or the newest."
+            metavar="[DIR]", help="Continue the training in a folder; by default that of --out, or the newest."
         ),
     ] = None,
     name: Annotated[str | None, typer.Option(metavar="TEXT", help="Name in the list of trainings.")] = None,
     database: Database = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not list the training in the database.")] = False,
     json_lines: Annotated[
-        bool, typer.Option("--json-lines", help="Print each report as a line of JSON, also on a terminal.")
+        bool, typer.Option("--json-lines", help="Print each report as a line of JSON, even on a terminal.")
     ] = False,
 ) -> None:
     """Train an agent.
 
-    It learns in a process of its own until the budget is spent. Ctrl-C and SIGTERM stop it with a checkpoint, from
-    which --resume goes on, as after a crash. The folder has the last two checkpoints, the latest policy
-    (policy.safetensors), the one that was best in the evaluations (best.safetensors) and all reports (metrics.jsonl).
-    Evaluations are runs on seeds that are not trained on, beside classic controllers.
-
-    Where stdout is no terminal each report is printed as a line of JSON. Exit code: 0 when the budget is spent, 1 when
-    the training failed, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM.
+    The agent learns in a process of its own until the budget is spent. Ctrl-C and SIGTERM stop it with a
+    checkpoint; --resume continues from there, as it does after a crash. The folder has the last two checkpoints,
+    the latest policy (policy.safetensors), the best one in the evaluations (best.safetensors) and all reports
+    (metrics.jsonl). Evaluations are runs on seeds that are not trained on, compared with classic controllers. If
+    stdout is not a terminal, each report is printed as a line of JSON. Exit code: 0 when the budget is spent, 1
+    when the training failed, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM.
 
     A run takes the policy as a controller: `subflow run FILE --set flows.x.controller.policy=DIR/best.safetensors`, or
     by its name after `subflow agents promote`.

@@ -26,7 +26,7 @@ ANSWER_S = 5.0
 """How long to wait for a training to obey; it takes a tenth of a second, unless the simulator is in a long step."""
 
 trainings_app = typer.Typer(
-    invoke_without_command=True, no_args_is_help=False, help="List the trainings, or steer them."
+    invoke_without_command=True, no_args_is_help=False, help="List the trainings, or manage them."
 )
 
 
@@ -97,15 +97,15 @@ def show(context: typer.Context, training: Number, database: Database = None, as
 
 @trainings_app.command()
 def pause(context: typer.Context, training: Number, database: Database = None) -> None:
-    """Hold a training until `resume`."""
+    """Pause a training until `resume`."""
     _tell(database or context.obj, training, "pause", "paused")
 
 
 @trainings_app.command()
 def resume(context: typer.Context, training: Number, database: Database = None) -> None:
-    """Let a training go on that was paused.
+    """Continue a paused training.
 
-    One that has ended goes on with `subflow train --resume`.
+    To continue one that has ended, use `subflow train --resume`.
     """
     _tell(database or context.obj, training, "resume", "running")
 
@@ -126,7 +126,7 @@ def checkpoint(context: typer.Context, training: Number, database: Database = No
 def evaluate(context: typer.Context, training: Number, database: Database = None) -> None:
     """Have a training evaluate its policy now.
 
-    `subflow trainings show` has the result when it is there.
+    `subflow trainings show` shows the result once it is there.
     """
     _tell(database or context.obj, training, "evaluate", "")
 

@@ -23,7 +23,7 @@ def verify(
     Signature, figures and samples are compared with what the bundle holds.
 
     Exit code: 0 when the run is confirmed, 1 when it is contradicted, 3 when it is not confirmed (it cannot be
-    simulated here, or another version made it and it comes out otherwise), 2 for a file that is no bundle or was
+    simulated here, or another version made it and the results differ), 2 for a file that is not a bundle or was
     changed after it was made.
     """
     from subflow_app.core.exporting.verification import verify_bundle
