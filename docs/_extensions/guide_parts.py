@@ -238,6 +238,25 @@ def measures() -> str:
     return _table(("Measure", "What it is"), rows)
 
 
+def explorable(name: str) -> str:
+    """A formula whose numbers are dragged while its plot follows."""
+    from subflow_app.core.explorables import load_explorable
+
+    return load_explorable(name).place_in_page()
+
+
+def explorables() -> str:
+    """Those that ship, with what they can be told and what they give."""
+    from subflow_app.core.explorables import explorable_names, load_explorable
+
+    found = [load_explorable(name) for name in explorable_names()]
+    rows = [
+        (_code(each.name), ", ".join(_code(part.name) for part in each.inputs), _prose(each.titles["en"]))
+        for each in found
+    ]
+    return _table(("Name", "Inputs", "What it shows"), rows)
+
+
 def rulings() -> str:
     """How ambiguities of the papers are settled."""
     from subflow_app.core.experiments.rulings import rulings as all_rulings
@@ -269,6 +288,8 @@ PARTS: Mapping[str, Callable[..., str]] = {
         words,
         experiments,
         measures,
+        explorable,
+        explorables,
         rulings,
     )
 }
