@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.helpers.browsers import Browser, Chromium, Firefox, chromium_path, firefox_path
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.exporting.web_page import write_page
@@ -12,6 +14,7 @@ from subflow_app.core.running.runs import RunJob
 from subflow_sim import parse_scenario
 from subflow_store import Store, open_store
 
+_PATHS = {"chromium": chromium_path, "firefox": firefox_path}
 SCENARIO = """\
 format = 1
 name = "Two paths </script><b>& more"
@@ -63,3 +66,14 @@ def run_id(store: Store) -> int:
 @pytest.fixture(scope="session")
 def page(store: Store, run_id: int, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_page(store, [run_id], tmp_path_factory.mktemp("pages") / "run.html")
+
+
+@pytest.fixture(scope="session", params=["chromium", "firefox"])
+def browser(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
+    if _PATHS[request.param]() is None:
+        pytest.skip(f"{request.param} is not installed here: Debian and Ubuntu get it from dev.py")
+    folder = tmp_path_factory.mktemp(request.param)
+    made: Browser = Chromium(folder) if request.param == "chromium" else Firefox(folder)
+    made.folder = folder  # type: ignore[attr-defined]
+    yield made
+    made.close()

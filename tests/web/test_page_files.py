@@ -3,46 +3,39 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
-import json
 import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.helpers.pages import data_of, packed_text, with_data
 from tests.web.conftest import SCENARIO, stored_run
 
+from subflow_app.core.breaking.claim_page import write_claim_page
+from subflow_app.core.breaking.counterexample import named_counterexample
 from subflow_app.core.errors import InputError
-from subflow_app.core.exporting import web_page
+from subflow_app.core.exporting import page_import, sweep_page, web_page
 from subflow_app.core.exporting.page_import import read_page
-from subflow_app.core.exporting.web_page import script_text, write_page
+from subflow_app.core.exporting.sweep_page import write_sweep_page
+from subflow_app.core.exporting.web_page import write_page
+from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan
+from subflow_app.core.sweeps.sweep_job import SweepJob
+from subflow_app.core.sweeps.sweep_results import stored_table
 from subflow_sim import Simulation, parse_scenario
 from subflow_store import Store
 
 MOST_BYTES = 500_000
 
 
-def data_of(text: str) -> Any:
-    (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)
-    return json.loads(found)
-
-
-def unpacked(text: str, name: str) -> str:
-    """A script of the page, as its browser unpacks it."""
-    ((size, packed),) = re.findall(f'id="{name}" data-size="([0-9]+)">(.*?)</script>', text)
-    return gzip.decompress(base64.b85decode(packed.replace(",", "<"))[: int(size)]).decode()
-
-
 def changed(page: Path, folder: Path, change: Callable[[Any], object]) -> Path:
-    """The page with other data."""
+    """The page with another document."""
     text = page.read_text(encoding="utf-8")
     data = data_of(text)
-    before = script_text(data)
     change(data)
     path = folder / "changed.html"
-    path.write_text(text.replace(before, script_text(data)), encoding="utf-8")
+    path.write_text(with_data(text, data), encoding="utf-8")
     return path
 
 
@@ -60,7 +53,7 @@ def test_it_is_small_and_asks_no_network(page: Path) -> None:
     assert "connect-src" not in policy
     assert "unsafe-inline" not in policy
     (boot,) = re.findall(r"<script>(.*?)</script>", text, re.DOTALL)
-    script, worker = unpacked(text, "script"), unpacked(text, "worker")
+    script, worker = packed_text(text, "script"), packed_text(text, "worker")
     (style,) = re.findall(r"<style>(.*?)</style>", text, re.DOTALL)
     for part in (boot, script, style):
         assert "sha256-" + base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() in policy
@@ -158,3 +151,55 @@ def test_without_the_core_no_page_is_offered(
     assert not web_page.is_offered()
     with pytest.raises(InputError, match="has no core for web pages"):
         write_page(store, [run_id], tmp_path / "none.html")
+
+
+def test_a_damaged_part_of_a_page_is_told(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text, other = page.read_text(encoding="utf-8"), tmp_path / "other.html"
+    packed = text.index('id="told"') + 200
+    other.write_text(f"{text[:packed]}0000000000{text[packed + 10 :]}", encoding="utf-8")
+    with pytest.raises(InputError, match="a damaged page: its runs cannot be unpacked"):
+        read_page(other)
+    monkeypatch.setattr(page_import, "_MOST_TOLD_BYTES", 1000)
+    with pytest.raises(InputError, match=r"its runs end too early, or take more than 0\.001 MB"):
+        read_page(page)
+
+
+def test_a_sweep_has_a_page_with_a_run_of_each_point(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    axes = ("links.wifi.loss=0%,1%", "flows.download.controller=lia,olia")
+    scenario = tmp_path / "two.toml"
+    scenario.write_text(SCENARIO.replace('"8s"', '"7s"'), encoding="utf-8")
+    plan = open_plan(str(scenario), SweepOptions(axes=axes, seeds="1,2"))
+    job = SweepJob(plan, store, jobs=1)
+    job.run().check()
+    (row,) = [each for each in store.sweeps.rows() if each.finished]
+    data = data_of(write_sweep_page(store, row.id, tmp_path / "sweep.html").read_text(encoding="utf-8"))
+    points, goodput = data["sweep"]["points"], data["sweep"]["figures"][0]
+    assert [point["label"] for point in points[:2]] == [
+        "links.wifi.loss = 0%, flows.download.controller = lia",
+        "links.wifi.loss = 0%, flows.download.controller = olia",
+    ]
+    assert [data["runs"][point["run"]]["flows"][0]["controller"] for point in points] == ["lia", "olia"] * 2
+    assert {run["seed"] for run in data["runs"]} == {"1"}
+    assert data["sweep"]["x"] == {"title": "links.wifi.loss (%)", "names": None, "is_log": False}
+    assert [line["label"] for line in goodput["lines"]] == ["lia", "olia"]
+    table = stored_table(store, row.id)
+    for line in goodput["lines"]:
+        for mark in line["points"]:
+            cell = table.rows[mark["point"]].cells["goodput_bps"]
+            assert (mark["y"] * 1e6, mark["half"] * 1e6) == pytest.approx((cell.mean, cell.ci95))
+    monkeypatch.setattr(sweep_page, "MOST_POINTS", 3)
+    with pytest.raises(InputError, match="has runs at 4 points: a page holds at most 3"):
+        write_sweep_page(store, row.id, tmp_path / "sweep.html")
+
+
+def test_a_counterexample_has_a_page_with_both_runs_and_where_they_part(tmp_path: Path) -> None:
+    each = named_counterexample("improve-olia")
+    data = data_of(write_claim_page(each, tmp_path / "claim.html").read_text(encoding="utf-8"))
+    assert [run["name"] for run in data["runs"]] == ["olia", "newreno on the best path"]
+    (chapter,) = data["chapters"]
+    assert chapter["title"] == each.says
+    assert each.told in chapter["texts"]
+    assert chapter["at"]["key"] == "subflow/1"
+    assert data["runs"][0]["signature"] == signature_of(data["runs"][0]["toml"], each.network().scenario.seed)

@@ -5,30 +5,16 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.helpers.browsers import Browser, Chromium, Firefox, chromium_path, firefox_path, wait_until
+from tests.helpers.browsers import Browser, wait_until
+from tests.helpers.pages import READY, data_of, move_to, set_input, state, submit, with_data
 
 from subflow_app.core.exporting.page_import import read_page
 from subflow_sim import Simulation, parse_scenario
 
 pytestmark = pytest.mark.full("two browsers start and simulate")
-
-READY = "document.body.dataset.ready === 'yes'"
-PATHS = {"chromium": chromium_path, "firefox": firefox_path}
-
-
-@pytest.fixture(scope="module", params=["chromium", "firefox"])
-def browser(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    if PATHS[request.param]() is None:
-        pytest.skip(f"{request.param} is not installed here: Debian and Ubuntu get it from dev.py")
-    folder = tmp_path_factory.mktemp(request.param)
-    made: Browser = Chromium(folder) if request.param == "chromium" else Firefox(folder)
-    made.folder = folder  # type: ignore[attr-defined]
-    yield made
-    made.close()
 
 
 @pytest.fixture
@@ -36,26 +22,6 @@ def opened(browser: Browser, page: Path) -> Browser:
     browser.open(page.as_uri())
     wait_until(browser, READY)
     return browser
-
-
-def state(browser: Browser) -> str:
-    return str(browser.run("document.getElementById('state').textContent"))
-
-
-def set_input(browser: Browser, label: str, value: str) -> None:
-    place = f"document.querySelector('[aria-label=\"{label}\"]')"
-    browser.run(f"(({place}).value = '{value}', ({place}).dispatchEvent(new Event('change', {{bubbles: true}})), 0)")
-
-
-def move_to(browser: Browser, time_s: float) -> None:
-    bar = "document.getElementById('time')"
-    browser.run(f"({bar}.value = '{time_s}', {bar}.dispatchEvent(new Event('input')), 0)")
-
-
-def submit(browser: Browser) -> None:
-    browser.run("(document.querySelector('#whatif_place form').requestSubmit(), 0)")
-    time.sleep(0.1)
-    wait_until(browser, READY)
 
 
 def saved_file(browser: Browser, folder: Path, suffix: str) -> Path:
@@ -140,7 +106,9 @@ def test_its_language_and_look_change(opened: Browser) -> None:
 def test_a_damaged_page_tells_so(browser: Browser, page: Path, tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     other = tmp_path / "damaged.html"
-    other.write_text(text.replace('"duration":8000000000', '"duration":"long"'), encoding="utf-8")
+    data = data_of(text)
+    data["runs"][0]["scenario"]["scenario"]["duration"] = "long"
+    other.write_text(with_data(text, data), encoding="utf-8")
     browser.open(other.as_uri())
     wait_until(browser, READY)
     assert "duration: a whole number" in state(browser)

@@ -81,6 +81,12 @@ def break_claim(
             "the moment at which the two diverge.",
         ),
     ] = None,
+    page: Annotated[
+        str | None,
+        typer.Option(
+            "--page", metavar="NAME", help="Only write a counterexample as a web page with both runs (--out: where)."
+        ),
+    ] = None,
     database: Database = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the search, or the two runs.")] = False,
     as_json: Json = False,
@@ -105,6 +111,9 @@ def break_claim(
         return
     if shipped:
         _print_shipped(claim, as_json=as_json)
+        return
+    if page is not None:
+        _write_claim_page(page, out, as_json=as_json)
         return
     if explain is not None:
         with ExitStack() as stack:
@@ -238,6 +247,20 @@ def _print_shipped(claim: str | None, *, as_json: bool) -> None:
         return
     print_rows(found, FOUND_COLUMNS)
     print_line(METHOD)
+
+
+def _write_claim_page(name: str, out: Path | None, *, as_json: bool) -> None:
+    from subflow_app.core.breaking.claim_page import write_claim_page
+    from subflow_app.core.breaking.counterexample import named_counterexample
+    from subflow_app.core.exporting.web_page import PAGE_SUFFIX
+    from subflow_app.core.files import made_folder
+
+    each = named_counterexample(name)
+    path = write_claim_page(each, (Path() if out is None else made_folder(out)) / f"{each.name}{PAGE_SUFFIX}")
+    if as_json:
+        print_json({"counterexample": each.name, "files": [str(path)]})
+    else:
+        print_line(f"wrote {path}")
 
 
 def _explain(name: str, store: Store, *, as_json: bool) -> None:

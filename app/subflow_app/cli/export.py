@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 CAPTURE, BUNDLE = "pcapng", "bundle"
+SWEEP = "sweep-"
 
 
 class ExportCommand(TyperCommand):
@@ -121,7 +122,8 @@ def export(
     versions, policies, traces, figures), which `subflow verify` simulates again on another machine and compares.
 
     --page writes run-N.html: one file for any browser, without a network, in which the run is simulated again and you
-    can change its links and algorithms. `subflow import` turns such a change into a scenario.
+    can change its links and algorithms. `subflow import` turns such a change into a scenario. `sweep-N` or
+    `sweep-last` in place of a run makes a page of a sweep: its curves, and the run at each point.
 
     {figures}
     Runs whose controllers send by monitor intervals also have intervals.csv; runs that kept their decisions,
@@ -162,19 +164,36 @@ def export(
 def _export_page(
     runs: RunIds, out: Path | None, formats: str, figure: str | None, database: Database, as_json: bool
 ) -> None:
-    from subflow_app.core.exporting.web_page import PAGE_SUFFIX, write_page
-    from subflow_app.core.files import made_folder
+    from subflow_app.cli.sweeps import sweep_number
+    from subflow_app.core.exporting.sweep_page import write_sweep_page
+    from subflow_app.core.exporting.web_page import write_page
 
     if formats != "csv" or figure is not None:
         raise InputError("--page: is written by itself; leave out --format and --figure")
+    sweeps = [run.removeprefix(SWEEP) for run in runs if run.startswith(SWEEP)]
+    if sweeps and len(runs) > 1:
+        raise InputError("--page: a sweep has a page by itself")
     with opened_store(database, read_only=True) as store:
-        numbers = list(dict.fromkeys(run_number(store, run) for run in runs))
-        name = f"run{'' if len(numbers) == 1 else 's'}-{'-'.join(map(str, numbers))}{PAGE_SUFFIX}"
-        path = write_page(store, numbers, Path(name) if out is None else made_folder(out) / name)
+        if sweeps:
+            number = sweep_number(store, sweeps[0])
+            path = write_sweep_page(store, number, _page_path(out, f"{SWEEP}{number}"))
+            made: dict[str, object] = {"sweep": number}
+        else:
+            numbers = list(dict.fromkeys(run_number(store, run) for run in runs))
+            name = f"run{'' if len(numbers) == 1 else 's'}-{'-'.join(map(str, numbers))}"
+            path = write_page(store, numbers, _page_path(out, name))
+            made = {"run_ids": numbers}
     if as_json:
-        print_json({"run_ids": numbers, "files": [str(path)]})
+        print_json({**made, "files": [str(path)]})
     else:
         print_line(f"wrote {path}")
+
+
+def _page_path(out: Path | None, name: str) -> Path:
+    from subflow_app.core.exporting.web_page import PAGE_SUFFIX
+    from subflow_app.core.files import made_folder
+
+    return Path(f"{name}{PAGE_SUFFIX}") if out is None else made_folder(out) / f"{name}{PAGE_SUFFIX}"
 
 
 def export_formats(text: str) -> tuple[str, ...]:

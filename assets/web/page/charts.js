@@ -64,16 +64,8 @@ class Chart {
   }
 
   draw() {
-    const ratio = window.devicePixelRatio || 1, canvas = this.canvas;
-    const width = canvas.clientWidth, height = canvas.clientHeight;
-    if (!width || !height) return;
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      canvas.width = Math.round(width * ratio);
-      canvas.height = Math.round(height * ratio);
-    }
-    const pen = canvas.getContext("2d");
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
+    const pen = pen_on(this.canvas);
+    if (!pen) return;
     const curves = this.spec.curves();
     this.most = this.largest(curves);
     this.draw_axes(pen);

@@ -7,6 +7,21 @@ function line(pen, x1, y1, x2, y2) {
   pen.stroke();
 }
 
+// Of several runs or lines on a canvas.
+const DASHES = [[], [6, 3], [2, 2], [8, 2.5, 2, 2.5]];
+
+// An empty canvas in the pixels of the screen, to draw on in those of the page; null while it is not seen.
+function pen_on(canvas) {
+  const ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
+  if (!width || !height) return null;
+  const size = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
+  const pen = canvas.getContext("2d");
+  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+  pen.clearRect(0, 0, width, height);
+  return pen;
+}
+
 let colours = new Map(); // of the style, as they were read: emptied when it changes
 
 function is_dark() {

@@ -3,7 +3,6 @@
 const DEFAULT_CHARTS = ["throughput_bps", "cwnd_pkts", "srtt_s", "queue_pkts"];
 const NEXT_STEPS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 };
 const SPEEDS = [0.01, 0.1, 1, 5, 20];
-const DASHES = [[], [6, 3], [2, 2], [8, 2.5, 2, 2.5]];
 
 // As the browser has read it, but for this script, before anything was added: what is saved is this with other data.
 document.currentScript.remove();
@@ -13,20 +12,21 @@ class Page {
   constructor(data) {
     this.data = data;
     this.runs = data.runs.map((info) => new Run(info));
-    this.active = 0;
+    this.listed = []; // those that are simulated and drawn
+    this.active = 0; // the number of that whose network is shown, and which can be changed
     this.time = 0;
     this.whatif = null;
     this.chosen = new Set();
     this.charts = [];
     document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    language = data.language ?? (navigator.language.startsWith("de") ? "de" : "en");
+    language = data.language ?? language;
   }
 
   // --- what the parts ask for ------------------------------------------------------------------------------------------
 
   run() { return this.runs[this.active]; }
   info() { return this.run().info; }
-  duration() { return Math.max(...this.runs.map((run) => run.info.duration_s)); }
+  duration() { return Math.max(...(this.listed.length ? this.listed : this.runs).map((run) => run.info.duration_s)); }
   cursor() { return this.time; }
   shown_run() { return this.whatif?.run ?? this.run(); }
   event_times() {
@@ -64,14 +64,14 @@ class Page {
       for (const curve of run.curves(quantity))
         curves.push({
           ...curve,
-          label: `${curve.label}${is_ghost ? ` (${say("original")})` : ""}${this.runs.length > 1 ? ` [${rank + 1}]` : ""}`,
+          label: `${curve.label}${is_ghost ? ` (${say("original")})` : ""}${this.listed.length > 1 ? ` [${rank + 1}]` : ""}`,
           dash: DASHES[rank % DASHES.length],
           key: run === shown ? curve.key : null,
           is_ghost,
           is_picked: this.chosen.has(curve.key),
         });
     };
-    this.runs.forEach((run, rank) => {
+    this.listed.forEach((run, rank) => {
       if (!run.is_shown) return;
       const is_changed = run === this.run() && this.whatif !== null;
       add(run, rank, is_changed);
@@ -97,7 +97,7 @@ class Page {
   }
 
   async ask_samples() {
-    for (const run of [...this.runs, ...(this.whatif ? [this.whatif.run] : [])]) await run.ask(this.simulator, this.quantities());
+    for (const run of [...this.listed, ...(this.whatif ? [this.whatif.run] : [])]) await run.ask(this.simulator, this.quantities());
     this.draw();
   }
 
@@ -122,24 +122,47 @@ class Page {
     }
     document.getElementById("recorded").hidden = true;
     document.getElementById("app").hidden = false;
-    for (const run of this.runs) {
-      try {
-        await run.open(this.simulator);
-        await this.simulate(run);
-      } catch (error) {
-        run.error = error.message;
-      }
-      this.tell_state();
-    }
+    const saved = this.data.change, number = saved?.run ?? 0;
+    this.guide = this.data.sweep ? new Sweep(this.at("guide"), this.data, this) : this.data.chapters ? new Chapters(this.at("guide"), this.data, this) : null;
+    const first = this.guide?.first(saved ? number : null) ?? { runs: this.runs.map((_, i) => i), at: null };
+    await this.list(first.runs, saved ? number : first.runs[0]);
     this.took = performance.now() - begun;
-    this.fill();
-    if (this.data.change && this.runs[this.data.change.run ?? 0]) {
-      this.active = this.data.change.run ?? 0;
-      this.fill();
-      await this.on_change(this.data.change);
-      this.whatif_form.show(this.data.change);
+    if (saved && this.runs[number]) {
+      await this.on_change(saved);
+      this.whatif_form.show(saved);
     }
-    this.look();
+    if (first.at) await this.on_pick(first.at.time_s, first.at.key);
+  }
+
+  // Only these of the page's runs are simulated and drawn, over each other. While some are, the last wish counts.
+  list(numbers, active = numbers[0]) {
+    this.wish = { numbers, active };
+    this.listing ??= this.grant_wishes().finally(() => (this.listing = null));
+    return this.listing;
+  }
+
+  async grant_wishes() {
+    document.body.dataset.ready = "";
+    while (this.wish) {
+      const { numbers, active } = this.wish, listed = numbers.map((number) => this.runs[number]);
+      this.wish = null;
+      await this.forget_change();
+      for (const run of this.listed) if (!listed.includes(run)) await run.close(this.simulator);
+      Object.assign(this, { listed, active, chosen: new Set() });
+      this.prepare();
+      for (const run of listed) {
+        if (!run.is_open && !run.error)
+          try {
+            await run.open(this.simulator);
+            await this.simulate(run);
+          } catch (error) {
+            run.error = error.message;
+          }
+        this.tell_state();
+      }
+      this.fill();
+      this.move_to(Math.min(this.time, this.duration()));
+    }
     document.body.dataset.ready = "yes";
   }
 
@@ -177,10 +200,14 @@ class Page {
     document.body.dataset.ready = "yes";
   }
 
-  async on_reset() {
+  async forget_change() {
     const before = this.whatif;
     this.whatif = null;
     await before?.run.close(this.simulator);
+  }
+
+  async on_reset() {
+    await this.forget_change();
     this.whatif_form.show(null);
     this.fill_results();
     this.tell_state();
@@ -293,7 +320,10 @@ class Page {
       this.ask_samples();
     });
     this.at("filter").addEventListener("input", () => this.fill_picker());
-    addEventListener("resize", () => this.draw());
+    addEventListener("resize", () => {
+      this.draw();
+      this.guide?.draw();
+    });
     addEventListener("keydown", (event) => {
       if (event.target.closest("input, select, button, textarea, canvas, summary") === null) this.on_key(event);
     });
@@ -303,7 +333,8 @@ class Page {
     change();
     colours = new Map();
     this.prepare();
-    if (this.runs.some((run) => run.results)) this.fill();
+    if (this.listed.some((run) => run.results)) this.fill();
+    this.guide?.draw();
     this.topology.draw();
   }
 
@@ -347,13 +378,14 @@ class Page {
 
   fill_runs() {
     const place = this.at("runs");
-    this.at("runs_part").hidden = this.runs.length < 2;
+    this.at("runs_part").hidden = this.listed.length < 2;
     place.replaceChildren(
-      ...this.runs.map((run, i) => {
-        const choose = radio("run", String(i), `[${i + 1}] ${run.info.name}`, i === this.active);
+      ...this.listed.map((run, i) => {
+        const number = this.runs.indexOf(run);
+        const choose = radio("run", String(i), `[${i + 1}] ${run.info.name}`, number === this.active);
         choose.firstChild.addEventListener("change", async () => {
-          await this.on_reset();
-          this.active = i;
+          await this.forget_change();
+          this.active = number;
           this.fill();
           this.look();
         });
@@ -393,18 +425,18 @@ class Page {
       list.append(...(found.length ? found.slice(0, 8) : [say("no_difference")]).map((text) => element("li", {}, text)));
       if (found.length > 8) list.append(element("li", {}, say("more_events", found.length - 8)));
     }
-    if (!results) return;
+    if (!results) {
+      this.at("tables").replaceChildren();
+      this.at("events").replaceChildren();
+      return;
+    }
     this.at("tables").replaceChildren(...result_tables(shown));
     show_events(this.at("events"), shown, (time) => this.move_to(time));
   }
 
   draw_marks() {
-    const canvas = this.at("marks"), ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
-    if (!width) return;
-    canvas.width = width * ratio;
-    canvas.height = height * ratio;
-    const pen = canvas.getContext("2d");
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const canvas = this.at("marks"), pen = pen_on(canvas), width = canvas.clientWidth, height = canvas.clientHeight;
+    if (!pen) return;
     for (const [time, kind, owner] of this.shown_run().marks ?? []) {
       const is_link = LINK_MARKS.includes(kind), is_flow = FLOW_MARKS.includes(kind);
       if (kind === 2 || kind === 11) continue;
@@ -431,7 +463,7 @@ class Page {
   save() {
     const change = this.whatif ? { ...this.whatif.change, run: this.active, signature: this.whatif.run.signature } : null;
     // "<" as an escape: no text of a scenario can end the element that it stands in.
-    const data = JSON.stringify({ ...this.data, change, language }).replaceAll("<", "\\u003c");
+    const data = JSON.stringify({ ...this.data.own, change, language }).replaceAll("<", "\\u003c");
     const begin = pristine.indexOf(">", pristine.indexOf('id="data"')) + 1, end = pristine.indexOf("<\/script>", begin);
     download(new Blob([pristine.slice(0, begin), data, pristine.slice(end)], { type: "text/html" }), `${file_name(this.info().name)}.html`);
   }
@@ -443,11 +475,12 @@ class Page {
   }
 }
 
-function begin() {
+async function begin() {
   let data;
   try {
-    data = JSON.parse(document.getElementById("data").textContent);
-    if (data.format !== 1) throw new Error(`format ${data.format}`);
+    const own = JSON.parse(document.getElementById("data").textContent); // what is saved anew
+    if (own.format !== 1) throw new Error(`format ${own.format}`);
+    data = { ...own, own, ...JSON.parse(await unpacked_text("told")) };
   } catch (error) {
     document.getElementById("recorded").prepend(element("p", { class: "problem", role: "alert" }, say("damaged", error.message)));
     document.body.dataset.ready = "failed";

@@ -4,9 +4,14 @@ class Run {
   // `info`: as core/exporting/web_page.py tells it: scenario, seed, duration_s, interval_ns, names and colours.
   constructor(info) {
     this.info = info;
+    this.forget();
+  }
+
+  forget() {
     this.is_shown = true;
     this.samples = new Map(); // by the number of the column
     this.columns = [];
+    this.id = this.error = this.signature = this.results = this.marks = undefined;
   }
 
   get is_open() { return this.id !== undefined; }
@@ -42,11 +47,11 @@ class Run {
     if (this.is_open && columns.length) this.take_samples(columns, await simulator.call("samples", { run: this.id, columns }));
   }
 
+  // What it takes is given back; it can be opened again.
   async close(simulator) {
-    if (!this.is_open) return;
-    const run = this.id;
-    this.id = undefined;
-    await simulator.call("close", { run });
+    const run = this.id, was_open = this.is_open;
+    this.forget();
+    if (was_open) await simulator.call("close", { run });
   }
 
   numbers_of(quantities) {

@@ -17,14 +17,8 @@ class Topology {
   }
 
   draw() {
-    const ratio = window.devicePixelRatio || 1, canvas = this.canvas;
-    const width = canvas.clientWidth, height = canvas.clientHeight;
-    if (!width || !height) return;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    const pen = canvas.getContext("2d");
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
+    const pen = pen_on(this.canvas), width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+    if (!pen) return;
     pen.font = "13px system-ui, sans-serif";
     const info = this.host.info(), at = this.positions(info, width, height);
     const lanes = this.lanes(info, at);

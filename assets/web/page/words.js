@@ -39,6 +39,9 @@ const WORDS = {
     all_marks: "All of them", times: "times",
     keyboard: "Keys: ← → move the cursor, Space plays, w asks why, r resets.",
     unlimited: "unlimited",
+    sweep: "Sweep", figure: "Figure", point: "Point", over: "Over", nothing: "nothing",
+    sweep_help: "A click, or the arrow keys, choose a point; a click with Shift, the one that its run is drawn over.",
+    before_chapter: "The one before", next_chapter: "The next one",
   },
   de: {
     recomputing: "Wird simuliert …",
@@ -79,6 +82,9 @@ const WORDS = {
     all_marks: "Alle", times: "-mal",
     keyboard: "Tasten: ← → bewegen den Zeitpunkt, Leertaste spielt ab, w fragt warum, r setzt zurück.",
     unlimited: "unbegrenzt",
+    sweep: "Messreihe", figure: "Größe", point: "Punkt", over: "Über", nothing: "nichts",
+    sweep_help: "Ein Klick oder die Pfeiltasten wählen einen Punkt, ein Klick mit Umschalttaste den, über den sein Lauf gezeichnet wird.",
+    before_chapter: "Vorheriges", next_chapter: "Nächstes",
   },
 };
 
@@ -124,7 +130,7 @@ const MARKS = [
 ];
 const LINK_MARKS = [6, 7, 8], FLOW_MARKS = [5, 10, 12];
 
-let language = "en";
+let language = navigator.language.startsWith("de") ? "de" : "en";
 
 function say(key, ...values) {
   const pattern = WORDS[language][key] ?? WORDS.en[key] ?? key;

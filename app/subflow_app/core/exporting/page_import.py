@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +18,9 @@ from subflow_sim.errors import ScenarioError
 from subflow_sim.gate import json_tree, read_file
 
 MOST_PAGE_BYTES = 64_000_000
+_MOST_TOLD_BYTES = 256_000_000
 _DATA = re.compile(r'<script type="application/json" id="data">(.*?)</script>', re.DOTALL)
+_TOLD = re.compile(r'<script type="application/octet-stream" id="told" data-size="(\d{1,9})">(.*?)</script>', re.DOTALL)
 _FLOW_KEYS = ("controller", "scheduler")
 
 
@@ -53,14 +57,14 @@ def read_page(path: Path, number: int = 1) -> PageScenario:
         raise InputError(f"{path}: not a page that `subflow export RUN --page` has made: no text in UTF-8") from None
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}") from error
-    found = _DATA.search(page)
-    if found is None:
+    found, packed = _DATA.search(page), _TOLD.search(page)
+    if found is None or packed is None:
         raise InputError(f"{path}: not a page that `subflow export RUN --page` has made")
     try:
         data = json_tree(found[1])
         if data["format"] != FORMAT:
             raise InputError(f"{path}: format = {data['format']!r}: this version reads {FORMAT}")
-        runs, change = data["runs"], data["change"]
+        runs, change = json_tree(_unpacked(packed[2], int(packed[1])))["runs"], data["change"]
         if not 1 <= number <= len(runs):
             raise InputError(f"{path}: run {number}: it has {len(runs)}")
         run = runs[number - 1]
@@ -75,6 +79,18 @@ def read_page(path: Path, number: int = 1) -> PageScenario:
         raise InputError(f"{path}: its scenario is not usable: {error}") from error
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: a damaged page: {error}") from error
+
+
+def _unpacked(text: str, size: int) -> bytes:
+    """What a page has packed."""
+    try:
+        reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # with the heading of gzip
+        content = reader.decompress(base64.b85decode(text.replace(",", "<"))[:size], _MOST_TOLD_BYTES)
+    except zlib.error as error:
+        raise ValueError(f"its runs cannot be unpacked: {error}") from None
+    if not reader.eof:
+        raise ValueError(f"its runs end too early, or take more than {_MOST_TOLD_BYTES / 1e6:g} MB")
+    return content
 
 
 def _with_change(run: Mapping[str, Any], change: Mapping[str, Any]) -> str:

@@ -28,7 +28,7 @@ from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.resources import assets_folder
 from subflow_app.core.scenarios.toml_edit import get_value, read_toml
 from subflow_app.core.scenarios.topology import picture_of
-from subflow_app.core.traces import LINK, SUBFLOW, StoredTraces, select_keys
+from subflow_app.core.traces import LINK, SUBFLOW, StoredTraces, Traces, select_keys
 from subflow_sim.portable import PortableChoice, PortableScenario, portable, portable_choices
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ FORMAT = 1
 PAGE_SUFFIX = ".html"
 SCRIPTS = (
     *("words.js", "elements.js", "charts.js", "simulator.js", "runs.js"),
-    *("topology.js", "whatif.js", "why.js", "tables.js", "main.js"),
+    *("topology.js", "whatif.js", "why.js", "tables.js", "sweep.js", "chapters.js", "main.js"),
 )
 
 
@@ -98,20 +98,36 @@ def write_page(store: Store, run_ids: Sequence[int], path: Path) -> Path:
     """
     check_offered()
     policies: list[bytes] = []
-    runs = [_run(store, run_id, policies) for run_id in run_ids]
-    profiles = dict.fromkeys(run["profile"] for run in runs)
-    data = {
-        "format": FORMAT,
-        "version": subflow_app.__version__,
-        "policies": policy_texts(policies),
-        "runs": runs,
-        "choices": {profile: _choices(profile) for profile in profiles},
-        "change": None,
-    }
+    runs = [stored_run_document(store, run_id, policies) for run_id in run_ids]
     title = " · ".join(dict.fromkeys(run["name"] for run in runs))
-    traces = StoredTraces(store, run_ids[0])
-    recorded = "".join(_picture(traces, *each) for each in _PICTURES)
-    return write_file(path, page_of(data, title, recorded))
+    return write_runs(path, title, runs, policies, recorded_curves(StoredTraces(store, run_ids[0])))
+
+
+def write_runs(
+    path: Path, title: str, runs: Sequence[Mapping[str, Any]], policies: Iterable[bytes], recorded: str, **told: Any
+) -> Path:
+    """Write a page of runs.
+
+    Args:
+        path: of the page.
+        title: of the page, as plain text.
+        runs: documents of them.
+        policies: that they need.
+        recorded: what stands there where the scripts do not run, as HTML.
+        told: what the page knows beside its runs, by its name there.
+
+    Raises:
+        ExportError: if the file cannot be written.
+    """
+    profiles = dict.fromkeys(run["profile"] for run in runs)
+    document = {
+        "policies": policy_texts(policies),
+        "runs": list(runs),
+        "choices": {profile: _choices(profile) for profile in profiles},
+        **told,
+    }
+    data = {"format": FORMAT, "version": subflow_app.__version__, "change": None}
+    return write_file(path, page_of(data, title, recorded, packed={"told": compact_json(document)}))
 
 
 def policy_texts(policies: Iterable[bytes]) -> list[str]:
@@ -120,23 +136,31 @@ def policy_texts(policies: Iterable[bytes]) -> list[str]:
 
 
 def page_of(
-    data: Mapping[str, Any], title: str, recorded: str, kind: PageKind = RUNS, *, language: str = ENGLISH
+    data: Mapping[str, Any],
+    title: str,
+    recorded: str,
+    kind: PageKind = RUNS,
+    *,
+    packed: Mapping[str, str] | None = None,
+    language: str = ENGLISH,
 ) -> str:
     """The text of a page.
 
     Args:
-        data: its document.
+        data: its document, of which each saved page has its own.
         title: of the page, as plain text.
         recorded: what stands there where the scripts do not run, as HTML.
         kind: of the page.
+        packed: further texts, by their names in the frame.
         language: of what stands there.
     """
     folder = assets_folder() / "web" / "page"
     style = _joined(folder, kind.styles)
     boot = _joined(folder, [BOOT])
     script = "(() => {\n" + _joined(folder, kind.scripts) + "})();\n"
-    packed = {"script": _packed(script), "worker": _packed(_joined(folder, [WORKER]))}
-    packed["core"] = (assets_folder() / _CORE).read_bytes()
+    texts = {**(packed or {}), "script": script, "worker": _joined(folder, [WORKER])}
+    contents = {name: gzip.compress(text.encode(), mtime=0) for name, text in texts.items()}
+    contents["core"] = (assets_folder() / _CORE).read_bytes()
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; worker-src blob:; "
         f"script-src '{_hash_of(boot)}' '{_hash_of(script)}' 'wasm-unsafe-eval'; style-src '{_hash_of(style)}'"
@@ -150,8 +174,8 @@ def page_of(
         "recorded": recorded,
         "data": script_text(data),
         "boot": boot,
-        **{name: dense_text(content) for name, content in packed.items()},
-        **{f"{name}_size": str(len(content)) for name, content in packed.items()},
+        **{name: dense_text(content) for name, content in contents.items()},
+        **{f"{name}_size": str(len(content)) for name, content in contents.items()},
     }
     # In one pass: what is put in may have braces of its own.
     pieces = (folder / kind.frame).read_text(encoding="utf-8").split("{")
@@ -169,7 +193,12 @@ def dense_text(content: bytes) -> str:
 
 def script_text(data: object) -> str:
     """A document as JSON within an element for scripts: no text of it can end the element."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False).replace("<", "\\u003c")
+    return compact_json(data).replace("<", "\\u003c")
+
+
+def compact_json(data: object) -> str:
+    """A document in few letters."""
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
 def _joined(folder: Path, names: Iterable[str]) -> str:
@@ -178,15 +207,11 @@ def _joined(folder: Path, names: Iterable[str]) -> str:
     return "".join(f"{line}\n" for line in lines if line and not line.startswith("//"))
 
 
-def _packed(text: str) -> bytes:
-    return gzip.compress(text.encode(), mtime=0)
-
-
 def _hash_of(text: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
 
-def _run(store: Store, run_id: int, policies: list[bytes]) -> dict[str, Any]:
+def stored_run_document(store: Store, run_id: int, policies: list[bytes]) -> dict[str, Any]:
     """What the page knows of a run; the policies that it needs are added to those of the page."""
     origin, row = StoredOrigin.read(store, run_id), store.run(run_id)
     if row.status != "finished":
@@ -281,13 +306,14 @@ def _colours(made: PortableScenario) -> dict[str, list[list[str]]]:
     subflows = [name for name, _ in made.subflows if name.partition("/")[0] not in sending]
     keys, links = colour_keys([*flows, *subflows]), link_colour_keys(made.links)
     return {
-        "flow": [_both(keys[name]) for name in flows],
-        "subflow": [_both(keys[name if name in keys else name.partition("/")[0]]) for name, _ in made.subflows],
-        "link": [_both(links[name]) for name in made.links],
+        "flow": [both_colours(keys[name]) for name in flows],
+        "subflow": [both_colours(keys[name if name in keys else name.partition("/")[0]]) for name, _ in made.subflows],
+        "link": [both_colours(links[name]) for name in made.links],
     }
 
 
-def _both(key: ColourKey) -> list[str]:
+def both_colours(key: ColourKey) -> list[str]:
+    """On a light and on a dark ground."""
     return [hex_colour(key), hex_colour(key, dark=True)]
 
 
@@ -306,7 +332,12 @@ def _choice(made: PortableChoice) -> dict[str, Any]:
     return {"name": made.name, "choice": made.choice, "decider": made.decider}
 
 
-def _picture(traces: StoredTraces, scope: str, name: str, heading: str, factor: float) -> str:
+def recorded_curves(traces: Traces) -> str:
+    """What a browser that cannot run the simulator shows of a run, as HTML."""
+    return "".join(_picture(traces, *each) for each in _PICTURES)
+
+
+def _picture(traces: Traces, scope: str, name: str, heading: str, factor: float) -> str:
     """The recorded curves of a quantity as SVG."""
     keys = select_keys(traces, scope, name)[:_MOST_LINES]
     if not keys:

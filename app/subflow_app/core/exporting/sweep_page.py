@@ -1,0 +1,97 @@
+"""A sweep as a web page: its figures over a parameter, and the run of each point, simulated when chosen."""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.exporting.web_page import both_colours, check_offered, stored_run_document, write_runs
+from subflow_app.core.palette import ColourKey
+from subflow_app.core.sweeps.sweep_results import stored_table, text_table
+from subflow_app.core.sweeps.views.choice import settled, show
+from subflow_app.core.sweeps.views.from_table import study_of
+from subflow_app.core.sweeps.views.view import ViewChoice
+from subflow_app.core.tables import TextTable
+
+if TYPE_CHECKING:
+    from subflow_app.core.sweeps.views.picture import Picture
+    from subflow_app.core.sweeps.views.study import Study
+    from subflow_store import Store
+
+MOST_POINTS = 200
+"""As a page of some hundred kilobytes holds them, and a menu shows them."""
+
+
+def write_sweep_page(store: Store, sweep_id: int, path: Path) -> Path:
+    """Write the page of a sweep: of each point that has a run, that of the first seed.
+
+    Raises:
+        ExportError: if the file cannot be written.
+        InputError: if the sweep has no run or too many points, or as `write_page` has it.
+        StoreError: if there is no such sweep or the database cannot be read.
+    """
+    check_offered()
+    table = stored_table(store, sweep_id)
+    first = {
+        place: next((run_id for run_id in row.run_ids if run_id is not None), None)
+        for place, row in enumerate(table.rows)
+    }
+    run_ids = {place: run_id for place, run_id in first.items() if run_id is not None}
+    if not run_ids:
+        raise InputError(f"sweep {sweep_id} has no finished run yet: `subflow sweeps resume {sweep_id}` makes them")
+    if len(run_ids) > MOST_POINTS:
+        raise InputError(f"sweep {sweep_id} has runs at {len(run_ids)} points: a page holds at most {MOST_POINTS}")
+    policies: list[bytes] = []
+    runs = [stored_run_document(store, run_id, policies) for run_id in run_ids.values()]
+    points = []
+    for number, place in enumerate(run_ids):
+        pairs = zip(table.keys, table.rows[place].values, strict=True)
+        label = ", ".join(f"{key} = {value.text}" for key, value in pairs if value.text)
+        points.append({"label": label or table.name, "run": number})
+    numbers = {place: number for number, place in enumerate(run_ids)}
+    sweep = {**_pictures(study_of(table), numbers), "points": points}
+    return write_runs(path, table.name, runs, policies, _html(text_table(table)), sweep=sweep)
+
+
+def _pictures(study: Study, numbers: Mapping[int, int]) -> dict[str, Any]:
+    """The figures over the parameter that the window chooses, too.
+
+    Args:
+        study: the sweep.
+        numbers: of the points of the page, by those of the sweep.
+    """
+    choice = settled(ViewChoice("lines"), study)
+    figures: list[dict[str, Any]] = []
+    axis: dict[str, Any] = {}
+    for key in choice.figures:
+        shown = show(replace(choice, figure=key), study)
+        picture: Picture = shown.content
+        hits = iter(picture.hits)
+        lines = []
+        for marks in picture.marks:
+            levels = picture.series.levels if picture.series else ()
+            points = []
+            for x, y, half in zip(marks.x.tolist(), marks.y.tolist(), marks.y_halves.tolist(), strict=True):
+                hit = next(hits)
+                point = next((numbers[each] for each in hit.points if each in numbers), None)
+                if point is not None:
+                    told = {"x": x, "y": y, "half": half if math.isfinite(half) else None, "point": point}
+                    points.append({**told, "text": hit.text.replace("\n", ", ")})
+            label = levels[marks.series].text if levels else ""
+            lines.append({"label": label, "colour": both_colours(ColourKey(marks.series, 0)), "points": points})
+        figures.append({"title": picture.y.title, "least": picture.y.least, "lines": lines, "note": shown.note})
+        axis = {"title": picture.x.title, "names": list(picture.x.names) or None, "is_log": picture.x.is_log}
+    return {"figures": figures, "x": axis}
+
+
+def _html(table: TextTable) -> str:
+    """What a browser that cannot run the simulator shows."""
+    heads = (f"{column.title} ({column.unit})" if column.unit else column.title for column in table.columns)
+    rows = ["".join(f'<th scope="col">{html.escape(head)}</th>' for head in heads)]
+    rows += ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in table.rows]
+    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"

@@ -1,0 +1,63 @@
+"""What lies in a page, and pages with something else in its place."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+import re
+import time
+from typing import Any
+
+from tests.helpers.browsers import Browser, wait_until
+
+from subflow_app.core.exporting.web_page import dense_text, script_text
+
+READY = "document.body.dataset.ready === 'yes'"
+_OWN = ("format", "version", "change", "language")
+_DATA = re.compile(r'(<script type="application/json" id="data">)(.*?)(</script>)', re.DOTALL)
+
+
+def packed_text(text: str, name: str) -> str:
+    """A packed part of a page, as its browser unpacks it."""
+    ((size, packed),) = re.findall(f'id="{name}" data-size="([0-9]+)">(.*?)</script>', text)
+    return gzip.decompress(base64.b85decode(packed.replace(",", "<"))[: int(size)]).decode()
+
+
+def data_of(text: str) -> Any:
+    """The document of a page of runs: what each saved page has of its own, and what is told of the runs."""
+    (found,) = (match[2] for match in _DATA.finditer(text))
+    return {**json.loads(found), **json.loads(packed_text(text, "told"))}
+
+
+def with_data(text: str, data: Any) -> str:
+    """The page with another document."""
+    own = {key: data[key] for key in _OWN if key in data}
+    packed = gzip.compress(json.dumps({key: data[key] for key in data if key not in own}).encode())
+    text = _DATA.sub(lambda match: f"{match[1]}{script_text(own)}{match[3]}", text)
+    told = f'id="told" data-size="{len(packed)}">{dense_text(packed)}</script>'
+    return re.sub(r'id="told" data-size="[0-9]+">.*?</script>', lambda _: told, text)
+
+
+def state(browser: Browser) -> str:
+    """What the page says of the run."""
+    return str(browser.run("document.getElementById('state').textContent"))
+
+
+def set_input(browser: Browser, label: str, value: str) -> None:
+    """Give a field of "What if" a value."""
+    place = f"document.querySelector('[aria-label=\"{label}\"]')"
+    browser.run(f"(({place}).value = '{value}', ({place}).dispatchEvent(new Event('change', {{bubbles: true}})), 0)")
+
+
+def move_to(browser: Browser, time_s: float) -> None:
+    """Move the cursor."""
+    bar = "document.getElementById('time')"
+    browser.run(f"({bar}.value = '{time_s}', {bar}.dispatchEvent(new Event('input')), 0)")
+
+
+def submit(browser: Browser) -> None:
+    """Simulate what was changed."""
+    browser.run("(document.querySelector('#whatif_place form').requestSubmit(), 0)")
+    time.sleep(0.1)
+    wait_until(browser, READY)
