@@ -6,7 +6,7 @@
 // `subflow_app.core.explorables` writes (`Explorable.document(language)`): title, sentence, inputs, equations, axis.
 // `points` are what runs measured: [{ values: { name: number of each input }, result: number }], in SI units; those
 // whose other numbers are the ones that are set are drawn. Elements with the class "explorable-here" are filled when
-// the page is read, from the JSON in the <script> in each: { description, points }.
+// the page is read, from the JSON in the <script> in each, as `exporting.web_page.explorable_element` writes it.
 //
 //   evaluate_formula(text, values)
 //

@@ -241,8 +241,9 @@ def measures() -> str:
 def explorable(name: str) -> str:
     """A formula whose numbers are dragged while its plot follows."""
     from subflow_app.core.explorables import load_explorable
+    from subflow_app.core.exporting.web_page import explorable_element
 
-    return load_explorable(name).place_in_page()
+    return explorable_element(load_explorable(name))
 
 
 def explorables() -> str:

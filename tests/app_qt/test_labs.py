@@ -145,6 +145,11 @@ def test_a_lab_is_done_in_the_window(
         "It came otherwise: It falls. The pipe is not full after each halving. The link"
         in page.prediction.outcome.text()
     )
+    # The formula beside it has the numbers of that run, and both runs in its plot.
+    explorable = page.explorable
+    assert explorable is not None
+    qtbot.waitUntil(lambda: explorable.plot.measured.getData()[0].tolist() == [84, 17])
+    assert explorable.fields["buffer"][0].text() == "17 pkt"
     page.next.click()
 
     # A sketch, over which the run's curve is laid.

@@ -47,6 +47,11 @@ shows = ["field:links.bottleneck.queue", "link:bottleneck"]
 check = "value(last(), 'links.bottleneck.queue') == 17 and same_but(last(), run_of('run'), 'links.bottleneck.queue')"
 not_yet = "Change only the queue, to 17 packets, and run."
 do = ["predict It falls", "set links.bottleneck.queue=17pkt", "run"]
+explore = "utilisation"
+[steps.measured]
+buffer = "value(last(), 'links.bottleneck.queue')"
+rate = "value(last(), 'links.bottleneck.rate')"
+utilisation = "utilisation(last(), 'bottleneck')"
 [steps.predict]
 ask = "What becomes of the goodput?"
 options = ["It stays", "It falls"]

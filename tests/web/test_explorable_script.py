@@ -14,6 +14,7 @@ from tests.helpers.browsers import Chromium, chromium_path, wait_until
 from tests.helpers.formulas import NAMES, NUMBERS
 
 from subflow_app.core.explorables import Point, explorable_names, load_explorable
+from subflow_app.core.exporting.web_page import explorable_element
 from subflow_app.core.resources import resource_path
 
 SCRIPT = resource_path("web/explorable.js")
@@ -77,7 +78,7 @@ def browser(tmp_path: Path) -> Iterator[Chromium]:
     (tmp_path / "explorable.js").write_bytes(SCRIPT.read_bytes())
     (tmp_path / "page.html").write_text(
         f'<!doctype html><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
-        f'<script src="explorable.js"></script>{explorable.place_in_page("en", measured)}',
+        f'<script src="explorable.js"></script>{explorable_element(explorable, "en", measured)}',
         encoding="utf-8",
     )
     made = Chromium(tmp_path / "profile")

@@ -17,6 +17,7 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_json, print_line, print_note
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
+from subflow_app.core.language import current_language
 from subflow_app.core.number_text import counted
 
 if TYPE_CHECKING:
@@ -219,6 +220,13 @@ def print_step(lab: Lab, step: Step, session: LabSession | None = None) -> None:
     state = "" if session is None else {"passed": " (done)", "active": " (you are here)"}.get(session.state(step), "")
     print_line(f"{lab.steps.index(step) + 1}. {step.title}{state}")
     print_line(step.text)
+    if step.exploration is not None:
+        explorable = step.exploration.explorable
+        print_line()
+        print_line(f"Explore (in the window, or in the guide): {explorable.titles[current_language()]}")
+        for each in explorable.equations:
+            print_line(f"    {each.name} = {each.formula.text}")
+        print_line(explorable.says[current_language()])
     if step.prediction is not None:
         print_line()
         print_line(f"Predict: {step.prediction.ask} ({_kind_text(step.prediction)})")
@@ -243,6 +251,7 @@ def step_document(step: Step, session: LabSession | None) -> dict[str, Any]:
             fields(each, "id", "ask", "unit") | {"options": list(_options(step, each, session))}
             for each in step.questions
         ],
+        "explore": None if step.exploration is None else step.exploration.name,
         "hints": len(step.hints),
     }
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, ClassVar
 
@@ -28,9 +28,6 @@ from subflow_sim.report import Report
 from subflow_sim.section_reader import read_section
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.units import Dimension
-
-RESULT = "result"
-"""By this name labs say what a run measured of the last equation."""
 
 _CALLS = ("min", "max", "sqrt")
 _POINTS = 121
@@ -141,7 +138,11 @@ class Formula(Expression):
                     raise self.error(self.at(part).column, "this is no arithmetic", "+ - * / **")
         for name, column in self.named().items():
             if name not in names:
-                raise self.error(column, f'there is no "{name}"', either(names) if names else "numbers")
+                raise self.error(column, f'there is no "{name}"', either(list(names)) if names else "numbers")
+
+    def parts(self) -> list[str]:
+        """Its numbers, names and signs in order."""
+        return [f"{token.text}(" if token.kind == "call" else token.text for token in self._tokens()][:-1]
 
     def of(self, values: Mapping[str, float]) -> float:
         """Its number; NaN: it has none."""
@@ -280,13 +281,6 @@ class Explorable:
             ],
         }
 
-    def place_in_page(self, language: str = ENGLISH, points: Sequence[Point] = ()) -> str:
-        """The element of a web page that `explorable.js` fills."""
-        from subflow_app.core.exporting.web_page import script_text
-
-        data = script_text({"description": self.document(language), "points": [asdict(each) for each in points]})
-        return f'<div class="explorable-here"><script type="application/json">{data}</script></div>'
-
 
 def axis_top(top: float, most: float) -> float:
     """The end of an upright axis: it stays while the curve fills a quarter of it or more."""
@@ -325,20 +319,19 @@ def _read(tree: Mapping[str, Any], report: Report, name: str) -> Explorable | No
     for key in ("title", "says"):
         table = report.expect_table((key,), tree.get(key), f"[{key}] with the text in each language")
         words[key] = {} if table is None else read_section(report, (key,), table, _TEXT)
-    inputs = [each for place, table in _tables(report, tree, "inputs") if (each := _input(report, place, table))]
+    inputs = [found for place, each in _tables(report, tree, "inputs") if (found := _input(report, place, each))]
     equations: list[Equation] = []
-    for place, table in _tables(report, tree, "equations"):
-        names = [each.name for each in (*inputs, *equations)]
-        if equation := _equation(report, place, table, names):
-            equations.append(equation)
     names = [each.name for each in inputs]
+    for place, each in _tables(report, tree, "equations"):
+        if equation := _equation(report, place, each, [*names, *(other.name for other in equations)]):
+            equations.append(equation)
     if values.get("across") not in names and names:
         report.add(("across",), "this is no input", either(names))
     top = 0.0
     if values.get("top"):
         try:
-            found = Expression(values["top"], {}).value(lambda *_: 0.0)
-            top = found if isinstance(found, float) else 0.0
+            end = Expression(values["top"], {}).value(lambda *_: 0.0)
+            top = end if isinstance(end, float) else 0.0
         except ClaimError as error:
             report.add(("top",), error.message, error.allowed)
     if report.problems:

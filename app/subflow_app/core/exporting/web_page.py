@@ -12,7 +12,7 @@ import hashlib
 import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ from subflow_app.core.traces import LINK, SUBFLOW, StoredTraces, Traces, select_
 from subflow_sim.portable import PortableChoice, PortableScenario, portable, portable_choices
 
 if TYPE_CHECKING:
+    from subflow_app.core.explorables import Explorable, Point
     from subflow_app.core.palette import ColourKey
     from subflow_sim.scenario import Link, Scenario
     from subflow_sim.scenario_model import Profile
@@ -199,6 +200,12 @@ def script_text(data: object) -> str:
 def compact_json(data: object) -> str:
     """A document in few letters."""
     return json.dumps(data, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
+def explorable_element(explorable: Explorable, language: str = ENGLISH, points: Sequence[Point] = ()) -> str:
+    """What `assets/web/explorable.js` fills: a formula whose numbers are dragged, with what runs measured."""
+    data = {"description": explorable.document(language), "points": [asdict(each) for each in points]}
+    return f'<div class="explorable-here"><script type="application/json">{script_text(data)}</script></div>'
 
 
 def _joined(folder: Path, names: Iterable[str]) -> str:

@@ -28,6 +28,11 @@ A lab is a Markdown file, `assets/labs/NN-name.md` or any other, with a front ma
     facts = ["9.65 Mbit/s = goodput(last())"]  # numbers that its texts state, and the runs that they are of
     quoted = ["42"]                   # numbers that its texts state and others have measured
 
+    explore = "utilisation"           # a formula to be explored: its numbers are dragged, the plot follows
+    [steps.measured]                  # what a run says of its inputs and of its last equation, for points in the plot
+    buffer = "value(last(), 'links.bottleneck.queue')"
+    utilisation = "utilisation(last(), 'bottleneck')"
+
     [steps.predict]                   # asked first; from then on only runs made after the prediction count in the step
     ask = "What becomes of the goodput?"
     options = ["It halves", "It stays"]
@@ -65,6 +70,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from subflow_app.core.catalog import app_catalog
+from subflow_app.core.labs.explored import Exploration
 from subflow_app.core.labs.sealing import Sealed
 from subflow_app.core.resources import resource_path
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
@@ -213,6 +219,7 @@ class Step:
         questions: asked with it.
         facts: numbers that its texts state, with what gives them.
         quoted: numbers that its texts take from elsewhere.
+        exploration: the formula that it lets a student explore; None: none.
     """
 
     id: str
@@ -228,6 +235,7 @@ class Step:
     questions: tuple[Question, ...] = ()
     facts: tuple[Fact, ...] = ()
     quoted: tuple[str, ...] = ()
+    exploration: Exploration | None = None
 
     @property
     def is_read_only(self) -> bool:

@@ -12,7 +12,9 @@ from typing import Any
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.claims import Claim
 from subflow_app.core.errors import InputError, LabError
+from subflow_app.core.explorables import explorable_names, load_explorable
 from subflow_app.core.expressions import UNIT_WORTH, ClaimError, Expression
+from subflow_app.core.labs.explored import Exploration
 from subflow_app.core.labs.functions import functions
 from subflow_app.core.labs.lab import (
     LEVELS,
@@ -37,7 +39,7 @@ from subflow_app.core.scenarios.script_files import check_script_name
 from subflow_app.core.scenarios.toml_edit import TomlEditError
 from subflow_app.core.toml_files import checked, read_text
 from subflow_sim.errors import ParamError, Problem, SimError
-from subflow_sim.parameter import Param, either
+from subflow_sim.parameter import Param, did_you_mean, either
 from subflow_sim.report import Report, toml_text
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.script import kind_of
@@ -75,6 +77,7 @@ _STEP = (
     Param("do", Dimension.LIST, "How it is done without a person.", default=()),
     Param("facts", Dimension.LIST, "Numbers that its texts state, and what gives them.", default=()),
     Param("quoted", Dimension.LIST, "Numbers that its texts take from elsewhere.", default=()),
+    Param("explore", Dimension.TEXT, "A formula whose numbers are dragged.", default=""),
 )
 _PREDICT = (
     Param("ask", Dimension.TEXT, "The question.", required=True, allows_lines=True),
@@ -279,7 +282,9 @@ class _Reader:
     def _step(
         self, place: Place, table: Mapping[str, Any], sections: Mapping[str, _Section], before: Sequence[str]
     ) -> Step:
-        values = read_section(self._report, place, table, _STEP, also_known=("shows", "predict", "questions"))
+        values = read_section(
+            self._report, place, table, _STEP, also_known=("shows", "predict", "questions", "measured")
+        )
         step_id = values.get("id") or ""
         section = sections.get(step_id)
         if step_id and section is None:
@@ -310,7 +315,33 @@ class _Reader:
             questions=tuple(self._questions((*place, "questions"), table.get("questions", []), before)),
             facts=tuple(self._facts((*place, "facts"), values.get("facts") or (), before)),
             quoted=tuple(values.get("quoted") or ()),
+            exploration=self._exploration(place, values.get("explore") or "", table.get("measured"), before),
         )
+
+    def _exploration(self, place: Place, name: str, measured: object, before: Sequence[str]) -> Exploration | None:
+        names = explorable_names()
+        if name and name not in names:
+            self._report.add((*place, "explore"), f"there is none{did_you_mean(name, names)}", either(names))
+            return None
+        if not name:
+            if measured is not None:
+                self._report.add((*place, "measured"), "nothing is explored here", f"with explore = {either(names)}")
+            return None
+        explorable = load_explorable(name)
+        known = [*(each.name for each in explorable.inputs), explorable.result.name]
+        found: dict[str, str] = {}
+        if measured is not None:
+            found = self._report.expect_table((*place, "measured"), measured, "[steps.measured]") or {}
+        for key, text in found.items():
+            if key not in known or not isinstance(text, str):
+                told = "this is no text" if key in known else f'"{name}" has no number of this name'
+                self._report.add((*place, "measured", key), told, f"an expression for {either(known)}")
+            else:
+                self._check((*place, "measured", key), text, before, Expression)
+        missing = [key for key in (explorable.across, explorable.result.name) if found and key not in found]
+        if missing:
+            self._report.add((*place, "measured"), f"{', '.join(missing)} is missing", "both numbers of a point")
+        return None if self._report.problems else Exploration(name, tuple(found.items()))
 
     def _facts(self, place: Place, texts: Sequence[str], before: Sequence[str]) -> Iterator[Fact]:
         for index, text in enumerate(texts):

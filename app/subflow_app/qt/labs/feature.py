@@ -22,6 +22,7 @@ from subflow_store import StoreError
 if TYPE_CHECKING:
     from PySide6.QtCore import QRect
 
+    from subflow_app.core.explorables import Point
     from subflow_app.core.labs.evidence import Begin, EvidenceReader
     from subflow_app.core.labs.lab import Lab, Step, Target
     from subflow_app.core.labs.progress import Answered, PredictionValue, ProgressFolder
@@ -57,6 +58,7 @@ class LabFeature(Feature):
         self._evidence: EvidenceReader | None = None
         self._doc: ScenarioDoc | None = None  # that of the lab
         self._step: Step | None = None  # that is looked at
+        self._last_run = 0  # whose numbers are in a formula that is explored
         self._switched_on: set[str] = set()  # plots that were off before a step spoke of them
 
     def connect_parts(self) -> None:
@@ -364,6 +366,7 @@ class LabFeature(Feature):
         assert page is not None
         page.show_step(session, step, has_following=self._following(session.lab) is not None)
         self._show_curve(step)
+        self._show_points(step)
         self._point()
         self.changed.emit()
 
@@ -388,6 +391,20 @@ class LabFeature(Feature):
                 canvas.show_curve(*curve)
 
         self._work(work, show)
+
+    def _show_points(self, step: Step) -> None:
+        """Lays what runs measured over the curve of the formula that a step shows."""
+        page, session, evidence, exploration = self.panel.step, self.session, self._evidence, step.exploration
+        view = None if page is None else page.explorable
+        if view is None or session is None or evidence is None or exploration is None:
+            return
+        runs, text = session.progress.step_runs(), self._text()
+
+        def show(points: list[Point]) -> None:
+            if page is not None and page.explorable is view:
+                view.show_points(points)
+
+        self._work(lambda: exploration.points(evidence.read(text, runs)), show)
 
     def _point(self) -> None:
         if self.spotlight is None:
@@ -493,6 +510,9 @@ class LabFeature(Feature):
         was_active, before = session.active is step, session.step_progress(step).prediction
         self._keep_document()
         self._keeping(lambda: session.take(judgement))
+        if judgement.last_run != self._last_run:
+            self._last_run = judgement.last_run
+            self._show_points(step)
         if page.prediction is not None and session.step_progress(step).prediction != before:
             page.prediction.show_prediction(session.step_progress(step).prediction)
         if session.step_progress(step).is_passed:

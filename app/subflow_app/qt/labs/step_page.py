@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
@@ -25,6 +26,9 @@ from subflow_app.qt.labs.step_text import StepText
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens, muted, set_style
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
+
+if TYPE_CHECKING:
+    from subflow_app.qt.labs.explorable_view import ExplorableView
 
 
 class StepPage(QWidget):
@@ -91,6 +95,7 @@ class StepPage(QWidget):
         below = v_box(None, self.verdict, self.reopen, buttons, margins=(12, 0, 12, 8))
         v_box(self, head, self.bar, (self.scrolled, 1), below, margins=(0, 4, 0, 0), spacing=4)
         self.setFocusProxy(self.next)
+        self.explorable: ExplorableView | None = None
         self.prediction: PredictionForm | None = None
         self.questions: tuple[QuestionForm, ...] = ()
         self.shown: Step | None = None  # the step on it
@@ -185,17 +190,24 @@ class StepPage(QWidget):
             self.content,
             lambda t: (
                 f"#lab_content {{ background: {t.base}; }}"
-                f"PredictionForm, QuestionForm {{ border: 1px solid {t.border}; border-radius: 5px; }}"
+                f"PredictionForm, QuestionForm, ExplorableView {{ border: 1px solid {t.border}; border-radius: 5px; }}"
             ),
         )
         set_style(self.hints, lambda t: f"background: {t.info_fill}; padding: 6px;")
 
     def _make_forms(self, session: LabSession, step: Step) -> None:
-        old: Sequence[QWidget] = [*([self.prediction] if self.prediction is not None else []), *self.questions]
+        shown = (self.explorable, self.prediction, *self.questions)
+        old: Sequence[QWidget] = [form for form in shown if form is not None]
         for form in old:
             self._forms.removeWidget(form)
             form.hide()
             form.deleteLater()
+        self.explorable = None
+        if step.exploration is not None:
+            from subflow_app.qt.labs.explorable_view import ExplorableView
+
+            self.explorable = ExplorableView(step.exploration.explorable)
+            self._forms.addWidget(self.explorable)
         asked = step.prediction
         self.prediction = None if asked is None else PredictionForm(step, session.options(step, asked))
         self.questions = tuple(QuestionForm(each, session.options(step, each)) for each in step.questions)

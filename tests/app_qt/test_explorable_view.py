@@ -1,0 +1,93 @@
+"""A formula whose numbers are dragged, typed and moved with keys; the plot follows, with what runs measured."""
+
+from __future__ import annotations
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QValidator
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from subflow_app.core.explorables import Point, load_explorable
+from subflow_app.qt.labs.explorable_view import DraggedNumber, ExplorableView
+
+
+@pytest.fixture
+def view(qtbot: QtBot) -> ExplorableView:
+    """The use of a link by its buffer."""
+    made = ExplorableView(load_explorable("utilisation"))
+    qtbot.addWidget(made)
+    made.resize(420, 600)
+    made.show()
+    return made
+
+
+def number(view: ExplorableView, name: str) -> DraggedNumber:
+    return view.fields[name][0]
+
+
+def test_the_formula_follows_keys(view: ExplorableView) -> None:
+    buffer = number(view, "buffer")
+    assert (buffer.text(), view.text("utilisation")) == ("17 pkt", "87.3 %")
+    for key, shown in ((Qt.Key.Key_Up, "18"), (Qt.Key.Key_PageUp, "28"), (Qt.Key.Key_PageDown, "18")):
+        QTest.keyClick(buffer, key)
+        assert buffer.text() == f"{shown} pkt"
+    QTest.keyClick(buffer, Qt.Key.Key_Home)
+    assert (buffer.text(), view.text("utilisation")) == ("0 pkt", "75 %")
+    QTest.keyClick(buffer, Qt.Key.Key_End)
+    assert (buffer.text(), view.text("utilisation")) == ("150 pkt", "100 %")
+    assert view.plot.chosen.getData()[0].tolist() == [150]
+
+
+def test_a_number_is_typed_and_kept_in_its_range(view: ExplorableView) -> None:
+    rate = number(view, "rate")
+    for said, shown in (("2,5", "2.5"), ("1000", "100"), ("much", "100"), ("0", "1")):
+        rate.selectAll()
+        QTest.keyClicks(rate, said)
+        QTest.keyClick(rate, Qt.Key.Key_Return)
+        assert rate.text() == f"{shown} Mbit/s", said
+    assert rate.validate("x", 0)[0] is QValidator.State.Intermediate
+    assert view.text("pipe") == "8.33 pkt"
+
+
+def test_a_number_is_dragged(view: ExplorableView) -> None:
+    buffer = number(view, "buffer")
+    line, start = buffer.lineEdit(), QPoint(4, 4)
+    QTest.mousePress(line, Qt.MouseButton.LeftButton, pos=start)
+    QTest.mouseMove(line, start + QPoint(50, 0))
+    QTest.mouseRelease(line, Qt.MouseButton.LeftButton, pos=start + QPoint(50, 0))
+    # A fifth of the way from end to end: 30 packets more.
+    assert (buffer.text(), view.text("b")) == ("47 pkt", "0.564")
+    QTest.mouseClick(line, Qt.MouseButton.LeftButton, pos=start)
+    assert buffer.text() == "47 pkt"
+    assert line.selectedText() == "47"
+
+
+def test_a_number_that_stands_twice_is_one(qtbot: QtBot) -> None:
+    view = ExplorableView(load_explorable("lia-alpha"))
+    qtbot.addWidget(view)
+    first, *others = view.fields["RTT_2"]
+    assert others
+    QTest.keyClick(first, Qt.Key.Key_End)
+    assert {field.text() for field in view.fields["RTT_2"]} == {"500 ms"}
+    assert view.text("alpha") == "1.65"
+
+
+def test_runs_with_the_same_other_numbers_are_shown(view: ExplorableView) -> None:
+    view.show_points([Point({"buffer": 17, "rate": 2e7}, 0.8), Point({"buffer": 42, "rate": 1e7}, 0.96)])
+    # It begins with the numbers of the last run.
+    assert number(view, "buffer").text() == "42 pkt"
+    assert view.plot.measured.getData()[0].tolist() == [42]
+    assert view.legend.isVisibleTo(view)
+    number(view, "rate").setValue(20)
+    assert view.plot.measured.getData()[0].tolist() == [17]
+    number(view, "rate").setValue(50)
+    assert not view.legend.isVisibleTo(view)
+    # What the student has set stays.
+    view.show_points([Point({"buffer": 84, "rate": 1e7}, 1.0)])
+    assert number(view, "rate").text() == "50 Mbit/s"
+
+
+def test_each_number_has_a_name_for_screen_readers(view: ExplorableView) -> None:
+    assert number(view, "buffer").accessibleName() == "Buffer, pkt"
+    assert view.plot.accessibleName() == "Utilisation: 87.28 %"
