@@ -11,7 +11,11 @@ from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from subflow_app.core.errors import LabError
 from subflow_app.core.labs.lab import Lab, Prediction, Question, Target
 from subflow_app.core.labs.lab_file import lab_names, load_lab
+from subflow_app.core.labs.misconceptions import mistake_of
+from subflow_app.core.labs.progress import Predicted
 from subflow_app.core.labs.runner import run_lab
+from subflow_app.core.labs.session import read_prediction
+from subflow_app.core.labs.solution import parse_order
 
 
 def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
@@ -71,6 +75,7 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
             "## Run it {#rum}",
             ("steps[0].id", "has no section", ':73: ## Run it: there is no step "rum"'),
         ),
+        ('top = "200 pkt"\n', 'top = "200 pkt"\nmistakes = [["peaks() > 1", "x"]]\n', ("mistakes[0]", 'no "peaks"')),
         ('top = "200 pkt"', 'top = "200 apples"', ("steps[3].predict.top", "is no unit")),
         (
             'explore = "utilisation"',
@@ -161,6 +166,42 @@ def test_nothing_is_passed_by_reading_and_wrong_answers_are_answered(name: str) 
         if question.options
     ] == []
     assert [(step, question.id) for step, question in asked if not question.mistakes] == []
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("name", lab_names())
+def test_predictions_that_do_not_come_true_are_answered(name: str, language: str) -> None:
+    """What a wrong one says about the idea behind it; the one of the solution is no mistake."""
+    for step in load_lab(name, language=language).steps:
+        if (prediction := step.prediction) is None:
+            continue
+        made = next(order.words[0] for order in map(parse_order, step.do) if order.verb == "predict")
+        right = read_prediction(step, made)
+        said = [each.said for each in prediction.mistakes]
+        if prediction.kind == "choice":
+            assert {*said} >= {*prediction.options} - {right}, step.id
+            continue
+        assert len(said) >= 3, step.id
+        came = right if isinstance(right, float) else 0.0
+        assert mistake_of(prediction, Predicted(right, "", 0, came)) == "", step.id
+        if prediction.kind == "number":
+            assert all(mistake_of(prediction, Predicted(each, "", 0, came)) for each in said), step.id
+
+
+def test_a_drawn_curve_is_told_what_is_behind_it() -> None:
+    step = next(step for step in load_lab("01-first-sawtooth", language="en").steps if step.id == "run")
+    assert step.prediction is not None
+
+    def told(*heights: float) -> str:
+        points = tuple((10.0 * place, height) for place, height in enumerate(heights))
+        return mistake_of(step.prediction, Predicted(points, "", 0, 12.0))
+
+    assert told(10, 170, 90, 160, 80, 120, 160, 80, 120, 160, 80, 100, 120) == ""
+    assert told(10, 80, 120, 160, 160, 160, 160, 160, 160, 160, 160, 160, 160).startswith("A window that never falls")
+    assert told(10, 170, 1, 80, 160, 1, 80, 160, 1, 80, 160, 1, 80).startswith(
+        "Down to a few packets it goes only after"
+    )
+    assert told(10, 50, 90, 160, 80, 120, 160, 80, 120, 160, 80, 100, 120).startswith("You let it climb slowly")
 
 
 _NUMBER = re.compile(r"(?<![\w.,])\d+(?:\.\d+)?(?![\w])")

@@ -40,6 +40,8 @@ A lab is a Markdown file, `assets/labs/NN-name.md` or any other, with a front ma
     # or  number = "goodput(last())" and unit = "Mbit/s": what it turned out to be
     # or  sketch = "cwnd_pkts", owner = "reno/1", unit = "pkt", until = "60s", top = "200pkt": a curve to be drawn
     mistakes = [["It stays", "Said to who expected this, when it came otherwise."]]
+    # of a number    [["41.7 pkt", "…"]], to who said that to 10 %
+    # of a sketch    [["drops() == 0", "…"]], to whose curve it holds for; also highest(20 s, 60 s), lowest(20 s, 60 s)
     why = "Said together with what came out."
 
     [[steps.questions]]
@@ -99,7 +101,7 @@ class Mistake:
     """An answer that is often given and not right.
 
     Attributes:
-        said: the text of an option, or a number, SI.
+        said: the text of an option, or a number, SI; of a curve that is drawn a claim about it.
         why: what is said to it: where it leads astray.
     """
 
@@ -139,7 +141,7 @@ class Prediction:
         until_s: end of the time axis of a sketch, s; None: that of the run.
         top: top of the other axis of a sketch, SI; None: it follows from the scenario's curve.
         why: what is said together with what came out; may be empty.
-        mistakes: of options what is said to who chose them, when another one came true.
+        mistakes: what is said to who predicted this, when it came otherwise.
     """
 
     ask: str

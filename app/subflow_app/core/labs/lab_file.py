@@ -31,6 +31,7 @@ from subflow_app.core.labs.lab import (
     script_beside,
 )
 from subflow_app.core.labs.lab_language import KeyProblem, check_calls
+from subflow_app.core.labs.misconceptions import SKETCH_FUNCTIONS
 from subflow_app.core.labs.sealing import Sealed
 from subflow_app.core.labs.solution import SolutionError, parse_order
 from subflow_app.core.language import ENGLISH, current_language
@@ -354,7 +355,14 @@ class _Reader:
             yield Fact(match["number"], match["unit"], bool(match["about"]), match["expression"])
 
     def _mistakes(
-        self, place: Place, pairs: object, options: Sequence[str], unit: str, answer: str | None
+        self,
+        place: Place,
+        pairs: object,
+        options: Sequence[str],
+        unit: str,
+        answer: str | None = None,
+        *,
+        is_drawn: bool = False,
     ) -> Iterator[Mistake]:
         allowed = 'pairs of an answer and what is said to it, e.g. [["41.7 pkt", "That is one way only."]]'
         for index, pair in enumerate(pairs if isinstance(pairs, list) else [pairs]):
@@ -362,7 +370,13 @@ class _Reader:
                 self._report.add(place, "this is no list of pairs of texts", allowed)
                 return
             said, why = pair
-            if options:
+            if is_drawn:
+                try:
+                    Claim(said, SKETCH_FUNCTIONS)
+                except ClaimError as error:
+                    self._report.add((*place, index), error.message, error.allowed)
+                yield Mistake(said, why)
+            elif options:
                 if said not in options or said == answer:
                     wrong = [option for option in options if option != answer]
                     self._report.add((*place, index), f'"{said}" is none of the wrong options', either(wrong))
@@ -412,7 +426,9 @@ class _Reader:
             until_s=values.get("until"),
             top=self._quantity((*place, "top"), values.get("top") or ""),
             why=values.get("why") or "",
-            mistakes=tuple(self._mistakes((*place, "mistakes"), table.get("mistakes", []), options, unit, None)),
+            mistakes=tuple(
+                self._mistakes((*place, "mistakes"), table.get("mistakes", []), options, unit, is_drawn=bool(sketch))
+            ),
         )
 
     def _questions(self, place: Place, tables: object, before: Sequence[str]) -> Iterator[Question]:

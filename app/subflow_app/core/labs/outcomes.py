@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from subflow_app.core.expressions import numbers_text
 from subflow_app.core.labs.lab import Prediction, Question, Step
+from subflow_app.core.labs.misconceptions import mistake_of
 from subflow_app.core.labs.progress import Answered, Predicted
 from subflow_app.core.labs.session import ATTEMPTS, Judgement
 from subflow_app.core.language import tr
@@ -16,7 +17,8 @@ def prediction_text(step: Step, made: Predicted) -> str:
     assert prediction is not None
     if made.came is None:
         return f"{tr('Kept.')} {step.not_yet or tr('Now run it, and see.')}"
-    return f"{_gap_text(prediction, made, made.came)} {prediction.why}".strip()
+    said = (_gap_text(prediction, made, made.came), mistake_of(prediction, made), prediction.why)
+    return " ".join(filter(None, said))
 
 
 def missing_text(step: Step, judgement: Judgement) -> str:
@@ -56,8 +58,7 @@ def _gap_text(prediction: Prediction, made: Predicted, came: str | float) -> str
     if made.is_right is not None:
         if made.is_right:
             return tr("So it came.")
-        mistake = next((each.why for each in prediction.mistakes if each.said == made.value), "")
-        return f"{tr('It came otherwise: {what}.', what=came)} {mistake}".strip()
+        return tr("It came otherwise: {what}.", what=came)
     assert isinstance(came, float)
     came_text = numbers_text(came, prediction.unit)
     if isinstance(made.value, tuple):
