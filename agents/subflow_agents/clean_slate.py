@@ -25,26 +25,31 @@ class CleanSlateConfig(WindowConfig):
     hidden: int = integer(256, "Width of the two hidden layers of actor and critic.", PAPER, minimum=1, maximum=4096)
     encoder: str = choice(
         "pool",
-        "What sums up the states of all subflows, for a head that acts on each; the paper sets them side by side.",
+        "What sums up the states of all subflows, for a head that acts on each; the paper concatenates them.",
         ANY_NUMBER,
         choices=("none", "lstm", "pool"),
     )
     slots: int = integer(
         2,
-        "Subflows of a connection at most, for a joint head: as in the paper, another number is another network.",
+        "Maximum number of subflows of a connection, for a joint head: as in the paper, another number means another "
+        "network.",
         PAPER,
         minimum=1,
         maximum=64,
     )
     history: int = integer(
-        10, "Records of the past that the agent sees.", "Yu et al. (MPLibra), section IV", minimum=1, maximum=32
+        10, "Past records that the agent sees.", "Yu et al. (MPLibra), section IV", minimum=1, maximum=32
     )
     action_range: float = number(
-        5.0, "A window is multiplied by 2 to at most this.", "Yu et al. (MPLibra), section IV", minimum=0.01, maximum=5
+        5.0,
+        "A cwnd is multiplied by at most 2 to this power.",
+        "Yu et al. (MPLibra), section IV",
+        minimum=0.01,
+        maximum=5,
     )
     epoch_time: float = number(
         0.01,
-        "Least duration of the monitor interval of all subflows, which lasts the longest round trip.",
+        "Minimum duration of the common monitor interval of all subflows, which lasts the longest round trip.",
         RULING,
         minimum=0.001,
         maximum=60,
@@ -72,7 +77,8 @@ def _controller_options(config: CleanSlateConfig) -> Mapping[str, Any]:
 AGENT = AgentInfo(
     name="clean-slate",
     title="Clean-slate RL",
-    summary="One agent sets all windows of a connection and nothing classic remains: fast, and unfriendly.",
+    summary="One agent sets the cwnd of every subflow of a connection, without any classic controller: fast, and "
+    "unfriendly.",
     source="Yu et al., MPLibra, its baseline",
     controller="clean-slate",
     scope="connection",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from subflow_agents.learner import Learner, LearnerSetup, TrainingEnv
     from subflow_sim import Scenario
 
-PROTOTYPE = "what a prototype of an hour found to work"
+PROTOTYPE = "found to work in a one-hour prototype"
 UTILITY = "the utility of the arena"
 _DRAWN_NETWORKS = 1_000_000
 
@@ -27,9 +27,9 @@ _DRAWN_NETWORKS = 1_000_000
 class ConfluenceConfig(PpoConfig):
     """PPO's options, what the agent sees, and what its epochs are worth."""
 
-    learning_rate: float = number(0.001, "Of Adam, at the beginning.", PROTOTYPE, minimum=1e-7, maximum=1)
+    learning_rate: float = number(0.001, "Initial learning rate of Adam.", PROTOTYPE, minimum=1e-7, maximum=1)
     gamma: float = number(0.9, "Discount per decision.", PROTOTYPE, minimum=0, maximum=0.99999)
-    gae_lambda: float = number(0.9, "Of generalised advantages.", PROTOTYPE, minimum=0, maximum=1)
+    gae_lambda: float = number(0.9, "Lambda of the generalised advantage estimate.", PROTOTYPE, minimum=0, maximum=1)
     rollout: int = integer(
         4096,
         "Decisions between two updates, all environments together; each gives as many.",
@@ -37,41 +37,52 @@ class ConfluenceConfig(PpoConfig):
         minimum=16,
         maximum=1_000_000,
     )
-    minibatches: int = integer(8, "Parts that a pass is cut into.", PROTOTYPE, minimum=1, maximum=1024)
+    minibatches: int = integer(8, "Minibatches per pass.", PROTOTYPE, minimum=1, maximum=1024)
     entropy_weight: float = number(
-        0.005, "Of the policy's entropy in what is maximised.", PROTOTYPE, minimum=0, maximum=10
+        0.005, "Weight of the policy's entropy in the objective.", PROTOTYPE, minimum=0, maximum=10
     )
-    history: int = integer(4, "Epochs that the agent sees.", PROTOTYPE, minimum=1, maximum=32)
+    history: int = integer(4, "Past epochs that the agent sees.", PROTOTYPE, minimum=1, maximum=32)
     memory: float = number(
         30.0,
-        "For so long the largest rate and the lowest RTT hold that the agent measures by.",
+        "How long the largest rate and the lowest RTT are remembered, to which the agent's measurements are related.",
         "a ruling: long enough for a queue to drain, and short enough for a path that has changed",
         minimum=1,
         maximum=3600,
         unit="s",
     )
-    queue_rtt: str = choice("least", "Which RTT of an epoch tells of queues.", PROTOTYPE, choices=("least", "mean"))
-    pool: bool = flag(True, "The agent sees what is pooled of the siblings.", PROTOTYPE)
-    safety: bool = flag(True, "The bounds hold while it learns, too.", "a ruling: it learns on what it will be")
+    queue_rtt: str = choice("least", "Which RTT of an epoch indicates queues.", PROTOTYPE, choices=("least", "mean"))
+    pool: bool = flag(True, "The agent sees a summary of the siblings.", PROTOTYPE)
+    safety: bool = flag(
+        True, "The bounds also hold while it learns.", "a ruling: it trains on what it will meet in use"
+    )
     critic: str = choice(
         "privileged",
-        "What the critic sees: what the simulator knows as well, or the agent's observation alone.",
+        "What the critic sees: also what the simulator knows, or only the agent's observation.",
         "Pinto et al., Asymmetric Actor Critic, RSS 2018",
         choices=("privileged", "blind"),
     )
     draws: str = choice(
-        "wide", "What networks besides the families' are drawn.", "a ruling", choices=("wide", "alone", "narrow")
+        "wide",
+        "Which networks are drawn, besides those of the families.",
+        "a ruling",
+        choices=("wide", "alone", "narrow"),
     )
-    delay_price: float = number(0.5, "Of ln(1 + queue).", UTILITY, minimum=0, maximum=100)
-    loss_price: float = number(5.0, "Of loss beyond the links' own.", UTILITY, minimum=0, maximum=100)
+    delay_price: float = number(0.5, "Weight of ln(1 + queue).", UTILITY, minimum=0, maximum=100)
+    loss_price: float = number(
+        5.0, "Weight of loss beyond that of the links themselves.", UTILITY, minimum=0, maximum=100
+    )
     beside_tcp: float = number(
-        0.3, "What delay and loss count where a TCP makes them, too.", "a ruling", minimum=0, maximum=1
+        0.3, "Weight of delay and loss where a TCP causes them, too.", "a ruling", minimum=0, maximum=1
     )
     excess_price: float = number(
-        4.0, "Of ln(rate over the fair one), where others want the rest.", "tried: 1.5 to 4", minimum=0, maximum=100
+        4.0, "Weight of ln(rate / fair rate), where others want the rest.", "tried: 1.5 to 4", minimum=0, maximum=100
     )
     harm_price: float = number(
-        4.0, "Of ln(what flows beside are due over what they get).", "the gate of the arena", minimum=0, maximum=100
+        4.0,
+        "Weight of ln(fair share of competing flows / what they get).",
+        "the gate of the arena",
+        minimum=0,
+        maximum=100,
     )
 
 
@@ -138,8 +149,8 @@ def _make_environment(config: TrainingConfig, options: ConfluenceConfig) -> Trai
 AGENT = AgentInfo(
     name="confluence",
     title="Confluence",
-    summary="Multiplies the window of each subflow, seeing its siblings, within stated bounds; learned by PPO on "
-    "networks drawn widely.",
+    summary="Multiplies the cwnd of each subflow within stated bounds, and sees its siblings; trained by PPO on "
+    "widely drawn networks.",
     source="docs/algorithms/confluence.md",
     controller="confluence",
     scope="subflow",

@@ -32,9 +32,9 @@ class DdpgMpccConfig(DdpgConfig):
     base: str = choice("loss", "Which MPCC it moves.", RULING, choices=("loss", "latency"))
     mode: str = choice(
         "closed_loop",
-        "closed_loop: learn in the simulator; offline_log: over a log of MPCC's own runs of the scenario, where the "
-        "nearest rate logged gives what was logged of it.",
-        "DDPG-MPCC, section 2.2, is offline; what it learns there says little of a network",
+        "closed_loop: learn in the simulator; offline_log: learn from a log of MPCC's own runs of the scenario, "
+        "which answers each rate with the entry of the nearest logged rate.",
+        "DDPG-MPCC, section 2.2, is offline; what it learns there says little about a network",
         choices=("closed_loop", "offline_log"),
     )
 

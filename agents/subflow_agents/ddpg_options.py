@@ -27,18 +27,20 @@ class DdpgConfig:
         choices=("ddpg", "td3", "sac"),
     )
     gamma: float = number(0.99, "Discount of the reward one decision later.", LILLICRAP, minimum=0, maximum=0.9999)
-    tau: float = number(0.001, "Share by which targets follow at each update.", LILLICRAP, minimum=1e-6, maximum=1)
+    tau: float = number(
+        0.001, "Share by which target networks follow at each update.", LILLICRAP, minimum=1e-6, maximum=1
+    )
     actor_lr: float = number(1e-4, "Learning rate of the actor (Adam).", LILLICRAP, minimum=1e-7, maximum=1)
     critic_lr: float = number(1e-3, "Learning rate of the critic (Adam).", LILLICRAP, minimum=1e-7, maximum=1)
     critic_decay: float = number(
         0.0,
-        "Weight decay of the critic; 0.01 in the DDPG paper, no paper of an agent here names one.",
+        "Weight decay of the critic; 0.01 in the DDPG paper; none of the agents' papers here names one.",
         RULING,
         minimum=0,
         maximum=1,
     )
     grad_norm: float = number(
-        0.0, "Gradients are clipped to this norm; 0: they are not.", RULING, minimum=0, maximum=1e6
+        0.0, "Gradients are clipped to this norm; 0: no clipping.", RULING, minimum=0, maximum=1e6
     )
     batch: int = integer(64, "Transitions in a minibatch.", LILLICRAP, minimum=1, maximum=65536)
     replay: int = integer(100_000, "Transitions remembered.", RULING, minimum=100, maximum=5_000_000)
@@ -49,8 +51,8 @@ class DdpgConfig:
     hidden: int = integer(128, "Width of the two hidden layers of actor and critic.", RULING, minimum=1, maximum=4096)
     encoder: str = choice(
         "none",
-        "What sums up all subflows that the agent sees: none, an LSTM over them, or mean and maximum over what a "
-        "perceptron makes of each.",
+        "What sums up all subflows that the agent sees: nothing, an LSTM over them, or mean and maximum of a "
+        "perceptron's output for each.",
         RULING,
         choices=("none", "lstm", "pool"),
     )
@@ -59,7 +61,7 @@ class DdpgConfig:
     rep_grad: str = choice(
         "actor",
         "Through whose loss the encoder learns.",
-        "Xu et al. 2019 (DRL-CC), Algorithm 1: the policy gradient alone",
+        "Xu et al. 2019 (DRL-CC), Algorithm 1: only the policy gradient",
         choices=("actor", "critic", "both"),
     )
     reward_scale: float = number(
@@ -72,13 +74,13 @@ class DdpgConfig:
     )
     squash_penalty: float = number(
         0.0,
-        "Weight of the mean square of what the actor puts out before its tanh: keeps it off the bounds, where no "
-        "gradient is left.",
+        "Weight of the mean square of the actor's output before its tanh: keeps it off the bounds, where no gradient "
+        "is left.",
         RULING,
         minimum=0,
         maximum=10,
     )
-    prioritised: bool = flag(False, "Draw transitions by how wrong the critic was about them.", SCHAUL)
+    prioritised: bool = flag(False, "Draw transitions in proportion to the critic's error on them.", SCHAUL)
     priority_alpha: float = number(0.6, "0: all alike; 1: in proportion to the error.", SCHAUL, minimum=0, maximum=1)
     priority_beta: float = number(
         0.4, "Correction of that bias at first; 1 at the end of the budget.", SCHAUL, minimum=0, maximum=1
@@ -96,7 +98,7 @@ class DdpgConfig:
     target_noise_clip: float = number(0.5, "td3: bound of that noise.", "Fujimoto et al. 2018", minimum=0, maximum=2)
     entropy_scale: float = number(
         1.0,
-        "sac: the temperature is learned so that the policy's entropy is minus this times the numbers of an action.",
+        "sac: the temperature is learned so that the policy's entropy is minus this times the dimension of an action.",
         "Haarnoja et al. 2018",
         minimum=0,
         maximum=10,
@@ -108,17 +110,17 @@ class WindowConfig(DdpgConfig):
     """What agents of windows have besides: how they see rates, and what the reward prices beside goodput."""
 
     reference_rate: float = number(
-        10e6, "Least of what rates and windows are scaled by.", RULING, minimum=1e3, maximum=1e12, unit="bit/s"
+        10e6, "Lower bound of what rates and cwnd are scaled by.", RULING, minimum=1e3, maximum=1e12, unit="bit/s"
     )
     loss_weight: float = number(
         0.0,
-        "What the share of lost packets costs in the reward. No paper has this term.",
+        "Price of the share of lost packets in the reward. No paper has this term.",
         RULING,
         minimum=0,
         maximum=100,
     )
     delay_weight: float = number(
-        0.0, "What RTT / lowest RTT - 1 costs in the reward; not in a paper.", RULING, minimum=0, maximum=100
+        0.0, "Price of RTT / lowest RTT - 1 in the reward; not in any paper.", RULING, minimum=0, maximum=100
     )
     delay_price: str = choice(
         "linear",
@@ -128,22 +130,22 @@ class WindowConfig(DdpgConfig):
     )
     free_delay: float = number(
         0.0,
-        "So much of RTT / lowest RTT - 1 has no price, so that agents look for the queue that tells a full link.",
+        "RTT / lowest RTT - 1 costs nothing up to this value, so agents look for the queue that reveals a full link.",
         RULING,
         minimum=0,
         maximum=10,
     )
     relative: bool = flag(
         False,
-        "Learn from rewards relative to what fair shares would give: how fast a network is, which agents see nothing "
-        "of, then is no noise to the critic. What is best stays the same.",
+        "Learn from rewards relative to what fair shares would give. The speed of the network, which agents do not "
+        "see, is then no noise to the critic; the best actions stay the same.",
         RULING,
     )
     memory: float = memory()
     head: str = choice(
         "each",
-        "each: one network acts on each subflow in turn, by what it and the encoder see, so that any number of them "
-        "will do; joint: on all at once, with room for `slots`.",
+        "each: one network acts on each subflow in turn, from what it and the encoder see, for any number of "
+        "subflows; joint: on all at once, with room for `slots` subflows.",
         ANY_NUMBER,
         choices=("each", "joint"),
     )

@@ -26,7 +26,7 @@ class DqlMptcpConfig(WindowConfig):
     """Algorithms 1 and 2 with the paper's constants."""
 
     gamma: float = number(0.95, "Discount of the reward one slot later.", PAPER, minimum=0, maximum=0.9999)
-    tau: float = number(0.001, "Share by which targets follow at each update.", PAPER, minimum=1e-6, maximum=1)
+    tau: float = number(0.001, "Share by which target networks follow at each update.", PAPER, minimum=1e-6, maximum=1)
     actor_lr: float = number(
         1e-4,
         "Learning rate of actor and representation (Adam).",
@@ -44,18 +44,18 @@ class DqlMptcpConfig(WindowConfig):
         choices=("none", "lstm", "pool"),
     )
     encoder_hidden: int = integer(
-        64, "Width of the encoder; 128 in the paper, if that is what it means.", RULING, minimum=1, maximum=1024
+        64, "Width of the encoder; 128 in the paper, if we read it correctly.", RULING, minimum=1, maximum=1024
     )
-    prioritised: bool = flag(True, "Draw transitions by how wrong the critic was about them.", SCHAUL)
+    prioritised: bool = flag(True, "Draw transitions in proportion to the critic's error on them.", SCHAUL)
     slots: int = integer(
         2,
-        "Subflows that a connection has at most, for a joint head.",
+        "Maximum number of subflows of a connection, for a joint head.",
         f"{PAPER}: 2 throughout",
         minimum=1,
         maximum=64,
     )
     epoch_time: float = number(
-        0.05, "Least duration of a slot, which lasts a round trip.", RULING, minimum=0.001, maximum=60, unit="s"
+        0.05, "Minimum duration of a slot, which lasts one round trip.", RULING, minimum=0.001, maximum=60, unit="s"
     )
 
 
@@ -75,7 +75,7 @@ def _controller_options(config: DqlMptcpConfig) -> Mapping[str, Any]:
 AGENT = AgentInfo(
     name="dql-mptcp",
     title="DQL-MPTCP",
-    summary="An agent per connection sets windows and scheduling together, from prioritised experience.",
+    summary="An agent per connection sets cwnd and scheduling together, and learns from prioritised experience.",
     source="Pokhrel, Walid, IEEE TMC 2021",
     controller="dql-mptcp",
     scope="connection",

@@ -23,7 +23,7 @@ class DrlCcConfig(WindowConfig):
     """Algorithm 1 with the paper's constants."""
 
     gamma: float = number(0.90, "Discount of the reward one decision later.", PAPER, minimum=0, maximum=0.9999)
-    tau: float = number(0.001, "Share by which targets follow at each update.", PAPER, minimum=1e-6, maximum=1)
+    tau: float = number(0.001, "Share by which target networks follow at each update.", PAPER, minimum=1e-6, maximum=1)
     actor_lr: float = number(1e-4, "Learning rate of actor and representation (Adam).", PAPER, minimum=1e-7, maximum=1)
     critic_lr: float = number(1e-3, "Learning rate of the critic (Adam).", PAPER, minimum=1e-7, maximum=1)
     hidden: int = integer(128, "Width of the two hidden layers of actor and critic.", PAPER, minimum=1, maximum=4096)
@@ -35,27 +35,27 @@ class DrlCcConfig(WindowConfig):
     )
     slots: int = integer(
         2,
-        "Subflows that a flow has at most, for a joint head.",
+        "Maximum number of subflows of a flow, for a joint head.",
         "Xu et al. 2019 (DRL-CC), section IV: 2 throughout",
         minimum=1,
         maximum=64,
     )
     history: int = integer(
         1,
-        "Records of the past that the agent sees: with more than one it sees what became of its last actions.",
-        "Xu et al. 2019 (DRL-CC), section III-B: the latest alone",
+        "Past records that the agent sees: with more than one it sees the effect of its last actions.",
+        "Xu et al. 2019 (DRL-CC), section III-B: only the latest",
         minimum=1,
         maximum=32,
     )
     epoch: str = choice(
         "time",
-        "time: each flow is served once in so much time; rtt: the next flow is served a round trip of this one later.",
+        "time: each flow is served once in this time; rtt: the next flow is served a round trip of this one later.",
         "a ruling: the paper's interval is not given, and one that suits a network is too long or too short for others",
         choices=("time", "rtt"),
     )
     epoch_time: float = number(
         0.1,
-        "Time in which each flow is served once; with rtt, the least from one flow to the next.",
+        "Time in which each flow is served once; with rtt, the minimum from one flow to the next.",
         RULING,
         minimum=0.001,
         maximum=60,
@@ -82,7 +82,7 @@ def _controller_options(config: DrlCcConfig) -> Mapping[str, Any]:
 AGENT = AgentInfo(
     name="drl-cc",
     title="DRL-CC",
-    summary="One agent per host sets the windows of all its MPTCP flows; an LSTM sums up their states.",
+    summary="One agent per host sets the cwnd of all its MPTCP flows; an LSTM sums up their states.",
     source="Xu et al., IEEE JSAC 2019",
     controller="drl-cc",
     scope="host",

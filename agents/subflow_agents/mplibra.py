@@ -26,24 +26,24 @@ class MplibraConfig(DdpgConfig):
     hidden: int = integer(
         256, "Width of the two hidden layers of actor and critic.", MOTIVATION, minimum=1, maximum=4096
     )
-    history: int = integer(10, "Records of the past that the agent sees.", PAPER, minimum=1, maximum=32)
+    history: int = integer(10, "Past records that the agent sees.", PAPER, minimum=1, maximum=32)
     classic: str = choice(
         "olia",
-        "The classic controller that it works with while it learns.",
+        "The classic controller that it works with during training.",
         PAPER,
         choices=("olia", "lia", "balia", "wvegas"),
     )
     action_range: float = number(
         5.0,
-        "The window is multiplied by 2 to at most this; Orca, which the paper names as its source, has 2.",
+        "The cwnd is multiplied by at most 2 to this power; Orca, which the paper names as its source, has 2.",
         PAPER,
         minimum=0.01,
         maximum=5,
     )
     price: str = choice(
         "by_rate",
-        "What the utility's weights of loss and of a growing RTT are multiplied by: the rate in Mbit/s, as printed, so "
-        "that a fast link lives with no loss at all; or nothing.",
+        "What multiplies the utility's weights of loss and of a growing RTT: the rate in Mbit/s, as printed, so a "
+        "fast link tolerates no loss at all; or nothing.",
         PAPER,
         choices=("by_rate", "alone"),
     )
@@ -55,7 +55,7 @@ class MplibraConfig(DdpgConfig):
     )
     reward: str = choice(
         "linear",
-        "What the reward is of rate and RTT, relative to their extremes: the ratios, or their logarithms.",
+        "How the reward uses rate and RTT relative to their extremes: the ratios, or their logarithms.",
         PAPER,
         choices=("linear", "log"),
     )
@@ -64,7 +64,7 @@ class MplibraConfig(DdpgConfig):
     memory: float = memory()
     squash_penalty: float = number(
         0.001,
-        "Weight of the mean square of what the actor puts out before its tanh.",
+        "Weight of the mean square of the actor's output before its tanh.",
         RULING,
         minimum=0,
         maximum=10,
@@ -95,7 +95,7 @@ def _controller_options(config: MplibraConfig) -> Mapping[str, Any]:
 AGENT = AgentInfo(
     name="mplibra",
     title="MPLibra",
-    summary="An agent per subflow proposes rates beside a classic controller; the utility of both decides.",
+    summary="An agent per subflow proposes rates alongside a classic controller; the utility decides between them.",
     source="Yu et al., MPLibra",
     controller="mplibra",
     scope="subflow",

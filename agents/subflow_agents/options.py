@@ -78,8 +78,8 @@ def memory() -> Any:
     """For how long the extremes hold that an agent measures by, s; the same for all agents."""
     return number(
         10.0,
-        "For so long the largest rate and the lowest RTT hold that rates, RTTs and windows are measured by.",
-        "a ruling: the best of long ago says nothing of a path that has changed",
+        "How long the largest rate and the lowest RTT are remembered, to which rates, RTTs and cwnd are related.",
+        "a ruling: an old maximum says nothing about a path that has changed",
         minimum=1,
         maximum=3600,
         unit="s",

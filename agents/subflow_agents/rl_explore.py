@@ -23,26 +23,31 @@ class RlPureConfig(PpoConfig):
 
     epoch: str = choice(
         "packets",
-        "A decision after so many packets acknowledged or lost, or after each round trip.",
+        "A decision after this many packets acknowledged or lost, or after each round trip.",
         "RL-explore, section 4.3: packets follow a fast link faster, round trips are steadier",
         choices=("packets", "rtt"),
     )
     epoch_packets: int = integer(50, "Packets of an epoch.", "RL-explore, section 4.3", minimum=1, maximum=1_000_000)
     history: int = integer(
-        1, "Epochs that the agent sees.", "RL-explore, section 4.4: 1, 2, 4, 8 tried, 1 kept", minimum=1, maximum=32
+        1,
+        "Past epochs that the agent sees.",
+        "RL-explore, section 4.4: 1, 2, 4, 8 tried, 1 kept",
+        minimum=1,
+        maximum=32,
     )
     throughput_epochs: int = integer(
         5,
-        "Epochs of which throughput_max is the largest. Of 5, an agent is paid five times for one at the full rate.",
+        "Number of epochs over which throughput_max is the maximum. With 5, one epoch at the full rate is rewarded "
+        "five times.",
         "RL-explore, section 4.1",
         minimum=1,
         maximum=5,
     )
     reference_rate: float = number(
         100e6,
-        "Throughput is shown relative to this, or to the largest seen if that is larger. Above the rates of the links "
-        "trained on, it shows how fast a link is, without which no value of it can be learned.",
-        "the paper's links are of 12 and 48 Mbit/s",
+        "Throughput is shown relative to this, or to the largest seen if that is larger. If it is above the rates of "
+        "the training links, it reveals how fast a link is; without that, no value can be learned.",
+        "the paper's links have 12 and 48 Mbit/s",
         minimum=1e3,
         maximum=1e12,
         unit="bit/s",
@@ -96,7 +101,7 @@ AGENT = AgentInfo(
 PURE = AgentInfo(
     name="rl-pure",
     title="Pure RL",
-    summary="RL-explore without its probe: what it is compared with.",
+    summary="RL-explore without its probe, for comparison.",
     source="RL-explore, figure 2",
     controller="rl-explore",
     scope="subflow",

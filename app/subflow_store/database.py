@@ -121,7 +121,7 @@ class Database:
             wal = path.with_name(path.name + "-wal")
             if wal.exists() and wal.stat().st_size > 0:
                 raise StoreReadOnly(
-                    "it was not closed properly and lies where nothing can be written",
+                    "it was not closed properly, and its folder is read-only",
                     path=self.label,
                     way_on=f"Copy it together with {wal.name} to a folder that can be written, and open it there.",
                 ) from error
@@ -307,8 +307,8 @@ class Database:
         return StoreCorrupt(
             f"the database is damaged ({detail})",
             path=self.label,
-            way_on=f"`subflow check {self.label}` tells what of it is lost, `subflow salvage {self.label} -o NEW`"
-            " brings over all that is sound; this one is left as it is.",
+            way_on=f"`subflow check {self.label}` shows what is lost; `subflow salvage {self.label} -o NEW`"
+            " copies what is sound. The damaged file is left as it is.",
         )
 
     def _mistaken(self, error: Exception) -> StoreError | None:

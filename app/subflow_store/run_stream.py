@@ -198,7 +198,7 @@ class RunStream:
         renewed = connection.execute(_RENEW, (now_text(), simulated_s, self._run_id))
         if renewed.rowcount == 0:
             raise RunClosed(
-                f"run {self._run_id} was closed by another Subflow, which took this one for dead",
+                f"run {self._run_id} was closed by another Subflow, which took this one for crashed",
                 path=self._label,
                 way_on="Save the run as CSV, or run it again.",
             )

@@ -135,7 +135,7 @@ def check_up_to_date(version: int, label: str) -> None:
         raise StoreOlder(
             f"this database has to be upgraded first (schema version {version}, needed is {head()})",
             path=label,
-            way_on=f"`subflow upgrade {label}` does it, and keeps the file as it was beside it.",
+            way_on=f"`subflow upgrade {label}` does it, and keeps a copy of the old file next to it.",
         )
 
 
@@ -188,7 +188,7 @@ def _backed_up(connection: Connection, path: Path, version: int) -> Path | None:
         part.rename(backup)
     except OSError as error:
         raise StoreError(
-            f"a copy of the database as it was cannot be made beside it ({error.strerror})",
+            f"the old database cannot be copied before the upgrade ({error.strerror})",
             path=str(path),
             way_on="Free some space there, or work on a copy of the file elsewhere.",
         ) from error

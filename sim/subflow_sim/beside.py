@@ -24,7 +24,7 @@ def read_beside(name: str, folder: Path | None, most_bytes: int, example: str) -
     Raises:
         ParamError: if the file cannot be read or is too large.
     """
-    allowed = f'a file beside the scenario or in a folder below, e.g. "{example}"'
+    allowed = f'a file in the scenario\'s folder or in one below it, e.g. "{example}"'
     path = PurePosixPath(name)
     is_outside = path.is_absolute() or PureWindowsPath(name).anchor or ".." in path.parts or "\\" in name
     if not name or is_outside or not name.isprintable():

@@ -54,8 +54,8 @@ LINK: tuple[Param, ...] = (
     Param(
         "queue",
         Dimension.QUEUE,
-        "Packets (or bytes) that can wait for the link, the one being sent included; what comes on top is dropped. "
-        '{ discipline = "codel" } and others drop earlier, so that the queue stays short.',
+        "Packets (or bytes) that can wait for the link, including the one being sent; any more are dropped. { "
+        'discipline = "codel" } and others drop earlier to keep the queue short.',
         default=QueueSpec(limit_pkts=100),
         minimum=1,
         maximum=10_000_000,
@@ -64,8 +64,8 @@ LINK: tuple[Param, ...] = (
     Param(
         "loss",
         Dimension.RATIO,
-        "Share of packets lost at random before the queue, each independent of the others, as on a radio link. "
-        '{ model = "gilbert", p = "1%", r = "25%" } loses them in bursts.',
+        "Share of packets lost at random before the queue, independently of each other, as on a radio link. { model "
+        '= "gilbert", p = "1%", r = "25%" } loses them in bursts.',
         default=0.0,
         minimum=0.0,
         maximum=1.0,
@@ -73,16 +73,15 @@ LINK: tuple[Param, ...] = (
     Param(
         "reorder",
         Dimension.FLAG,
-        "Whether packets may overtake those sent before where their delay is shorter: after it fell, by jitter, or in "
+        "Whether packets with a shorter delay may overtake earlier ones: after the delay fell, through jitter, or in "
         "a recording. Otherwise they wait for them.",
         default=False,
     ),
     Param(
         "drops",
         Dimension.LIST,
-        'Data packets that are lost here, whatever else happens: "download/1:17" is the 17th packet of the first '
-        'subflow of download that gets to this link, "download/1:3@2s" the third from 2 s on. Retransmissions count. '
-        "Left out: none.",
+        'Data packets that are always lost here: "download/1:17" is the 17th packet of the first subflow of '
+        'download to reach this link, "download/1:3@2s" the third from 2 s on. Retransmissions count. Default: none.',
         example='["download/1:17"]',
     ),
 )
@@ -175,7 +174,7 @@ DELAY_TRACE_TABLE: tuple[Param, ...] = (
     Param(
         "unit",
         Dimension.CHOICE,
-        "What the numbers of the file are in. Left out: ms. A table has units of its own.",
+        "Unit of the numbers in the file. Default: ms. A table has its own units.",
         choices=("ms", "us", "s"),
     ),
     Param(
@@ -190,17 +189,17 @@ JITTER_TABLE: tuple[Param, ...] = (
     Param(
         "distribution",
         Dimension.CHOICE,
-        "uniform: up to spread earlier or later. normal: with spread as standard deviation. exponential: later only, "
-        "by spread on average. pareto: mostly a little early, few very late, as Linux's netem has it. No packet "
-        "arrives before it leaves; but for exponential, none is more than four times spread late.",
+        "uniform: up to spread earlier or later. normal: with spread as standard deviation. exponential: only later, "
+        "by spread on average. pareto: most a little early, a few very late, as in Linux's netem. No packet arrives "
+        "before it leaves; except with exponential, none is later than four times spread.",
         default="uniform",
         choices=("uniform", "normal", "exponential", "pareto"),
     ),
     Param(
         "spread",
         Dimension.TIME,
-        "How much the delay of each packet differs from that of the link. Whether packets then overtake one another is "
-        "told by reorder.",
+        "How much the delay of each packet may differ from that of the link. reorder says whether packets may then "
+        "overtake one another.",
         required=True,
         minimum=0.0,
         maximum=0.5,
@@ -212,7 +211,7 @@ BUCKET_TABLE: tuple[Param, ...] = (
     Param(
         "burst",
         Dimension.SIZE,
-        "Bytes that can be saved up while less than the rate is sent. At least a packet.",
+        "Bytes that can be saved up while sending below the rate. At least one packet.",
         required=True,
         minimum=1,
         maximum=1_000_000_000,
@@ -220,7 +219,7 @@ BUCKET_TABLE: tuple[Param, ...] = (
     Param(
         "peak",
         Dimension.RATE,
-        "How fast they are sent then. At least the rate of the link.",
+        "The rate of the burst. At least the rate of the link.",
         default=float("inf"),
         minimum=1.0,
         maximum=1e12,
@@ -233,7 +232,7 @@ RETRANSMISSION_TABLE: tuple[Param, ...] = (
     Param(
         "loss",
         Dimension.RATIO,
-        "Share of attempts that fail, each independent of the others.",
+        "Share of attempts that fail, independently of each other.",
         required=True,
         minimum=0.0,
         maximum=0.9,
@@ -241,7 +240,7 @@ RETRANSMISSION_TABLE: tuple[Param, ...] = (
     Param(
         "delay",
         Dimension.TIME,
-        "How much later the next attempt is; LTE's HARQ takes 8 ms.",
+        "Time until the next attempt; LTE's HARQ takes 8 ms.",
         default=0.008,
         minimum=0.0,
         maximum=0.1,
@@ -249,7 +248,7 @@ RETRANSMISSION_TABLE: tuple[Param, ...] = (
     Param(
         "attempts",
         Dimension.COUNT,
-        "How often a packet is sent at most; after that it is lost.",
+        "How often a packet is tried at most; after that it is lost.",
         default=4,
         minimum=1,
         maximum=16,
@@ -261,7 +260,7 @@ OUTAGES_TABLE: tuple[Param, ...] = (
     Param(
         "up",
         Dimension.TIME,
-        "Mean time for which it works. The times are exponential; it begins in working order.",
+        "Mean time in service. The times are exponential; the link starts in service.",
         required=True,
         minimum=0.001,
         maximum=1e6,
@@ -269,7 +268,7 @@ OUTAGES_TABLE: tuple[Param, ...] = (
     Param(
         "down",
         Dimension.TIME,
-        "Mean time for which it does not work, exponential as well.",
+        "Mean time out of service, also exponential.",
         required=True,
         minimum=0.001,
         maximum=1e6,
@@ -277,8 +276,8 @@ OUTAGES_TABLE: tuple[Param, ...] = (
     Param(
         "queue",
         Dimension.CHOICE,
-        "lost: what waits and what comes meanwhile is lost. kept: it waits, as far as the queue takes it, and what was "
-        "being sent goes on where it stopped.",
+        "lost: waiting and arriving packets are lost. kept: they wait, as far as the queue has room, and an "
+        "interrupted transmission continues where it stopped.",
         default="lost",
         choices=("lost", "kept"),
     ),
@@ -289,7 +288,7 @@ HANDOVER_TABLE: tuple[Param, ...] = (
     Param(
         "period",
         Dimension.TIME,
-        "From one to the next; Starlink's terminals get another satellite every 15 s.",
+        "Time from one handover to the next; Starlink's terminals get a new satellite every 15 s.",
         default=15.0,
         minimum=0.1,
         maximum=1e6,
@@ -297,7 +296,7 @@ HANDOVER_TABLE: tuple[Param, ...] = (
     Param(
         "offset",
         Dimension.TIME,
-        "When the first is.",
+        "Time of the first.",
         default=0.0,
         minimum=0.0,
         maximum=1e6,
@@ -305,7 +304,7 @@ HANDOVER_TABLE: tuple[Param, ...] = (
     Param(
         "gap",
         Dimension.TIME,
-        "For how long nothing is sent; what waits stays.",
+        "For how long nothing is sent; queued packets stay.",
         default=0.0,
         minimum=0.0,
         maximum=100.0,
@@ -313,7 +312,7 @@ HANDOVER_TABLE: tuple[Param, ...] = (
     Param(
         "delay",
         Dimension.TIME,
-        "Until the next one, the delay of the link is longer by a uniform draw up to this.",
+        "Until the next handover, the link's delay is longer by a uniform draw up to this.",
         default=0.0,
         minimum=0.0,
         maximum=100.0,
@@ -321,7 +320,7 @@ HANDOVER_TABLE: tuple[Param, ...] = (
     Param(
         "rate",
         Dimension.RATIO,
-        "Until the next one, the rate of the link is lower, by a uniform draw between this share of it and all.",
+        "Until the next handover, the link's rate is multiplied by a uniform draw between this and 1.",
         default=1.0,
         minimum=0.0,
         maximum=1.0,
@@ -334,7 +333,7 @@ GRANTS_TABLE: tuple[Param, ...] = (
     Param(
         "period",
         Dimension.TIME,
-        "From one grant to the next. Each carries what the rate makes in a period, of what waits at its time.",
+        "Time from one grant to the next. A grant carries what is waiting then, up to one period at the rate.",
         required=True,
         minimum=1e-5,
         maximum=10.0,
@@ -360,15 +359,15 @@ ACCESS_TABLE: tuple[Param, ...] = (
     Param(
         "kind",
         Dimension.CHOICE,
-        "wifi: by contention, where those that begin in the same slot of 9 us collide. cell: a scheduler lets one "
-        "after the other send, each for as long as airtime says.",
+        "wifi: by contention; those that begin in the same slot of 9 us collide. cell: a scheduler lets one after "
+        "the other send, each for as long as airtime says.",
         default="wifi",
         choices=("wifi", "cell"),
     ),
     Param(
         "aggregation",
         Dimension.COUNT,
-        "Packets that an access sends together at most (A-MPDU).",
+        "Maximum number of packets sent together in one access (A-MPDU).",
         default=1,
         minimum=1,
         maximum=1024,
@@ -384,8 +383,8 @@ ACCESS_TABLE: tuple[Param, ...] = (
     Param(
         "overhead",
         Dimension.TIME,
-        "Time that an access takes beside its packets: preamble, headers and block acknowledgement, without the "
-        "waiting before it.",
+        "Time that an access takes in addition to its packets: preamble, headers and block acknowledgement, without "
+        "the wait before it.",
         default=1e-4,
         minimum=0.0,
         maximum=0.1,
@@ -393,7 +392,7 @@ ACCESS_TABLE: tuple[Param, ...] = (
     Param(
         "window_min",
         Dimension.COUNT,
-        "Slots that are waited before an access: a uniform draw from 0 to this, twice as many after each collision.",
+        "Slots to wait before an access: a uniform draw from 0 to this, doubled after each collision.",
         default=15,
         minimum=0,
         maximum=32_767,
@@ -409,8 +408,8 @@ ACCESS_TABLE: tuple[Param, ...] = (
     Param(
         "group",
         Dimension.NAME,
-        "Stations of different groups are hidden from each other: they do not wait for one another, and what overlaps "
-        "is lost. Left out: it hears all, and all hear it, as an access point.",
+        "Stations of different groups are hidden from each other: they do not wait for one another, and overlapping "
+        "transmissions are lost. Default: it hears all and all hear it, like an access point.",
     ),
 )
 """The keys of `access`."""
@@ -419,15 +418,15 @@ LINK_TABLES: Mapping[str, LinkTable] = MappingProxyType(
     {
         "jitter": LinkTable("Delays that differ from packet to packet.", JITTER_TABLE),
         "bucket": LinkTable(
-            "A token bucket, which fills at the rate of the link: what is not used is saved up for a burst.",
+            "A token bucket that fills at the rate of the link: unused tokens are saved for a burst.",
             BUCKET_TABLE,
         ),
         "retransmission": LinkTable(
-            "Radio repeats what it damages: such packets are late, those behind them wait.", RETRANSMISSION_TABLE
+            "The radio link repeats damaged packets: they are late, and those behind them wait.", RETRANSMISSION_TABLE
         ),
         "outages": LinkTable("Times without service, at random; both directions fail together.", OUTAGES_TABLE),
-        "handover": LinkTable("What changes periodically, as with satellites.", HANDOVER_TABLE),
-        "grants": LinkTable("A cellular bearer: it sends when a scheduler grants it something.", GRANTS_TABLE),
+        "handover": LinkTable("Periodic changes, as with satellites.", HANDOVER_TABLE),
+        "grants": LinkTable("A cellular bearer: it sends when a scheduler grants it time.", GRANTS_TABLE),
         "access": LinkTable("Airtime that several links share; the rate is that of this station.", ACCESS_TABLE),
     }
 )

@@ -197,7 +197,7 @@ class Param:
             case Dimension.TEXT:
                 return f"text in quotes, 1 to {self.longest_text} characters"
             case Dimension.POLICY:
-                return '"neutral", "random", the name of a policy, or the path of a file as "mine.safetensors"'
+                return '"neutral", "random", the name of a policy, or the path of a file such as "mine.safetensors"'
             case Dimension.NAME:
                 copy = ", with .1, .2 and so on for one copy" if self.allows_copy else ""
                 return f"a name of letters, digits, - and _, at most {MAX_NAME_LENGTH} characters{copy}"

@@ -167,7 +167,7 @@ _SCENARIO = (
         minimum=1,
         maximum=1,
     ),
-    Param("name", Dimension.TEXT, "Title of the scenario. Left out: the name of the file."),
+    Param("name", Dimension.TEXT, "Title of the scenario. Default: the name of the file."),
     Param(
         "duration",
         Dimension.TIME,
@@ -188,7 +188,7 @@ _SCENARIO = (
     Param(
         "seed",
         Dimension.COUNT,
-        "Start value of all random draws: the same scenario and seed give the same run, packet for packet.",
+        "Seed of all random numbers: the same scenario and seed give the same run, packet for packet.",
         default=1,
         minimum=0,
         maximum=2**63 - 1,
@@ -196,7 +196,7 @@ _SCENARIO = (
     Param(
         "mss",
         Dimension.SIZE,
-        "Payload bytes of a full packet. On the wire 52 bytes of headers come on top: 1448 make 1500.",
+        "Payload bytes of a full packet. On the wire, headers add 52 bytes: 1448 become 1500.",
         default=1448,
         minimum=1,
         maximum=65000,
@@ -223,14 +223,14 @@ _NODE = (
     Param(
         "kind",
         Dimension.CHOICE,
-        "Hosts send and receive data and never forward packets of others; routers only forward.",
+        "Hosts send and receive data and never forward; routers only forward.",
         default="host",
         choices=("host", "router"),
     ),
     Param(
         "at",
         Dimension.POINT,
-        "Position on the canvas in pixels, x to the right and y down. Left out: laid out automatically.",
+        "Position on the canvas in pixels, x to the right and y down. Default: laid out automatically.",
         minimum=-1e6,
         maximum=1e6,
     ),
@@ -241,8 +241,8 @@ _FLOW = (
     Param(
         "kind",
         Dimension.CHOICE,
-        '"mptcp" has a subflow on each path, "tcp" has one path, "cbr" sends at a constant rate whatever gets lost, '
-        '"onoff" does so in bursts.',
+        '"mptcp" has a subflow on each path, "tcp" has one path, "cbr" sends at a constant rate regardless of '
+        'loss, "onoff" does so in bursts.',
         required=True,
         choices=("tcp", "mptcp", "cbr", "onoff"),
     ),
@@ -251,7 +251,7 @@ _FLOW = (
     Param(
         "controller",
         Dimension.CHOICE,
-        "Congestion controller: how the sender finds its rate. Left out: lia for mptcp, newreno for tcp.",
+        "Congestion controller: how the sender finds its rate. Default: lia for mptcp, newreno for tcp.",
         reserved=(
             *("vivace", "mpcc-loss", "mpcc-latency", "drl-cc", "dql-mptcp", "ddpg-mpcc", "mplibra"),
             *("rl-explore", "clean-slate", "confluence"),
@@ -269,21 +269,21 @@ _FLOW = (
     Param(
         "ecn",
         Dimension.CHOICE,
-        "What its two ends agree on about marks, see ecn of the transport; off: one of them does not know ECN, and its "
-        "packets are dropped where others are marked. Left out: what the transport says, or its controller needs.",
+        "What its two ends negotiate about marks, see ecn of the transport; off: one end does not support ECN, so "
+        "its packets are dropped where others are marked. Default: as in the transport, or what its controller needs.",
         choices=("off", "rfc3168", "accecn"),
         applies_to=_TRANSPORT,
     ),
     Param(
         "paths",
         Dimension.PATHS,
-        "The links from sender to receiver, one list per subflow; the same path may stand twice. Left out: all "
-        "shortest paths for mptcp, the first of them for the other kinds.",
+        "The links from sender to receiver, one list per subflow; a path may occur twice. Default: all shortest "
+        "paths for mptcp, the first of them for the other kinds.",
     ),
     Param(
         "count",
         Dimension.COUNT,
-        "That many identical flows, named with .1, .2 and so on.",
+        "Number of identical flows, named with .1, .2 and so on.",
         default=1,
         minimum=1,
         maximum=MAX_COPIES,
@@ -296,11 +296,11 @@ _FLOW = (
         minimum=0.0,
         maximum=1e6,
     ),
-    Param("stop", Dimension.TIME, "When it stops sending. Left out: at the end of the run.", minimum=0.0, maximum=1e6),
+    Param("stop", Dimension.TIME, "When it stops sending. Default: at the end of the run.", minimum=0.0, maximum=1e6),
     Param(
         "size",
         Dimension.SIZE,
-        "Bytes to transfer; the flow is complete when the last one has arrived. Left out: it never runs out of data.",
+        "Bytes to transfer; the flow is complete when the last one has arrived. Default: it never runs out of data.",
         minimum=1,
         maximum=10**15,
         applies_to=_TRANSPORT,
@@ -318,8 +318,8 @@ _FLOW = (
     Param(
         "send_buffer",
         Dimension.SIZE,
-        "Send buffer of the connection: it holds data until the receiver has everything up to there, so that a small "
-        "one lets a slow path stall fast ones, too.",
+        "Send buffer of the connection: it holds data until the receiver has everything before it, so a small one "
+        "also lets a slow path stall fast ones.",
         default=math.inf,
         minimum=1,
         maximum=10**12,
@@ -329,7 +329,7 @@ _FLOW = (
     Param(
         "backup",
         Dimension.COUNTS,
-        "Subflows that only carry data while no other is usable, counted from 1 in the order of the paths. Left out: "
+        "Subflows that carry data only while no other is usable, counted from 1 in the order of the paths. Default: "
         "none.",
         minimum=1,
         maximum=MAX_PATHS,
@@ -338,8 +338,8 @@ _FLOW = (
     Param(
         "late",
         Dimension.COUNTS,
-        "Subflows whose path is not there at the start, counted like backups: each waits for an event that opens or "
-        "announces it. Left out: none.",
+        "Subflows whose path does not exist at the start, counted like backups: each waits for an event that opens "
+        "or announces it. Default: none.",
         minimum=1,
         maximum=MAX_PATHS,
         applies_to=("mptcp",),
@@ -347,7 +347,7 @@ _FLOW = (
     Param(
         "subflow_limit",
         Dimension.COUNT,
-        "At most that many further subflows at a time (ip mptcp limits set subflows). Left out: one for each path.",
+        "How many additional subflows at a time at most (ip mptcp limits set subflows). Default: one for each path.",
         minimum=0,
         maximum=MAX_PATHS,
         applies_to=("mptcp",),
@@ -355,8 +355,8 @@ _FLOW = (
     Param(
         "address_limit",
         Dimension.COUNT,
-        "At most that many addresses that the peer announces are taken up (ip mptcp limits set add_addr_accepted). "
-        "Left out: all.",
+        "How many addresses announced by the peer are accepted at most (ip mptcp limits set add_addr_accepted). "
+        "Default: all.",
         minimum=0,
         maximum=MAX_PATHS,
         applies_to=("mptcp",),
@@ -382,7 +382,7 @@ _FLOW = (
     Param(
         "spacing",
         Dimension.CHOICE,
-        '"constant" sends its packets at equal distances, "poisson" at exponential ones with the same mean.',
+        '"constant" spaces packets evenly; "poisson" draws exponential gaps with the same mean.',
         default="constant",
         choices=("constant", "poisson"),
         applies_to=DATAGRAM_KINDS,
@@ -399,7 +399,7 @@ _FLOW = (
     Param(
         "off",
         Dimension.TIME,
-        "Mean length of the silences between its bursts, drawn likewise.",
+        "Mean length of the silences between its bursts, drawn in the same way.",
         required=True,
         minimum=1e-6,
         maximum=1e6,
@@ -473,7 +473,7 @@ _EVENT = (
     Param(
         "subflow",
         Dimension.COUNT,
-        "Which subflow of the flow, counted from 1 in the order of its paths. Left out: all of them.",
+        "Which subflow of the flow, counted from 1 in the order of its paths. Default: all of them.",
         minimum=1,
         maximum=MAX_PATHS,
         applies_to=("flow",),
@@ -481,36 +481,37 @@ _EVENT = (
     Param(
         "open",
         Dimension.FLAG,
-        "false closes the subflow, and what it still had to deliver goes over the others; true opens a fresh one.",
+        "false closes the subflow, and its undelivered data goes over the others; true opens a new one.",
         applies_to=("flow",),
     ),
     Param(
         "backup",
         Dimension.FLAG,
-        "true makes the subflow a backup, which only carries data while no other is usable; false makes it one like "
-        "the others. Only for mptcp flows.",
+        "true makes the subflow a backup, which carries data only while no other is usable; false makes it a normal "
+        "subflow. Only for mptcp flows.",
         applies_to=("flow",),
     ),
     Param(
         "announce",
         Dimension.FLAG,
-        "true has the receiver announce the subflow's address (ADD_ADDR, RFC 8684), over a subflow that is there, "
-        "until it gets through or was repeated three times: then the subflow joins. false takes it back (REMOVE_ADDR), "
-        "which closes the subflow. Only for mptcp flows; their first subflow is not announced.",
+        "true: the receiver announces the subflow's address (ADD_ADDR, RFC 8684) over an existing subflow, until it "
+        "gets through or was repeated three times; then the subflow joins. false: the address is withdrawn "
+        "(REMOVE_ADDR), which closes the subflow. Only for mptcp flows; their first subflow is not announced.",
         applies_to=("flow",),
     ),
     Param(
         "refuse",
         Dimension.FLAG,
-        "true has the receiver answer with a reset whoever wants to open the subflow; false lets it be opened again. "
-        "Only for mptcp flows.",
+        "true: the receiver answers attempts to open the subflow with a reset; false: it can be opened again. Only "
+        "for mptcp flows.",
         applies_to=("flow",),
     ),
     Param(
         "controller",
         Dimension.CHOICE,
-        "Congestion controller that takes over all subflows of the flow, as a program can ask of Linux: it starts "
-        "fresh, while window, threshold and RTT estimates stay. None of those that learn or do what an agent says.",
+        "Congestion controller that takes over all subflows of the flow, as a program can ask of Linux: its own "
+        "state starts fresh, while cwnd, threshold and RTT estimates stay. Learned and agent-driven controllers "
+        "cannot take over.",
         applies_to=("flow",),
     ),
 )
@@ -524,7 +525,7 @@ _NOTE = (
         minimum=-1e6,
         maximum=1e6,
     ),
-    Param("text", Dimension.TEXT, "What it says. It may have several lines.", required=True, allows_lines=True),
+    Param("text", Dimension.TEXT, "Its text, which may have several lines.", required=True, allows_lines=True),
 )
 
 SECTIONS: Mapping[str, tuple[Param, ...]] = MappingProxyType(
@@ -572,21 +573,21 @@ ARRIVALS_TABLE: tuple[Param, ...] = (
     Param(
         "lifetime",
         Dimension.TIME,
-        "How long each of them sends. Left out: until its size is transferred, or to the end.",
+        "How long each of them sends. Default: until its size is transferred, or to the end.",
         minimum=1e-6,
         maximum=1e6,
     ),
     Param(
         "lifetime_distribution",
         Dimension.CHOICE,
-        '"fixed" lets all live equally long, "exponential" that long on average.',
+        '"fixed" gives every flow this lifetime, "exponential" this one on average.',
         default="fixed",
         choices=("fixed", "exponential"),
     ),
     Param(
         "limit",
         Dimension.COUNT,
-        "At most that many arrive. Left out: as many as come before the end.",
+        "How many arrive at most. Default: as many as come before the end.",
         minimum=1,
         maximum=MAX_COPIES,
     ),

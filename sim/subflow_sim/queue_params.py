@@ -14,18 +14,18 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "discipline",
         Dimension.CHOICE,
-        "How the queue decides what to drop. droptail: what does not fit. red: at random, the more the longer the "
-        "queue is. codel: the first in line, when packets have waited too long for too long. fq_codel: codel for each "
-        "subflow by itself, served in turn. dualpi2: a short queue that marks for prague, coupled to one for all "
-        "others (L4S, RFC 9332).",
+        "How the queue decides what to drop. droptail: what does not fit. red: at random, more often the longer the "
+        "queue. codel: the first in line, when waiting times have been too long for too long. fq_codel: codel for "
+        "each subflow by itself, served in turn. dualpi2: a short queue that marks, for prague, coupled to one for "
+        "all others (L4S, RFC 9332).",
         default="droptail",
         choices=("droptail", "red", "codel", "fq_codel", "dualpi2"),
     ),
     Param(
         "limit",
         Dimension.QUEUE,
-        "Packets (or bytes) that fit at most, the one being sent included. Left out: 100pkt for droptail, four "
-        "times max for red, 1000pkt for codel, 10240pkt for fq_codel, 10000pkt for dualpi2.",
+        "Packets (or bytes) that fit at most, including the one being sent. Default: 100pkt for droptail, four times "
+        "max for red, 1000pkt for codel, 10240pkt for fq_codel, 10000pkt for dualpi2.",
         minimum=1,
         maximum=10_000_000,
         allows_unlimited=True,
@@ -33,8 +33,8 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "mode",
         Dimension.CHOICE,
-        "instantaneous: by the queue as it is, each packet by itself, as fluid models assume. classic: by the average "
-        "over time, with drops at even distances (Floyd and Jacobson 1993).",
+        "instantaneous: by the current queue, each packet on its own, as fluid models assume. classic: by the "
+        "average over time, with evenly spaced drops (Floyd and Jacobson 1993).",
         default="instantaneous",
         choices=("instantaneous", "classic"),
         applies_to=("red",),
@@ -42,7 +42,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "min",
         Dimension.QUEUE,
-        "Queue below which nothing is dropped. Left out: half of max, or 25 packets per 10 Mbit/s of the link's first "
+        "Queue below which nothing is dropped. Default: half of max, or 25 packets per 10 Mbit/s of the link's first "
         "rate (at least one packet).",
         minimum=1,
         maximum=10_000_000,
@@ -51,7 +51,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "max",
         Dimension.QUEUE,
-        "Queue at which max_p is dropped. Left out: twice min.",
+        "Queue at which the share max_p is dropped. Default: twice min.",
         minimum=1,
         maximum=10_000_000,
         applies_to=("red",),
@@ -69,14 +69,14 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "gentle",
         Dimension.FLAG,
-        "Beyond max, the share grows to 100 % at twice max; otherwise it jumps there.",
+        "Beyond max, the share grows to 100 % at twice max; otherwise it jumps to 100 %.",
         default=True,
         applies_to=("red",),
     ),
     Param(
         "weight",
         Dimension.RATIO,
-        "Weight of a new sample in the average of the classic mode. Left out: 0.2%.",
+        "Weight of a new sample in the average of the classic mode. Default: 0.2%.",
         minimum=0.0,
         maximum=1.0,
         exclusive_minimum=True,
@@ -85,16 +85,15 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "ecn",
         Dimension.FLAG,
-        "Marks packets instead of dropping them, if their flow understands that (RFC 3168; ecn of the transport). What "
-        "finds no room is dropped all the same.",
+        "Marks packets instead of dropping them, if their flow supports ECN (RFC 3168; ecn of the transport). "
+        "Packets that find no room are still dropped.",
         default=False,
         applies_to=("red", *_CODEL),
     ),
     Param(
         "ce_threshold",
         Dimension.TIME,
-        "Packets that have waited longer are marked, whatever else is done with them: a step for dctcp and its kin. "
-        "Left out: none.",
+        "Packets that have waited longer are always marked: a step for dctcp and similar controllers. Default: none.",
         minimum=1e-6,
         maximum=100.0,
         applies_to=_CODEL,
@@ -102,7 +101,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "target",
         Dimension.TIME,
-        "Waiting time that is acceptable as the standing one.",
+        "Acceptable standing waiting time.",
         default=0.005,
         minimum=1e-6,
         maximum=100.0,
@@ -120,7 +119,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "quantum",
         Dimension.SIZE,
-        "Bytes that a flow may send in its turn.",
+        "Bytes that a flow may send per turn.",
         default=1514,
         minimum=64,
         maximum=1_000_000,
@@ -129,7 +128,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "flows",
         Dimension.COUNT,
-        "Queues over which the subflows are spread by a hash.",
+        "Number of queues over which a hash spreads the subflows.",
         default=1024,
         minimum=1,
         maximum=65_536,
@@ -138,7 +137,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "delay_target",
         Dimension.TIME,
-        "Waiting time to which the classic queue is held.",
+        "Target waiting time of the classic queue.",
         default=0.015,
         minimum=1e-6,
         maximum=100.0,
@@ -156,8 +155,8 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "ramp",
         Dimension.TIME,
-        "So much beyond the step a packet is marked for certain, and until then the more likely the longer it has "
-        "waited. 0 is the step of Linux; step = 0.8 ms and ramp = 0.4 ms are those of RFC 9332.",
+        "From the step to the step plus this, the chance of a mark grows with the waiting time; beyond, every packet "
+        "is marked. 0 is Linux's step; step = 0.8 ms and ramp = 0.4 ms are those of RFC 9332.",
         default=0.0,
         minimum=0.0,
         maximum=100.0,
@@ -185,7 +184,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "alpha",
         Dimension.NUMBER,
-        "Integral gain, 1/s: by how much the probability changes with each update for a second beyond the target.",
+        "Integral gain, 1/s: by how much the probability changes per update for each second beyond the target.",
         default=0.16,
         minimum=0.0,
         maximum=1000.0,
@@ -194,7 +193,7 @@ QUEUE_TABLE: tuple[Param, ...] = (
     Param(
         "beta",
         Dimension.NUMBER,
-        "Proportional gain, 1/s: by how much it changes for a second by which the waiting time has grown.",
+        "Proportional gain, 1/s: by how much it changes for each second by which the waiting time has grown.",
         default=3.2,
         minimum=0.0,
         maximum=1000.0,

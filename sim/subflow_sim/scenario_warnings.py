@@ -40,8 +40,8 @@ def _other_scheduler(flow: Flow, choice: Choice) -> str | None:
     if not meant or len(flow.paths) < 2 or flow.scheduler.name == meant:
         return None
     return (
-        f'flow "{flow.name}": {choice.name} was made for the scheduler {meant} and runs with {flow.scheduler.name}, '
-        "which is another system than the one that was published"
+        f'flow "{flow.name}": {choice.name} was designed for the scheduler {meant} but runs with '
+        f"{flow.scheduler.name}: this is not the published system"
     )
 
 

@@ -15,7 +15,7 @@ TRAINING: tuple[Param, ...] = (
     Param(
         "episode",
         Dimension.TIME,
-        "How long an episode of training lasts: a time, or a draw of times. Left out: as long as a run.",
+        "How long an episode of training lasts: a time, or a draw of times. Default: as long as a run.",
         minimum=0.0,
         exclusive_minimum=True,
         maximum=1e6,

@@ -13,50 +13,50 @@ TRANSPORT: tuple[Param, ...] = (
     Param(
         "initial_window",
         Dimension.COUNT,
-        "Packets that a new subflow may send before the first ACK (RFC 6928). Left out: 10.",
+        "Packets that a new subflow may send before the first ACK (RFC 6928). Default: 10.",
         minimum=1,
         maximum=10_000,
     ),
     Param(
         "handshake",
         Dimension.FLAG,
-        "Opens each subflow with SYN and SYN-ACK packets, which take their time and may be lost; further subflows "
-        "begin when the first one is acknowledged data. Otherwise a flow may send when it starts, and its further "
-        "subflows a round trip later. Left out: as the profile, true or false.",
+        "Opens each subflow with SYN and SYN-ACK packets, which take time and may be lost; further subflows begin "
+        "when the first has data acknowledged. Otherwise a flow may send as soon as it starts, and further subflows "
+        "a round trip later. Default: set by the profile, true or false.",
     ),
     Param(
         "syn_retries",
         Dimension.COUNT,
-        "How often a SYN that nobody answers is sent again, after four times by a second each, after twice as long "
-        "each time (net.ipv4.tcp_syn_retries); then the subflow is given up. Left out: 6, which is 131 s.",
+        "How often an unanswered SYN is sent again (net.ipv4.tcp_syn_retries): four times after a second each, then "
+        "after twice as long each time. Then the subflow is given up. Default: 6, which is 131 s.",
         minimum=0,
         maximum=127,
     ),
     Param(
         "loss_detection",
         Dimension.CHOICE,
-        'When a packet counts as lost. "dupack": three packets sent later have arrived (RFC 6675). "rack": one packet '
-        "sent later has arrived and a reordering window has passed; a probe finds losses at the end of a flight "
-        "(RFC 8985). Left out: as the profile, rack or dupack.",
+        'When a packet counts as lost. "dupack": three packets sent later have arrived (RFC 6675). "rack": one '
+        "packet sent later has arrived and a reordering window has passed; a probe finds losses at the end of a "
+        "flight (RFC 8985). Default: set by the profile, rack or dupack.",
         choices=("rack", "dupack"),
     ),
     Param(
         "dsack",
         Dimension.FLAG,
-        "The receiver reports packets that it got twice (RFC 2883). Left out: as the profile, true or false.",
+        "The receiver reports packets that it got twice (RFC 2883). Default: set by the profile, true or false.",
     ),
     Param(
         "delayed_ack",
         Dimension.CHOICE,
-        'When the receiver acknowledges. "off": every packet. "rfc": every second packet, or after 200 ms (RFC 1122, '
-        'RFC 5681). "linux": at once while the connection begins and its receive window opens, then every second one, '
-        "or after 40 to 200 ms as packets are spaced. Left out: as the profile, linux or off.",
+        'When the receiver acknowledges. "off": every packet. "rfc": every second packet, or after 200 ms (RFC '
+        '1122, RFC 5681). "linux": at once while the connection begins and its receive window opens, then every '
+        "second one, or after 40 to 200 ms as packets are spaced. Default: set by the profile, linux or off.",
         choices=("off", "rfc", "linux"),
     ),
     Param(
         "delayed_ack_timeout",
         Dimension.TIME,
-        'How long an ACK may be delayed; with "linux" where packets follow each other closely. Left out: 200 ms for '
+        'How long an ACK may be delayed; with "linux" where packets follow each other closely. Default: 200 ms for '
         '"rfc", 40 ms for "linux".',
         minimum=0.0,
         exclusive_minimum=True,
@@ -65,88 +65,88 @@ TRANSPORT: tuple[Param, ...] = (
     Param(
         "quick_acks",
         Dimension.COUNT,
-        'Packets that "linux" acknowledges at once, but no more than half of those that fit into the receive window: '
-        "at the start, after a duplicate and after a long silence. Those that open the window come on top. Left out: "
-        "16.",
+        'How many packets "linux" acknowledges at once at the start, after a duplicate and after a long silence; '
+        "at most half of those that fit into the receive window. ACKs that open the receive window come on top. "
+        "Default: 16.",
         minimum=0,
         maximum=1000,
     ),
     Param(
         "rto",
         Dimension.CHOICE,
-        'How the retransmission timeout follows the RTT. "rfc6298": srtt + 4 rttvar, at least rto_min. "linux": srtt '
-        "and on top of it the largest 4 rttvar of the last round trips, at least rto_min; a timeout within a recovery "
-        "does not lower ssthresh again. Left out: as the profile, linux or rfc6298.",
+        'How the retransmission timeout follows the RTT. "rfc6298": srtt + 4 rttvar, at least rto_min. "linux": '
+        "srtt plus a margin, the largest 4 rttvar of the last round trips but at least rto_min; a timeout within a "
+        "recovery does not lower ssthresh again. Default: as in the profile, linux or rfc6298.",
         choices=("rfc6298", "linux"),
     ),
     Param(
         "rto_min",
         Dimension.TIME,
-        "Lower bound of the retransmission timeout, or of what it adds to the RTT, see rto. Linux uses 200 ms, "
-        "RFC 6298 asks for 1 s. Left out: 200 ms.",
+        "Lower bound of the retransmission timeout, or of the margin that it adds to the RTT; see rto. Linux uses "
+        "200 ms, RFC 6298 asks for 1 s. Default: 200 ms.",
         minimum=0.0,
         maximum=60.0,
     ),
     Param(
         "rto_max",
         Dimension.TIME,
-        "Upper bound of the retransmission timeout, back-off included. Left out: as the profile, 120 s or 60 s.",
+        "Upper bound of the retransmission timeout, including back-off. Default: set by the profile, 120 s or 60 s.",
         minimum=1.0,
         maximum=1000.0,
     ),
     Param(
         "prr",
         Dimension.CHOICE,
-        'Proportional rate reduction: how the window shrinks during a recovery. "off": at once (RFC 6675). "rfc6937": '
-        'over the round trip, with the slow-start reduction bound. "linux": likewise, but more careful while losses go '
-        "on (RFC 9937). Left out: as the profile, linux or off.",
+        'Proportional rate reduction: how the cwnd shrinks during a recovery. "off": at once (RFC 6675). '
+        '"rfc6937": over the round trip, with the slow-start reduction bound. "linux": the same, but more '
+        "careful while losses continue (RFC 9937). Default: set by the profile, linux or off.",
         choices=("off", "rfc6937", "linux"),
     ),
     Param(
         "undo",
         Dimension.FLAG,
-        "Takes a reduction of the window back when timestamps or reports of duplicates show that nothing was lost "
-        "(RFC 3522, RFC 3708). Left out: as the profile, true or false.",
+        "Undoes a reduction of the cwnd when timestamps or reports of duplicates show that nothing was lost (RFC "
+        "3522, RFC 3708). Default: set by the profile, true or false.",
     ),
     Param(
         "cwnd_validation",
         Dimension.CHOICE,
-        'What becomes of a window that is not used up. "off": it grows all the same. "hold": it does not grow. '
-        '"decay": and after the length of a timeout it moves half-way to what is used (RFC 2861). Left out: as the '
+        'What happens to a cwnd that is not fully used. "off": it still grows. "hold": it does not grow. '
+        '"decay": moreover, after one timeout it moves half-way to what is used (RFC 2861). Default: set by the '
         "profile, decay or hold.",
         choices=("off", "hold", "decay"),
     ),
     Param(
         "idle_restart",
         Dimension.CHOICE,
-        'The window after a pause longer than the retransmission timeout. "off": the same. "rfc5681": at most the '
-        'initial window. "linux": halved for each timeout that passed, down to the initial window. Left out: as the '
-        "profile, linux or off.",
+        'The cwnd after a pause longer than the retransmission timeout. "off": unchanged. "rfc5681": at most the '
+        'initial window. "linux": halved for each timeout that passed, down to the initial window. Default: set by '
+        "the profile, linux or off.",
         choices=("off", "rfc5681", "linux"),
     ),
     Param(
         "ecn",
         Dimension.CHOICE,
         "Explicit congestion notification: queues with ecn = true mark packets instead of dropping them, and senders "
-        'answer as to a loss, without sending anything again. "rfc3168": the receiver says that there were marks until '
-        'it is answered. "accecn": it counts them (RFC 9768). Controllers that do not answer marks, such as bbr and '
-        "those that learn, send packets that are dropped as ever. Left out: off.",
+        'respond as to a loss, without retransmitting. "rfc3168": the receiver echoes marks until the sender '
+        'confirms. "accecn": it counts them (RFC 9768). Packets of controllers that do not respond to marks, such '
+        "as bbr and the learned ones, are dropped as usual. Default: off.",
         choices=("off", "rfc3168", "accecn"),
     ),
     Param(
         "dss_option",
         Dimension.SIZE,
-        "What MPTCP's DSS option (RFC 8684) takes from the payload of each packet of an mptcp flow. Left out: as the "
-        "profile, 24 bytes (as Linux) or none.",
+        "What MPTCP's DSS option (RFC 8684) takes from the payload of each packet of an mptcp flow. Default: set by "
+        "the profile, 24 bytes (as Linux) or none.",
         minimum=0,
         maximum=40,
     ),
     Param(
         "tso",
         Dimension.FLAG,
-        "Paced packets leave in bursts, as Linux hands them to a network card that cuts them up (TSO): what a "
-        "millisecond of the rate holds, at least 2 packets, at most 64 kB, more where the RTT is below 3 ms. The mean "
-        "rate stays. For controllers that pace. Left out: false.",
+        "Paced packets leave in bursts, as Linux hands them to a network card that splits them (TSO): a "
+        "millisecond's worth of the rate, at least 2 packets and at most 64 kB, more where the RTT is below 3 ms. "
+        "The mean rate stays the same. For controllers that pace. Default: false.",
     ),
 )
 """All keys of the section, in the order in which forms show them. A key left out has the value of the profile."""

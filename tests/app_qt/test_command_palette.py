@@ -91,7 +91,7 @@ def test_arrows_move_the_choice_while_typing_goes_on(window: MainWindow) -> None
 
 
 def test_what_cannot_be_done_says_why_and_is_not_done(window: MainWindow) -> None:
-    reasons = {"run.stop": "no run is going on", "undo": "nothing to undo", "export figure": "no run"}
+    reasons = {"run.stop": "no run is in progress", "undo": "nothing to undo", "export figure": "no run"}
     for query, reason in reasons.items():
         palette = open_palette(window)
         QTest.keyClicks(palette.search, query)

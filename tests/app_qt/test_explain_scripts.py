@@ -75,7 +75,7 @@ def test_the_lines_that_were_executed_stand_there_with_their_numbers(panel: Expl
     assert second[:2] == ["7", "w.cwnd += gain * left / w.cwnd"]
     assert "2 * 0 / " in second[2]
     assert second[2].endswith(f" = {told.cwnd_pkts[1]:.6g}")
-    assert panel.lines.title.text().startswith("mine, on_ack · Found by simulating the run again: no run keeps which")
+    assert panel.lines.title.text().startswith("mine, on_ack · Found by simulating the run again: runs do not record")
     assert "cwnd" in panel.where.text()
     assert panel.rule.text() == ""
     assert panel.point is not None

@@ -301,7 +301,7 @@ def test_chosen_runs_are_marked_while_another_scenario_is_open(window: MainWindo
     window.documents.new()
     assert window.shown.count == 1
     name = window.plots.runs[0].title
-    foreign = f"Run {two_runs[0]}, {name}: of another scenario than the one that is open"
+    foreign = f"Run {two_runs[0]}, {name}: not of the open scenario"
     assert line.text() == foreign
 
     window.bar.trigger("history.open_scenario")

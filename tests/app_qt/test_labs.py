@@ -115,7 +115,7 @@ def test_a_lab_is_done_in_the_window(
     _say(page, 0, "41.7")  # the same again costs nothing
     qtbot.wait(50)
     _say(page, 0, "9")
-    qtbot.waitUntil(lambda: "Right is: 83.33 pkt. Give that answer" in page.questions[0].outcome.text())
+    qtbot.waitUntil(lambda: "The right answer is 83.33 pkt. Enter it" in page.questions[0].outcome.text())
     _say(page, 0, "83")
     qtbot.waitUntil(lambda: page.questions[0].outcome.text().startswith("Right. 10 Mbit/s"))
     _say(page, 1, "The queue")
@@ -126,7 +126,7 @@ def test_a_lab_is_done_in_the_window(
     assert page.prediction is not None
     spotlight = labs.spotlight
     assert spotlight.targets == (PREDICTION,)
-    qtbot.waitUntil(lambda: "First say below the text" in page.verdict.text())
+    qtbot.waitUntil(lambda: "First enter your prediction below the text" in page.verdict.text())
     page.show_prediction_form()
     corner = page.prediction.mapTo(window, QPoint(5, 5))
     qtbot.waitUntil(lambda: any(place.contains(corner) for place in spotlight.places))
@@ -142,7 +142,7 @@ def test_a_lab_is_done_in_the_window(
     run_once()
     qtbot.waitUntil(lambda: _passed(labs) == 3)
     assert (
-        "It came otherwise: It falls. The pipe is not full after each halving. The link"
+        "The outcome was different: It falls. The pipe is not full after each halving. The link"
         in page.prediction.outcome.text()
     )
     # The formula beside it has the numbers of that run, and both runs in its plot.
@@ -166,7 +166,7 @@ def test_a_lab_is_done_in_the_window(
     window.documents.doc.set_value("flows.reno.controller", "cubic")
     run_once()
     qtbot.waitUntil(lambda: canvas.curve is not None)
-    assert "On average your curve is" in sketch.outcome.text()
+    assert "On average, your curve is" in sketch.outcome.text()
     page.next.click()
 
     # A step that is there to be read, and the result.
@@ -266,7 +266,7 @@ def test_a_lab_goes_on_where_it_was_left(labs: LabFeature, page: StepPage, windo
     window.documents.doc.set_value("seed", 9)
     page.to_list.click()
     assert labs.panel.list is not None
-    assert labs.panel.list.begin.text() == "Go on"
+    assert labs.panel.list.begin.text() == "Continue"
     window.document_stack.setClean()
     window.documents.open_text(TWO_PATHS, "two-paths")
     labs.session = None

@@ -62,7 +62,7 @@ def test_window_works_in_a_home_that_cannot_be_written(qtbot: QtBot, unwritable:
     assert isinstance(window.dialogs, ScriptedDialogs)
     (folder,) = (blocked / "subflow-rescued").iterdir()
     assert window.dialogs.told == [
-        ("Runs saved as files", "Runs that no database has were written to:", str(folder)),
+        ("Runs saved as files", "Runs that are in no database were written to:", str(folder)),
     ]
     assert (folder / "subflows.csv").is_file()
 

@@ -51,7 +51,7 @@ def test_cells_tell_mean_interval_and_runs(page: StudyPage):
     assert chart.bar_title() == "Goodput (Mbit/s)"
     # Means that lie closer together than their intervals are wide have nearly the same colour, and that is said.
     assert chart.levels() == pytest.approx((4.5 - 12.706 / 3, 4.5 + 12.706 / 3), abs=0.001)
-    assert "The colours reach over 8.471 Mbit/s" in page.note.text()
+    assert "The colours span 8.471 Mbit/s" in page.note.text()
     assert [number.toPlainText() for number in chart.numbers()] == ["5 ± 13", "1.000 ± 0", "8.000 ± 0"]
 
 

@@ -336,7 +336,7 @@ def test_a_training_without_a_checkpoint_says_that_it_cannot_go_on(window: MainW
 
 def test_a_training_that_is_killed_is_told(window: MainWindow, desk: FakeDesk) -> None:
     training = added(window, desk)
-    desk.set_state(training, JobState.INTERRUPTED, "its process was killed; go on from its last checkpoint")
+    desk.set_state(training, JobState.INTERRUPTED, "its process was killed; continue from its last checkpoint")
     settle(window)
     assert "its process was killed" in window.banners.text("training")
 

@@ -293,10 +293,13 @@ def test_what_is_missing_in_a_step_is_told(subflow: Subflow, begun: Path) -> Non
     assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=17pkt").code == 0
     assert "Not yet: You ran before you predicted" in subflow("labs", "next", begun).out
     assert subflow("labs", "predict", begun, "It falls").out == "Kept. Change only the queue, to 17 packets, and run.\n"
-    early = "Not yet: You ran before you predicted: run again, now that your prediction stands.\n"
+    early = "Not yet: You ran before you predicted: run again, now that you have predicted.\n"
     assert subflow("labs", "next", begun).out == early
     assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=17pkt").code == 0
-    assert "So it came. The link runs dry after each loss.\nDone: A shorter queue" in subflow("labs", "next", begun).out
+    assert (
+        "Your prediction was right. The link runs dry after each loss.\nDone: A shorter queue"
+        in subflow("labs", "next", begun).out
+    )
 
 
 @pytest.mark.parametrize(
@@ -319,7 +322,7 @@ def test_wrong_questions_and_options_are_told_with_what_is_allowed(subflow: Subf
     for words, told in (
         (["who", "3"], '"3" is none of the options; allowed: 1 ("The '),
         (["whom", "2"], 'the step "The pipe" has no question whom; allowed: bdp, who'),
-        (["bdp", "many"], '"many" is no number; allowed: e.g. 83 pkt'),
+        (["bdp", "many"], '"many" is not a number; allowed: e.g. 83 pkt'),
     ):
         answer = subflow("labs", "answer", begun, *words)
         assert answer.code == 2

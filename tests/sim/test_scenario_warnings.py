@@ -57,9 +57,13 @@ def test_others_are_not_warned_of_unless_an_event_brings_mpcc() -> None:
 @pytest.mark.parametrize(
     ("controller", "scheduler", "told"),
     [
-        ("dql-mptcp", "minrtt", "dql-mptcp was made for the scheduler goodput and runs with minrtt"),
+        ("dql-mptcp", "minrtt", "dql-mptcp was designed for the scheduler goodput but runs with minrtt"),
         ("dql-mptcp", "goodput", ""),
-        ("mpcc-latency", "roundrobin", "mpcc-latency was made for the scheduler mpcc-rate and runs with roundrobin"),
+        (
+            "mpcc-latency",
+            "roundrobin",
+            "mpcc-latency was designed for the scheduler mpcc-rate but runs with roundrobin",
+        ),
         ("lia", "roundrobin", ""),
     ],
 )

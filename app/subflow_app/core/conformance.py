@@ -233,7 +233,7 @@ CHECKS: tuple[Check, ...] = (
         "hundred",
         translatable("100 flows"),
         translatable("can a hundred flows share a link?"),
-        translatable("the least of them has {share} of their mean"),
+        translatable("the smallest of them has {share} of their mean"),
         _least_of_many,
         rate="100Mbit/s",
         queue="400pkt",
@@ -258,7 +258,7 @@ ARENA = Question(
     "arena",
     translatable("Arena"),
     translatable("what does the arena say?"),
-    translatable("score {score}, place {rank} of {count}, where NewReno has {reference}; it is worst in {network}"),
+    translatable("score {score}, place {rank} of {count}; NewReno has {reference}; worst in {network}"),
 )
 
 

@@ -160,8 +160,8 @@ def _stored(what: str) -> Iterator[None]:
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise StoreCorrupt(
             f"the database is damaged (the text of {what}: {error})",
-            way_on="`subflow check FILE` tells what of it is lost, `subflow salvage FILE -o NEW` brings over all that"
-            " is sound; this one is left as it is.",
+            way_on="`subflow check FILE` shows what is lost; `subflow salvage FILE -o NEW` copies what is sound."
+            " The damaged file is left as it is.",
         ) from error
 
 

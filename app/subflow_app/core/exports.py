@@ -399,7 +399,7 @@ def save_rescue_copy(traces: Traces, summary: Mapping[str, Any], scenario_text: 
         else:
             return directory
     places = ", ".join(map(str, rescue_places()))
-    raise ExportError("; ".join((f"no directory can be written to rescue the run: tried {places}", *reasons)))
+    raise ExportError("; ".join((f"no folder to save the run in is writable: tried {places}", *reasons)))
 
 
 def _export_tables(traces: Traces, target: Path) -> list[Path]:

@@ -31,8 +31,8 @@ from subflow_app.qt.widgets.tables import sorting
 from subflow_app.qt.workers import Workers
 
 _ABOUT = translatable(
-    "The desktop workbench for multipath congestion control: draw a topology, pick algorithms, run them on a "
-    "packet-level simulator, and read throughput, window and round-trip time of every subflow."
+    "A desktop workbench for multipath congestion control: draw a topology, pick algorithms, run them on a "
+    "packet-level simulator, and read the throughput, cwnd and round-trip time of every subflow."
 )
 
 
@@ -93,8 +93,8 @@ class LicencesPage(QWidget):
         self._is_asked = self._is_closed = False
         intro = Label(
             tr(
-                "Subflow is free software under the MIT licence. It is made of these parts; libraries under the LGPL, "
-                "such as Qt, are files of their own, which you may replace."
+                "Subflow is free software under the MIT licence. It contains these parts; libraries under the LGPL, "
+                "such as Qt, are separate files that you may replace."
             ),
             self,
         )

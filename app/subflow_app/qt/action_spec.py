@@ -63,12 +63,12 @@ class Need:
 
 COMPLETE = Need(
     lambda s: s.is_running or not s.is_begun_only,
-    translatable("nothing is there to run yet: it takes two hosts, a link between them and a flow"),
+    translatable("there is nothing to run yet: add two hosts, a link between them and a flow"),
 )
 VALID = Need(lambda s: s.is_valid, translatable("the scenario has problems, which the inspector lists"))
 RUNNABLE = Need(lambda s: s.is_valid or s.is_running, VALID.otherwise)
-RUNNING = Need(lambda s: s.is_running, translatable("no run is going on"))
-NOT_RUNNING = Need(lambda s: not s.is_running, translatable("a run is going on"))
+RUNNING = Need(lambda s: s.is_running, translatable("no run is in progress"))
+NOT_RUNNING = Need(lambda s: not s.is_running, translatable("a run is in progress"))
 PLOTS_SHOWN = Need(lambda s: s.runs_shown > 0, translatable("the plots show no run"))
 HAS_NODES = Need(lambda s: s.has_nodes, translatable("the canvas is empty"))
 STORE = Need(lambda s: s.has_store, translatable("no database is open"))

@@ -35,8 +35,8 @@ _NUMBERS: dict[Numbers, str] = {
 }
 _EMPTY_TITLE = translatable("No learning agent")
 _EMPTY_TEXT = translatable(
-    "Run a scenario in which a flow has a controller that learns, such as drl-cc, or open such a run from the history: "
-    "its decisions are listed here, with what the agent saw, did and earned."
+    "Run a scenario with a learned controller, such as drl-cc, or open such a run from the history: its decisions "
+    "are listed here, with what the agent saw, did and earned."
 )
 
 

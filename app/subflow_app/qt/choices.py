@@ -48,14 +48,14 @@ DEFAULT_SPEED = "brisk"
 
 # Steps of a run: (text, tip, shortcut).
 STEPS: dict[StepSize, tuple[str, str, str]] = {
-    "sample": ("&Step to the next sample", "Let the run go on to the next sample of its traces and hold there", "F10"),
+    "sample": ("&Step to the next sample", "Advance the run to the next sample of its traces and pause", "F10"),
     "event": (
         "Step to the next &event",
-        "Let the run go on to the next event of its scenario, or start or stop of a flow, and hold there",
+        "Advance the run to the next event of its scenario, or the next start or stop of a flow, and pause",
         "Ctrl+F10",
     ),
-    "1ms": ("Step by &1 ms", "Let the run go on by a millisecond of simulated time and hold there", "Alt+F10"),
-    "100ms": ("Step by 1&00 ms", "Let the run go on by 100 ms of simulated time and hold there", "Ctrl+Alt+F10"),
+    "1ms": ("Step by &1 ms", "Advance the run by 1 ms of simulated time and pause", "Alt+F10"),
+    "100ms": ("Step by 1&00 ms", "Advance the run by 100 ms of simulated time and pause", "Ctrl+Alt+F10"),
 }
 
 # Bins of curves over time: id -> (length, s, zero for the samples and None for what the zoom asks for; text; tip).
@@ -89,20 +89,20 @@ THEMES = {
 
 # Workspaces: id -> (title, what its panels are for, icon, shortcut).
 WORKSPACES = {
-    "design": ("Drawing", "to draw: the topology large, with the inspector beside it", "topology", "Ctrl+Shift+1"),
+    "design": ("Drawing", "to draw: a large topology and the inspector", "topology", "Ctrl+Shift+1"),
     "run": ("Simulation", "to run and watch: topology, inspector, plots and history", "run", "Ctrl+Shift+2"),
     "analyse": ("Analysis", "to compare: plots and the history of runs", "plots", "Ctrl+Shift+3"),
     "study": (
         "Parameter study",
-        "to vary and weigh: sweeps large, with comparison, fairness and history",
+        "to vary and compare: large sweeps, comparison, fairness and history",
         "sweeps",
         "Ctrl+Shift+4",
     ),
-    "train": ("Agent training", "to train agents: the Train page beside topology and agent", "train", "Ctrl+Shift+5"),
-    "lab": ("Guided lab", "to follow a lab: its steps and the topology beside the plots", "example", "Ctrl+Shift+6"),
+    "train": ("Agent training", "to train agents: the Train page, topology and agent", "train", "Ctrl+Shift+5"),
+    "lab": ("Guided lab", "to follow a lab: its steps, the topology and the plots", "example", "Ctrl+Shift+6"),
     "script": (
         "Writing scripts",
-        "to write controllers and schedulers: the script beside the plots",
+        "to write controllers and schedulers: the script and the plots",
         "script",
         "Ctrl+Alt+5",
     ),

@@ -37,9 +37,9 @@ class CrashDialog(QDialog):
         self._scenario = scenario
         promise = Label(
             tr(
-                "When Subflow shows a bug or crashes, it writes a report to this computer, and sends nothing. Read a "
-                "report, copy it, and send it by hand if you want the bug to be mended. Your name, your home folder "
-                "and your scenario are not in it."
+                "When Subflow shows a bug or crashes, it writes a report to this computer and sends nothing. Read a "
+                "report, copy it, and send it by hand if you want the bug fixed. Your name, your home folder and "
+                "your scenario are not in it."
             ),
             self,
         )

@@ -51,8 +51,8 @@ class CurveFinder(QObject):
         run_id = self._shown.id_of(curve.run)
         label, title = self._plots.names_of(curve)
         if run_id is None:
-            self._tell(tr("{curve} is of a run that is not in the history: {run}", curve=label, run=title))
+            self._tell(tr("{curve} belongs to a run that is not in the history: {run}", curve=label, run=title))
             return None
         self._history.select([run_id])
-        self._tell(tr("{curve} is of run {number}: {run}", curve=label, number=run_id, run=title))
+        self._tell(tr("{curve} belongs to run {number}: {run}", curve=label, number=run_id, run=title))
         return run_id

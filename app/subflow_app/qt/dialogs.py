@@ -90,13 +90,13 @@ class Dialogs:
 
     def ask_trainings(self, count: int) -> TrainingAnswer:
         """What is to become of trainings that go on while the window closes."""
-        box = named(self._message_box(tr("Trainings go on")), "ask_trainings")
+        box = named(self._message_box(tr("Trainings are in progress")), "ask_trainings")
         box.setIcon(QMessageBox.Icon.Question)
         box.setText(trn("A training is not finished yet.", "{count} trainings are not finished yet.", count))
         box.setInformativeText(
             tr(
-                "It can go on without the window and is listed again when Subflow opens, or end now with a checkpoint "
-                "from which it can be continued."
+                "It can continue without the window and is listed again when Subflow opens, or end now with a "
+                "checkpoint from which it can be continued."
             )
         )
         keep = box.addButton(tr("Keep training"), QMessageBox.ButtonRole.AcceptRole)

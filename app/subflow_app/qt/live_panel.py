@@ -54,9 +54,7 @@ class LivePanel(QWidget):
         self._key = ""
         self._shown = ""  # "links", "flows", or nothing
         self._title = heading(named(Label(self), "live_title"))
-        text = tr(
-            "A change happens now and is recorded in this run, which can be repeated. The scenario stays as it is."
-        )
+        text = tr("A change takes effect now and is recorded, so the run can be repeated. The scenario stays as it is.")
         self._hint = named(muted(Label(text, self, wordWrap=True)), "live_hint")
         self._make_link_part()
         self._flow_part = named(QWidget(self), "live_flow")
@@ -102,7 +100,7 @@ class LivePanel(QWidget):
         form.setContentsMargins(0, 0, 0, 0)
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
         self._up = named(QCheckBox(tr("In service"), self._link_part), "live_up")
-        self._up.setToolTip(tr("Taking a link out of service loses what waits in its queue"))
+        self._up.setToolTip(tr("Taking a link out of service loses the packets in its queue"))
         self._up.clicked.connect(lambda is_up: self._want_of_link("up", is_up))
         directions = zip(_DIRECTIONS, (tr("Both directions"), tr("Forward only"), tr("Reverse only")), strict=True)
         self._direction = Choice("live_direction", directions, self._link_part)
@@ -133,7 +131,7 @@ class LivePanel(QWidget):
         self._link_part.setVisible(has_link)
         self._flow_part.setVisible(has_flow)
         if has_link or has_flow:
-            self._title.setText(tr("{name} in the run that goes on", name=name))
+            self._title.setText(tr("{name} in the run in progress", name=name))
         if flow is not None and has_flow:
             self._make_rows(flow)
         self._shown = section if has_link or has_flow else ""
@@ -194,9 +192,9 @@ class LivePanel(QWidget):
         box.show_options(self._controllers, own)
         box.setEnabled(bool(names))
         box.setToolTip(
-            tr("Another controller takes over with the window, the RTT and the packets under way as they are")
+            tr("Another controller takes over; cwnd, RTT and packets in flight stay as they are")
             if names
-            else tr("{controller} does what an agent says, until the end of the run", controller=own)
+            else tr("{controller} follows an agent until the end of the run", controller=own)
         )
         # Also of letters that are typed, which do not "activate" what they find.
         box.currentIndexChanged.connect(self._on_controller)

@@ -311,7 +311,7 @@ class MainWindow(QMainWindow):
 
     def _may_end_run(self) -> bool:
         return not self.preferences.settings.confirm_closing_run or self.dialogs.confirm(
-            tr("A run goes on"),
+            tr("A run is in progress"),
             tr("End the run and close Subflow?"),
             tr("What was simulated so far is kept."),
             tr("End and close"),

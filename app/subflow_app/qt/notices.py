@@ -89,7 +89,7 @@ class Notices:
 
     def database_damaged(self, error: StoreError, choose: Callable[[], None]) -> None:
         """The database is open for reading alone, as something of it is damaged."""
-        what_now = tr("What is sound can be opened; new runs stay in memory, and can be exported.")
+        what_now = tr("The sound part can be opened; new runs stay in memory, and can be exported.")
         ways = [*self.ways_of(error), Way(tr("Choose another file…"), choose)]
         self._banners.show_banner("database", "error", f"{error_text(error)} {what_now}", ways)
 

@@ -141,7 +141,7 @@ class DifferencesDialog(QDialog):
         self.setWindowTitle(tr("Unsaved changes of {name}", name=orphan.unsaved.name))
         self.resize(720, 480)
         label = Label(
-            tr("Lines with - are in the file now, lines with + were not saved. Undo takes a recovery back."),
+            tr("Lines with - are in the file now, lines with + were not saved. Undo reverts a recovery."),
             self,
         )
         label.setWordWrap(True)

@@ -24,7 +24,7 @@ from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
 from subflow_store import RunRow
 
 FORMATS: dict[ReportKind, str] = {
-    "pdf": translatable("PDF — pages to print and to hand in"),
+    "pdf": translatable("PDF — pages to print and hand in"),
     "html": translatable("HTML — one file for the browser"),
 }
 _COLUMNS = 2

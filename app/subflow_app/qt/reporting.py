@@ -40,7 +40,7 @@ class Reports(QObject):
         numbers = [row.id for row in self._history.selected()] or sorted(self._shown.ids)
         if store is None or not numbers:
             self._window.exports.failed.emit(
-                tr("A report is on stored runs: select some in the history, or wait until this one is stored.")
+                tr("A report needs stored runs: select some in the history, or wait until this one is stored.")
             )
             return
 

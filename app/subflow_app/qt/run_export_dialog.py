@@ -34,8 +34,8 @@ _TABLES: dict[TableKind, str] = {
     "parquet-long": translatable("Parquet, a row per sample"),
 }
 _STATIONS = {
-    "sender": translatable("at the host that sends the data"),
-    "receiver": translatable("at the host that receives the data"),
+    "sender": translatable("at the sending host"),
+    "receiver": translatable("at the receiving host"),
     "both": translatable("at both hosts"),
 }
 
@@ -53,13 +53,13 @@ class RunExportDialog(QDialog):
         self.run_data = self._box("run_export_csv", tr("CSV, a column per trace; with summary and scenario"))
         self.run_data.setChecked(True)
         self.tables = {kind: self._box(f"run_export_{kind}", tr(_TABLES[kind])) for kind in TABLE_KINDS}
-        text = tr("A bundle: all of the run in one file, to be verified elsewhere")
+        text = tr("A bundle: the whole run in one file, to verify elsewhere")
         self.bundle = self._box("run_export_bundle", text)
         self.bundle.setToolTip(
             tr("Scenario, seed, versions, policies, traces and figures; File › Verify bundle simulates it again.")
         )
         self.bundle.setEnabled(bool(flows) and row.status == "finished")
-        text = tr("A web page: simulates the run again in any browser, where it can be changed")
+        text = tr("A web page: simulates the run again in any browser, and lets you change it")
         self.page = self._box("run_export_page", text)
         self.page.setToolTip(tr("One file without a network; `subflow import` takes back what was changed in it."))
         self.page.setEnabled(self.bundle.isEnabled())
@@ -106,7 +106,9 @@ class RunExportDialog(QDialog):
         form.addRow(tr("&Seen:"), self.station)
         form.addRow(tr("F&rom:"), self.since)
         form.addRow(tr("&To:"), self.until)
-        told = Label(tr("The run is simulated again for it. Data are zeros; how connections open is made up."), self)
+        told = Label(
+            tr("The run is simulated again for this. Data are zeros; the opening of connections is invented."), self
+        )
         told.setWordWrap(True)
         form.addRow(told)
         return self.packets

@@ -26,7 +26,7 @@ _OUTCOMES = {
     Confirmation.CONFIRMED: translatable("Confirmed: the same run."),
     Confirmation.CONTRADICTED: translatable("Contradicted: NOT the same run."),
     Confirmation.NOT_CONFIRMED: translatable(
-        "Not confirmed: not all of it could be made again and compared in version {version}."
+        "Not confirmed: some of it could not be repeated and compared in version {version}."
     ),
 }
 _VERDICTS = {

@@ -156,7 +156,7 @@ class ShownRuns(QObject):
             traces.title if run_id is None else tr("Run {number}, {name}", number=run_id, name=traces.title)
             for traces, run_id in self._runs
         )
-        text = tr("{runs}: of another scenario than the one that is open", runs="; ".join(names))
+        text = tr("{runs}: not of the open scenario", runs="; ".join(names))
         self._plots.say_foreign(text if is_foreign else "")
 
     def clear(self) -> None:

@@ -30,7 +30,7 @@ class StatusButtons(QObject):
         self._database.setStatusTip(tr("Keep runs in another database file from now on"))
         self._database.clicked.connect(self.database_clicked)
         self._warnings = named(QToolButton(bar), "warnings_button")
-        self._warnings.setStatusTip(tr("Open the log, which has warnings that nobody has looked at"))
+        self._warnings.setStatusTip(tr("Open the log, which has unread warnings"))
         self._warnings.clicked.connect(self.warnings_clicked)
         self._warnings.hide()
         self._warnings.setIcon(icon("warning", "warning"))

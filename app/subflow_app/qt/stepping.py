@@ -47,7 +47,7 @@ class Stepping(QObject):
             return
         at_s = next_event_s(scenario, now_s)
         suggested = format_quantity(scenario.duration_s if at_s is None else at_s, Dimension.TIME)
-        label = tr("Simulated time to hold at; the next event or the end is suggested")
+        label = tr("Simulated time to pause at; the next event or the end is suggested")
         typed = self._dialogs.line(tr("Run until"), label, suggested)
         if not typed:
             return
@@ -55,7 +55,7 @@ class Stepping(QObject):
         try:
             until_s = parse_quantity(with_unit(typed, unit_of(suggested, Dimension.TIME)), Dimension.TIME)
         except ParamError as error:
-            raise InputError(tr('"{text}" is no time to run until: {reason}', text=typed, reason=error)) from error
+            raise InputError(tr('"{text}" is not a time to run until: {reason}', text=typed, reason=error)) from error
         if not now_s < until_s <= scenario.duration_s:
             now = format_quantity(now_s, Dimension.TIME)
             why = tr(

@@ -66,7 +66,7 @@ class TopologyFiles(QObject):
             missing = left_out(scenario)
             if missing:
                 text = tr(
-                    "{file} has the topology alone. GraphML has no place for: {what}.",
+                    "{file} has only the topology. GraphML has no place for: {what}.",
                     file=path,
                     what=", ".join(missing),
                 )

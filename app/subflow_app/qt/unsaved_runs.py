@@ -88,7 +88,7 @@ class UnsavedRuns(QObject):
         if not reasons or not asks:
             return True
         text = trn(
-            "A run can be saved nowhere, and is lost when the window closes.",
+            "A run cannot be saved anywhere, and is lost when the program closes.",
             "{count} runs can be saved nowhere, and are lost when the window closes.",
             len(reasons),
         )
@@ -107,7 +107,7 @@ class UnsavedRuns(QObject):
                 del self._runs[job]
         if folders:
             listed = "\n".join(map(str, folders))
-            self.dialogs.tell(tr("Runs saved as files"), tr("Runs that no database has were written to:"), listed)
+            self.dialogs.tell(tr("Runs saved as files"), tr("Runs that are in no database were written to:"), listed)
         return reasons
 
     def _on_saved(self, job: RunJob, run_id: int, path: Path) -> None:

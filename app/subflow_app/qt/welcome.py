@@ -37,7 +37,7 @@ DOORS = {
     ),
     "new": (
         translatable("Draw a new topology"),
-        translatable("Place hosts and links, choose a controller, and see what it makes of them."),
+        translatable("Place hosts and links, choose a controller, and see how it does."),
         "topology",
     ),
 }

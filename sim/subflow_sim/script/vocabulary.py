@@ -331,8 +331,8 @@ SETTINGS: Mapping[str, tuple[type, ScriptKind | None, str]] = {
     "opportunistic_retransmission": (
         bool,
         "scheduler",
-        "Send the packet that holds up a full receive window on the chosen subflow as well.",
+        "Send the packet that blocks a full receive window on the chosen subflow as well.",
     ),
-    "penalisation": (bool, "scheduler", "Halve the window of the slower subflow that holds up a full receive window."),
+    "penalisation": (bool, "scheduler", "Halve the cwnd of the slower subflow that blocks a full receive window."),
 }
 """Names of the module level with a meaning of their own."""

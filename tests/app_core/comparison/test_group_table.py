@@ -59,7 +59,7 @@ def test_runs_that_differ_in_their_seed_alone_are_a_group() -> None:
 def test_runs_without_a_flow_in_common_are_told() -> None:
     other = {"flows": [{"name": "upload", "goodput_bps": 1e6}]}
     grouping = group_runs([*six_runs()[:1], made(9, "olia", 1, 1e6, summary=other)])
-    assert grouping.notices == ("These runs have no flow in common: only what is of whole runs can be compared.",)
+    assert grouping.notices == ("These runs have no flow in common: only figures of whole runs can be compared.",)
 
 
 def test_the_difference_is_that_to_the_reference() -> None:
@@ -79,7 +79,9 @@ def test_a_copy_of_a_run_is_no_further_evidence() -> None:
     runs = [*six_runs(), made(7, "olia", 3, OLIA[2], signature="signature 6")]
     grouping = group_runs(runs)
     assert [len(group.runs) for group in grouping.groups] == [3, 3]
-    assert grouping.notices == ("Run 7 repeats another one bit for bit, luck included: it does not count.",)
+    assert grouping.notices == (
+        "Run 7 repeats another run bit for bit, with the same random numbers: it does not count.",
+    )
 
 
 def test_kernel_and_measured_runs_are_groups_of_their_own() -> None:
@@ -145,7 +147,7 @@ def test_pairs_are_runs_of_the_same_seed() -> None:
     assert not can_pair(fewer.groups)
     some = compare_groups(fewer, figures=["goodput_bps"], is_paired=True)
     assert some.rows[0].differences[1].freedom == 1.0
-    assert some.notices == ("B and A have 2 seeds in common: the paired test counts these alone.",)
+    assert some.notices == ("B and A have 2 seeds in common: the paired test uses only these.",)
 
 
 def test_holm_counts_the_tests_of_the_table() -> None:

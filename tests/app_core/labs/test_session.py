@@ -77,7 +77,7 @@ def test_a_question_is_answered_by_the_right_answer_which_is_told_after_two_wron
     step = lab.steps[1]
     bdp, who = step.questions
     reader = session.reader(store)
-    with pytest.raises(InputError, match='"many" is no number; allowed: '):
+    with pytest.raises(InputError, match='"many" is not a number; allowed: '):
         session.judge_answer(reader, text, step, bdp, "many")
     told: list[str] = []
     given: tuple[Answered, ...] = ()
@@ -89,7 +89,7 @@ def test_a_question_is_answered_by_the_right_answer_which_is_told_after_two_wron
     why = "10 Mbit/s times 100 ms are 83 packets of 1500 bytes."
     assert told == [
         "Not right. That is the way there; the ACK has to come back.",
-        f"Not right. Right is: 83.33 pkt. Give that answer to go on. {why}",
+        f"Not right. The right answer is 83.33 pkt. Enter it to go on. {why}",
         f"Right. {why}",
     ]
     assert [(each.value, each.is_right) for each in given] == [(41.7, False), (8.0, False), (83.0, True)]
@@ -110,17 +110,17 @@ def test_only_runs_after_a_prediction_count_in_its_step(tmp_path: Path, store: S
     step = session.lab.steps[2]
     text = session.lab.scenario_text().replace('queue = "84pkt"', 'queue = "17pkt"')
     # What was run in the steps before is not taken for a run that came too early.
-    assert missing_text(step, _judge(session, store, text)) == "First say below the text what you expect, then run."
+    assert missing_text(step, _judge(session, store, text)) == "First enter your prediction below the text, then run."
     last = _run(store, text)
     judged = _judge(session, store, text)
     assert judged.check is None  # the prediction comes first
     assert missing_text(step, judged).startswith("You ran before you predicted: say what you expect")
-    with pytest.raises(InputError, match='"It rises" is no answer'):
+    with pytest.raises(InputError, match='"It rises" does not answer'):
         session.predict(step, "It rises", last)
     session.predict(step, "It stays", last)
     judged = _judge(session, store, text)
     assert (judged.passes, judged.check.why) == (False, "no run has finished since your prediction")
-    assert missing_text(step, judged) == "You ran before you predicted: run again, now that your prediction stands."
+    assert missing_text(step, judged) == "You ran before you predicted: run again, now that you have predicted."
     _run(store, text)
     assert session.take(_judge(session, store, text))
     predicted = session.step_progress(step).prediction

@@ -114,7 +114,7 @@ def test_a_budget_that_is_too_small_is_named_with_the_one_that_would_do(
     replay.prepare()
     cost = replay.cost
 
-    assert replay.notice.startswith("States of this run may take 3.1 kB: a jump in time takes up to ")
+    assert replay.notice.startswith("Snapshots of this run may take 3.1 kB: a jump in time takes up to ")
     assert cost.worst_seek_s > 1e-4
     assert cost.wanted_bytes > 3 << 10
 
@@ -183,7 +183,7 @@ def test_a_run_of_another_version_says_so_and_whether_it_is_repeated(
     assert different.notice == ""
     different.prepare()
     assert different.is_same is False
-    assert "run 2 is not repeated bit for bit, though this version made it" in different.notice
+    assert "run 2 is not reproduced bit for bit, although this version made it" in different.notice
     assert_same(different.seek(10.0), state_of(other, 10.0))
 
 

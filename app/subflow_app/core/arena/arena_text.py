@@ -29,10 +29,10 @@ OVERALL = "overall"
 _UNITS = {"convergence": "s", "cpu": "us"}
 
 METHOD = translatable(
-    "Score: mean over the families of networks, of each the mean utility of its networks. 0 is the fair share without "
-    "queue and without loss of its own, and -5 the worst. It depends on nobody else who takes part. Intervals hold "
-    "95 % of what other draws of the networks would give (bootstrap); “ahead” means that its lead over the next one is "
-    "above 0 in 97.5 % of the same draws."
+    "Score: mean over the families of networks of the mean utility in each. 0 is the fair share without queue and "
+    "without loss of its own; -5 is the lowest. It does not depend on the other entrants. Intervals hold 95 % of "
+    "what other draws of the networks would give (bootstrap); “ahead” means that the lead over the next one is above "
+    "0 in 97.5 % of the same draws."
 )
 
 
@@ -140,7 +140,9 @@ def told_of(board: Board) -> Iterator[str]:
     if board.made:
         yield tr("The last of them was made {date}.", date=board.made)
     if len(board.versions) > 1:
-        yield tr("Made by {count} versions of the simulator; run again, they are of one.", count=len(board.versions))
+        yield tr(
+            "Made by {count} versions of the simulator; run them again with one version.", count=len(board.versions)
+        )
     several = [f"{name} {count}" for name, count in sorted(board.tries.items()) if count > 1]
     if several and board.entry.split == "test":
         yield tr("Different entries under one name that have seen the test networks: {list}.", list=", ".join(several))

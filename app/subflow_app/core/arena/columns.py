@@ -47,7 +47,8 @@ COLUMNS: Mapping[str, ArenaColumn] = {
             1,
             id="throughput",
             help=translatable(
-                "Goodput over the max-min fair share: 1 is all of it. A mean of logarithms; 0.007 at least."
+                "Goodput divided by the max-min fair share: 1 is all of it. Computed from the mean logarithm; at "
+                "least 0.007."
             ),
         ),
         ArenaColumn(
@@ -68,20 +69,20 @@ COLUMNS: Mapping[str, ArenaColumn] = {
             2,
             -1,
             id="loss",
-            help=translatable("Share of packets lost beyond what the links lose anyway."),
+            help=translatable("Share of packets lost, beyond the random loss of the links."),
         ),
         ArenaColumn(
             **asdict(METRICS["friendliness"]),
             id="friendliness",
             help=translatable(
-                "Goodput of competing TCP over what it gets when one NewReno stands in this one's place; below 0.8 the "
-                "network counts as the worst."
+                "Goodput of competing TCP divided by what it gets next to one NewReno instead; below 0.8 the network "
+                "gets the lowest utility."
             ),
         ),
         ArenaColumn(
             **asdict(METRICS["convergence_s"]),
             id="convergence",
-            help=translatable("Time after a change of the capacity until a connection has its new fair share."),
+            help=translatable("Time from a change of capacity until a connection has its new fair share."),
         ),
         ArenaColumn(
             "arena_cpu_us",
@@ -91,9 +92,7 @@ COLUMNS: Mapping[str, ArenaColumn] = {
             2,
             -1,
             id="cpu",
-            help=translatable(
-                "CPU time of the whole simulation for each packet delivered, on the machine that made it."
-            ),
+            help=translatable("CPU time of the whole simulation per delivered packet, on the machine that ran it."),
         ),
     )
 }

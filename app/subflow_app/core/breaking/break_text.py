@@ -37,8 +37,8 @@ FOUND_COLUMNS: Sequence[Column[Counterexample]] = (
 )
 
 METHOD = translatable(
-    "The margin is the logarithm of the ratio of both sides of the claim: below 0 it fails, -0.69 is half of what it "
-    "takes. Mean of ten seeds that the search has not seen, with a 95 % interval."
+    "The margin is the logarithm of the ratio of the two sides of the claim: below 0 it fails, and -0.69 is half of "
+    "what it needs. Mean of ten seeds that the search has not seen, with a 95 % interval."
 )
 
 

@@ -253,7 +253,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
 
     def _make_small(self) -> None:
         chosen: list[Elite] = self.search.failures(2 * self._most)
-        self._tell(state=JobState.RUNNING, doing="making what was found smaller", share=0.9)
+        self._tell(state=JobState.RUNNING, doing="simplifying the networks found", share=0.9)
         self._make(_Shrunk(number, self.question.space.found(elite.point)) for number, elite in enumerate(chosen))
         if self.is_stopped:
             return

@@ -140,23 +140,23 @@ class Parting:
         }
         parted = (
             tr(
-                "They part at once: from {time} s on, up to whatever time, the {what} of {flows} with {low} is below "
-                "{share} of that with {high} ({one} against {two} {unit} until {until} s).",
+                "They diverge at once: averaged from {time} s up to any later time, the {what} of {flows} with {low} "
+                "is below {share} of that with {high} ({one} against {two} {unit} until {until} s).",
                 **known,
             )
             if self.is_at_once
             else tr(
-                "They part at {time} s: from there on, up to whatever time, the {what} of {flows} with {low} is below "
-                "{share} of that with {high} ({one} against {two} {unit} until {until} s); from any earlier time it "
-                "is not.",
+                "They diverge at {time} s: averaged from then up to any later time, the {what} of {flows} with {low} "
+                "is below {share} of that with {high} ({one} against {two} {unit} until {until} s); from any earlier "
+                "time it is not.",
                 **known,
             )
         )
         told = {"owner": self.owner, "name": self.titles[0], "time": f"{self.at_s:.6g}"}
         explained = {
-            Moment.LOSS: tr("Explained is the loss of {owner} ({name}) beside it, at {time} s.", **told),
-            Moment.FIRST: tr("Explained is the first decision of {owner} ({name}) after it, at {time} s.", **told),
-            Moment.THERE: tr("Explained is what {owner} ({name}) decides there, at {time} s.", **told),
+            Moment.LOSS: tr("Shown is the loss of {owner} ({name}) at that moment, at {time} s.", **told),
+            Moment.FIRST: tr("Shown is the first decision of {owner} ({name}) after that, at {time} s.", **told),
+            Moment.THERE: tr("Shown is what {owner} ({name}) decides there, at {time} s.", **told),
         }
         return f"{parted} {explained[self.moment]}"
 

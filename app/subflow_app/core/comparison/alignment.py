@@ -201,7 +201,7 @@ ERROR_COLUMNS: tuple[Column[SeriesError], ...] = (
     NumberColumn(
         translatable("Samples"),
         lambda e: e.count,
-        tip=translatable("Samples of the reference after its warm-up where both are known"),
+        tip=translatable("Samples of the reference, after its warm-up, at which both are known"),
     ),
     NumberColumn("RMSE", _scaled("rmse"), _digits, tip=translatable("Root of the mean squared error")),
     NumberColumn("MAE", _scaled("mae"), _digits, tip=translatable("Mean absolute error")),
@@ -221,13 +221,13 @@ ERROR_COLUMNS: tuple[Column[SeriesError], ...] = (
         translatable("Difference of means"),
         _scaled("mean_difference"),
         _digits,
-        tip=translatable("Mean of the other run less that of the reference"),
+        tip=translatable("Mean of the other run minus that of the reference"),
     ),
     NumberColumn(
         translatable("Difference of 95 %"),
         _scaled("p95_difference"),
         _digits,
-        tip=translatable("The same of the 95th percentiles"),
+        tip=translatable("The same for the 95th percentiles"),
     ),
 )
 """Errors of traces in the units of the list of runs."""

@@ -86,7 +86,7 @@ def group_runs(
         if copies:
             notices.append(
                 trn(
-                    "Run {runs} repeats another one bit for bit, luck included: it does not count.",
+                    "Run {runs} repeats another run bit for bit, with the same random numbers: it does not count.",
                     "Runs {runs} repeat others bit for bit, luck included: they do not count.",
                     len(copies),
                     runs=", ".join(str(run.id) for run in copies),
@@ -94,7 +94,10 @@ def group_runs(
             )
         if by not in ("condition", "run") and len({_condition_key(run) for run in distinct}) > 1:
             notices.append(
-                tr("A group has runs of several conditions: its spread is not of seeds alone. Group by condition.")
+                tr(
+                    "A group mixes runs of several conditions: its spread is not due to seeds alone. Group by "
+                    "condition."
+                )
             )
         versions = dict.fromkeys(run.version for run in distinct)
         if len(versions) > 1:
@@ -106,7 +109,7 @@ def group_runs(
             )
     flows = [{str(flow.get("name")) for run in members for flow in flows_of(run)} for members in kept]
     if len(flows) > 1 and all(flows) and not set.intersection(*flows):
-        notices.append(tr("These runs have no flow in common: only what is of whole runs can be compared."))
+        notices.append(tr("These runs have no flow in common: only figures of whole runs can be compared."))
     labels = _labels(list(keyed), kept, by)
     groups = tuple(
         ConditionGroup(_letter(place), label, tuple(members))

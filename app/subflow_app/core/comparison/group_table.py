@@ -249,7 +249,9 @@ def figure_columns(table: GroupTable, place: int) -> tuple[Column[FigureRow], ..
             tr("{letter}: significance", letter=group.letter),
             lambda row: significance_text(row.differences[place]),
             sort=lambda row: row.differences[place].p_holm,
-            tip=tr("Chance of a difference at least as great if there were none: *** below 0.1 %, ** 1 %, * 5 %"),
+            tip=tr(
+                "Probability of a difference at least this large if there were none: *** below 0.1 %, ** 1 %, * 5 %"
+            ),
         ),
     )
 
@@ -352,7 +354,7 @@ def _unpaired(groups: Sequence[ConditionGroup], reference: int) -> list[str]:
     theirs = set(groups[reference].seeds)
     return [
         tr(
-            "{group} and {reference} have {count} seeds in common: the paired test counts these alone.",
+            "{group} and {reference} have {count} seeds in common: the paired test uses only these.",
             group=group.letter,
             reference=groups[reference].letter,
             count=len(theirs & set(group.seeds)),

@@ -19,11 +19,11 @@ from subflow_app.core.experiments.run_data import RunData, Samples
 from subflow_sim.parameter import Param
 from subflow_sim.units import Dimension
 
-_FLOWS = Param("flows", Dimension.TEXT, "Patterns of flows by comma; left out: all with a controller.")
+_FLOWS = Param("flows", Dimension.TEXT, "Patterns of flows, comma-separated; default: all with a controller.")
 _SUBFLOW = Param("subflow", Dimension.COUNT, "Only this subflow of each.", minimum=1, maximum=64)
 _LINKS = Param("links", Dimension.TEXT, "Links by comma.", required=True)
-_SINCE = Param("since", Dimension.TIME, "Time series from here on; left out: from the end of warm-up.", minimum=0)
-_UNTIL = Param("until", Dimension.TIME, "Time series up to here; left out: to the end.", minimum=0)
+_SINCE = Param("since", Dimension.TIME, "Time series from here on; default: from the end of the warm-up.", minimum=0)
+_UNTIL = Param("until", Dimension.TIME, "Time series up to here; default: to the end.", minimum=0)
 _OVER_TIME = Param("over_time", Dimension.CHOICE, "What of the time series.", choices=("mean", "max", "min", "last"))
 _WIRE = Param("wire", Dimension.FLAG, "Count headers, too.", default=False)
 _ACTIVE = Param("active", Dimension.FLAG, "Of goodput over the time that each flow was active.", default=False)

@@ -130,8 +130,8 @@ def trial_table(results: Results) -> TextTable:
     columns = text_columns(
         translatable("What the paper says"),
         translatable("Cause"),
-        translatable("What is otherwise"),
-        translatable("What came out"),
+        translatable("What differs"),
+        translatable("Results"),
         translatable("Checks met"),
     )
     rows: list[tuple[str, ...]] = []

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 NAME = "training"
 
 _KEYS = (
-    Param("agent", Dimension.NAME, "What learns."),
+    Param("agent", Dimension.NAME, "The agent to train."),
     Param("recipe", Dimension.NAME, "Of a shipped policy; its options are taken."),
     Param("steps", Dimension.COUNT, "Budget of transitions.", minimum=1),
     Param("num_envs", Dimension.COUNT, "Simulations side by side.", minimum=1, maximum=4096),

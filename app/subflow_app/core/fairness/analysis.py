@@ -148,13 +148,9 @@ def scenario_analysis(scenario: Scenario, from_s: float | None = None, to_s: flo
     ideal = _ideal(scenario, start_s, end_s, alive)
     notices = _of_scenario(scenario)
     if any(flow.arrivals is not None for flow in scenario.flows.values()):
-        notices.append(
-            tr("Flows whose copies arrive at random are left out: which come, and when, only a run can tell.")
-        )
+        notices.append(tr("Flows that arrive at random are default: only a run shows which arrive, and when."))
     if any(flow.size_bytes is not None for flow in scenario.flows.values()):
-        notices.append(
-            tr("Transfers of a limited size count as if they never ended: when they do, only a run can tell.")
-        )
+        notices.append(tr("Transfers of a limited size count as endless: only a run shows when they end."))
     return _analysis(scenario.name, scenario, ideal, None, notices)
 
 
@@ -180,7 +176,7 @@ def run_analysis(
     scenario = scenario_of(traces)
     if scenario is None:
         raise InputError(
-            tr('the scenario of run "{run}" is not known: there is no ideal to compare with', run=traces.title)
+            tr('the scenario of run "{run}" is not known: there is no fair split to compare with', run=traces.title)
         )
     known_s = end_of(traces)
     start_s = min(traces.warmup_s, known_s) if from_s is None else from_s
@@ -226,9 +222,9 @@ def _ideal(
 def _of_scenario(scenario: Scenario) -> list[str]:
     notices = []
     if any(flow.recv_buffer_bytes is not None for flow in scenario.flows.values()):
-        notices.append(tr("Receive buffers are not part of the ideal: they can keep a connection below its share."))
+        notices.append(tr("The fair splits ignore receive buffers, which can keep a connection below its share."))
     if any(flow.sends_datagrams for flow in scenario.flows.values()):
-        notices.append(tr("Flows of datagrams are taken off with their mean rate; what they leave is shared."))
+        notices.append(tr("Datagram flows are subtracted at their mean rate; the rest is shared."))
     return notices
 
 
@@ -261,7 +257,7 @@ def _analysis(
     if any(math.isinf(each.max_min_bps) for each in connections):
         notices.append(tr("Nothing limits some connections: their fair share is unlimited."))
     if any(each.max_min_bps == 0 for each in connections):
-        notices.append(tr("Nothing leads to the destination of some connections: their fair share is 0."))
+        notices.append(tr("Some connections have no path to their destination: their fair share is 0."))
     goods = [each.goodput_bps for each in connections]
     bottlenecks = tuple(
         Bottleneck(

@@ -60,7 +60,7 @@ def window_text(analysis: FairnessAnalysis) -> str:
 def meaning(analysis: FairnessAnalysis) -> str:
     """What the numbers mean, in a sentence or two of plain words."""
     if not analysis.connections:
-        return tr("No connection sends in this window.")
+        return tr("No connection sends in this interval.")
     if not analysis.is_run:
         return tr("This is what would be fair; run the scenario to see what its connections get.")
     sentences = []
@@ -73,7 +73,7 @@ def meaning(analysis: FairnessAnalysis) -> str:
         elif most.of_max_min <= 1 + _NEAR and least.of_max_min >= most.of_max_min - _NEAR:
             sentences.append(
                 tr(
-                    "All are treated alike, but {lost} % of what could be carried is not used.",
+                    "All get equal shares, but {lost} % of the usable capacity is not used.",
                     lost=_percent(_unused(analysis)),
                 )
             )
@@ -90,7 +90,8 @@ def meaning(analysis: FairnessAnalysis) -> str:
         else:
             sentences.append(
                 tr(
-                    "{loser} has {less} % of its fair share, and nobody has more than their own: capacity is not used.",
+                    "{loser} has {less} % of its fair share, and no connection has more than its own: capacity is "
+                    "unused.",
                     loser=least.name,
                     less=_percent(least.of_max_min),
                 )
@@ -104,8 +105,10 @@ def pooling_text(gain: PoolingGain) -> str:
     """The pooling gain in words."""
     if math.isnan(gain.gain):
         if not math.isfinite(gain.efficiency) and abs(gain.potential - 1) < 1e-3:
-            return tr("There is nothing to pool here: one path is as good as all.")
-        return tr("Pooling could bring {potential} times a single path.", potential=f"{gain.potential:.2f}")
+            return tr("There is nothing to pool here: one path is as good as all of them.")
+        return tr(
+            "Pooling could bring {potential} times the goodput of a single path.", potential=f"{gain.potential:.2f}"
+        )
     if math.isnan(gain.efficiency):
         return tr(
             "Pooling: {gain} times the best single path; all paths together could not bring more than one.",

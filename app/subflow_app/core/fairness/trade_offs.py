@@ -167,7 +167,7 @@ _FRIENDLINESS = Quantity(
 TRADE_OFFS: dict[TradeOffKind, TradeOff] = {
     TradeOffKind.DELAY: TradeOff(_DELAY, _GOODPUT, translatable("a tcp or mptcp connection that got data through")),
     TradeOffKind.FRIENDLINESS: TradeOff(
-        _FRIENDLINESS, _MULTIPATH, translatable("connections with several paths beside such with one")
+        _FRIENDLINESS, _MULTIPATH, translatable("connections with several paths next to single-path ones")
     ),
 }
 TRADE_OFF_TEXTS: dict[TradeOffKind, str] = {

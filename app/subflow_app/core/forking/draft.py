@@ -176,7 +176,7 @@ class ForkDraft:
         except ValueError:
             self._edits.pop((target, "controller"), None)
             self._problems[target, "controller"] = tr(
-                "These are no options; write them as a scenario file does: name = value, texts and units in quotes."
+                "These are not options; write them as in a scenario file: name = value, with texts and units in quotes."
             )
             return
         self.set(target, "controller", {"name": name, **told} if told else name)

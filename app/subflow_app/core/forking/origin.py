@@ -132,8 +132,8 @@ class ForkOrigin:
         if self.version == this:
             return ""
         return tr(
-            "{run} was made by version {made_by}. Version {this} goes through its past again, which may come out "
-            "differently; the original is shown as it was stored.",
+            "{run} was made by version {made_by}. Version {this} simulates its past again, and may differ; the "
+            "original is shown as it was stored.",
             run=self.title,
             made_by=self.version or tr("unknown"),
             this=this,

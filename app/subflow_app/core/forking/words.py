@@ -27,7 +27,7 @@ _STATES = {
     ("backup", True): translatable("backup"),
     ("backup", False): translatable("no backup"),
     ("announce", True): translatable("announced"),
-    ("announce", False): translatable("taken back"),
+    ("announce", False): translatable("withdrawn"),
     ("refuse", True): translatable("refused"),
     ("refuse", False): translatable("not refused"),
 }

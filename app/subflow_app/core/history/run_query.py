@@ -72,7 +72,7 @@ FIELDS: Mapping[str, QueryField] = {
         "flows.*.p95_rtt_s", Dimension.TIME, "95th percentile of any flow's RTT: p95_rtt>200ms", is_recorded=True
     ),
     "retransmits": QueryField(
-        "flows.*.retransmits", Dimension.COUNT, "packets that any flow sent again: retransmits>100", is_recorded=True
+        "flows.*.retransmits", Dimension.COUNT, "packets that any flow retransmitted: retransmits>100", is_recorded=True
     ),
     "utilisation": QueryField(
         "links.*/*.utilisation", Dimension.RATIO, "use of any link: utilisation>90%", is_recorded=True
@@ -83,7 +83,7 @@ FIELDS: Mapping[str, QueryField] = {
     "run": QueryField("id", Dimension.COUNT, "number of the run: run>=100"),
     "fork": QueryField("parent_id", Dimension.COUNT, "forks of the run of this number: fork:12"),
     "forked": QueryField(
-        "forked_at_s", Dimension.TIME, "when it branched off another run: forked>10s, all forks: forked>=0s"
+        "forked_at_s", Dimension.TIME, "when it branched off another run: forked>10s; all forks: forked>=0s"
     ),
 }
 """Short names; everything else recorded goes by its key, e.g. ``links.wifi.delay<20ms``."""
@@ -208,12 +208,12 @@ def quoted(value: str) -> str:
 def help_lines() -> list[tuple[str, str]]:
     """The language in examples: what is written, and what it finds."""
     return [
-        ("word", "runs with a word that begins so in name, scenario, controllers, tags or note"),
+        ("word", "runs with a word that starts like this in name, scenario, controllers, tags or note"),
         ('"two words"', "both words"),
         *((f"{name}:" if field.dimension == _TEXT else name, field.tip) for name, field in FIELDS.items()),
         ("links.wifi.delay<20ms", "any parameter of the scenario, by its dotted key"),
         ("flows.download.goodput_bps>5Mbit/s", "any figure of the summary; * stands for any name"),
-        ("-tag:draft", "a minus turns anything round"),
+        ("-tag:draft", "a minus negates any condition"),
     ]
 
 
@@ -238,7 +238,7 @@ def _terms(text: str) -> Iterator[_Term]:
         value, position = _value(text, position, is_quantity=operator not in ("", ":"))
         if field and not value and text[value_start : value_start + 1] != '"':
             raise QueryError(
-                f'"{field}{operator}" lacks its value; to search for this text, put it in quotes', start, position
+                f'"{field}{operator}" needs a value; to search for this text, put it in quotes', start, position
             )
         yield _Term(field, operator, value, is_negated, start, value_start, position)
 

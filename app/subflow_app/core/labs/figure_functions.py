@@ -128,7 +128,7 @@ def _over(evidence: Evidence, figure: str, *rest: Value) -> Value:
     if not found:
         raise NotThereError(tr("no run with {what} has finished yet", what=pairs_text(pairs)))
     if figure not in FIGURES:
-        raise NotThereError(tr('"{name}" is no figure of a run', name=figure))
+        raise NotThereError(tr('"{name}" is not a figure of a run', name=figure))
     body = TABLE[figure].body
     values = [body(evidence, float(run.id), *([what] if what else [])) for run in found]
     numbers = [value for value in values if isinstance(value, int | float)]

@@ -62,7 +62,7 @@ def run_at(evidence: Evidence, number: Value) -> LabRun:
         NotThereError: if it is none of the lab's.
     """
     if not isinstance(number, int | float) or isinstance(number, bool):
-        raise NotThereError(tr("{value} is no run: begin with last(), run(1) or run_of('STEP')", value=number))
+        raise NotThereError(tr("{value} is not a run: begin with last(), run(1) or run_of('STEP')", value=number))
     found = evidence.run(int(number))
     if found is None:
         raise NotThereError(tr("run {number} is not a run of this lab", number=int(number)))

@@ -113,7 +113,7 @@ def _origin(evidence: Evidence, run: float) -> Value:
     """The run that a fork branched off."""
     fork = run_at(evidence, run).fork
     if fork is None or fork.parent_id is None or evidence.run(fork.parent_id) is None:
-        raise NotThereError(tr("run {number} is no fork of a run of this lab", number=int(run)))
+        raise NotThereError(tr("run {number} is not a fork of a run of this lab", number=int(run)))
     return float(fork.parent_id)
 
 
@@ -122,7 +122,7 @@ def _fork_time(evidence: Evidence, run: float) -> Value:
     """The time at which a fork branched off, s."""
     fork = run_at(evidence, run).fork
     if fork is None:
-        raise NotThereError(tr("run {number} is no fork", number=int(run)))
+        raise NotThereError(tr("run {number} is not a fork", number=int(run)))
     return fork.forked_at_s
 
 

@@ -26,12 +26,12 @@ def missing_text(step: Step, judgement: Judgement) -> str:
     told = judgement.check
     if told is None and step.prediction is not None:
         if judgement.ran_early:
-            return tr("You ran before you predicted: say what you expect now, and run again then.")
-        return tr("First say below the text what you expect, then run.")
+            return tr("You ran before you predicted: say what you expect now, then run again.")
+        return tr("First enter your prediction below the text, then run.")
     if told is None or told.holds:
         return ""
     if judgement.ran_early:
-        return tr("You ran before you predicted: run again, now that your prediction stands.")
+        return tr("You ran before you predicted: run again, now that you have predicted.")
     return step.not_yet or told.why
 
 
@@ -50,19 +50,19 @@ def answer_text(question: Question, given: tuple[Answered, ...], *, is_done: boo
     told = f"{tr('Not right.')} {why}".strip()
     if len(given) < ATTEMPTS or question.sealed is not None:
         return told
-    right = tr("Right is: {answer}. Give that answer to go on.", answer=_text(last.right, question.unit))
+    right = tr("The right answer is {answer}. Enter it to go on.", answer=_text(last.right, question.unit))
     return f"{told} {right} {question.why}".strip()
 
 
 def _gap_text(prediction: Prediction, made: Predicted, came: str | float) -> str:
     if made.is_right is not None:
         if made.is_right:
-            return tr("So it came.")
-        return tr("It came otherwise: {what}.", what=came)
+            return tr("Your prediction was right.")
+        return tr("The outcome was different: {what}.", what=came)
     assert isinstance(came, float)
     came_text = numbers_text(came, prediction.unit)
     if isinstance(made.value, tuple):
-        return tr("On average your curve is {gap} off.", gap=came_text)
+        return tr("On average, your curve is off by {gap}.", gap=came_text)
     assert isinstance(made.value, float)
     said = numbers_text(made.value, prediction.unit)
     if not came:

@@ -215,7 +215,7 @@ class ProgressFolder:
         except OSError as failure:
             return tr("{path} is damaged and cannot be moved: {reason}", path=path, reason=failure.strerror or failure)
         return tr(
-            "The progress in this lab cannot be read ({reason}). The file is kept as {path}; the lab begins anew.",
+            "The progress in this lab cannot be read ({reason}). The file is kept as {path}; the lab starts again.",
             reason=error,
             path=aside,
         )

@@ -216,7 +216,7 @@ class LabSession:
         """
         if question.options:
             if said not in question.options:
-                raise InputError(tr('"{text}" is none of the options', text=said))
+                raise InputError(tr('"{text}" is not one of the options', text=said))
             if question.sealed is not None:
                 return Answered(said, question.sealed.open(said).is_right, now(), "")
             return Answered(said, said == question.answer, now(), question.answer)
@@ -342,10 +342,10 @@ def quantity(said: str, unit: str) -> float:
     try:
         expression = Expression(text, {})
     except ClaimError as error:
-        raise InputError(tr('"{text}" is no number; allowed: e.g. {example}', text=said, example=shown)) from error
+        raise InputError(tr('"{text}" is not a number; allowed: e.g. {example}', text=said, example=shown)) from error
     number = expression.value(lambda *_: 0.0)
     if isinstance(number, Missing | tuple) or not math.isfinite(number):
-        raise InputError(tr('"{text}" is no number; allowed: e.g. {example}', text=said, example=shown))
+        raise InputError(tr('"{text}" is not a number; allowed: e.g. {example}', text=said, example=shown))
     return number if expression.unit else number * UNIT_WORTH.get(unit, 1.0)
 
 
@@ -391,7 +391,7 @@ def _came_of(prediction: Prediction, value: PredictionValue, evidence: Evidence)
             option for option, text in zip(prediction.options, prediction.holds, strict=True) if _holds(text, evidence)
         ]
         if not came:
-            return Missing(tr("none of what could be predicted came true: try it again as the step says"))
+            return Missing(tr("none of the possible outcomes occurred: try again as the step says"))
         return PredictionResult(", ".join(came), value in came)
     if prediction.kind == NUMBER:
         found = checks.number(prediction.number, evidence)
@@ -423,5 +423,5 @@ def _check_prediction(prediction: Prediction, value: PredictionValue) -> None:
         case _:
             is_fitting = isinstance(value, tuple) and len(value) >= 2
     if not is_fitting:
-        shown = f'"{value}"' if prediction.kind != SKETCH else tr("a curve of less than two points")
-        raise InputError(tr("{value} is no answer to what is to be predicted", value=shown))
+        shown = f'"{value}"' if prediction.kind != SKETCH else tr("a curve of fewer than two points")
+        raise InputError(tr("{value} does not answer the prediction", value=shown))

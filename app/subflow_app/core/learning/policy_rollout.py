@@ -38,7 +38,7 @@ def observe_policy(path: Path, scenario_text: str, folder: Path | None = None) -
         folder: where the files are that it names; None: it names none.
 
     Raises:
-        InputError: if it comes to no decision there.
+        InputError: if it makes no decision there.
         PolicyError: if the file is none.
         ScenarioError: with what is wrong with the scenario.
         SimulationError: if the scenario has no flow for it.
@@ -53,7 +53,7 @@ def observe_policy(path: Path, scenario_text: str, folder: Path | None = None) -
     env = VecEnv(make_scenario, policy.controller, 1, seed=_SEED, slots=distribution.slots(policy.controller, options))
     seen = _watch(env, policy)
     if len(seen) == 0:
-        raise InputError(f"{policy.controller} comes to no decision on this scenario")
+        raise InputError(f"{policy.controller} makes no decision on this scenario")
     return SeenPolicy(policy, _features(env.info), _outputs(env.info), seen)
 
 

@@ -56,12 +56,12 @@ _SEEDS = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 
 _RECIPE = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
-    Param("agent", Dimension.NAME, "What learns.", required=True),
+    Param("agent", Dimension.NAME, "The agent to train.", required=True),
     Param("title", Dimension.TEXT, "What is learned, in a sentence."),
     Param("scenario", Dimension.TEXT, "What it learns on: a shipped scenario, or a file.", required=True),
     Param("steps", Dimension.COUNT, "Budget of transitions.", minimum=1),
     Param("minutes", Dimension.NUMBER, "Budget of time.", minimum=0, exclusive_minimum=True, maximum=1e5),
-    Param("seed", Dimension.COUNT, "Everything random follows from it.", default=1, minimum=0, maximum=999_999),
+    Param("seed", Dimension.COUNT, "Determines everything random.", default=1, minimum=0, maximum=999_999),
     Param("num_envs", Dimension.COUNT, "Simulations side by side.", minimum=1, maximum=4096),
     Param("threads", Dimension.COUNT, "Threads of the simulator.", minimum=1, maximum=256),
     Param("episode", Dimension.TIME, "Length of an episode.", minimum=0, exclusive_minimum=True),

@@ -335,7 +335,7 @@ class TrainingJob:
             self._end(JobState.FAILED, f"its process failed with exit code {code}{': ' if tail else ''}{tail}")
         else:
             how = f"was killed ({_signal_name(-code)})" if code else "is gone"
-            message = f"its process {how}; go on from its last checkpoint by `{self.resume_hint()}`"
+            message = f"its process {how}; continue from its last checkpoint with `{self.resume_hint()}`"
             self._end(JobState.INTERRUPTED, message)
 
     def _end(self, state: JobState, message: str) -> None:

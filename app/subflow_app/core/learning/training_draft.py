@@ -31,11 +31,11 @@ _MOST_SEEDS = 1_000_000  # from here on seeds are those of evaluations
 _PREFIX = "options."
 _OWN = "training."  # in front of the keys of the form's other fields, so that they say whose they are
 
-_AGENT = Param("agent", Dimension.CHOICE, "What learns.", required=True)
+_AGENT = Param("agent", Dimension.CHOICE, "The agent to train.", required=True)
 _RECIPE = Param(
     "recipe",
     Dimension.CHOICE,
-    "A training that is known to work: it fills in everything below, and what is typed below goes before it.",
+    "A training that is known to work: it fills in everything below; what you type below overrides it.",
     required=True,
 )
 _SCENARIO = Param(
@@ -48,18 +48,18 @@ _BUDGET = (
     Param(
         "time",
         Dimension.TIME,
-        "Ends the training after so much time; pauses do not count.",
+        "Ends the training after this much time; pauses do not count.",
         minimum=0.0,
         exclusive_minimum=True,
         maximum=6e7,
     ),
-    Param("steps", Dimension.COUNT, "Ends the training after so many decisions.", minimum=1, maximum=10**12),
+    Param("steps", Dimension.COUNT, "Ends the training after this many decisions.", minimum=1, maximum=10**12),
 )
 _RUN = (
     Param(
         "seed",
         Dimension.COUNT,
-        "Everything random follows from it.",
+        "Determines everything random.",
         default=1,
         minimum=0,
         maximum=_MOST_SEEDS - 1,
@@ -76,8 +76,8 @@ _RUN = (
     Param(
         "deterministic",
         Dimension.FLAG,
-        "Nothing depends on the clock: the same seed gives the same policy, bit for bit, but learning waits for the "
-        "simulator and the simulator for learning.",
+        "Nothing depends on the clock: the same seed gives the same policy, bit for bit, but learning and simulation "
+        "wait for each other.",
         default=False,
     ),
 )
@@ -265,7 +265,7 @@ class TrainingDraft:
         hint = (
             tr("Each episode draws another scenario.")
             if draws
-            else tr("Every episode is this scenario with other luck.")
+            else tr("Every episode is this scenario with new random numbers.")
         )
         groups = [
             FormGroup(

@@ -199,7 +199,7 @@ class Trainings(TrainingService):
         """
         job = self._job(training)
         if job is None or job.state.is_over:
-            raise TrainingError(f"{training.name} has ended: there is no process to tell")
+            raise TrainingError(f"{training.name} has ended: there is no process to control")
         job.tell(command)
 
     def go_on(self, training: Training) -> None:
@@ -209,7 +209,7 @@ class Trainings(TrainingService):
             AppError: if there is no checkpoint to go on from.
         """
         if training.folder is None:
-            raise TrainingError(f"{training.name} has no folder to go on in")
+            raise TrainingError(f"{training.name} has no folder to continue in")
         if self._needs_torch:
             check_torch()
         self.load_log(training)

@@ -160,9 +160,9 @@ def events_table(events: Sequence[Event]) -> TextTable:
             subject += f", subflow {event.subflow}"
         changes = [f"{what} {_change_text(what, value)}" for what, value in row.changes]
         if event.backup is not None:
-            changes.append("backup" if event.backup else "no backup any more")
+            changes.append("backup" if event.backup else "no longer a backup")
         if event.announce is not None:
-            changes.append("announced" if event.announce else "taken back")
+            changes.append("announced" if event.announce else "withdrawn")
         if event.refuse is not None:
             changes.append("refused" if event.refuse else "not refused any more")
         if event.controller is not None:

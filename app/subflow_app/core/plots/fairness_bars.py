@@ -43,6 +43,6 @@ PLOT = PlotSpec(
     bars=bars,
     ceiling=1.0,
     least_flows=2,
-    needs="two tcp or mptcp flows or more, because one flow shares with nobody",
+    needs="at least two tcp or mptcp flows, because one flow shares with nobody",
     group=FAIRNESS,
 )

@@ -113,7 +113,7 @@ SIGNED: Mapping[str, Any] = {"from_zero": False, "is_signed": True}
 TRANSPORT: Mapping[str, Any] = {"needs": "a tcp or mptcp flow"}
 MULTIPATH: Mapping[str, Any] = {"group": CONNECTION, "needs": "an mptcp flow with several paths"}
 MONITORED: Mapping[str, Any] = {"group": INTERVALS, "needs": "a controller that sends by monitor intervals"}
-MARKED: Mapping[str, Any] = {"group": CONNECTION, "needs": "a flow that knows ECN and a queue that marks"}
+MARKED: Mapping[str, Any] = {"group": CONNECTION, "needs": "a flow that supports ECN and a queue that marks"}
 LEARNERS: Mapping[str, Any] = {"group": AGENTS, "needs": "a learning agent"}
 """What several plots have alike."""
 

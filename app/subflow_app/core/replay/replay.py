@@ -499,19 +499,19 @@ class Replay:
         values = {"run": self.title, "made_by": made_by, "this": this}
         if self._same is False and made_by != this:
             return tr(
-                "Version {made_by} made {run}; this one, {this}, does not repeat it bit for bit: what is shown is this "
-                "version's run.",
+                "Version {made_by} made {run}; this one, {this}, does not repeat it bit for bit: this version's run "
+                "is shown.",
                 **values,
             )
         if self._same is False:
             return tr(
-                "{run} is not repeated bit for bit, though this version made it: a trained policy or a file that it "
-                "used may have changed since.",
+                "{run} is not reproduced bit for bit, although this version made it: a trained policy or a file that "
+                "it used may have changed.",
                 **values,
             )
         if self._same is None and made_by != this:
             return tr(
-                "Version {made_by} made {run}; whether this one, {this}, repeats it is known once it was gone through.",
+                "Version {made_by} made {run}; whether this one, {this}, repeats it is known after one pass.",
                 **values,
             )
         return ""
@@ -523,8 +523,8 @@ class Replay:
         if not self._states.is_thinned or not cost.worst_seek_s > _GOAL_S:
             return ""
         return tr(
-            "States of this run may take {budget}: a jump in time takes up to {seek} s. With {wanted} it would take "
-            "{goal} s.",
+            "Snapshots of this run may take {budget}: a jump in time takes up to {seek} s. With {wanted} it would "
+            "take {goal} s.",
             budget=bytes_text(self._budget_bytes),
             seek=f"{cost.worst_seek_s:.2g}",
             wanted=bytes_text(cost.wanted_bytes),

@@ -285,7 +285,7 @@ def event_words(event: Event) -> str:
     if event.backup is not None:
         words.append(tr("backup") if event.backup else tr("no backup"))
     if event.announce is not None:
-        words.append(tr("announced") if event.announce else tr("taken back"))
+        words.append(tr("announced") if event.announce else tr("withdrawn"))
     if event.refuse is not None:
         words.append(tr("refused") if event.refuse else tr("not refused"))
     if event.rate_bps is not None:

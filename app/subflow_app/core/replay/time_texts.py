@@ -36,7 +36,7 @@ def parse_time(text: str, end_s: float) -> float:
     try:
         time_s = float(text) if _BARE.fullmatch(text) else parse_quantity(text, Dimension.TIME)
     except ParamError as error:
-        raise InputError(tr('"{text}" is no time: write 12.5s or 12500ms', text=text.strip())) from error
+        raise InputError(tr('"{text}" is not a time: write 12.5s or 12500ms', text=text.strip())) from error
     if not 0.0 <= time_s <= end_s:
         raise InputError(
             tr('"{text}" is not in this run, which goes from 0 s to {end} s', text=text.strip(), end=f"{end_s:.6g}")

@@ -82,7 +82,7 @@ def describe_change(values: Mapping[str, TomlValue]) -> str:
         target += f", subflow {values['subflow']}"
     words = {("up", True): "up", ("up", False): "down", ("open", True): "open", ("open", False): "closed"}
     words |= {("backup", True): "backup", ("backup", False): "no backup"}
-    words |= {("announce", True): "announced", ("announce", False): "taken back"}
+    words |= {("announce", True): "announced", ("announce", False): "withdrawn"}
     words |= {("refuse", True): "refused", ("refuse", False): "not refused"}
     changes = []
     for key, value in values.items():

@@ -99,9 +99,9 @@ def event_texts(doc: ScenarioDoc, index: str) -> tuple[str, str]:
     if "open" in event:
         words.append(tr("opens") if event["open"] is True else tr("closes"))
     if "backup" in event:
-        words.append(tr("becomes a backup") if event["backup"] is True else tr("no backup any more"))
+        words.append(tr("becomes a backup") if event["backup"] is True else tr("no longer a backup"))
     if "announce" in event:
-        words.append(tr("announced") if event["announce"] is True else tr("taken back"))
+        words.append(tr("announced") if event["announce"] is True else tr("withdrawn"))
     if "refuse" in event:
         words.append(tr("refused") if event["refuse"] is True else tr("not refused"))
     if "controller" in event:

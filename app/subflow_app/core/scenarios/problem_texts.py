@@ -19,8 +19,8 @@ ERRORS = (
     translatable("{file} cannot be opened: {reason}"),
     translatable("{file} cannot be saved: {reason}. The scenario is still open; save it elsewhere."),
     translatable(
-        "{file} is there already, and is another file than the one that this scenario names. The scenario is still "
-        "open; save it elsewhere."
+        "{file} already exists, and is not the file that this scenario names. The scenario is still open; save it "
+        "elsewhere."
     ),
     translatable("{file} cannot be written: {reason}; choose another folder"),
     translatable("{file} cannot be written: {reason}"),
@@ -32,7 +32,7 @@ ERRORS = (
     translatable("{name} is a folder, not a scenario file"),
     translatable("{name}: no such scenario file"),
     translatable("{name} is missing in {folder}: install Subflow again"),
-    translatable("no directory can be written to rescue the run: tried {folders}"),
+    translatable("no folder to save the run in is writable: tried {folders}"),
     translatable("Permission denied"),
     translatable("No such file or directory"),
     translatable("Is a directory"),
@@ -58,7 +58,7 @@ ERRORS = (
     translatable("this is a database of another program, not of Subflow"),
     translatable("a newer Subflow wrote this database (its schema is version {version}, this program knows {known})"),
     translatable("this database has to be upgraded first (schema version {version}, needed is {needed})"),
-    translatable("it was not closed properly and lies where nothing can be written"),
+    translatable("it was not closed properly, and its folder is read-only"),
     translatable("it was opened for reading only"),
     translatable("a copy cannot take the place of its original"),
     translatable("the file exists already"),
@@ -71,22 +71,22 @@ ERRORS = (
     translatable("Free some space, choose a file on another disk with --db, or save the run as CSV."),
     translatable("Give the name of a file in it."),
     translatable("Open it for writing, or choose another file with --db."),
-    translatable("`subflow upgrade {file}` does it, and keeps the file as it was beside it."),
+    translatable("`subflow upgrade {file}` does it, and keeps a copy of the old file next to it."),
     translatable("the file is empty"),
     translatable("The first run that is kept in it makes it a database."),
     translatable("the file cannot be made ({reason})"),
-    translatable("a copy of the database as it was cannot be made beside it ({reason})"),
+    translatable("the old database cannot be copied before the upgrade ({reason})"),
     translatable("Free some space there, or work on a copy of the file elsewhere."),
     translatable(
-        "`subflow check {file}` tells what of it is lost, `subflow salvage {file_too} -o NEW` brings over all that is "
-        "sound; this one is left as it is."
+        "`subflow check {file}` shows what is lost; `subflow salvage {file_too} -o NEW` copies what is sound. The "
+        "damaged file is left as it is."
     ),
     translatable("there is not enough memory"),
     translatable("there is not enough memory: close other programs, or ask for less"),
     translatable("Close other programs and try again."),
     translatable("Save the run as CSV, or run it again."),
     translatable("Update Subflow, or choose another file with --db."),
-    translatable("run {run} was closed by another Subflow, which took this one for dead"),
+    translatable("run {run} was closed by another Subflow, which took this one for crashed"),
     translatable("run {run} has ended and takes no more data"),
     # Of edits that have no place in the text of a scenario.
     translatable("{key} cannot be edited in place; edit it in the text"),
@@ -95,7 +95,7 @@ ERRORS = (
     translatable("{key} does not exist"),
     # Of searches.
     translatable("{problem} (at character {place})"),
-    translatable('"{field}" lacks its value; to search for this text, put it in quotes'),
+    translatable('"{field}" needs a value; to search for this text, put it in quotes'),
     translatable("a closing quote is missing"),
     translatable('"{field}" is text: write {form}'),
     translatable("{condition}: a number is needed, with its unit if it has one, e.g. 80ms"),
@@ -109,18 +109,18 @@ ERRORS = (
     translatable("{file}: figures are written as .svg, .pdf or .png, not {suffix}"),
     # Of trainings.
     translatable("{training} has no policy yet"),
-    translatable("{training} has no folder to go on in"),
-    translatable("{training} has ended: there is no process to tell"),
+    translatable("{training} has no folder to continue in"),
+    translatable("{training} has ended: there is no process to control"),
     translatable("the program is closing: no training can be started"),
     translatable("process {number} is training in {folder} already"),
     translatable("no process is training in {folder}"),
     translatable("its process failed with exit code {code}: {reason}"),
     translatable("its process failed with exit code {code}"),
-    translatable("its process {how}; go on from its last checkpoint by {command}"),
+    translatable("its process {how}; continue from its last checkpoint with {command}"),
     translatable("is gone"),
     translatable("was killed ({signal})"),
     translatable("no flow of {scenario} can race: {controller} needs a flow of kind {kind}"),
-    translatable("{controller} comes to no decision on this scenario"),
+    translatable("{controller} makes no decision on this scenario"),
     translatable("there is a policy called {name} already: give this one another name"),
     translatable("the scenario cannot be read: {reason}"),
     # Of scenarios that can be run.
@@ -130,8 +130,8 @@ ERRORS = (
         "fewer of them"
     ),
     translatable(
-        'flow "{flow}": {controller} was made for the scheduler {meant} and runs with {scheduler}, which is another '
-        "system than the one that was published"
+        'flow "{flow}": {controller} was designed for the scheduler {meant} but runs with {scheduler}: this is not '
+        "the published system"
     ),
 )
 """The forms of whole messages."""
@@ -219,7 +219,7 @@ FORMS = (
     translatable("e.g. {example}"),
     translatable("text in quotes, 1 to {count} characters"),
     translatable("text in quotes"),
-    translatable("a file beside the scenario or in a folder below"),
+    translatable("a file in the scenario's folder or in one below it"),
     translatable("a scenario that is saved as a file"),
     translatable("at most {size} kB"),
     translatable("another name"),
@@ -227,7 +227,7 @@ FORMS = (
     translatable("a name in quotes"),
     translatable("a name of letters, digits, - and _, at most {count} characters"),
     translatable("a name of letters, digits, - and _, at most {count} characters, with .1, .2 and so on for one copy"),
-    translatable('"neutral", "random", the name of a policy, or the path of a file as "mine.safetensors"'),
+    translatable('"neutral", "random", the name of a policy, or the path of a file such as "mine.safetensors"'),
     translatable("only for {what}"),
     translatable("a time up to {end}"),
     translatable("at least one of {what}"),

@@ -360,8 +360,8 @@ class ScenarioDoc:
             write_whole(target.resolve(), mark + self._text.encode("utf-8", "surrogateescape"))
         except OtherFileError as error:
             raise ScenarioFileError(
-                f"{error.path} is there already, and is another file than the one that this scenario names. The "
-                "scenario is still open; save it elsewhere."
+                f"{error.path} already exists, and is not the file that this scenario names. The scenario "
+                "is still open; save it elsewhere."
             ) from error
         except OSError as error:
             raise ScenarioFileError(

@@ -130,13 +130,13 @@ TEMPLATES: tuple[Template, ...] = (
     Template(
         "t-10b",
         "T-10b: a TCP on each link",
-        "Three connections on two links: fair is two thirds of a link for each.",
+        "Three connections on two links: the fair share is two thirds of a link each.",
         (*_paths(_TWO, "rate", "delay"), _count("TCP connections on each link", "tcp1", "tcp2")),
     ),
     Template(
         "t-10c",
         "T-10c: two bottlenecks in a row",
-        "One subflow crosses two bottlenecks, the first shared with a TCP: any use of it is pure loss.",
+        "One subflow crosses two bottlenecks, the first shared with a TCP: any use of it only costs.",
         (
             _links("Rate of the first bottleneck", "rate", "shared"),
             _links("Rate of the common bottleneck", "rate", "common"),
@@ -146,7 +146,7 @@ TEMPLATES: tuple[Template, ...] = (
     Template(
         "t-10d",
         "T-10d: bursts on the top link",
-        "Bursts at link rate come and go on the top link: how fast is the traffic moved away and back?",
+        "Bursts at link rate come and go on the top link: how quickly does traffic move away and back?",
         (*_paths(_TWO, "rate", "delay"), TemplateValue("Rate of the bursts", ("flows.bursts.rate",))),
     ),
     Template(
@@ -186,7 +186,7 @@ TEMPLATES: tuple[Template, ...] = (
     Template(
         "t-ddpg-bed",
         "T-ddpg-bed: emulators and routers",
-        "Wi-Fi and 5G, each an emulator for delay and loss before a router that sets the rate.",
+        "Wi-Fi and 5G, each an emulator of delay and loss followed by a router that sets the rate.",
         (
             _links("Rate of each path", "rate", "wifi-shaped", "cell-shaped"),
             _links("Delay of each path", "delay", "wifi-emulated", "cell-emulated"),
@@ -197,7 +197,7 @@ TEMPLATES: tuple[Template, ...] = (
     Template(
         "rlx-fixed",
         "T-rlx: a single path",
-        "One connection on one link with an unlimited way back, the topology of RL-explore.",
+        "One connection on one link with an unlimited reverse path, the topology of RL-explore.",
         (
             _links("Rate of the link", "rate", "data"),
             _links("Delay of the link", "delay", "data"),
@@ -208,13 +208,13 @@ TEMPLATES: tuple[Template, ...] = (
     Template(
         "wifi-home",
         "Home Wi-Fi",
-        "A near laptop and a far phone share the airtime: how much does the slow one cost the fast one?",
+        "A nearby laptop and a distant phone share the airtime: how much does the slow one cost the fast one?",
         (_links("Rate of the laptop", "rate", "wifi-laptop"), _links("Rate of the phone", "rate", "wifi-phone")),
     ),
     Template(
         "lte-walk",
         "LTE walk",
-        "LTE that fades before a deep buffer, and Wi-Fi now and then: does the connection hold?",
+        "Fading LTE with a deep buffer, and Wi-Fi now and then: does the connection hold?",
         (
             _links("Rate of LTE", "rate", "lte"),
             _links("Queue of LTE", "queue", "lte"),
@@ -224,13 +224,13 @@ TEMPLATES: tuple[Template, ...] = (
     Template(
         "5g-mmwave",
         "5G mmWave",
-        "A fast path that bodies block, beside LTE: what happens while it is away?",
+        "A fast path that bodies block, next to LTE: what happens while it is gone?",
         (_links("Rate of 5G", "rate", "mmwave"), _links("Rate of LTE", "rate", "lte")),
     ),
     Template(
         "starlink",
         "Starlink",
-        "Another satellite every 15 s, with another delay and rate: who takes it for congestion?",
+        "A new satellite every 15 s, with a new delay and rate: which controller takes it for congestion?",
         (
             _links("Rate of the link", "rate", "starlink"),
             _links("Delay of the link", "delay", "starlink"),
@@ -240,7 +240,7 @@ TEMPLATES: tuple[Template, ...] = (
     Template(
         "wifi-conference",
         "Conference Wi-Fi",
-        "Ten laptops contend for one access point: how much is left, and who gets it?",
+        "Ten laptops contend for one access point: how much capacity is left, and who gets it?",
         (
             _links("Rate of each laptop", "rate", *(f"laptop{number}" for number in range(1, 11))),
             _links("Queue of each laptop", "queue", *(f"laptop{number}" for number in range(1, 11))),

@@ -18,7 +18,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "arena.show",
         "Sho&w the arena",
-        "Show what controllers and agents are worth in families of networks, with intervals",
+        "Rank controllers and agents in families of networks, with intervals",
         "arena",
         ("Ctrl+Alt+Shift+Z",),
         lambda w, _: w.workspaces.go_to("arena"),
@@ -26,7 +26,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "arena.run_quick",
         "Run the arena &quickly",
-        "Enter everybody in ten networks of each family; outcomes that are there are kept",
+        "Enter everyone in ten networks of each family; existing outcomes are kept",
         "run_quick",
         ("Ctrl+Alt+Shift+L",),
         lambda w, _: _arena(w).run(is_quick=True),
@@ -38,7 +38,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "arena.run_full",
         "Run the arena in f&ull",
-        "Enter everybody in twenty networks of each family; outcomes that are there are kept",
+        "Enter everyone in twenty networks of each family; existing outcomes are kept",
         "run",
         ("Ctrl+Alt+Shift+K",),
         lambda w, _: _arena(w).run(is_quick=False),
@@ -50,7 +50,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "arena.stop",
         "St&op the arena",
-        "End the arena; what has ended is kept, and running it again makes what is missing",
+        "End the arena; finished outcomes are kept, and running it again computes the missing ones",
         "stop",
         ("Ctrl+Alt+Shift+S",),
         lambda w, _: _arena(w).stop(),

@@ -10,12 +10,12 @@ from subflow_app.qt.action_spec import HAS_NODES, ActionSpec, Need
 
 # Edge or middle: (text, where, shortcut).
 _ALIGNMENTS = {
-    "left": ("Align &left", "at the leftmost of them", "Ctrl+Alt+Left"),
-    "right": ("Align &right", "at the rightmost of them", "Ctrl+Alt+Right"),
-    "top": ("Align &top", "at the uppermost of them", "Ctrl+Alt+Up"),
-    "bottom": ("Align &bottom", "at the lowest of them", "Ctrl+Alt+Down"),
-    "centre_x": ("Align in a &column", "above each other, in their middle", "Ctrl+Alt+V"),
-    "centre_y": ("Align in a ro&w", "beside each other, in their middle", "Ctrl+Alt+H"),
+    "left": ("Align &left", "with the leftmost", "Ctrl+Alt+Left"),
+    "right": ("Align &right", "with the rightmost", "Ctrl+Alt+Right"),
+    "top": ("Align &top", "with the topmost", "Ctrl+Alt+Up"),
+    "bottom": ("Align &bottom", "with the lowest", "Ctrl+Alt+Down"),
+    "centre_x": ("Align in a &column", "in one column, by their centres", "Ctrl+Alt+V"),
+    "centre_y": ("Align in a ro&w", "in one row, by their centres", "Ctrl+Alt+H"),
 }
 
 
@@ -31,7 +31,7 @@ def rows() -> Iterator[ActionSpec]:
         yield ActionSpec(
             f"arrange.align_{edge}",
             text,
-            f"Put the selected nodes on one line, {where}",
+            f"Align the selected nodes {where}",
             f"align_{edge}",
             (shortcut,),
             lambda w, _, edge=edge: w.topology.arranging.align(edge),  # type: ignore[misc]
@@ -85,7 +85,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "arrange.minimap",
         "Overview &map",
-        "Show the whole picture in a corner while it is larger than the view",
+        "Show an overview in a corner while the picture is larger than the view",
         "minimap",
         ("Ctrl+Alt+M",),
         lambda w, on: w.topology.minimap.set_wanted(on),

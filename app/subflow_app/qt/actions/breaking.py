@@ -29,7 +29,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "break.start",
         "&Look for networks",
-        "Look for networks in which the claim fails, from where the same search was the last time",
+        "Look for networks in which the claim fails; an earlier search of the same kind is continued",
         "run",
         ("Ctrl+Alt+Shift+J",),
         lambda w, _: _breaking(w).start(),
@@ -40,8 +40,8 @@ def rows() -> Iterator[ActionSpec]:
     )
     yield ActionSpec(
         "break.pause",
-        "&Pause or go on",
-        "Hold the search, or let it go on",
+        "&Pause or resume the run",
+        "Pause or resume the search",
         "pause",
         ("Ctrl+Alt+Shift+F5",),
         lambda w, _: _breaking(w).pause(),
@@ -58,8 +58,8 @@ def rows() -> Iterator[ActionSpec]:
     )
     yield ActionSpec(
         "break.fill",
-        "Take &up the search",
-        "Ask in the form what the chosen search has asked, to go on with it or to ask it otherwise",
+        "Fill in the &search",
+        "Fill the form from the chosen search, to continue it or to change it",
         "retry",
         ("Ctrl+Alt+Shift+F11",),
         lambda w, _: _breaking(w).fill(),
@@ -77,7 +77,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "break.run_both",
         "&Run both",
-        "Run the controller and what keeps the claim over each other, and explain the moment where they part",
+        "Run the controller and one that keeps the claim, overlay them, and explain the moment at which they diverge",
         "overlay",
         ("Ctrl+Alt+Shift+F7",),
         lambda w, _: _breaking(w).run_selected(),
@@ -86,7 +86,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "break.save",
         "&Save the network as…",
-        "Write the selected network as a scenario, and what fails there beside it",
+        "Write the selected network as a scenario, with a file on what fails there",
         "save_as",
         ("Ctrl+Alt+Shift+F8",),
         lambda w, _: _breaking(w).ask_save(),
@@ -99,7 +99,7 @@ def rows() -> Iterator[ActionSpec]:
         "export_figure",
         ("Ctrl+Alt+Shift+F9",),
         lambda w, _: _breaking(w).ask_export(),
-        (possible("break.export", translatable("no search is shown that has tried anything")),),
+        (possible("break.export", translatable("no search with results is shown")),),
     )
 
 

@@ -13,7 +13,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "edit.undo",
         "&Undo",
-        "Take back the last change of the scenario or of the history, whichever was later",
+        "Undo the last change of the scenario or of the history, whichever was later",
         "undo",
         ("Ctrl+Z",),
         lambda w, _: w.undo_order.undo(),
@@ -22,7 +22,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "edit.redo",
         "&Redo",
-        "Make the change again that was taken back",
+        "Redo the change that was undone",
         "redo",
         ("Ctrl+Shift+Z", "Ctrl+Y"),
         lambda w, _: w.undo_order.redo(),

@@ -21,7 +21,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "file.new_empty",
         "New e&mpty scenario",
-        "Start with an empty canvas, to draw a topology from nothing",
+        "Start with an empty canvas, to draw a topology from scratch",
         "new_empty",
         ("Ctrl+Alt+N",),
         lambda w, _: w.documents.new_empty(),
@@ -29,7 +29,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "file.new_template",
         "New from &template…",
-        "Start with a topology of the literature, and choose its rates and numbers of flows",
+        "Start with a topology from the literature, and choose its rates and numbers of flows",
         "template",
         ("Ctrl+Alt+T",),
         lambda w, _: w.documents.ask_template(),
@@ -62,8 +62,8 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, _: w.database.ask_open(),
         (
             NOT_RUNNING,
-            Need(lambda s: "train.wait" not in s.features, translatable("a training is going on")),
-            Need(lambda s: "queue.toggle" not in s.features, translatable("the queue has runs that go on or wait")),
+            Need(lambda s: "train.wait" not in s.features, translatable("a training is in progress")),
+            Need(lambda s: "queue.toggle" not in s.features, translatable("the queue has running or waiting runs")),
         ),
     )
     yield ActionSpec(
@@ -78,7 +78,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "file.import_topology",
         "&Import topology…",
-        "Make a scenario of a GraphML or GML file, such as those of the Topology Zoo",
+        "Make a scenario from a GraphML or GML file, such as those of the Topology Zoo",
         "import",
         ("Ctrl+Shift+I",),
         lambda w, _: w.topology_files.ask_import(),
@@ -113,7 +113,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "file.export_figure",
         "&Export figure…",
-        "Write the plots to an SVG, PDF or PNG file, as they are shown or for a paper",
+        "Write the plots to an SVG, PDF or PNG file, as shown or for a paper",
         "export_figure",
         ("Ctrl+E",),
         lambda w, _: w.exports.ask_figure(),
@@ -154,7 +154,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "file.settings",
         "Se&ttings…",
-        "Choose theme, language, what runs keep, and what is asked",
+        "Choose the theme, the language, what runs keep, and what needs confirmation",
         "settings",
         ("Ctrl+,",),
         lambda w, _: w.window_dialogs.show_settings(),
@@ -162,7 +162,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "file.quit",
         "&Quit",
-        "Close Subflow; a run that is going on is stopped and kept",
+        "Close Subflow; a run in progress is stopped and kept",
         "quit",
         ("Ctrl+Q",),
         lambda w, _: w.close(),

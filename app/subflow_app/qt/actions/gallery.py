@@ -26,7 +26,8 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "gallery.run_quick",
         "Run &quick",
-        "Run the selected experiments shortened: fewer seeds and points; a paper's heading stands for all of its own",
+        "Run the selected experiments shortened: fewer seeds and points; a paper's heading selects all of its "
+        "experiments",
         "run_quick",
         ("Ctrl+Alt+Shift+N",),
         lambda w, _: _gallery(w).session.run(is_quick=True),
@@ -38,7 +39,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "gallery.run_full",
         "Run in &full",
-        "Run the selected experiments as the paper has them, which may take hours; runs that are there are kept",
+        "Run the selected experiments in full, as in the paper, which may take hours; existing runs are kept",
         "run",
         ("Ctrl+Alt+Shift+M",),
         lambda w, _: _gallery(w).session.run(is_quick=False),
@@ -50,19 +51,19 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "gallery.resume",
         "&Resume",
-        "Make the runs that are missing of the selected experiments, quick or full as they were begun",
+        "Make the missing runs of the selected experiments, quick or full as they were begun",
         "retry",
         ("Ctrl+Alt+Shift+R",),
         lambda w, _: _gallery(w).session.resume(),
         (
             WRITABLE,
-            possible("gallery.resume", translatable("select an experiment that was cut off")),
+            possible("gallery.resume", translatable("select an interrupted experiment")),
         ),
     )
     yield ActionSpec(
         "gallery.stop",
         "&Stop",
-        "End the selected experiments; runs that have ended are kept, and the others can be made later",
+        "End the selected experiments; finished runs are kept, and the others can be made later",
         "stop",
         ("Ctrl+Alt+Shift+X",),
         lambda w, _: _gallery(w).session.stop(),
@@ -89,7 +90,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "gallery.export_figure",
         "&Export the figure…",
-        "Write the figure of the experiment as SVG, PDF or PNG, with what the paper prints beside it",
+        "Write the figure of the experiment as SVG, PDF or PNG, with the paper's values",
         "export_figure",
         ("Ctrl+Alt+Shift+F",),
         lambda w, _: _gallery(w).session.ask_export_figure(),

@@ -14,7 +14,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "help.panel",
         "&Help on this panel",
-        "Explain the panel that has the keyboard",
+        "Explain the panel that has the keyboard focus",
         "help",
         ("F1",),
         lambda w, _: w.window_dialogs.show_help(),
@@ -22,7 +22,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "help.guide_here",
         "User guide on &this",
-        "Open the user guide in the browser, at the page of the algorithm or panel that has the keyboard",
+        "Open the user guide in the browser, at the page of the algorithm or panel that has the keyboard focus",
         "guide",
         ("Shift+F1",),
         lambda w, _: w.features[GuideFeature].show_here(),

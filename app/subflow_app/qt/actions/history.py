@@ -42,7 +42,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "history.overlay",
         "Over&lay with current",
-        "Lay the selected runs over those that the plots show now",
+        "Overlay the selected runs on those in the plots",
         "overlay",
         ("Ctrl+Return",),
         lambda w, _: w.opening.overlay(),
@@ -52,7 +52,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "history.clear_overlay",
         "&Clear overlay",
-        "Show only the first of the runs in the plots",
+        "Show only the first run in the plots",
         "clear",
         ("Ctrl+Backspace",),
         lambda w, _: w.shown.keep_first(),
@@ -61,7 +61,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "history.fork",
         "Fork the selected r&un…",
-        "What if, in the selected run: change a link or a flow from a time on, and see the run as a ghost",
+        "Fork the selected run: change a link or a flow from a time on, with the original as a ghost",
         "fork",
         ("Ctrl+Shift+Y",),
         lambda w, _: _fork(w),
@@ -71,7 +71,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "history.rename",
         "&Rename…",
-        "Give the selected run another name",
+        "Rename the selected run",
         "rename",
         ("F2",),
         lambda w, _: w.history.rename_selected(),
@@ -111,7 +111,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "history.export",
         "&Export run…",
-        "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark, a bundle to be verified",
+        "Write the selected run to a folder: tables (CSV, Parquet), packets for Wireshark, a bundle to verify",
         "export_data",
         ("Ctrl+Alt+E",),
         lambda w, _: w.exports.runs.ask_run(),

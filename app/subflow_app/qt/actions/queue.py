@@ -13,7 +13,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "queue.add",
         "&Queue this scenario",
-        "Add a run of the scenario to the queue, which goes on beside your work",
+        "Add a run of the scenario to the queue, which runs while you work",
         "queue",
         ("Ctrl+Shift+F5",),
         lambda w, _: w.queue_session.add(),
@@ -30,21 +30,21 @@ def rows() -> Iterator[ActionSpec]:
     )
     yield ActionSpec(
         "queue.toggle",
-        "&Hold or go on",
-        "Hold all runs of the queue, or let them go on",
+        "&Pause or resume",
+        "Pause or resume all runs of the queue",
         "pause",
         ("Ctrl+Alt+Space",),
         lambda w, _: w.queue_session.toggle(),
-        (possible("queue.toggle", translatable("no run of the queue goes on or waits")),),
+        (possible("queue.toggle", translatable("no run of the queue is running or waiting")),),
     )
     yield ActionSpec(
         "queue.cancel",
         "&Cancel",
-        "Stop the selected runs, or take them out of the row; what they have simulated is kept",
+        "Stop the selected runs, or take them off the queue; what they have simulated is kept",
         "stop",
         ("Alt+Del",),
         lambda w, _: w.queue_session.cancel(),
-        (possible("queue.cancel", translatable("select runs in the queue that go on or wait")),),
+        (possible("queue.cancel", translatable("select runs in the queue that are running or waiting")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
@@ -64,7 +64,7 @@ def rows() -> Iterator[ActionSpec]:
         "up",
         ("Alt+Up",),
         lambda w, _: w.queue_session.move(-1),
-        (possible("queue.move", translatable("select runs in the queue that wait")),),
+        (possible("queue.move", translatable("select waiting runs in the queue")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
@@ -74,13 +74,13 @@ def rows() -> Iterator[ActionSpec]:
         "down",
         ("Alt+Down",),
         lambda w, _: w.queue_session.move(1),
-        (possible("queue.move", translatable("select runs in the queue that wait")),),
+        (possible("queue.move", translatable("select waiting runs in the queue")),),
         scope=Scope.QUEUE,
     )
     yield ActionSpec(
         "queue.remove",
         "&Remove",
-        "Take the selected runs out of the list; runs that are stored stay stored",
+        "Remove the selected runs from the list; stored runs stay stored",
         "delete",
         ("Del",),
         lambda w, _: w.queue_session.remove(),
@@ -90,7 +90,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "queue.clear",
         "Remove &finished",
-        "Take the finished runs out of the list; they stay stored",
+        "Remove the finished runs from the list; they stay stored",
         "clear",
         ("Shift+Del",),
         lambda w, _: w.queue_session.clear_finished(),

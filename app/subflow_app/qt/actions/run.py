@@ -44,7 +44,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "run.until",
         "Run &until…",
-        "Let the run go on to a time of your choice, such as the next event, and hold exactly there",
+        "Advance the run to a time of your choice, such as the next event, and pause exactly there",
         "run_until",
         ("Ctrl+F5",),
         lambda w, _: w.stepping.run_until(),
@@ -53,7 +53,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "run.link_down",
         "Take &link down now",
-        "Take the selected link out of service in the run that goes on; it is recorded as an event of that run",
+        "Take the selected link out of service in the run in progress; recorded as an event of that run",
         "link_down",
         ("Ctrl+Shift+PgDown",),
         lambda w, _: w.runs.change({"link": w.live.link, "up": False}),
@@ -62,7 +62,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "run.link_up",
         "Bring l&ink up now",
-        "Bring the selected link back into service in the run that goes on; it is recorded as an event of that run",
+        "Bring the selected link back into service in the run in progress; recorded as an event of that run",
         "link_up",
         ("Ctrl+Shift+PgUp",),
         lambda w, _: w.runs.change({"link": w.live.link, "up": True}),
@@ -71,7 +71,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "run.record_decisions",
         "Record &decisions",
-        "Keep with new runs why controllers and schedulers did what they did; such a run stores much more",
+        "Record the reasons of controllers and schedulers in new runs; such runs take much more space",
         "decisions",
         ("Ctrl+Shift+D",),
         lambda w, on: w.set_decisions_recorded(on),
@@ -81,9 +81,7 @@ def rows() -> Iterator[ActionSpec]:
         yield ActionSpec(
             f"run.speed_{speed}",
             text,
-            "Simulate as fast as this computer can"
-            if speed == "express"
-            else f"Let the run go at {text.lower()}, to watch it",
+            "Simulate as fast as this computer can" if speed == "express" else f"Run at {text.lower()}, to watch",
             icon_name,
             (shortcut,),
             lambda w, _, limit=limit: w.set_speed_limit(limit),  # type: ignore[misc]
@@ -107,7 +105,7 @@ def agent_rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "agent.previous",
         "Pre&vious decision",
-        "Go back by one decision of the learning agent; a click into the plots goes to the nearest",
+        "Go to the previous decision of the learning agent; a click in the plots goes to the nearest",
         "previous",
         ("Alt+Left",),
         lambda w, _: w.agent.content.step(-1),
@@ -116,7 +114,7 @@ def agent_rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "agent.next",
         "Ne&xt decision",
-        "Go on by one decision of the learning agent; a click into the plots goes to the nearest",
+        "Go to the next decision of the learning agent; a click in the plots goes to the nearest",
         "next",
         ("Alt+Right",),
         lambda w, _: w.agent.content.step(1),
@@ -125,7 +123,7 @@ def agent_rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "agent.last",
         "L&atest decision",
-        "Go to the latest decision of the learning agent; while a run goes on, stay with it",
+        "Go to the latest decision of the learning agent, and follow it during a run",
         "last",
         ("Alt+End",),
         lambda w, _: w.agent.content.go_to_last(),

@@ -62,7 +62,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "script.save_as",
         "Save script &as…",
-        "Save the text to another file, which is that of the script if it lies beside the scenario",
+        "Save the text to another file; in the scenario's folder it becomes the script's file",
         "save_as",
         ("Ctrl+Shift+Return",),
         lambda w, _: _script(w).desk.ask_save_as(),
@@ -91,8 +91,8 @@ def rows() -> Iterator[ActionSpec]:
     )
     yield ActionSpec(
         "script.complete",
-        "Names that fit &here",
-        "Offer the names that can stand at the cursor, with their units",
+        "Names that &fit here",
+        "Suggest names at the cursor, with their units",
         "complete",
         ("Ctrl+Space",),
         lambda w, _: _script(w).content.editor.offer(is_asked=True),
@@ -111,8 +111,8 @@ def rows() -> Iterator[ActionSpec]:
     )
     yield ActionSpec(
         "script.check",
-        "&Try what it stands",
-        "Try the script with loss, timeouts, little buffer, an outage, a hundred flows, and beside NewReno",
+        "&Try it out",
+        "Try the script with loss, timeouts, a small buffer, an outage, a hundred flows, and next to NewReno",
         "conformance",
         ("F9",),
         lambda w, _: _script(w).check(),
@@ -132,7 +132,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "script.restore",
         "&Restore version",
-        "Bring the text of the selected version back into the editor",
+        "Load the selected version into the editor",
         "restore",
         ("Ctrl+B",),
         lambda w, _: _script(w).restore(),

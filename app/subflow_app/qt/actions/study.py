@@ -20,7 +20,7 @@ def import_rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "file.import_trace",
         "Import measured t&race…",
-        "Make a run of what was measured: CSV, a log of ss -tin, or a capture; dropping the file does the same",
+        "Make a run from a measurement: CSV, a log of ss -tin, or a capture; dropping the file does the same",
         "import",
         ("Ctrl+Alt+Y",),
         lambda w, _: _compare(w).ask_import(),
@@ -41,7 +41,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "study.trade_offs",
         "&Trade-offs of the runs",
-        "Weigh throughput against delay or friendliness for the runs that the plots show, with their Pareto front",
+        "Plot throughput against delay or friendliness for the runs in the plots, with their Pareto front",
         "trade_offs",
         ("Ctrl+Alt+F",),
         lambda w, _: _fairness(w).show_trade_offs(),
@@ -59,7 +59,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "study.kernel",
         "Compare with the &kernel…",
-        "Run the scenario on this machine's own TCP and MPTCP, in real time, and lay that over a simulation of it",
+        "Run the scenario on this machine's own TCP and MPTCP, in real time, and overlay that on a simulation",
         "kernel",
         ("Ctrl+Alt+Q",),
         lambda w, _: _compare(w).run_kernel(),
@@ -117,7 +117,7 @@ def lab_rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "study.lab_class",
         "&Grade a class…",
-        "Look at the results of a class: steps, tries, first-try score, runs that came out again, and what is odd",
+        "Grade the results of a class: steps, tries, first-try score, confirmed runs, and oddities",
         "compare",
         ("Ctrl+Alt+Shift+4",),
         lambda w, _: _labs(w).grade_class(),

@@ -26,20 +26,20 @@ def rows() -> Iterator[ActionSpec]:
     )
     yield ActionSpec(
         "sweep.toggle",
-        "&Pause or go on",
-        "Pause the selected sweeps, let them go on, or make the runs that are missing of those that were cut off",
+        "&Pause or resume the run",
+        "Pause the selected sweeps, resume them, or make the missing runs of interrupted ones",
         "pause",
         ("Ctrl+Alt+O",),
         lambda w, _: _sweeps(w).session.toggle(),
         (
             WRITABLE,
-            possible("sweep.toggle", translatable("select a sweep that can go on or be paused")),
+            possible("sweep.toggle", translatable("select a sweep that can be continued or paused")),
         ),
     )
     yield ActionSpec(
         "sweep.stop",
         "&Stop",
-        "End the selected sweeps; runs that have ended are kept, and the others can be made later",
+        "End the selected sweeps; finished runs are kept, and the others can be made later",
         "stop",
         ("Ctrl+Shift+Alt+W",),
         lambda w, _: _sweeps(w).session.stop(),
@@ -48,7 +48,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "sweep.delete",
         "&Delete the sweep",
-        "Take the selected sweeps out of the list; their runs stay in the history",
+        "Remove the selected sweeps from the list; their runs stay in the history",
         "delete",
         ("Del",),
         lambda w, _: _sweeps(w).session.delete(),

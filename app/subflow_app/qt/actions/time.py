@@ -19,42 +19,42 @@ _PLAYHEAD = (
     (
         "play",
         "&Play",
-        "Play the run that is shown from here on at the speed of the transport bar, or stop there",
+        "Play the run from here at the speed of the transport bar, or stop",
         "play",
         "F12",
     ),
     (
         "play_back",
         "Play &backwards",
-        "Play the run that is shown backwards from here, or stop there",
+        "Play the run backwards from here, or stop",
         "play_back",
         "Shift+F12",
     ),
     (
         "step_back",
         "Step bac&k",
-        "Go back to the sample before in the run that is shown",
+        "Go to the previous sample of the run that is shown",
         "step_back",
         "Shift+F10",
     ),
     (
         "step_forward",
         "Step &forward",
-        "Go on to the next sample in the run that is shown",
+        "Go to the next sample of the run that is shown",
         "step",
         "Ctrl+Shift+F10",
     ),
     (
         "previous_event",
         "Pre&vious event",
-        "Go back to the event before, of those that the list of events shows",
+        "Go to the previous event in the list",
         "previous_event",
         "Shift+F3",
     ),
     (
         "next_event",
         "&Next event",
-        "Go on to the next event, of those that the list of events shows",
+        "Go to the next event in the list",
         "next_event",
         "F3",
     ),
@@ -82,14 +82,14 @@ _PLAYHEAD = (
     (
         "live",
         "Back to &live",
-        "Stay with the newest time of the run that goes on",
+        "Follow the newest time of the run in progress",
         "live",
         "Ctrl+F12",
     ),
     (
         "leave",
         "Leave this t&ime",
-        "Show no moment of the run any more: packets leave the picture, and the line leaves the plots",
+        "Stop showing a moment of the run: packets leave the picture, and the line leaves the plots",
         "close",
         "Ctrl+Shift+F12",
     ),
@@ -97,7 +97,7 @@ _PLAYHEAD = (
 
 _NO_TIME = translatable("there is no run to go through")
 _NOT_THERE = {
-    "live": translatable("no run goes on whose newest time is not shown"),
+    "live": translatable("no run in progress is away from its newest time"),
     "leave": translatable("no time is marked"),
 }
 
@@ -131,7 +131,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "explain.here",
         "E&xplain this point",
-        "Tell the decision behind the point of a curve that was clicked, or at the marked time of the chosen curve",
+        "Show the decision behind the clicked point of a curve, or at the marked time of the chosen curve",
         "explain",
         ("Alt+Shift+Up",),
         lambda w, _: _explain(w).explain_here(),
@@ -143,14 +143,14 @@ def rows() -> Iterator[ActionSpec]:
             -1,
             "Earlier &decision",
             "Alt+Shift+Left",
-            translatable("the Explain panel shows no decision with one before it"),
+            translatable("the Explain panel shows no decision, or the first one"),
         ),
         (
             "next",
             1,
             "L&ater decision",
             "Alt+Shift+Right",
-            translatable("the Explain panel shows no decision with one after it"),
+            translatable("the Explain panel shows no decision, or the last one"),
         ),
     ):
         where = "before" if by < 0 else "after"
@@ -170,14 +170,14 @@ def rows() -> Iterator[ActionSpec]:
             -1,
             "Line &before",
             "Alt+PgUp",
-            translatable("the Explain panel shows no line of a script with one before it"),
+            translatable("the Explain panel shows no line of a script, or the first one"),
         ),
         (
             "next",
             1,
             "Line &after",
             "Alt+PgDown",
-            translatable("the Explain panel shows no line of a script with one after it"),
+            translatable("the Explain panel shows no line of a script, or the last one"),
         ),
     ):
         yield ActionSpec(
@@ -192,7 +192,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "explain.open_script",
         "Open the s&cript there",
-        "Open the script that decided at the line that the Explain panel marks; so does a double click on a line",
+        "Open the deciding script at the line marked in Explain; a double-click on a line does the same",
         "script",
         ("Alt+Return",),
         lambda w, _: _explain(w).open_script(),
@@ -201,7 +201,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "explain.watch",
         "&Watch an expression",
-        "Make a curve of an expression over the names of the script, with a value for each decision",
+        "Plot an expression of names in the script, with a value for each decision",
         "plots",
         ("Alt+Shift+Down",),
         lambda w, _: _explain(w).ask_watch(),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # What can be done on the canvas, and why it cannot.
 _REFUSALS = {
-    "select": translatable("the text of the scenario cannot be read, which the inspector tells"),
+    "select": translatable("the text of the scenario cannot be read; the inspector says why"),
     "edit": translatable("the scenario cannot be edited"),
     "copy": translatable("select something on the canvas first"),
     "remove": translatable("select something on the canvas first"),
@@ -83,7 +83,7 @@ def rows() -> Iterator[ActionSpec]:
     yield _row(
         "copy",
         "&Copy",
-        "Copy the selected parts as scenario text, for this window, another or a text editor",
+        "Copy the selected parts as scenario text, for this or another window or a text editor",
         "copy",
         ("Ctrl+C",),
         lambda w: w.drawing.copy(),
@@ -92,7 +92,7 @@ def rows() -> Iterator[ActionSpec]:
     yield _row(
         "paste",
         "&Paste",
-        "Add the parts on the clipboard under names of their own",
+        "Add the parts on the clipboard under new names",
         "paste",
         ("Ctrl+V",),
         lambda w: w.drawing.paste(),
@@ -101,7 +101,7 @@ def rows() -> Iterator[ActionSpec]:
     yield _row(
         "duplicate",
         "D&uplicate",
-        "Add the selected parts once more, under names of their own",
+        "Duplicate the selected parts under new names",
         "duplicate",
         ("Ctrl+D",),
         lambda w: w.drawing.duplicate(),
@@ -119,7 +119,7 @@ def rows() -> Iterator[ActionSpec]:
     yield _row(
         "rename",
         "&Rename…",
-        "Give the selected part another name, wherever it is named",
+        "Rename the selected part everywhere",
         "rename",
         ("F2",),
         lambda w: w.drawing.rename(),
@@ -137,7 +137,7 @@ def rows() -> Iterator[ActionSpec]:
     yield _row(
         "add_flow",
         "Add &flow…",
-        "Send data from the first of the two selected hosts to the second, over paths to choose from",
+        "Add a flow from the first of the two selected hosts to the second, and choose its paths",
         "tool_flow",
         ("Ctrl+Shift+F",),
         lambda w: w.drawing.add_flow_between_selected(),
@@ -146,7 +146,7 @@ def rows() -> Iterator[ActionSpec]:
     yield _row(
         "edit_paths",
         "Edit &paths…",
-        "Choose other paths for the selected flow, or put one together by clicking links",
+        "Choose other paths for the selected flow, or build one by clicking links",
         "paths",
         ("P",),
         lambda w: w.drawing.edit_paths(),

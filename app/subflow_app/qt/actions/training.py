@@ -23,13 +23,13 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "train.toggle",
         "&Pause",
-        "Pause the selected trainings, resume them, or continue those that were interrupted from their last checkpoint",
+        "Pause the selected trainings, resume them, or continue interrupted ones from their last checkpoint",
         "pause",
         ("Shift+F9",),
         lambda w, _: w.training_session.page.toggle(),
         (
             possible(
-                "train.toggle", translatable("select a training on the Train page that can be paused or can go on")
+                "train.toggle", translatable("select a training on the Train page that can be paused or continued")
             ),
         ),
         Scope.TRAINING,

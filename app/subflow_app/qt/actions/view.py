@@ -31,7 +31,7 @@ def _lower_first(title: str) -> str:
 def _has_data(plot_id: str) -> Need:
     return Need(
         lambda state: plot_id not in state.plots_without_data,
-        translatable("the runs that are shown have no such data"),
+        translatable("the runs shown have no such data"),
     )
 
 
@@ -132,7 +132,7 @@ def rows() -> Iterator[ActionSpec]:
         yield ActionSpec(
             f"view.cursor_{name.lower()}",
             translatable("Set cursor &A") if name == "A" else translatable("Set cursor &B"),
-            translatable("Put this cursor where the crosshair is; between A and B, a table tells what each curve did"),
+            translatable("Put this cursor at the crosshair; a table shows what each curve did between A and B"),
             "cursors",
             (name,),
             lambda w, _, name=name: w.plots.place_cursor(name),  # type: ignore[misc]
@@ -142,7 +142,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "view.pop_out",
         translatable("&Pop out this plot"),
-        translatable("Give the plot under the mouse a window of its own; closing that brings it back"),
+        translatable("Open the plot under the mouse in a window of its own; closing that brings it back"),
         "pop_out",
         ("P",),
         lambda w, _: w.plots.pop_out(),
@@ -172,7 +172,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "view.clear_cursors",
         translatable("&Remove cursors A and B"),
-        translatable("Take the cursors and their table away"),
+        translatable("Remove the cursors and their table"),
         "cursors",
         ("C",),
         lambda w, _: w.plots.clear_cursors(),
@@ -192,7 +192,8 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "view.marks",
         "Event &marks",
-        "Show losses, penalties, timeouts and actions of agents as ticks below the window, and link changes as lines",
+        "Show losses, penalties, timeouts and actions of agents as ticks below the cwnd curve, and link changes as "
+        "lines",
         "marks",
         ("M",),
         lambda w, on: w.plots.set_marks_shown(on),
@@ -214,7 +215,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "view.side_by_side",
         translatable("Runs &side by side"),
-        translatable("Give each run a column of its own, with the same axes, instead of laying all over each other"),
+        translatable("Give each run a column of its own, with the same axes, instead of overlaying them"),
         "side_by_side",
         ("J",),
         lambda w, on: w.plots.set_side_by_side(on),

@@ -52,7 +52,7 @@ class BoardModel(TableModel[Standing]):
                 tr("Worst tenth"), lambda row: row.worst_decile, score_text, tip=tr("Mean of its lowest utilities")
             ),
             *map(_column, told),
-            Column(tr("Worst for"), harm_text, tip=tr("Networks that count as the worst, for harm or failure")),
+            Column(tr("Worst for"), harm_text, tip=tr("Networks with the lowest utility, for harm or failure")),
             NumberColumn(tr("Networks"), lambda row: row.n),
         ]
         self.show_rows(tuple(rows), columns)

@@ -90,7 +90,7 @@ class ScatterChart(BoardChart):
         super().draw(painter, area, tokens)
         if not self.marks:
             painter.setPen(QColor(tokens.muted_text))
-            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, tr("Nobody has both of these values."))
+            painter.drawText(area, Qt.AlignmentFlag.AlignCenter, tr("No entrant has both of these values."))
             return
         metrics = QFontMetricsF(self.font())
         x, y = (

@@ -43,7 +43,7 @@ class ArenaPanel(QWidget):
         self.families = Choice("arena_family", every, self, text=tr("Family"), letters=24)
         self.families.setToolTip(tr("All families of networks together, or one of them"))
         self.quick = named(QCheckBox(tr("Quick form"), self), "arena_quick")
-        self.quick.setToolTip(tr("Ten networks of each family and not twenty"))
+        self.quick.setToolTip(tr("Ten networks of each family instead of twenty"))
         top = h_box(None, (self.families, 1), self.quick, *action_buttons(actions), margins=(6, 4, 6, 0))
         self.bar = named(ToldBar(self), "arena_progress", tr("Progress of the arena"))
         self.words = named(muted(Label(self, wordWrap=True)), "arena_words")
@@ -51,7 +51,7 @@ class ArenaPanel(QWidget):
 
         self.model = BoardModel(self)
         self._sorted = sorting(self.model, self)
-        words = tr("Entrants with their scores and what these are made of")
+        words = tr("Entrants with their scores and the parts of these")
         self.table = set_up_table(QTableView(self, sortingEnabled=True), "arena_table", words, self._sorted)
         self.table.setItemDelegate(BarDelegate(self.table))
         self.table.horizontalHeader().setSortIndicator(0, Qt.SortOrder.AscendingOrder)
@@ -65,11 +65,11 @@ class ArenaPanel(QWidget):
         self.tabs.addTab(self.harm, tr("Friendliness"))
         self.empty = EmptyState(
             "arena",
-            tr("Nobody has been entered"),
+            tr("Nothing has been entered"),
             tr(
-                "Every controller and agent sends in families of networks that nobody made for it, and is judged by "
-                "one utility: throughput, delay and loss against what the network has. It takes minutes, and can be "
-                "stopped and gone on with."
+                "Every controller and agent sends in families of networks that nobody designed for it, and is judged "
+                "by one utility: throughput, delay and loss relative to what the network offers. This takes minutes; "
+                "you can stop it and continue later."
             ),
             run,
             self,

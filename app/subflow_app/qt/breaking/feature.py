@@ -219,9 +219,9 @@ class BreakFeature(Feature):
         """Says where the runs part that were made, and opens the decision there."""
         window = self.window
         if count < 2:
-            window.tell(tr("No controller keeps the claim in this network: there is nothing to set beside it"))
+            window.tell(tr("No controller keeps the claim in this network: there is nothing to compare with"))
         elif parting is None:
-            window.tell(tr("What the claim is about differs by less than a tenth between the runs"))
+            window.tell(tr("The figure of the claim differs by less than a tenth between the runs"))
         elif len(window.plots.runs) == count:
             window.docks.go_to("explain")
             window.features[ExplainFeature].explain(0, parting.owner, parting.at_s, parting.words)
@@ -320,7 +320,7 @@ class BreakFeature(Feature):
         if self._is_paused:
             what = tr("paused")
         elif told.fraction >= _MAKING_SMALL:
-            what = tr("making what was found smaller")
+            what = tr("simplifying the networks found")
         else:
             what = tr("{time} to go", time=duration_text(told.eta_s))
         text = tr(

@@ -33,7 +33,7 @@ from subflow_store.searches import SearchRecord
 _LINES = SweepView(
     "of_search",
     translatable("All values"),
-    translatable("All values that were chosen, a line per network"),
+    translatable("All values that were drawn, one line per network"),
     {},
     lambda study, _choice: study,
 )
@@ -278,12 +278,14 @@ class BreakPanel(QWidget):
                 )
             )
             if shown.tried.told > MOST_LINES:
-                words = tr("Of many the map draws {marks} and the lines {lines}.", marks=MOST_MARKS, lines=MOST_LINES)
+                words = tr(
+                    "Of many networks, the map draws {marks} and the lines {lines}.", marks=MOST_MARKS, lines=MOST_LINES
+                )
                 said.append(words)
             if not shown.found:
-                said.append(tr("None was made small and confirmed yet: that is done when a search ends."))
+                said.append(tr("None has been simplified and confirmed yet: that happens when a search ends."))
         elif not shown.found:
-            said.append(tr("No counterexamples come with this installation."))
+            said.append(tr("This installation has no counterexamples."))
         self.words.setText(" ".join(said))
         self.words.setToolTip(tr(METHOD))
 

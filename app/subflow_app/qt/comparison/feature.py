@@ -51,8 +51,8 @@ class CompareFeature(Feature):
             "compare",
             tr("Nothing to compare yet"),
             tr(
-                "Select two or more runs in the history, or show them in the plots, and choose Compare: those that"
-                " differ in nothing but their seed count as one group. The oldest of them is A, the reference."
+                "Select two or more runs in the history, or show them in the plots, and choose Compare: runs that "
+                "differ only in their seed form one group. The group with the oldest run is A, the reference."
             ),
             window.bar["study.compare"],
         )
@@ -140,9 +140,9 @@ class CompareFeature(Feature):
             return
         if not window.dialogs.confirm(
             tr("Compare with the kernel"),
-            tr("Run {name} on the TCP and MPTCP of this machine, too?", name=window.documents.shown_name),
+            tr("Also run {name} on the TCP and MPTCP of this machine?", name=window.documents.shown_name),
             tr(
-                "It is simulated first, then its packets go through a link emulator of Subflow in real time, which "
+                "It is simulated first, then its packets go through Subflow's link emulator in real time, which "
                 "takes {time}. That needs Linux with user namespaces, or root; the settings of this machine stay as "
                 "they are.",
                 time=fmt.duration(doc.scenario.duration_s),

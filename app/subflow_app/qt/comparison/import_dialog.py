@@ -167,7 +167,7 @@ class ImportDialog(QDialog):
         self.name = named(QLineEdit(path.stem, self), "import_name")
         self.flow = named(QLineEdit("measured", self), "import_flow")
         self.flow.setToolTip(tr("Flows of the same name as in the scenario are laid over its curves"))
-        units = [("", tr("as it seems")), *((unit, unit) for unit in TIME_UNITS)]
+        units = [("", tr("apparently")), *((unit, unit) for unit in TIME_UNITS)]
         self.unit = Choice("import_time_unit", units, self)
         self.clock = Choice("import_clock", ((clock, tr(_CLOCK_TEXTS[clock])) for clock in CLOCKS), self)
         self.interval = named(TimeBox(self), "import_interval")
@@ -239,7 +239,7 @@ class ImportDialog(QDialog):
             return
         has_meaning = any(column.target is not None for column in table.columns)
         self.import_button.setEnabled(has_meaning)
-        said = list(table.notices) if has_meaning else [tr("Tell at least one column what it becomes.")]
+        said = list(table.notices) if has_meaning else [tr("Choose a meaning for at least one column.")]
         self.told.setText("\n".join(said[:6]))
 
     def _told(self) -> MeasuredTable | None:

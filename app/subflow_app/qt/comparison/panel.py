@@ -76,9 +76,9 @@ class ComparisonView(QWidget):
         self.reference = _combo("comparison_reference", tr("Reference group"))
         self.paired = named(QCheckBox(tr("&Paired by seed"), page), "comparison_paired")
         self.corrected = named(QCheckBox(tr("&Holm's correction"), page), "comparison_holm")
-        self.corrected.setToolTip(tr("Multiplies p, so that all tests of the table together keep to 5 %"))
+        self.corrected.setToolTip(tr("Multiplies p so that all tests of the table together keep an error rate of 5 %"))
         self.everything = named(QCheckBox(tr("All fi&gures"), page), "comparison_all")
-        self.everything.setToolTip(tr("Those of subflows, links and transport, too"))
+        self.everything.setToolTip(tr("Also those of subflows, links and transport"))
         self.filter = named(QLineEdit(page), "comparison_filter", tr("Figures with these words"))
         self.filter.setPlaceholderText(tr("Filter figures…"))
         self.filter.setClearButtonEnabled(True)
@@ -124,7 +124,7 @@ class ComparisonView(QWidget):
         self.reference.setCurrentIndex(table.reference)
         self.paired.setEnabled(compared.can_pair)
         self.paired.setToolTip(
-            tr("Compares runs of the same seed with each other: the luck that they share is not counted as spread")
+            tr("Compares runs with the same seed: randomness that they share does not count as spread")
             if compared.can_pair
             else tr("Only groups of the same seeds, each once, can be compared in pairs")
         )
@@ -173,7 +173,7 @@ class ComparisonView(QWidget):
         self.setting_table = QTableView(page)
         words = tr("Settings of the runs, those that differ first")
         set_up_table(self.setting_table, "comparison_settings", words, self.settings, copy=self.copy_settings)
-        self.equal = named(QCheckBox(tr("Also what is e&qual"), page), "comparison_equal")
+        self.equal = named(QCheckBox(tr("Also &equal settings"), page), "comparison_equal")
         self.settings_told = named(Label(page), "comparison_settings_told")
         copy = named(QPushButton(tr("&Copy table"), page), "comparison_copy_settings")
         line = h_box(None, self.equal, (self.settings_told, 1), copy)
@@ -202,7 +202,7 @@ class ComparisonView(QWidget):
     def _traces_page(self) -> QWidget:
         page = QWidget(self)
         self.ours = _combo("comparison_ours", tr("Run whose time counts"))
-        self.theirs = _combo("comparison_theirs", tr("Run that is laid on it"))
+        self.theirs = _combo("comparison_theirs", tr("Run that is overlaid on it"))
         self.way = _combo(
             "comparison_way",
             tr("How it is aligned"),
@@ -231,7 +231,7 @@ class ComparisonView(QWidget):
         words = tr("Errors of the traces that both runs have")
         set_up_table(self.error_table, "comparison_errors", words, self.sorted_errors)
         self.error_table.horizontalHeader().setSortIndicator(-1, Qt.SortOrder.AscendingOrder)
-        self.aligned = Label(tr("Choose two runs, and align them: the errors of their traces stand here."), page)
+        self.aligned = Label(tr("Choose two runs and align them: the errors of their traces appear here."), page)
         self.aligned.setObjectName("comparison_aligned")
         self.aligned.setWordWrap(True)
         v_box(page, first, second, (self.error_table, 1), self.aligned, margins=(6, 6, 6, 4))
@@ -268,7 +268,7 @@ class ComparisonView(QWidget):
             )
         ]
         if traces.is_by_order:
-            said.append(tr("Their flows have other names: the first goes with the first, and so on."))
+            said.append(tr("Their flows have different names, so they are matched in order."))
         if not traces.errors:
             said.append(tr("No trace of both overlaps in time."))
         self.say(" ".join(said))

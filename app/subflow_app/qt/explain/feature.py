@@ -146,7 +146,7 @@ class ExplainFeature(Feature):
         point = self._here or self._marked()
         owner = self._owner_of(point[0]) if point is not None else None
         if point is None or owner is None:
-            told = tr("Click a point of a window or rate curve first: links and constant rates decide nothing.")
+            told = tr("Click a point on a cwnd or rate curve first: links and constant rates decide nothing.")
             self.window.statusBar().showMessage(told, _MESSAGE_MS)
             return
         self.window.docks.set_open("explain", True)
@@ -290,9 +290,7 @@ class ExplainFeature(Feature):
             return Replay.live(job, budget_bytes=budget_bytes)
         run_id, store = self.window.shown.id_of(run), self.window.database.store
         if run_id is None or store is None:
-            raise InputError(
-                tr("This run is not in the database: nothing is left that its decisions could be told from.")
-            )
+            raise InputError(tr("This run is not in the database: its decisions can no longer be found."))
         return Replay.stored(store, run_id, budget_bytes=budget_bytes)
 
     def _ask(self, run: int, owner: str, work: _Work) -> None:

@@ -39,9 +39,9 @@ from subflow_sim.decisions import Explanation, Number
 
 _EMPTY_TITLE = translatable("Click a curve")
 _EMPTY_TEXT = translatable(
-    "Click any point of a window or rate curve in the plots: here stands what happened there, the rule that decided, "
-    "its formula with the numbers filled in, and where it is written. A click on another curve of a subflow tells its "
-    "latest decision; one on a flow of several subflows tells what its scheduler chose."
+    "Click any point on a cwnd or rate curve in the plots: this panel shows what happened there, the rule that "
+    "decided, its formula with the numbers filled in, and its source. Click another curve of a subflow for its "
+    "latest decision, or one of a flow with several subflows for what its scheduler chose."
 )
 _CAUSES = {
     "start": translatable("The subflow begins"),
@@ -55,7 +55,7 @@ _CAUSES = {
     "recovery_exit": translatable("A recovery ended"),
     "interval": translatable("A monitor interval ended or began"),
     "idle": translatable("A pause ended"),
-    "schedule": translatable("A packet wanted a subflow"),
+    "schedule": translatable("A packet needed a subflow"),
     "action": translatable("A learning agent acted"),
     "mark": translatable("Queues had marked packets"),
 }
@@ -249,7 +249,7 @@ class ExplainPanel(QWidget):
         self.source.setText(f"{tr('Source:')} {'; '.join(sources)}" if sources else "")
         again = tr("Found by simulating the run again; it kept no such records.")
         if point.scripted is not None:
-            again = tr("Found by simulating the run again: no run keeps which lines of a script were executed.")
+            again = tr("Found by simulating the run again: runs do not record which lines of a script were executed.")
         notes = [again] if point.is_resimulated else []
         notes += [point.notice] if point.notice else []
         if point.scripted is not None and point.scripted.script is not None:

@@ -34,7 +34,7 @@ class WatchRow(QWidget):
             QLineEdit(self),
             "explain_watch",
             tr("Expression to watch"),
-            tr("Its value by each decision of the script becomes a curve of its own"),
+            tr("Its value at each decision of the script becomes a curve"),
         )
         self.line.setClearButtonEnabled(True)
         self.line.returnPressed.connect(self._ask)

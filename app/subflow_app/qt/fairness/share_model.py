@@ -39,11 +39,11 @@ COLUMNS: tuple[_Column, ...] = (
     ),
     _Column(
         translatable("Max-min fair"),
-        translatable("No connection could have more without one that has no more than it having less"),
+        translatable("No connection could get more without taking from one that has no more than it"),
     ),
     _Column(
         translatable("Proportionally fair"),
-        translatable("The sum of the logarithms is largest: long paths, which take more of the network, get less"),
+        translatable("The sum of the logarithms is largest: long paths, which use more of the network, get less"),
     ),
     _Column(
         translatable("One path"),
@@ -51,7 +51,7 @@ COLUMNS: tuple[_Column, ...] = (
     ),
     _Column(
         translatable("Pooling"),
-        translatable("Goodput over what one path would give; for connections with several paths"),
+        translatable("Goodput divided by what one path would give; for connections with several paths"),
     ),
     _Column(translatable("Limited by"), translatable("The links that limit it in the max-min fair split")),
 )

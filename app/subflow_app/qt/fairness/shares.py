@@ -35,8 +35,8 @@ _FEW = 24  # rows up to which copies are shown at first
 _MOST_LINKS = 8
 _EMPTY_TITLE = translatable("Nothing to share")
 _EMPTY_TEXT = translatable(
-    "Run a scenario with tcp or mptcp flows, or open a run from the history: what its connections get is compared here "
-    "with the fair shares of the network."
+    "Run a scenario with tcp or mptcp flows, or open a run from the history: this panel compares what its "
+    "connections get with the fair shares of the network."
 )
 
 
@@ -181,9 +181,9 @@ class SharesPage(QWidget):
         )
         self.jain.setToolTip(
             tr(
-                "Jain index of the goodputs: 1 when all are equal, 1/n when one has everything. Distance: what each "
-                "has too much or too little of its max-min fair share, in total, of all these shares ({proportional} "
-                "from the proportionally fair split). Jain index of goodput over fair share: {normalised}",
+                "Jain index of the goodputs: 1 when all are equal, 1/n when one has everything. Distance: the sum of "
+                "all deviations from the max-min fair shares, divided by the sum of these shares ({proportional} "
+                "from the proportionally fair split). Jain index of goodput divided by fair share: {normalised}",
                 proportional=fmt.ratio(analysis.to_proportional, 2),
                 normalised=fmt.index(analysis.jain_of_shares),
             )

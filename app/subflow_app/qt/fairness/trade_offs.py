@@ -34,8 +34,8 @@ from subflow_app.qt.widgets.tables import set_up_table
 
 _EMPTY_TITLE = translatable("No runs to weigh")
 _EMPTY_TEXT = translatable(
-    "Open runs from the history over each other, such as one scenario with several controllers and seeds: each "
-    "experiment becomes a point here. This view needs {what}."
+    "Overlay runs from the history, such as one scenario with several controllers and seeds: each experiment becomes "
+    "a point here. This view needs {what}."
 )
 
 
@@ -64,7 +64,7 @@ class TradeOffPage(QWidget):
         super().__init__(parent)
         self.setObjectName("fairness_trade_offs")
         kinds = ((kind, tr(text)) for kind, text in TRADE_OFF_TEXTS.items())
-        self.kinds = Choice("trade_off_kind", kinds, self, text=tr("What is weighed"))
+        self.kinds = Choice("trade_off_kind", kinds, self, text=tr("What is plotted"))
         self.kinds.activated.connect(lambda _: self.kind_changed.emit())
         button = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon, autoRaise=True)
         button.setDefaultAction(export)

@@ -45,7 +45,7 @@ class ForkDialog(QDialog):
         numbered = tr("{name} (run {number})", name=origin.name, number=origin.run_id)
         title = named(Label(origin.name if origin.run_id is None else numbered, self, wordWrap=True), "fork_run")
         heading(title)
-        text = tr("Until then the fork is this run; from then on it has the same luck, and what you change.")
+        text = tr("Until then the fork equals this run; from then on it has your change and the same random numbers.")
         hint = named(muted(Label(text, self, wordWrap=True)), "fork_hint")
         self.notice = named(Label(draft.origin.notice, self, wordWrap=True), "fork_notice")
         set_style(self.notice, lambda t: f"color: {t.text}; background: {t.warning_fill}; padding: 4px;")
@@ -167,9 +167,7 @@ class ForkDialog(QDialog):
             box.currentIndexChanged.connect(lambda _index: self.options.clear())
             box.currentIndexChanged.connect(lambda _index: self._set_controller())
             self.options.textEdited.connect(lambda _text: self._set_controller())
-            text = tr(
-                "Controllers that learned are not in the list: they decide from the beginning of a run to its end."
-            )
+            text = tr("Learned controllers are not in the list: they stay for the whole run.")
             learned = named(muted(Label(text, part, wordWrap=True)), "fork_learned")
             form = QFormLayout()
             form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)

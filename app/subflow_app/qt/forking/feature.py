@@ -171,7 +171,7 @@ class ForkFeature(Feature):
                 return
             if not state.is_same:
                 self.window.notices.action_failed(
-                    tr("The past of {run} does not come out as it was stored.", run=plan.origin.title)
+                    tr("{run}, simulated again, differs from what was stored.", run=plan.origin.title)
                 )
             window.runs.start_job(job)
 
@@ -195,7 +195,7 @@ class ForkFeature(Feature):
             return plan.job(state, store=store, records_decisions=records_decisions)
 
         self.window.queue_session.add_run(QueuedRun(ScenarioSource(plan.scenario, plan.text), plan.name, make))
-        told = tr("The fork grows in the plots, beside the run that goes on; the queue says how far it is.")
+        told = tr("The fork grows in the plots, next to the run in progress; the queue shows its progress.")
         self.window.statusBar().showMessage(told, _MESSAGE_MS)
 
     def _on_queued_fork_began(self, job: RunJob) -> None:

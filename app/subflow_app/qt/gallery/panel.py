@@ -63,7 +63,7 @@ class GalleryPanel(QWidget):
         self._nothing = EmptyState(
             "gallery",
             tr("Reading the experiments…"),
-            tr("What five papers show, run here beside what they print."),
+            tr("The results of five papers, run here and compared with the printed ones."),
             text_width=_NARROW,
         )
         right = QWidget(self)

@@ -229,9 +229,9 @@ class GallerySession(QObject):
         if not self.is_busy:
             return True
         return self._window.dialogs.confirm(
-            tr("Experiments go on"),
+            tr("Experiments are in progress"),
             tr("End the experiments and close Subflow?"),
-            tr("Runs that have ended are kept, and the experiments can be taken up again."),
+            tr("Finished runs are kept, and the experiments can be continued later."),
             tr("Stop and close"),
         )
 

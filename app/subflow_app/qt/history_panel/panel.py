@@ -352,7 +352,10 @@ class History(QWidget):
             if self._field.text:
                 self._empty.set_text(
                     tr("No run found"),
-                    tr("No stored run matches the search: all that is written must hold. Esc in the field clears it."),
+                    tr(
+                        "No stored run matches the search: all words and conditions must hold. Esc in the field "
+                        "clears it."
+                    ),
                 )
             else:
                 self._empty.set_text(

@@ -172,4 +172,4 @@ def help_html() -> str:
         f"<tr><td style='padding-right: 12px'><b>{escape(form)}</b></td><td>{escape(tr(tip))}</td></tr>"
         for form, tip in help_lines()
     )
-    return f"<p>{escape(tr('All that is written must hold.'))}</p><table>{rows}</table>"
+    return f"<p>{escape(tr('All words and conditions must hold.'))}</p><table>{rows}</table>"

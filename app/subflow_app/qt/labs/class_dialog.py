@@ -37,8 +37,9 @@ class ClassDialog(QDialog):
         self.grades: list[Grade] = []
         about = Label(
             tr(
-                "It proves that the runs are real and do what the steps ask for, and with the course key that the lab "
-                "which you handed out wrote the file; not who sat at the keyboard, nor that nobody was told answers."
+                "The check proves that the runs are real and do what the steps ask for and, with the course key, "
+                "that the lab you handed out wrote the file. It does not prove who sat at the keyboard, or that "
+                "nobody passed on the answers."
             ),
             self,
             wordWrap=True,
@@ -104,7 +105,7 @@ class ClassDialog(QDialog):
         rows = self.table.selectionModel().selectedRows()
         shown = [self.grades[row.row()] for row in rows] or self.grades
         lines = [f"{grade.student or grade.file}: {anomaly}" for grade in shown for anomaly in grade.anomalies]
-        self.odd.setPlainText("\n".join(lines) or (tr("Nothing is odd.") if shown else ""))
+        self.odd.setPlainText("\n".join(lines) or (tr("No oddities.") if shown else ""))
 
     def _on_failed(self, error: Exception) -> None:
         self._show([])

@@ -92,7 +92,7 @@ class LabListPage(QWidget):
         is_begun = listed is not None and listed.passed is not None
         self.about.setText("" if listed is None else _about(listed.lab))
         is_finished = is_begun and listed is not None and listed.passed == len(listed.lab.steps)
-        self.begin.setText(tr("Look back") if is_finished else tr("Go on") if is_begun else tr("Begin"))
+        self.begin.setText(tr("Look back") if is_finished else tr("Continue") if is_begun else tr("Begin"))
         self.begin.setEnabled(listed is not None and not listed.lab.missing)
         self.anew.setVisible(is_begun)
 

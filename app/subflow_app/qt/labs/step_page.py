@@ -52,7 +52,7 @@ class StepPage(QWidget):
         self.to_list.setIcon(icon("example"))
         self.to_list.setText(tr("All labs"))
         self.to_list.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        self.to_list.setToolTip(tr("Back to the list of labs; this one goes on where it is"))
+        self.to_list.setToolTip(tr("Back to the list of labs; you can continue this one later"))
         self.to_list.clicked.connect(self.list_wanted)
         self.lab_title = named(muted(Label(self)), "lab_title")
         self.place = named(muted(Label(self)), "lab_place")

@@ -21,7 +21,7 @@ from subflow_sim.agent_steps import AgentDecision
 _TITLES = {
     "seen": translatable("What the policy was given, scaled"),
     "done": translatable("What the agent did"),
-    "epoch": translatable("What happened since the decision before"),
+    "epoch": translatable("What happened since the previous decision"),
 }
 _FORMATS = {"bit/s": fmt.rate, "s": fmt.time, "pkt": fmt.packets, "": fmt.ratio}
 _CACHED = 512

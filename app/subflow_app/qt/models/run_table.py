@@ -231,7 +231,7 @@ class RunTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.DisplayRole:
             return heading(shown)
         if role == Qt.ItemDataRole.ToolTipRole:
-            again = tr("Where runs are equal here, the column clicked before decides.")
+            again = tr("Runs that are equal here are ordered by the column clicked before.")
             return f"{tr(shown.tip)}\n{again}" if shown.tip else again
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return RIGHT if shown.is_number else LEFT

@@ -76,9 +76,9 @@ class CanvasShow(QObject):
         if not missing:
             return ""
         if len(missing) == len(owners):
-            return tr("The picture shows another scenario than this run was made with: plots and events move alone.")
+            return tr("The picture shows a scenario other than that of this run: only plots and events move.")
         return tr(
-            "The picture does not have all links of this run as they were then ({links}): the others move.",
+            "Some links of this run are not in the picture ({links}): only the others move.",
             links=", ".join(missing[:5]) + ("…" if len(missing) > 5 else ""),
         )
 

@@ -89,8 +89,8 @@ class EventsPanel(QWidget):
             self._empty.set_text(
                 tr("No run shown"),
                 tr(
-                    "Run the scenario, or open a run from the history: losses, timeouts, changes of links and whatever "
-                    "else happens is listed here. A click on an event goes to its time."
+                    "Run the scenario, or open a run from the history: losses, timeouts, changes of links and all "
+                    "other events are listed here. Click an event to go to its time."
                 ),
             )
         else:
@@ -103,7 +103,7 @@ class EventsPanel(QWidget):
         # A flow or a link stands for all that belongs to it.
         whole = sorted({owner.partition("/")[0] for owner in owners})
         labels = self._playhead.run.traces.labels if self._playhead.run is not None else {}
-        entries = [(tr("Everybody"), "")]
+        entries = [(tr("Everyone"), "")]
         for name in whole:
             entries.append((labels.get(name, name), name))
             entries += [(f"    {labels.get(each, each)}", each) for each in owners if each.startswith(f"{name}/")]

@@ -44,7 +44,7 @@ class Gauges(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         """Without a subflow."""
         super().__init__(parent)
-        named(self, "playhead_gauges", tr("Windows of the subflows"))
+        named(self, "playhead_gauges", tr("cwnd of the subflows"))
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.gauges: tuple[Gauge, ...] = ()  # what is shown
         self._full_pkts = 1.0

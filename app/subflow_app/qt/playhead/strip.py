@@ -70,7 +70,7 @@ class TransportStrip(QWidget):
         if self._is_built:
             self._left_out.setText(f"+{count}" if count else "")
             told = trn(
-                "{count} packet is not drawn: a link has more than can be told apart",
+                "{count} packet is not drawn: a link has more than can be distinguished",
                 "{count} packets are not drawn: a link has more than can be told apart",
                 count,
             )
@@ -89,8 +89,8 @@ class TransportStrip(QWidget):
         from subflow_app.qt.playhead.time_track import TimeTrack
 
         self._is_built = True
-        self.choice = Choice("playhead_run", parent=self, text=tr("Run to go through"), letters=12)
-        self.choice.setToolTip(tr("Run to go through"))
+        self.choice = Choice("playhead_run", parent=self, text=tr("Run to look through"), letters=12)
+        self.choice.setToolTip(tr("Run to look through"))
         self.choice.activated.connect(self._playhead.set_run)
         self.buttons = {name: self._button(name) for name in BUTTONS}
         self.field = named(QLineEdit(self, alignment=Qt.AlignmentFlag.AlignRight), "playhead_time", tr("Time to go to"))
@@ -211,7 +211,7 @@ class TransportStrip(QWidget):
         if self._playhead.progress < 1.0:
             share = f"{self._playhead.progress * 100:.0f}"
             self.track.setToolTip(
-                tr("Going through the run once, so that every time can be shown at once: {share} %", share=share)
+                tr("Simulating the run once, so that any time can be shown at once: {share} %", share=share)
             )
         else:
             self.track.setToolTip(tr("Drag through the time of the run; ticks are losses, timeouts and changes"))

@@ -209,11 +209,11 @@ class LegendModel(TreeModel):
                 return axis_of(spec)
             if spec.id == "rtt":
                 return tr(
-                    "{quantity}: mean over packets after the warm-up, as the history has it. While nothing is "
-                    "acknowledged the curve stays, which counts for nothing here.",
+                    "{quantity}: mean over packets after the warm-up, as in the history. While nothing is "
+                    "acknowledged, the curve stays level; such times do not count.",
                     quantity=axis_of(spec),
                 )
-            return tr("{quantity}: mean over time after the warm-up, as the history has it", quantity=axis_of(spec))
+            return tr("{quantity}: mean over time after the warm-up, as in the history", quantity=axis_of(spec))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return RIGHT
         return None

@@ -118,6 +118,6 @@ class EnqueueDialog(QDialog):
         if count == 0:
             text = tr("The last seed lies before the first")
         elif not is_possible:
-            text = tr("{count} runs are too many at once; allowed: up to {most}", count=count, most=MOST_AT_ONCE)
+            text = tr("{count} runs at once are too many; allowed: up to {most}", count=count, most=MOST_AT_ONCE)
         self._count.setText(text)
         self._add.setEnabled(is_possible)

@@ -176,8 +176,8 @@ class QueueSession(Feature):
             tr("Runs are queued"),
             trn("A queued run is not finished.", "{count} queued runs are not finished.", left),
             tr(
-                "Runs that go on are stopped, and kept as far as they went. The others do not start, and the queue is "
-                "not remembered."
+                "Runs in progress are stopped, and kept as far as they went. The others do not start, and the queue "
+                "is not remembered."
             ),
             tr("Stop and close"),
         )

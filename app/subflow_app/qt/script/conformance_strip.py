@@ -28,7 +28,7 @@ class ConformanceStrip(QWidget):
         """No questions yet; the keyboard comes from ``after``."""
         super().__init__(parent)
         self._after = after
-        named(self, "conformance", tr("What the script stands"))
+        named(self, "conformance", tr("Trials of the script"))
         self._layout = WrapLayout(self)
         self._chips: dict[str, QToolButton] = {}
         self._findings: Mapping[str, Finding] = {}

@@ -131,7 +131,7 @@ class ScriptDesk(QObject):
         """Asks which of the scripts that ship to copy into the scenario; False if nothing came of it."""
         known = shipped_scripts()
         if not known:
-            raise InputError(tr("No scripts come with this installation."))
+            raise InputError(tr("This installation has no scripts."))
         label = tr("A copy of this script becomes part of the scenario:")
         name = self._window.dialogs.choice(tr("Open a copy"), label, list(known), 0)
         if name is None or not self.may_leave():
@@ -333,8 +333,8 @@ class ScriptDesk(QObject):
         return now in (self._saved, self._editor.text) or self._window.dialogs.confirm(
             tr("The file was changed"),
             tr("{name} was changed by another program since.", name=self.place.file),
-            tr("Saving replaces what that has written."),
-            tr("Save all the same"),
+            tr("Saving overwrites the other program's changes."),
+            tr("Save anyway"),
         )
 
     def _load(self, text: str) -> None:

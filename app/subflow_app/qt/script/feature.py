@@ -172,7 +172,7 @@ class ScriptFeature(Feature):
             return
         self.content.editor.show_line(moment.line)
         if self.content.editor.text != moment.text:
-            self.window.tell(tr("{name} was changed since that run: the line may be another one.", name=moment.name))
+            self.window.tell(tr("{name} was changed since that run: the line may differ.", name=moment.name))
 
     def mark_moment(self, moment: ScriptMoment | None) -> None:
         """Marks the line that a decision is at, where the editor has that script as the run has it; None: none."""
@@ -380,7 +380,7 @@ class ScriptFeature(Feature):
     def _show_finding(self, finding: Finding) -> None:
         """Runs what shows it, and shows that run."""
         if self.window.runs.is_running:
-            self.window.tell_failure(InputError(tr("A run goes on: stop it first.")))
+            self.window.tell_failure(InputError(tr("A run is in progress: stop it first.")))
             return
         self.window.session.run_together([finding.source], is_unlimited=True)
 

@@ -61,8 +61,8 @@ class ScriptPanel(QWidget):
             "script",
             tr("No script yet"),
             tr(
-                "Write a congestion controller or a packet scheduler here, in a few lines. Saving runs the scenario"
-                " again at once, with the run from before behind it."
+                "Write a congestion controller or a packet scheduler here, in a few lines. Saving runs the scenario "
+                "again at once, over the previous run."
             ),
             new,
             self,

@@ -30,5 +30,5 @@ def tip_of(entry: SweepEntry) -> str | None:
     if entry.message:
         return entry.message
     if entry.is_elsewhere:
-        return tr("Another program is at it")
-    return tr("Can be taken up again: the runs that are missing are made") if entry.can_resume else None
+        return tr("Another program is using it")
+    return tr("Can be continued: it makes the missing runs") if entry.can_resume else None

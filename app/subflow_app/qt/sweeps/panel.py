@@ -73,7 +73,7 @@ class SweepPanel(QWidget):
         self._empty = EmptyState(
             "sweeps",
             tr("No sweeps yet"),
-            tr("Vary any parameters of the scenario over any values and seeds, and see what comes of it at a glance."),
+            tr("Vary any parameters of the scenario over any values and seeds, and see the results at a glance."),
             new,
         )
         self._stack = QStackedLayout(self)

@@ -224,9 +224,9 @@ class SweepSession(QObject):
         if not self.is_busy:
             return True
         return self._window.dialogs.confirm(
-            tr("A sweep goes on"),
+            tr("A sweep is in progress"),
             tr("End the sweep and close Subflow?"),
-            tr("Runs that have ended are kept, and the sweep can be taken up again."),
+            tr("Finished runs are kept, and the sweep can be continued later."),
             tr("Stop and close"),
         )
 

@@ -113,7 +113,7 @@ class Arranging(QObject):
         if self._document() is doc and doc.text == text:
             self._take(found)
         else:
-            self.dropped.emit(tr("The scenario changed while it was laid out, so nothing has moved. Lay it out again."))
+            self.dropped.emit(tr("The scenario changed during the layout, so nothing was moved. Lay it out again."))
 
     def _on_failed(self, error: Exception) -> None:
         self._set_laying_out(False)

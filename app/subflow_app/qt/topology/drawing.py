@@ -118,7 +118,7 @@ class Drawing(Feature):
         else:
             # One at a time: the next click on empty ground is not for another.
             self.set_tool(SELECT)
-            words = self._dialogs.paragraph(tr("New note"), tr("What it says"), "")
+            words = self._dialogs.paragraph(tr("New note"), tr("Text"), "")
             if words and words.strip():
                 self._attempt(lambda: self._edit(tr("Add note"), lambda text: add_note(text, point, words)))
 
@@ -199,7 +199,7 @@ class Drawing(Feature):
     def edit_note(self, key: str) -> None:
         """Ask for other words of a note."""
         before = str(self.doc.value(f"{key}.text") or "")
-        words = self._dialogs.paragraph(tr("Edit note"), tr("What it says"), before)
+        words = self._dialogs.paragraph(tr("Edit note"), tr("Text"), before)
         if words and words.strip() and words != before and self._view.is_editable:
             commands.set_value(self._undo_stack, self.doc, f"{key}.text", words)
 

@@ -63,7 +63,7 @@ class FlowDialog(QDialog):
         self.list.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.list.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.list.setMinimumSize(min(max(self.list.sizeHintForColumn(0) + 40, 320), _MOST_WIDTH), 180)
-        self.pick = named(QPushButton(tr("Put a path together by clicking links"), self), "flow_pick")
+        self.pick = named(QPushButton(tr("Build a path by clicking links"), self), "flow_pick")
         self.pick.setCheckable(True)
         self.pick.setAutoDefault(False)
         self.told = named(Label(self, wordWrap=True), "flow_told")

@@ -66,7 +66,7 @@ def mark_text(mark: StripMark) -> str:
         elif key == "backup":
             words.append(tr("backup") if value == "true" else tr("no backup"))
         elif key == "announce":
-            words.append(tr("announced") if value == "true" else tr("taken back"))
+            words.append(tr("announced") if value == "true" else tr("withdrawn"))
         elif key == "refuse":
             words.append(tr("refused") if value == "true" else tr("not refused"))
         elif key == "controller":

@@ -39,7 +39,7 @@ class TrainingCurves(QWidget):
         self.plots_button = self._button(
             "training_plots_button", tr("Plots ▾"), tr("Choose the metrics that are plotted")
         )
-        self.x_button = self._button("training_x_button", "", tr("Choose what the curves go over"))
+        self.x_button = self._button("training_x_button", "", tr("Choose the horizontal axis of the curves"))
         self._fill_plots_menu()
         self._fill_x_menu()
         bar = h_box(None, self.x_button, self.plots_button, None, margins=(6, 2, 6, 2))

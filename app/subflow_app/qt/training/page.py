@@ -267,7 +267,7 @@ class TrainPage(QWidget):
         if self.form is not None:
             return
         if not choices.agents:
-            self._form_waits.setText(tr("This installation has no agents that could be trained."))
+            self._form_waits.setText(tr("This installation has no agents to train."))
             return
         draft = TrainingDraft(choices.agents, choices.recipes, choices.scenarios)
         self.form = StartForm(draft, self._actions["start"], self)

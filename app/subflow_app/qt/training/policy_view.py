@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from subflow_app.qt.plotting.heat_map import HeatMap
 
 _NO_TITLE = translatable("No policy yet")
-_NO_TEXT = translatable("Select one training: its policy shows here once it has learned for a moment.")
+_NO_TEXT = translatable("Select one training: its policy appears here soon after it has started to learn.")
 _LABEL_WIDTH = 12  # characters
 _ABBREVIATIONS = ("rtt", "mptcp")
 
@@ -49,7 +49,7 @@ class PolicyView(QWidget):
         self._map: HeatMap | None = None
         self.across = self._chooser("policy_x", tr("Feature along the picture"))
         self.up = self._chooser("policy_y", tr("Feature up the picture"))
-        self.output = self._chooser("policy_output", tr("Action that the colour shows"))
+        self.output = self._chooser("policy_output", tr("Action shown by the colour"))
         self.status = named(muted(Label(self, wordWrap=True)), "policy_status")
         self._empty = EmptyState("policy", tr(_NO_TITLE), tr(_NO_TEXT))
         self._pages = pages(self, self._empty, fills=True)
@@ -127,9 +127,9 @@ class PolicyView(QWidget):
         self._pages.setCurrentWidget(picture)
         self._choosers.show()
         count = fmt.count(len(made.surface.points))
-        sentences = [tr("Dots: the latest {count} decisions of this policy on the scenario it learns on.", count=count)]
+        sentences = [tr("Dots: the latest {count} decisions of this policy on its training scenario.", count=count)]
         if len(seen.features) > 2:
-            sentences.append(tr("The other features stand at their median."))
+            sentences.append(tr("The other features are at their median."))
         self.status.setText(" ".join(sentences))
 
     def _show_nothing(self, title: str, text: str) -> None:

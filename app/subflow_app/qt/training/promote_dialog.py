@@ -51,7 +51,7 @@ class PromoteDialog(QDialog):
         self.name = named(QLineEdit(_free_name(training.agent, self._taken), self), "promote_name")
         self.name.setMaxLength(MAX_NAME_LENGTH)
         self.note = named(QPlainTextEdit(self, tabChangesFocus=True), "promote_note")
-        self.note.setPlaceholderText(tr("What it is good for, and what not"))
+        self.note.setPlaceholderText(tr("Strengths and weaknesses"))
         if newest is not None and newest.best_classic:
             self.note.setPlainText(
                 tr(

@@ -53,9 +53,9 @@ def test_parameters_without_a_place_are_held_or_averaged_over():
     assert held_parameters(choice, study) == [RATE]
     assert held_parameters(settled(ViewChoice(view="scatter"), study), study) == [LOSS, RATE]
     assert held_parameters(settled(ViewChoice(view="parallel"), study), study) == []
-    assert show(choice, study).note == f"Averaged over {RATE}; so there is no interval."
+    assert show(choice, study).note == f"Averaged over {RATE}, so there is no interval."
     assert show(replace(choice, fixed={RATE: 0}), study).note == ""
-    assert show(replace(choice, view="boxes"), study).note == f"Runs with all values of {RATE} are in each box."
+    assert show(replace(choice, view="boxes"), study).note == f"Each box has runs with all values of {RATE}."
 
 
 def test_every_file_with_a_view_is_in_the_list():
@@ -97,7 +97,7 @@ def test_many_drawn_numbers_are_put_into_classes():
     # 1 ... 10 ms: their mean.
     assert study.mean(study.chosen({"links.lte.delay": 0}), "mean_rtt_s").mean * 1e3 == 5.5
     shown = show(ViewChoice(view="heat"), random_study())
-    assert "put into classes" in shown.note
+    assert "grouped into classes" in shown.note
     assert in_classes(small_study(), LOSS)[1] == ()
 
 

@@ -36,7 +36,7 @@ def test_map_has_a_cell_for_each_pair_of_levels():
     np.testing.assert_allclose(cells(content).values, [[5.0, 8.0], [1.0, np.nan]])
     # Intervals of 2 * 12.706, 0 and 0 are 8.47 wide on average, the means lie 7 apart: colours reach over the wider.
     assert cells(content).span == pytest.approx((4.5 - 12.706 / 3, 4.5 + 12.706 / 3), rel=1e-3)
-    assert content.note.startswith("The colours reach over 8.471 Mbit/s")
+    assert content.note.startswith("The colours span 8.471 Mbit/s")
     assert [hit.points for hit in content.hits] == [(0,), (2,), (1,), (3,)]
     assert content.hits[0].text.endswith("Goodput: 5 ± 13 Mbit/s (95 % interval)\n2 runs")
     assert "Averaged" not in content.note
@@ -53,7 +53,7 @@ def test_map_averages_over_what_is_not_held_and_says_so():
     content = heat_map(small_study(), "goodput_bps", CONTROLLER)
     # lia: 4, 6, 1, 1; olia: 8, 8.
     np.testing.assert_allclose(cells(content).values, [[3.0, 8.0]])
-    assert content.note == f"Averaged over {LOSS}; so there is no interval."
+    assert content.note == f"Averaged over {LOSS}, so there is no interval."
     assert cells(content).texts == (("3.000", "8.000"),)
     held = heat_map(small_study(), "goodput_bps", CONTROLLER, fixed={LOSS: 1})
     np.testing.assert_allclose(cells(held).values, [[1.0, np.nan]])
@@ -78,7 +78,7 @@ def test_boxes_stand_by_level_and_series():
     assert content.boxes[0].middle < 0 < content.boxes[1].middle
     alone = box_plot(small_study(), "goodput_bps", CONTROLLER, CONTROLLER)
     assert alone.series is None
-    assert alone.note == f"Runs with all values of {LOSS} are in each box."
+    assert alone.note == f"Each box has runs with all values of {LOSS}."
 
 
 def test_lines_run_over_the_numbers_of_a_parameter():

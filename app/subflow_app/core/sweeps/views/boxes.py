@@ -77,7 +77,7 @@ def box_plot(
             ids = () if run.run_id is None else (run.run_id,)
             hits.append(Hit(x, y, "\n".join(words), (point,), ids))
     averaged = ", ".join(averaged_over(study, (parameter, series), fixed))
-    note = tr("Runs with all values of {keys} are in each box.", keys=averaged) if averaged else ""
+    note = tr("Each box has runs with all values of {keys}.", keys=averaged) if averaged else ""
     axis = PictureAxis(shown.axis_title)
     return Picture(names_axis(along), axis, tuple(hits), told_apart, boxes=tuple(boxes), note=note)
 

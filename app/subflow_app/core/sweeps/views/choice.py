@@ -110,8 +110,11 @@ def show(choice: ViewChoice, study: Study) -> Shown:
     notes = [getattr(content, "note", "")]
     if study.repeats:
         notes.append(
-            tr("Other seeds repeat the same run: nothing is random here, as start_jitter of flows or loss of links is.")
+            tr(
+                "Other seeds repeat the same run: nothing here is random, such as start_jitter of flows or loss of "
+                "links."
+            )
         )
     if classed:
-        notes.append(tr("Values of {keys} are put into classes.", keys=", ".join(classed)))
+        notes.append(tr("Values of {keys} are grouped into classes.", keys=", ".join(classed)))
     return Shown(choice, study, content, " ".join(filter(None, notes)))

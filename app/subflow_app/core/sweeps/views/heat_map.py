@@ -46,7 +46,7 @@ def heat_map(study: Study, figure: str, x: str, y: str = "", fixed: Mapping[str,
     if missing:
         text = shown.text(width / shown.scale)
         notes.append(
-            tr("The colours reach over {width}, the mean width of the intervals: the cells hardly differ.", width=text)
+            tr("The colours span {width}, the mean width of the intervals: the cells hardly differ.", width=text)
         )
     hits, texts = [], []
     for row, cells in enumerate(rows):
