@@ -328,8 +328,8 @@ def make_venv() -> None:
 
 
 def pip_install(*arguments: Any) -> list[Any]:
-    """The command that installs into .venv."""
-    return [PYTHON, "-m", "pip", "install", "--no-input", "--disable-pip-version-check", *arguments]
+    """The command that installs into .venv; what is imported is compiled to bytecode then, and most of it never is."""
+    return [PYTHON, "-m", "pip", "install", "--no-compile", "--no-input", "--disable-pip-version-check", *arguments]
 
 
 def install_torch(cuda: bool) -> None:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import math
 from pathlib import Path
 
@@ -58,6 +59,13 @@ measures = ["cpu", "ratio", "memory"]
 says = "NewReno is as NewReno"
 holds = "ratio('NewReno') == 1"
 """
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _little_to_look_through() -> None:
+    """Each measurement collects garbage first, which takes long with all that earlier tests have left."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
