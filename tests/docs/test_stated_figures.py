@@ -10,7 +10,9 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_sim import Simulation
@@ -35,6 +37,23 @@ def _of_best_path(*overrides: str) -> float:
     return 100 * _goodput("lab-unlike-paths", *overrides) / best
 
 
+def _use(from_s: float) -> NDArray[np.float64]:
+    """How much of its link RL-explore uses from a time on, for each tenth of a second, %."""
+    scenario = open_scenario("rlx-fixed").scenario
+    simulation = Simulation(scenario, seed=scenario.seed, sample_interval_s=0.1)
+    simulation.run_until(scenario.duration_s)
+    wanted = ("utilisation", "data/forward")
+    index = next(place for place, each in enumerate(simulation.columns) if (each.name, each.owner) == wanted)
+    return 100 * np.array(simulation.values(index), np.float64)[round(from_s / 0.1) :]
+
+
+def _link_use(*overrides: str) -> float:
+    scenario = open_scenario("rlx-fixed", overrides=overrides).scenario
+    simulation = Simulation(scenario, seed=scenario.seed)
+    simulation.run_until(scenario.duration_s)
+    return 100 * float(simulation.summary()["links"][0]["utilisation"])
+
+
 def _over_cubic() -> float:
     return _goodput("rlx-alternating") / _goodput("rlx-alternating", "flows.download.controller=cubic")
 
@@ -53,6 +72,23 @@ def _over_tcp(subflows: int, choose: Callable[[list[float]], float]) -> float:
 STATED: tuple[tuple[str, str, Callable[[], float]], ...] = (
     ("schedulers/minrtt.md", "to {52} % with them", lambda: _of_best_path("flows.download.scheduler=minrtt")),
     ("schedulers/minrtt.md", "to {32} % without", _of_best_path),
+    (
+        "schedulers/minrtt.md",
+        "they carry {28.5} Mbit/s",
+        lambda: (
+            _goodput(
+                "lab-unlike-paths",
+                "flows.download.recv_buffer=3MB",
+                "flows.download.send_buffer=3MB",
+                "flows.download.scheduler=minrtt",
+            )
+            / 1e6
+        ),
+    ),
+    ("algorithms/rl-explore.md", "it takes {1.7} s", lambda: 0.1 * (1 + int(np.argmax(_use(0.0) >= 90)))),
+    ("algorithms/rl-explore.md", "it keeps {99} % of the link busy", lambda: float(np.mean(_use(2.0)))),
+    ("algorithms/rl-explore.md", "it uses {98} %", lambda: _link_use("flows.download.controller=cubic")),
+    ("algorithms/rl-explore.md", "the agent {91} %", _link_use),
     ("algorithms/rl-explore.md", "about {1.21} times the packets that CUBIC moves", _over_cubic),
     (
         "algorithms/rl-explore.md",

@@ -1,0 +1,72 @@
+"""In one sentence "window" is either what may be under way (cwnd) or the program's window, never both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [
+    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted((ROOT / "assets" / "labs").glob("*.md")),
+    *sorted((ROOT / "assets" / "help").glob("*.md")),
+    ROOT / "README.md",
+]
+
+# The program: what is done in it, and what it does itself.
+_PROGRAM = re.compile(
+    r"\b(?:main|program's|Subflow's|whole) window\b|\bwindows? (?:and|or) (?:the )?(?:terminal|command line)\b|"
+    r"\b(?:terminal|command line) (?:and|or) (?:the )?window\b|"
+    r"\bthe window (?:can|shows|asks|offers|opens|closes|tells|has a (?:panel|menu|dialog)|lets you|does)\b|"
+    r"\b(?:panel|menu|dialog|view|tool bar|page)s? of the window\b|"
+    r"\b(?:(?<!packets )in|from|beside|close|open|outside of) the window\b(?! of)",
+    re.IGNORECASE,
+)
+# What a sender may have under way, or a receiver takes.
+_OF_SENDER = re.compile(
+    r"\b(?:congestion|receive|send|mean|largest|smallest|slow-start|coupled) windows?\b|\bcwnd\b|"
+    r"\bwindows? of (?:\d|a sub|its|each|the (?:sub|flow|conn|slow|other|send))|"
+    r"\bwindows? (?:grows?|falls?|shrinks?|climbs?|is halved|are halved|has room)\b|"
+    r"\b(?:halves|grows|opens|shrinks|raises|lowers|sets|moves) (?:its|the|their) windows?\b",
+    re.IGNORECASE,
+)
+_FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+_END = re.compile(r"(?<=[.:;?!])\s+|\n\s*\n|\n\s*[-*|]|\n#|\n\[|\"\s*[,\]]")
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for sentence in _END.split(_FENCE.sub("", text)):
+        yield " ".join(sentence.split())
+
+
+def is_of_both(sentence: str) -> bool:
+    """Whether a sentence has the word in both meanings."""
+    program = list(_PROGRAM.finditer(sentence))
+    # What one pattern has found is not another meaning of the same word.
+    rest = _PROGRAM.sub(" ", sentence)
+    return bool(program) and _OF_SENDER.search(rest) is not None
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The window shows how the congestion window grows.",
+        "Open the panel in the window and see when the subflow halves its window.",
+        "In window and terminal the cwnd is told in packets.",
+    ],
+)
+def test_a_sentence_of_both_is_found(sentence: str) -> None:
+    assert is_of_both(sentence)
+
+
+def test_no_sentence_has_both_meanings() -> None:
+    found = [
+        f"{page.relative_to(ROOT)}: {sentence}"
+        for page in PAGES
+        for sentence in _sentences(page.read_text(encoding="utf-8"))
+        if "window" in sentence.lower() and is_of_both(sentence)
+    ]
+    assert found == []
