@@ -90,6 +90,7 @@ COMMANDS: dict[str, list[str | Line]] = {
     "labs result": ["labs result 01-small.md --student Ada --out ada.json"],
     "labs key": ["labs key"],
     "labs publish": ["labs publish 01-small.md --key k --out students"],
+    "labs page": ["labs page 01-small.md"],
     "labs class": [
         "labs result 01-small.md --student Ada --out students/ada.json",
         "labs class students --lab 01-small.md",

@@ -1,4 +1,4 @@
-"""``subflow labs class``, ``publish`` and ``key``: what a lecturer needs."""
+"""``subflow labs class``, ``publish``, ``page`` and ``key``: what a lecturer needs."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_line, print_list, print_note
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
+from subflow_app.core.language import LANGUAGES
+from subflow_sim.parameter import either
 
 if TYPE_CHECKING:
     from subflow_app.core.labs.grading import Grade
@@ -88,6 +90,33 @@ def publish(
         raise InputError("--key is missing: `subflow labs key` makes one; keep it, to grade the class with it")
     for path in write(load_lab(lab), key, out):
         print_line(f"wrote {path}")
+
+
+def page(
+    lab: LabName,
+    key: Key = "",
+    language: Annotated[
+        str | None, typer.Option("--language", metavar="CODE", help="Of text and buttons; left out: the present one.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Left out: LAB.html here.")] = None,
+) -> None:
+    """Write a lab as one web page.
+
+    Students do it in any browser, without Subflow and without a network: the simulator is in the page.
+
+    What they hand in is the same file, and is verified and graded in the same way. Answers are in the page as salted
+    hashes. With --key it is the page of the lab that `subflow labs publish` writes with that key, and signs for the
+    course. Labs whose students train agents or write controllers need the program. A single step that does is told in
+    the page, with how to take the scenario there.
+    """
+    from subflow_app.core.exporting.lab_page import write_lab_page
+    from subflow_app.core.labs.lab_file import load_lab
+
+    if language is not None and language not in LANGUAGES:
+        raise InputError(f'--language is "{language}"; allowed: {either(list(LANGUAGES))}')
+    found = load_lab(lab, language=language)
+    path = write_lab_page(found, out or Path(f"{found.name}.html"), key=key, language=language)
+    print_line(f"wrote {path}: {len(found.steps)} steps, {path.stat().st_size / 1000:.0f} kB")
 
 
 def key() -> None:

@@ -44,6 +44,7 @@ labs_app.command()(lab_steps.answer)
 labs_app.command()(lab_steps.hint)
 labs_app.command("class")(lab_class.grade)
 labs_app.command()(lab_class.publish)
+labs_app.command()(lab_class.page)
 labs_app.command()(lab_class.key)
 
 

@@ -15,10 +15,13 @@ function dense(text, size) {
 }
 
 // What is packed in an element of the page: the core, the worker, the scripts.
-async function unpacked(id) {
+function unpacked(id) {
   const place = document.getElementById(id);
-  const packed = new Blob([dense(place.textContent, Number(place.dataset.size))]);
-  const stream = packed.stream().pipeThrough(new DecompressionStream("gzip"));
+  return inflated(dense(place.textContent, Number(place.dataset.size)));
+}
+
+async function inflated(packed) {
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 

@@ -4,7 +4,7 @@ class Simulator {
   // Unpacks worker and core of the page, and gives the worker the policies that runs name by their numbers.
   static async start(policies = []) {
     const made = new Simulator(await unpacked_text("worker"));
-    await made.call("boot", { module: await unpacked("core"), policies: policies.map(decoded) });
+    await made.call("boot", { module: await unpacked("core"), policies: await Promise.all(policies.map(decoded)) });
     return made;
   }
 
@@ -36,5 +36,5 @@ class Simulator {
 }
 
 function decoded(base64) {
-  return Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+  return inflated(Uint8Array.from(atob(base64), (c) => c.charCodeAt(0)));
 }

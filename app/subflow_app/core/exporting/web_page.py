@@ -132,8 +132,8 @@ def write_runs(
 
 
 def policy_texts(policies: Iterable[bytes]) -> list[str]:
-    """Trained policies as a page's document has them."""
-    return [base64.b64encode(content).decode() for content in policies]
+    """Trained policies as a page's document has them, packed."""
+    return [base64.b64encode(gzip.compress(content, mtime=0)).decode() for content in policies]
 
 
 def page_of(

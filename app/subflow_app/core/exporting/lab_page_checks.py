@@ -1,0 +1,116 @@
+"""Checks of a lab as its page evaluates them: expressions as nested lists, and what they name of scenarios."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from subflow_app.core.claims import Claim
+from subflow_app.core.expressions import COMPARISONS, Call, Expression, Missing
+from subflow_app.core.labs.functions import functions
+from subflow_app.core.labs.lab import NUMBER, Lab, Step
+from subflow_app.core.labs.scenario_values import subflow_count, value_of
+from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
+
+_ARITHMETIC = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+# Of a checked call the arguments from which on keys and values stand by turns.
+_PAIRS = {"last": 0, "runs": 0, "seeds": 0, "over": 2}
+_OF_SCENARIO = {"value": "", "text": "", "is_on": "", "changed": "", "has": "has:", "count": "count:"}
+_OF_FLOW = {"controller": "flows.{}.controller", "scheduler": "flows.{}.scheduler", "subflows": "subflows:{}"}
+# What pages cannot find out: of trainings nothing, and these figures the core does not tell them.
+_UNKNOWN = frozenset({"trained", "training_steps", "training_return", "hol_blocking"})
+_VECTORS = frozenset({"rises", "falls", "spread"})
+
+
+def unknown_functions(step: Step) -> list[str]:
+    """What a step calls that a page cannot tell."""
+    return sorted({call.name for each in _expressions(step) for call in each.calls()} & (_UNKNOWN | _VECTORS))
+
+
+def compiled(expression: Expression) -> Any:
+    """An expression as lists of an operation and its operands; numbers in SI units, texts as `["text", …]`."""
+    return _node(expression, expression.root)
+
+
+def check_document(text: str) -> Any:
+    """A check as `compiled`; null: there is none."""
+    return compiled(Claim(text, functions())) if text else None
+
+
+def number_document(text: str) -> Any:
+    """An expression of a number as `compiled`; null: there is none."""
+    return compiled(Expression(text, functions())) if text else None
+
+
+def named_facts(lab: Lab) -> list[str]:
+    """All that the checks of a lab ask of scenarios: dotted keys, "has:KEY", "count:PART" and "subflows:FLOW"."""
+    calls = (call for step in lab.steps for each in _expressions(step) for call in each.calls())
+    return sorted({fact for call in calls for fact in _facts_of(call)} - {"seed"})
+
+
+def facts(doc: ScenarioDoc, names: Iterable[str]) -> dict[str, Any]:
+    """What a scenario says to each; null where it says nothing."""
+    return {name: _fact(doc, name) for name in names}
+
+
+def _fact(doc: ScenarioDoc, name: str) -> Any:
+    what, colon, rest = name.partition(":")
+    match what if colon else "":
+        case "has":
+            return doc.value(rest) is not None
+        case "count":
+            parts = doc.data.get(rest)
+            return len(parts) if isinstance(parts, dict | list) else 0
+        case "subflows":
+            return subflow_count(doc, rest)
+    value = value_of(doc, name)
+    return None if isinstance(value, Missing) or value in (float("inf"), float("-inf")) else value
+
+
+def _expressions(step: Step) -> Iterator[Expression]:
+    table = functions()
+    if step.check:
+        yield Claim(step.check, table)
+    if step.prediction is not None:
+        yield from (Claim(text, table) for text in step.prediction.holds)
+        if step.prediction.kind == NUMBER:
+            yield Expression(step.prediction.number, table)
+    if step.exploration is not None:
+        yield from (Expression(text, table) for _, text in step.exploration.measured)
+    yield from (Expression(each.answer, table) for each in step.questions if each.answer and not each.options)
+
+
+def _facts_of(call: Call) -> Iterator[str]:
+    texts = call.texts
+    last = texts[-1] if texts else None
+    if last is not None and call.name in _OF_SCENARIO:
+        yield _OF_SCENARIO[call.name] + last
+    if last is not None and call.name in _OF_FLOW:
+        yield _OF_FLOW[call.name].format(last)
+    if call.name in _PAIRS:
+        yield from (key for key in texts[_PAIRS[call.name] :: 2] if key is not None)
+
+
+def _node(whole: Expression, node: ast.expr) -> Any:
+    token = whole.at(node)
+    match node:
+        case ast.Name():
+            return ["text", token.value] if token.kind == "text" else token.value
+        case ast.Call(args=arguments):
+            return ["call", token.text, *(_node(whole, each) for each in arguments)]
+        case ast.UnaryOp(op=ast.Not(), operand=inner):
+            return ["not", _node(whole, inner)]
+        case ast.UnaryOp(operand=inner):
+            return ["-", 0, _node(whole, inner)]
+        case ast.BinOp(left=left, op=op, right=right):
+            return [_ARITHMETIC[type(op)], _node(whole, left), _node(whole, right)]
+        case ast.BoolOp(op=op, values=nodes):
+            return ["or" if isinstance(op, ast.Or) else "and", *(_node(whole, each) for each in nodes)]
+        case ast.Compare(left=left, ops=ops, comparators=others):
+            parts = [_node(whole, each) for each in (left, *others)]
+            symbols = [COMPARISONS[type(op)][0] for op in ops]
+            if symbols == ["in", ".."]:
+                return ["and", ["compare", [">="], [parts[0], parts[1]]], ["compare", ["<="], [parts[0], parts[2]]]]
+            return ["compare", symbols, parts]
+    raise AssertionError(ast.dump(node))

@@ -1,0 +1,342 @@
+// The page of a lab: the simulator, the student's progress, the scenario's form, and the curves of the runs.
+
+const LAB_CHARTS = ["throughput_bps", "cwnd_pkts", "srtt_s", "queue_pkts"];
+const PLOTS = { cwnd: "cwnd_pkts", queue: "queue_pkts", rtt: "srtt_s", throughput: "throughput_bps", goodput: "goodput_bps", utilisation: "utilisation", inflight: "inflight_pkts", losses: "losses_pkts", drops: "drops_pkts" };
+const MOST_SWEEP_RUNS = 200, MOST_OPEN = 4;
+
+document.currentScript.remove();
+
+class Lab {
+  constructor(data) {
+    this.data = data;
+    this.charts = [];
+    this.shown_runs = [];
+    this.time = 0;
+    document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    language = data.language;
+    this.progress = new Progress(data);
+    this.steps = new StepView(this.at("step"), this);
+  }
+
+  at(id) { return document.getElementById(id); }
+
+  // --- what charts ask for
+
+  newest() { return this.shown_runs[this.shown_runs.length - 1] ?? null; }
+  duration() { return Math.max(0, ...this.shown_runs.map((run) => run.info.duration_s)) || this.data.scenarios[this.progress.state.scenario].info.duration_s; }
+  cursor() { return this.time; }
+  event_times() {
+    const events = this.newest()?.info.scenario.scenario.events ?? [];
+    return [...new Set(events.map((event) => event.at * 1e-9))].slice(0, 100);
+  }
+  on_key(event) {
+    const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -10, PageDown: 10 }[event.key];
+    if (step) this.time = Math.min(Math.max(this.time + (step * this.duration()) / 200, 0), this.duration());
+    else if (event.key === "w" || event.key === "Enter") this.on_pick(this.time, null);
+    else return;
+    event.preventDefault();
+    this.draw();
+  }
+  async on_pick(time, key) {
+    this.time = time;
+    this.draw();
+    const run = this.newest(), place = this.at("why_answer");
+    if (!run?.run.is_open) return;
+    const owner = key?.startsWith("subflow/") ? Number(key.slice(8)) : 0;
+    try {
+      const decision = await this.simulator.call("explain", { run: run.run.id, owner, at: Math.round(time * 1e9) });
+      const nothing = element("p", {}, say("no_decision", run.run.label_of("subflow", owner), seconds(time)));
+      place.replaceChildren(element("h2", {}, say("why")), ...(decision ? reasons_of(decision) : [nothing]));
+    } catch (error) {
+      place.textContent = error.message;
+    }
+  }
+  curves(quantity) {
+    const newest = this.newest();
+    return this.shown_runs.flatMap((lab_run) => {
+      const number = this.shown_runs.length > 1 ? ` [${lab_run.number}]` : "";
+      return lab_run.run.curves(quantity).map((curve) => ({ ...curve, label: `${curve.label}${number}`, is_ghost: lab_run !== newest, key: lab_run === newest ? curve.key : null }));
+    });
+  }
+  add_chart(quantity) {
+    const run = this.newest();
+    if (!run || this.charts.some((chart) => chart.spec.quantity === quantity) || !run.run.columns.some((column) => column.name === quantity)) return;
+    this.charts.push(new Chart(this.at("charts"), { quantity, unit: run.run.unit_of(quantity), curves: () => this.curves(quantity) }, this));
+    this.fill_more();
+  }
+  remove_chart(chart) {
+    this.charts = this.charts.filter((each) => each !== chart);
+    chart.figure.remove();
+    this.fill_more();
+  }
+  fill_more() {
+    const run = this.newest(), shown = new Set(this.charts.map((chart) => chart.spec.quantity));
+    const names = [...new Set((run?.run.columns ?? []).map((column) => column.name))].filter((name) => !shown.has(name));
+    this.at("more").replaceChildren(element("option", { value: "" }, say("add_chart")), ...names.map((name) => element("option", { value: name }, name_of(name))));
+    this.at("more").hidden = !run;
+  }
+  draw() {
+    if (this.is_drawing) return;
+    this.is_drawing = true;
+    requestAnimationFrame(() => {
+      this.is_drawing = false;
+      for (const chart of this.charts) chart.draw();
+      this.steps.sketch?.draw();
+    });
+  }
+
+  // --- beginning
+
+  async start() {
+    this.prepare();
+    try {
+      this.simulator = await Simulator.start(this.data.policies);
+    } catch (error) {
+      this.at("recorded").prepend(element("p", { class: "problem", role: "alert" }, say("unsupported", error.message || String(error)).split(/(?<=\.) /)[0]));
+      document.body.dataset.ready = "failed";
+      return;
+    }
+    this.at("recorded").hidden = true;
+    this.at("app").hidden = false;
+    await this.restore();
+    this.form = new SettingsForm(this);
+    this.fill();
+    document.body.dataset.ready = "yes";
+  }
+
+  // Runs that were made before the page was closed are made again: they are what they were, bit for bit.
+  async restore() {
+    const kept = this.progress.kept_runs;
+    if (kept.length) this.tell(say("restoring", kept.length));
+    for (const each of kept) {
+      const run = new LabRun(this.data, each);
+      await run.make(this.simulator);
+      if (run.run.signature !== each.signature) this.tell(say("changed_core", each.number, run.run.signature, each.signature), true);
+      this.progress.runs.push(run);
+      await this.show_run(run);
+    }
+    if (kept.length) this.tell("");
+  }
+
+  prepare() {
+    document.documentElement.lang = language;
+    for (const place of document.querySelectorAll("[data-say]")) place.textContent = say(place.dataset.say);
+    const theme = () => (this.at("theme").textContent = say(is_dark() ? "light" : "dark"));
+    theme();
+    this.at("theme").addEventListener("click", () => {
+      document.documentElement.dataset.theme = is_dark() ? "light" : "dark";
+      colours = new Map();
+      theme();
+      this.fill_runs();
+      this.draw();
+    });
+    this.at("run").addEventListener("click", () => this.run());
+    this.at("write").addEventListener("click", () => this.write());
+    this.at("student").value = this.progress.student;
+    this.at("student").addEventListener("change", () => {
+      this.progress.student = this.at("student").value.trim();
+      this.progress.keep();
+    });
+    this.at("anew").addEventListener("click", () => {
+      if (!confirm(say("begin_anew_sure"))) return;
+      this.progress.forget();
+      location.reload();
+    });
+    this.at("more").setAttribute("aria-label", say("add_chart"));
+    this.at("more").addEventListener("change", (event) => {
+      this.add_chart(event.target.value);
+      this.draw();
+    });
+    addEventListener("resize", () => this.draw());
+    addEventListener("keydown", (event) => {
+      if (event.key !== "F5" || event.ctrlKey || event.shiftKey || event.altKey || event.metaKey) return;
+      event.preventDefault();
+      this.run();
+    });
+  }
+
+  tell(text, is_problem = false) {
+    this.at("state").textContent = text;
+    this.at("state").className = is_problem ? "problem" : "";
+  }
+
+  // --- runs
+
+  async run() {
+    if (this.is_busy || !this.form.take()) return;
+    await this.simulate([{ state: structuredClone(this.progress.state), fork: null }]);
+  }
+
+  // The last run with an event from a time on.
+  async fork(event) {
+    const parent = this.progress.runs[this.progress.runs.length - 1];
+    if (this.is_busy || !parent) return this.tell(say("no_run_yet"), true);
+    const state = structuredClone(parent.state);
+    state.events.push(event);
+    await this.simulate([{ state, fork: { run: parent.number, at_s: event.at } }]);
+  }
+
+  // Each of them; whether all came to their end.
+  async simulate(wanted) {
+    this.is_busy = true;
+    document.body.dataset.ready = "";
+    this.at("run").disabled = true;
+    const made = [];
+    try {
+      for (const each of wanted) {
+        const number = this.progress.last_run + 1;
+        this.tell(say("running", number));
+        const run = new LabRun(this.data, { number, ...each, started_at: time_text() });
+        await run.make(this.simulator);
+        run.signature = run.run.signature;
+        this.progress.add_run(run);
+        await this.show_run(run);
+        made.push(run);
+      }
+      this.tell(say("ran", this.progress.last_run));
+    } catch (error) {
+      this.tell(error.message, true);
+    }
+    this.is_busy = false;
+    this.at("run").disabled = false;
+    this.look_again();
+    document.body.dataset.ready = "yes";
+    return made.length === wanted.length ? made : null;
+  }
+
+  // The newest, over the one before if that is of the same scenario.
+  async show_run(run) {
+    const before = this.shown_runs.filter((each) => each.scenario === run.scenario).slice(-1);
+    this.shown_runs = [...before, run];
+    const open = this.progress.runs.filter((each) => each.run.is_open && each !== run);
+    for (const each of open.slice(0, Math.max(0, open.length - MOST_OPEN))) await each.rest(this.simulator);
+  }
+
+  fill_runs() {
+    const boxes = this.progress.runs.map((run) => {
+      const box = element("input", { type: "checkbox" });
+      box.checked = this.shown_runs.includes(run);
+      box.addEventListener("change", () => {
+        this.shown_runs = this.progress.runs.filter((each) => (each === run ? box.checked : this.shown_runs.includes(each)));
+        this.fill_runs();
+      });
+      return element("label", {}, box, ` ${run.title}`);
+    });
+    this.at("runs").replaceChildren(...(boxes.length ? boxes : [element("span", { class: "faint" }, say("no_run_yet"))]));
+    const newest = this.newest();
+    if (newest) {
+      if (!this.charts.length) LAB_CHARTS.forEach((quantity) => this.add_chart(quantity));
+      this.at("tables").replaceChildren(...result_tables(newest.run));
+      show_events(this.at("events"), newest.run, (time) => {
+        this.time = time;
+        this.draw();
+      });
+    }
+    this.fill_more();
+    this.draw();
+  }
+
+  // --- steps
+
+  fill() {
+    this.form.fill();
+    this.fill_runs();
+    const all = this.data.steps;
+    this.show_step(all.find((step) => step.id === this.progress.shown) ?? this.progress.active ?? all[all.length - 1], false);
+    if (this.progress.is_forgotten) this.tell(say("forgotten"), true);
+  }
+
+  show_step(step, is_moved = true) {
+    this.progress.shown = step.id;
+    this.progress.keep();
+    this.progress.take(step);
+    this.steps.show(step);
+    this.fill_steps();
+    document.querySelectorAll(".spot").forEach((place) => place.classList.remove("spot"));
+    for (const [kind, name] of step.shows) {
+      if (kind === "field") document.querySelector(`[data-key="${CSS.escape(name)}"]`)?.classList.add("spot");
+      if (kind === "plot" && PLOTS[name]) this.add_chart(PLOTS[name]);
+    }
+    if (!is_moved) return;
+    this.at("step").querySelector("h2").focus({ preventScroll: true });
+    this.at("steps_part").scrollIntoView({ block: "start" });
+  }
+
+  fill_steps() {
+    const { progress } = this, reached = this.data.steps.indexOf(progress.active ?? this.data.steps[this.data.steps.length - 1]);
+    const items = this.data.steps.map((step, i) => {
+      const state = progress.is_passed(step) ? "✓ " : progress.skipped.includes(step.id) ? "– " : "";
+      const button = element("button", { type: "button", "data-step": step.id, title: step.title, "aria-label": `${i + 1}: ${step.title}`, "aria-current": step === this.steps.step ? "step" : null }, `${state}${i + 1}`);
+      button.disabled = i > reached;
+      button.addEventListener("click", () => this.show_step(step));
+      return element("li", {}, button);
+    });
+    this.at("steps").replaceChildren(...items);
+    this.at("progress").textContent = `${say("lab_progress", progress.passed, this.data.steps.length)} · ${say("lab_minutes", this.data.lab.minutes)}`;
+  }
+
+  // After something was done: the active step may be passed by it.
+  look_again() {
+    const { active } = this.progress;
+    if (active) this.progress.take(active);
+    this.steps.show(this.steps.step);
+    this.fill_steps();
+    this.fill_runs();
+  }
+
+  predict(step, value) {
+    this.progress.predict(step, value);
+    this.look_again();
+  }
+  go_on(step) {
+    this.progress.go_on(step);
+    this.look_again();
+    if (this.progress.active) this.show_step(this.progress.active);
+  }
+  skip(step) {
+    this.progress.skip(step);
+    this.show_step(this.progress.active ?? step);
+  }
+  hint(step) {
+    this.progress.set(step, { hints: this.progress.of(step).hints + 1 });
+    this.look_again();
+  }
+
+  // --- taking it away
+
+  save_scenario() {
+    if (!this.form.take()) return;
+    const { state } = this.progress;
+    download(new Blob([toml_of(this.data, state)], { type: "text/plain" }), `${file_name(this.data.scenarios[state.scenario].name)}.toml`);
+  }
+
+  write() {
+    const { progress } = this, student = this.at("student").value.trim(), told = this.at("written");
+    told.className = student ? "" : "problem";
+    if (!student) {
+      told.textContent = say("name_first");
+      return this.at("student").focus();
+    }
+    progress.student = student;
+    progress.keep();
+    const document = progress.result(), name = `${this.data.lab.name}-${file_name(student)}.json`;
+    download(new Blob([`${JSON.stringify(document, null, 1)}\n`], { type: "application/json" }), name);
+    told.textContent = say("wrote", name, document.passed, document.of, document.runs.length);
+  }
+}
+
+async function begin_lab() {
+  let data;
+  try {
+    const { format } = JSON.parse(document.getElementById("data").textContent);
+    if (format !== 1) throw new Error(`format ${format}`);
+    data = JSON.parse(await unpacked_text("told"));
+  } catch (error) {
+    document.getElementById("recorded").prepend(element("p", { class: "problem", role: "alert" }, say("damaged", error.message)));
+    document.body.dataset.ready = "failed";
+    return;
+  }
+  new Lab(data).start();
+}
+
+begin_lab();

@@ -1,0 +1,84 @@
+"""A person's mouse and keyboard in the browsers of `browsers`: what a page gets is what a device would send."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from tests.helpers.browsers import Browser, Chromium, Firefox
+
+Point = tuple[float, float]
+
+_KEYS = {"Enter": ("\ue007", 13), "F5": ("\ue035", 116), "ArrowRight": ("\ue014", 39), "ArrowUp": ("\ue013", 38)}
+
+
+class Hands:
+    """Clicks, draws and types."""
+
+    def __init__(self, browser: Browser) -> None:
+        self.browser = browser
+
+    def box(self, selector: str) -> tuple[float, float, float, float]:
+        """Left, top, width and height of what a selector finds, once it is in sight."""
+        found = self.browser.run(
+            f"(() => {{ const place = document.querySelector({json.dumps(selector)});"
+            " if (!place) return null; place.scrollIntoView({block: 'center'});"
+            " const box = place.getBoundingClientRect(); return [box.left, box.top, box.width, box.height]; })()"
+        )
+        assert found is not None, f"there is no {selector}"
+        return tuple(found)
+
+    def click(self, selector: str) -> None:
+        """The middle of it."""
+        left, top, width, height = self.box(selector)
+        self.draw([(left + width / 2, top + height / 2)])
+
+    def draw(self, points: Sequence[Point]) -> None:
+        """Down at the first point, along the others, up at the last."""
+        if isinstance(self.browser, Chromium):
+            self._mouse("mousePressed", points[0])
+            for point in points[1:]:
+                self._mouse("mouseMoved", point)
+            self._mouse("mouseReleased", points[-1])
+            return
+        moves = [{"type": "pointerMove", "x": round(x), "y": round(y), "duration": 0} for x, y in points]
+        actions = [moves[0], {"type": "pointerDown", "button": 0}, *moves[1:], {"type": "pointerUp", "button": 0}]
+        self._perform({"type": "pointer", "id": "mouse", "actions": actions})
+
+    def type(self, text: str) -> None:
+        """Into what has the focus."""
+        if isinstance(self.browser, Chromium):
+            self.browser.ask("Input.insertText", text=text)
+            return
+        self._keys(text)
+
+    def press(self, name: str) -> None:
+        """A key by its name."""
+        code, number = _KEYS[name]
+        if isinstance(self.browser, Chromium):
+            told = {"key": name, "code": name, "windowsVirtualKeyCode": number}
+            typed = {"text": "\r"} if name == "Enter" else {}
+            self.browser.ask("Input.dispatchKeyEvent", type="keyDown", **told, **typed)
+            self.browser.ask("Input.dispatchKeyEvent", type="keyUp", **told)
+            return
+        self._keys(code)
+
+    def fill(self, selector: str, text: str) -> None:
+        """In place of what stands in a field."""
+        self.click(selector)
+        self.browser.run("(document.activeElement.select(), 0)")
+        self.type(text)
+
+    def _mouse(self, kind: str, point: Point) -> None:
+        assert isinstance(self.browser, Chromium)
+        told: dict[str, Any] = {"x": point[0], "y": point[1], "button": "left", "buttons": 1, "clickCount": 1}
+        self.browser.ask("Input.dispatchMouseEvent", type=kind, **told)
+
+    def _keys(self, text: str) -> None:
+        actions = [{"type": kind, "value": letter} for letter in text for kind in ("keyDown", "keyUp")]
+        self._perform({"type": "key", "id": "keyboard", "actions": actions})
+
+    def _perform(self, source: dict[str, Any]) -> None:
+        assert isinstance(self.browser, Firefox)
+        self.browser.ask("WebDriver:PerformActions", {"actions": [source]})

@@ -1,0 +1,147 @@
+"""Labs done in their pages, by mouse and keyboard, in real browsers; what is handed in is verified by the program."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Subflow
+from tests.helpers.browsers import Browser, Chromium, wait_until
+from tests.helpers.pages import READY
+from tests.web.lab_student import LabStudent
+
+from subflow_app.core.exporting.lab_page import write_lab_page
+from subflow_app.core.exporting.lab_page_scenarios import beyond_pages
+from subflow_app.core.labs.lab import Lab
+from subflow_app.core.labs.lab_file import load_lab, shipped_labs
+from subflow_app.core.labs.publishing import publish
+from subflow_app.core.labs.result_file import read_result, verify_result, write_result
+
+pytestmark = pytest.mark.full("two browsers do whole labs")
+
+KEY = "a key of the course"
+
+
+@pytest.fixture
+def lab() -> Lab:
+    return load_lab("1", language="en")
+
+
+def opened(browser: Browser, page: Path) -> None:
+    """A page that nobody has used."""
+    browser.open(page.as_uri())
+    wait_until(browser, READY)
+    browser.run("(localStorage.clear(), 0)")
+    browser.open(page.as_uri())
+    wait_until(browser, READY)
+
+
+def folder_of(browser: Browser) -> Path:
+    folder: Path = browser.folder  # type: ignore[attr-defined]
+    return folder
+
+
+def changed(result: Path, name: str, *changes: tuple[tuple[str | int, ...], Any]) -> Path:
+    """The file of another, who has changed something in it and left the hash as it is."""
+    document = json.loads(result.read_text(encoding="utf-8"))
+    for path, value in (*changes, (("student",), name)):
+        place = document
+        for step in path[:-1]:
+            place = place[step]
+        place[path[-1]] = value
+    file = result.with_name(f"{name}.json")
+    write_result(file, document)
+    return file
+
+
+def test_lab_1_is_done_as_a_page_and_graded(browser: Browser, lab: Lab, tmp_path: Path, subflow: Subflow) -> None:
+    """Ada does it right, Bob's first answer is wrong, Eve and Mallory forge theirs, Zoe's file is damaged."""
+    handed_in = tmp_path / "results"
+    handed_in.mkdir()
+    (students,) = publish(lab, KEY, tmp_path / "students")
+    page = write_lab_page(lab, tmp_path / "lab.html", key=KEY, language="en")
+    opened(browser, page)
+    student = LabStudent(browser, lab)
+    student.do_all()
+    assert "9 of 9" in browser.run("document.getElementById('progress').textContent")
+    ada = handed_in / "ada.json"
+    ada.write_bytes(student.hand_in("Ada", folder_of(browser)).read_bytes())
+    changed(ada, "eve", (("steps", 1, "answers", "bdp", 0, "at"), "2026-01-01T00:00:00+00:00"))
+    changed(ada, "mallory", (("runs", 2, "signature"), "0123456789abcdef"))
+    (handed_in / "zoe.json").write_bytes(ada.read_bytes()[:3000])
+    opened(browser, page)
+    student.do(lab.steps[0])
+    browser.run("(document.querySelector('[data-step=\"pipe\"]').click(), 0)")
+    student.answer(lab.by_id["pipe"], "bdp", "41.7")
+    assert "until its ACK is back: twice the delay." in browser.run(
+        "document.querySelector('[data-question=bdp]').textContent"
+    )
+    student.answer(lab.by_id["pipe"], "bdp", "83,3 pkt")
+    (handed_in / "bob.json").write_bytes(student.hand_in("Bob", folder_of(browser)).read_bytes())
+    answer = subflow("labs", "class", handed_in, "--lab", students, "--key", KEY, "--json")
+    assert answer.code == 2  # for Zoe's, which is no result
+    grades = {Path(each["file"]).stem: each for each in answer.document}
+    told = {name: (each["outcome"], each["passed"], each["confirmed"], each["runs"]) for name, each in grades.items()}
+    assert told["ada"] == ("confirmed", 9, 9, 9)
+    assert told["bob"] == ("confirmed", 1, 1, 1)
+    assert told["eve"][0] == told["mallory"][0] == "contradicted"
+    assert told["zoe"][0] is None
+    assert grades["ada"]["score"] == 1.0
+    assert (grades["bob"]["tries"], grades["bob"]["first_try"]) == (2, 0)
+    assert any("changed after it was signed" in told for told in grades["eve"]["anomalies"])
+    assert any("0123456789abcdef came out as" in told for told in grades["mallory"]["anomalies"])
+
+
+def test_what_was_done_is_there_when_the_page_is_opened_again(browser: Browser, lab: Lab, tmp_path: Path) -> None:
+    page = write_lab_page(lab, tmp_path / "again.html", language="de")
+    opened(browser, page)
+    student = LabStudent(browser, lab)
+    student.do(lab.steps[0])
+    browser.open(page.as_uri())
+    wait_until(browser, READY)
+    assert browser.run("document.querySelectorAll('#runs input').length") == 1
+    assert browser.run("document.querySelector('[data-step=run]').textContent").startswith("✓")
+    assert "Ihre Kurve liegt" in browser.run("document.getElementById('prediction').textContent")
+    student.set("links.bottleneck.queue", "17pkt")
+    result = read_result(student.hand_in("Ada", folder_of(browser)))
+    verdict = verify_result(result, lab)
+    assert (verdict.outcome, verdict.problems) == ("confirmed", ())
+
+
+def test_it_can_be_used_by_keyboard_alone(browser: Browser, lab: Lab, tmp_path: Path) -> None:
+    opened(browser, write_lab_page(lab, tmp_path / "keys.html", language="en"))
+    student = LabStudent(browser, lab)
+    browser.run("(document.querySelector('.sketch').focus(), 0)")
+    for key in ("ArrowUp", "ArrowRight", "ArrowRight", "ArrowUp"):
+        student.hands.press(key)
+    browser.run("(document.querySelector('#prediction button.main').focus(), 0)")
+    student.hands.press("Enter")
+    wait_until(browser, "document.querySelector('#prediction .faint')")
+    student.hands.press("F5")
+    wait_until(browser, "document.querySelector('[data-step=run]').textContent.startsWith('✓')")
+    wait_until(browser, READY)
+    result = read_result(student.hand_in("Ada", folder_of(browser)))
+    assert [at for at, _ in result["steps"][0]["prediction"]["value"]] == [0, 1, 2]
+
+
+def test_a_wrong_number_is_told(browser: Browser, lab: Lab, tmp_path: Path) -> None:
+    opened(browser, write_lab_page(lab, tmp_path / "wrong.html", language="en"))
+    student = LabStudent(browser, lab)
+    student.hands.fill('[data-key="links.bottleneck.queue"]', "many")
+    student.hands.press("F5")
+    wait_until(browser, "document.querySelector('#settings .problem').textContent.includes('“many”')")
+    assert student.runs() == 0
+
+
+@pytest.mark.parametrize("name", [lab.name for lab in shipped_labs() if not beyond_pages(lab)])
+def test_every_lab_that_can_be_a_page_is_done_as_one(browser: Browser, name: str, tmp_path: Path) -> None:
+    if not isinstance(browser, Chromium):
+        pytest.skip("one browser does them all; lab 1 is done in both")
+    lab = load_lab(name, language="en")
+    opened(browser, write_lab_page(lab, tmp_path / "lab.html", language="en"))
+    student = LabStudent(browser, lab)
+    student.do_all()
+    verdict = verify_result(read_result(student.hand_in("Ada", folder_of(browser))), lab)
+    assert (verdict.outcome, verdict.problems, verdict.doubts) == ("confirmed", (), ())
