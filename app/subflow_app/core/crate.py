@@ -18,6 +18,7 @@ from subflow_app.core.json_document import json_text
 
 METADATA = "ro-crate-metadata.json"
 _VERSION = "https://w3id.org/ro/crate/1.1"
+_MORE_TERMS = {"sha256": "https://schema.org/sha256"}  # version 1.1 has no hashes
 _KINDS: Mapping[str, str] = {
     ".html": "text/html",
     ".pdf": "application/pdf",
@@ -73,8 +74,8 @@ def crate_text(files: Sequence[CrateFile], *, title: str, about: str, command: s
             "name": title,
             "description": about,
             "datePublished": date,
-            "license": "None is chosen yet: whoever publishes this chooses one.",
-            "hasPart": [{"@id": file.name} for file in files],
+            "license": {"@id": "#licence"},
+            "hasPart": _links(files),
             "mentions": {"@id": "#making"},
         },
         {
@@ -83,8 +84,14 @@ def crate_text(files: Sequence[CrateFile], *, title: str, about: str, command: s
             "name": command,
             "endTime": date,
             "instrument": {"@id": "#subflow"},
-            "object": [{"@id": file.name} for file in files if file.is_input],
-            "result": [{"@id": file.name} for file in files if not file.is_input],
+            "object": _links([file for file in files if file.is_input]),
+            "result": _links([file for file in files if not file.is_input]),
+        },
+        {
+            "@id": "#licence",
+            "@type": "CreativeWork",
+            "name": "No licence yet",
+            "description": "Whoever publishes this chooses one, and names the author.",
         },
         {
             "@id": "#subflow",
@@ -98,7 +105,13 @@ def crate_text(files: Sequence[CrateFile], *, title: str, about: str, command: s
         {"@id": "#contributors", "@type": "Organization", "name": AUTHORS},
     ]
     graph += [_described(file) for file in files]
-    return json_text({"@context": f"{_VERSION}/context", "@graph": graph})
+    return json_text({"@context": [f"{_VERSION}/context", _MORE_TERMS], "@graph": graph})
+
+
+def _links(files: Sequence[CrateFile]) -> Any:
+    """References to files; to a single one without a list around it, as the specification has it."""
+    links = [{"@id": file.name} for file in files]
+    return links[0] if len(links) == 1 else links
 
 
 def _described(file: CrateFile) -> dict[str, Any]:

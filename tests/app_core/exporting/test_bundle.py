@@ -8,6 +8,7 @@ import json
 import shutil
 import zipfile
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.citation import citation_cff, citation_text
 from subflow_app.core.confirmation import Confirmation
+from subflow_app.core.crate import CrateFile, crate_text
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.bundle import write_bundle
 from subflow_app.core.exporting.verification import verify_bundle
@@ -109,7 +111,10 @@ def test_a_bundle_says_what_is_in_it_and_how_to_cite_the_program(bundle: Path) -
     assert f"the signature {signature}" in readme
     assert all(badge in readme for badge in ("Available ", "Functional ", "Reusable ", "Results reproduced "))
 
-    entities = {each["@id"]: each for each in json.loads(files["ro-crate-metadata.json"])["@graph"]}
+    crate = json.loads(files["ro-crate-metadata.json"])
+    entities = {each["@id"]: each for each in crate["@graph"]}
+    # Every word that is none of the specification's own is defined.
+    assert crate["@context"] == ["https://w3id.org/ro/crate/1.1/context", {"sha256": "https://schema.org/sha256"}]
     listed = {name: each for name, each in entities.items() if each["@type"] == "File"}
     assert set(listed) == set(files) - {"ro-crate-metadata.json"} == {each["@id"] for each in entities["./"]["hasPart"]}
     for name in set(listed) - {"manifest.json"}:
@@ -122,6 +127,19 @@ def test_a_bundle_says_what_is_in_it_and_how_to_cite_the_program(bundle: Path) -
     # What another document refers to is in it.
     referred = [value["@id"] for each in entities.values() for value in each.values() if isinstance(value, dict)]
     assert set(referred) - set(entities) == {"https://w3id.org/ro/crate/1.1"}
+
+
+def test_a_crate_tells_a_single_input_without_a_list_around_it() -> None:
+    # As the specification wants it, and its validator says.
+    files = [
+        CrateFile("a.toml", b"", "Input", is_input=True),
+        CrateFile("b.csv", b"", "One"),
+        CrateFile("c", None, "Two"),
+    ]
+    text = crate_text(files, title="T", about="A.", command="c", made_at=datetime(2026, 1, 1, tzinfo=UTC))
+    (making,) = (each for each in json.loads(text)["@graph"] if each["@id"] == "#making")
+    assert making["object"] == {"@id": "a.toml"}
+    assert making["result"] == [{"@id": "b.csv"}, {"@id": "c"}]
 
 
 def test_a_run_that_comes_out_otherwise_is_told(bundle: Path, tmp_path: Path) -> None:
