@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
+from tests.helpers.skeletons import SKELETONS, loaded_skeleton
 from tests.helpers.window import TWO_PATHS
 
 from subflow_agents import agent, registry
@@ -26,7 +24,6 @@ from subflow_sim.scenario import parse_scenario
 from subflow_store import open_store
 
 ROOT = Path(__file__).resolve().parents[2]
-SKELETONS = ROOT / "docs" / "skeletons"
 PAGE = (ROOT / "docs" / "extending.md").read_text(encoding="utf-8")
 
 # A small network with both, run to its end: what a user would do from a scenario.
@@ -47,25 +44,20 @@ int main() {
 """
 
 
-def _loaded(name: str, module: str) -> ModuleType:
-    """A skeleton as the module that it becomes when it is saved where it says."""
-    spec = importlib.util.spec_from_file_location(module, SKELETONS / name)
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[module] = made
-    spec.loader.exec_module(made)
-    return made
-
-
 def test_the_page_leads_to_each_of_them_and_to_files_that_are_there() -> None:
-    assert set(re.findall(r"skeletons/([a-z_.]+)", PAGE)) == {
+    assert set(re.findall(r"skeletons/([a-z0-9_.-]+)", PAGE)) == {
         path.name for path in SKELETONS.iterdir() if path.is_file()
     }
     named = re.findall(r"`((?:app|agents|sim|docs|assets|tests)/[\w./-]+)`", PAGE)
     assert len(named) > 15
     assert [path for path in named if not (ROOT / path).exists()] == []
-    lists = {"sim/core/cc/controllers.h": "using AnyController =", "agents/subflow_agents/registry.py": "_AGENTS: "}
+    lists = {
+        "sim/core/cc/controllers.h": "using AnyController =",
+        "agents/subflow_agents/registry.py": "_AGENTS: ",
+        "app/subflow_app/qt/features.py": "_KINDS: ",
+        "app/subflow_app/qt/choices.py": "PANELS = ",
+        "app/subflow_app/qt/workspaces.py": "ARRANGEMENTS: ",
+    }
     for path, line in lists.items():
         assert path in named
         assert line in (ROOT / path).read_text(encoding="utf-8")
@@ -102,7 +94,7 @@ def test_a_controller_and_a_scheduler_are_a_file_and_a_line(tmp_path: Path) -> N
 
 
 def test_a_plot_is_a_file_and_a_line() -> None:
-    plot = _loaded("plot.py", "subflow_app.core.plots.queueing_delay").PLOT
+    plot = loaded_skeleton("plot.py", "subflow_app.core.plots.queueing_delay").PLOT
     scenario = parse_scenario(TWO_PATHS)
     with open_store(":memory:") as store:
         result = RunJob(scenario, TWO_PATHS, seed=1, store=store, name="two").run()
@@ -121,7 +113,7 @@ def test_a_plot_is_a_file_and_a_line() -> None:
 @pytest.fixture
 def my_agent(monkeypatch: pytest.MonkeyPatch) -> AgentInfo:
     """The agent of the page, with its line in the list."""
-    info: AgentInfo = _loaded("agent.py", "subflow_agents.my_agent").AGENT
+    info: AgentInfo = loaded_skeleton("agent.py", "subflow_agents.my_agent").AGENT
     monkeypatch.setattr(registry, "_AGENTS", {**registry._AGENTS, info.name: ("my_agent", "AGENT")})
     return info
 

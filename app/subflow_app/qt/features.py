@@ -32,34 +32,35 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Feature)
 
+_KINDS: tuple[type[Feature], ...] = (
+    Drawing,
+    QueueSession,
+    TrainingSession,
+    AgentFeature,
+    FairnessFeature,
+    CompareFeature,
+    CrashFeature,
+    RescueFeature,
+    PlayheadFeature,
+    # Behind the playhead: a click takes that to a time, and then to the decision that explains it.
+    ExplainFeature,
+    ForkFeature,
+    SweepFeature,
+    GalleryFeature,
+    GuideFeature,
+    LabFeature,
+    ArenaFeature,
+    BreakFeature,
+    ScriptFeature,
+)
+
 
 class Features:
     """Those of one window."""
 
     def __init__(self, window: MainWindow) -> None:
         """Makes all of them."""
-        kinds: tuple[type[Feature], ...] = (
-            Drawing,
-            QueueSession,
-            TrainingSession,
-            AgentFeature,
-            FairnessFeature,
-            CompareFeature,
-            CrashFeature,
-            RescueFeature,
-            PlayheadFeature,
-            # Behind the playhead: a click takes that to a time, and then to the decision that explains it.
-            ExplainFeature,
-            ForkFeature,
-            SweepFeature,
-            GalleryFeature,
-            GuideFeature,
-            LabFeature,
-            ArenaFeature,
-            BreakFeature,
-            ScriptFeature,
-        )
-        self._by_kind = {kind: kind(window) for kind in kinds}
+        self._by_kind = {kind: kind(window) for kind in _KINDS}
 
     def __iter__(self) -> Iterator[Feature]:
         """Each of them, in the order of the list."""

@@ -13,13 +13,14 @@ from subflow_app.core.labs.lab_file import lab_names, load_lab, parse_lab
 from subflow_app.core.labs.runner import run_lab
 from subflow_app.core.resources import resource_path
 
-GUIDE = Path(__file__).parents[3] / "docs" / "labs" / "authoring.md"
+DOCS = Path(__file__).parents[3] / "docs"
+GUIDE = DOCS / "labs" / "authoring.md"
+EXAMPLE = DOCS / "skeletons" / "50-long-path.md"
 
 
 def test_the_example_of_the_guide_can_be_done_from_first_to_last_step(tmp_path: Path) -> None:
-    text = GUIDE.read_text(encoding="utf-8")
-    example = text.partition("```markdown\n")[2].partition("\n```\n")[0]
-    outcome = run_lab(parse_lab(example, tmp_path / "50-long-path.md"))
+    example = EXAMPLE.read_text(encoding="utf-8")
+    outcome = run_lab(parse_lab(example, tmp_path / EXAMPLE.name))
     assert outcome.problems == []
     made = outcome.progress.steps["cubic"].prediction
     assert made is not None
@@ -28,7 +29,7 @@ def test_the_example_of_the_guide_can_be_done_from_first_to_last_step(tmp_path: 
 
 def test_the_guide_shows_what_is_said_of_a_lab_with_mistakes(tmp_path: Path) -> None:
     text = GUIDE.read_text(encoding="utf-8")
-    example = text.partition("```markdown\n")[2].partition("\n```\n")[0]
+    example = EXAMPLE.read_text(encoding="utf-8")
     mistakes = {
         '"beginner"': '"beginer"',
         """'finished(last()) and controller(last(), "reno") == "newreno"'""": "'goodput(last(), 3) > 5'",
@@ -38,7 +39,7 @@ def test_the_guide_shows_what_is_said_of_a_lab_with_mistakes(tmp_path: Path) -> 
         assert right in example
         example = example.replace(right, wrong, 1)
     with pytest.raises(LabError) as refused:
-        parse_lab(example, tmp_path / "50-long-path.md")
+        parse_lab(example, tmp_path / EXAMPLE.name)
     assert str(refused.value).replace(f"{tmp_path}/", "") == text.partition("```text\n")[2].partition("\n```\n")[0]
 
 

@@ -1,0 +1,49 @@
+"""The panel that the page on extending gives to begin with is a part of the window after the steps that it names."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from PySide6.QtWidgets import QTableView
+from pytestqt.qtbot import QtBot
+from tests.helpers.skeletons import loaded_skeleton
+
+from subflow_app.qt import action_bar, choices, features, menus, workspaces
+from subflow_app.qt.actions import view
+from subflow_app.qt.docks import Side
+from subflow_app.qt.feature import Feature
+from subflow_app.qt.main_window import MainWindow
+
+
+@pytest.fixture
+def tally(monkeypatch: pytest.MonkeyPatch) -> type[Feature]:
+    """The feature of the page, with its lines in the lists."""
+    kind: type[Feature] = loaded_skeleton("panel.py", "subflow_app.qt.tally_feature").TallyFeature
+    monkeypatch.setattr(features, "_KINDS", (*features._KINDS, kind))
+    monkeypatch.setitem(choices.PANELS, kind.panel_name, ("Tally", "events", "Ctrl+Alt+Shift+F9"))
+    # What is made of that list when it is imported.
+    action = next(row for row in view.rows() if row.id == "view.tally")
+    monkeypatch.setattr(action_bar, "ACTIONS", (*action_bar.ACTIONS, action))
+    monkeypatch.setitem(menus.SUBMENUS, "Panels", (*menus.SUBMENUS["Panels"], action.id))
+    run = workspaces.ARRANGEMENTS["run"]
+    place = workspaces.Place(kind.panel_name, Side.TAB, "history")
+    arrangements = {**workspaces.ARRANGEMENTS, "run": replace(run, places=(*run.places, place))}
+    monkeypatch.setattr(workspaces, "ARRANGEMENTS", arrangements)
+    return kind
+
+
+def test_a_panel_is_a_file_and_a_line_in_three_lists(tally: type[Feature], window: MainWindow, qtbot: QtBot) -> None:
+    assert window.docks.is_open("tally")
+    window.bar.trigger("run.toggle")
+    qtbot.waitUntil(lambda: window.plots.runs != () and not window.runs.is_running)
+    window.docks.raise_panel("tally")
+    table = window.features[tally].panel.findChild(QTableView, "tally_table")  # type: ignore[union-attr] # it has one
+    assert isinstance(table, QTableView)
+    marks = [mark.kind for traces in window.plots.runs for mark in traces.marks()]
+    assert marks
+    model = table.model()
+    shown = {model.index(row, 0).data(): model.index(row, 1).data() for row in range(model.rowCount())}
+    assert shown == {kind: str(marks.count(kind)) for kind in marks}
+    window.bar.trigger("view.tally")
+    assert not window.docks.is_open("tally")
