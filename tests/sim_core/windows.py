@@ -28,17 +28,9 @@ def main(words: list[str]) -> int:
         sys.stdout.write(f"not compared: {', '.join(missing)} not installed\n")
         return 0
     native, is_full = words[0], "--full" in words[1:]
-    configure = [
-        "cmake",
-        "-S",
-        str(ROOT),
-        "-B",
-        str(BUILD),
-        "-G",
-        "Ninja",
-        "-DSUBFLOW_TESTS=ON",
-        "-DCMAKE_BUILD_TYPE=Release",
-    ]
+    configure = ["cmake", "-S", str(ROOT), "-B", str(BUILD), "-G", "Ninja", "-DSUBFLOW_TESTS=ON"]
+    # Nothing is measured there, and -O3 takes a fifth more to compile.
+    configure += ["-DCMAKE_BUILD_TYPE=None", "-DCMAKE_CXX_FLAGS=-O1"]
     configure += ["-DSUBFLOW_VALIDATE=OFF", f"-DCMAKE_TOOLCHAIN_FILE={TOOLCHAIN}"]
     targets = ["signatures", *(["subflow_core_tests"] if is_full else [])]
     for command in (configure, ["cmake", "--build", str(BUILD), "--target", *targets]):
