@@ -17,12 +17,40 @@ thread_local long granted_count = std::numeric_limits<long>::max();
 std::atomic<std::size_t> bytes = 0;
 std::atomic<std::size_t> peak_bytes = 0;
 
+#ifdef _WIN32
+// Windows frees an aligned block in a way of its own and does not tell its size, which therefore stands before it.
+constexpr std::size_t kBefore = 64;  // no type of the core asks for a larger alignment
+
+void* taken(std::size_t size, std::size_t alignment) {
+    void* p = alignment > kBefore ? nullptr : _aligned_malloc(kBefore + size, kBefore);
+    if (p == nullptr) return nullptr;
+    *static_cast<std::size_t*>(p) = size;
+    return static_cast<std::byte*>(p) + kBefore;
+}
+std::size_t size_of(void* p) {
+    return *reinterpret_cast<std::size_t*>(static_cast<std::byte*>(p) - kBefore);
+}
+void give_back(void* p) {
+    if (p != nullptr) _aligned_free(static_cast<std::byte*>(p) - kBefore);
+}
+#else
+void* taken(std::size_t size, std::size_t alignment) {
+    return std::aligned_alloc(alignment, size);
+}
+std::size_t size_of(void* p) {
+    return malloc_usable_size(p);
+}
+void give_back(void* p) {
+    std::free(p);
+}
+#endif
+
 void* allocate(std::size_t size, std::size_t alignment = alignof(std::max_align_t)) noexcept {
     ++count;
     const std::size_t rounded = (std::max<std::size_t>(size, 1) + alignment - 1) / alignment * alignment;
-    void* p = count > granted_count ? nullptr : std::aligned_alloc(alignment, rounded);
+    void* p = count > granted_count ? nullptr : taken(rounded, alignment);
     if (p == nullptr) return nullptr;
-    const std::size_t now = bytes += malloc_usable_size(p);
+    const std::size_t now = bytes += size_of(p);
     std::size_t peak = peak_bytes;
     while (now > peak && !peak_bytes.compare_exchange_weak(peak, now)) {
     }
@@ -30,8 +58,8 @@ void* allocate(std::size_t size, std::size_t alignment = alignof(std::max_align_
 }
 
 void release(void* p) noexcept {
-    if (p != nullptr) bytes -= malloc_usable_size(p);
-    std::free(p);
+    if (p != nullptr) bytes -= size_of(p);
+    give_back(p);
 }
 
 }  // namespace
