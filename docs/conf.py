@@ -15,7 +15,7 @@ copyright = "Subflow contributors, MIT licence"
 release = version = __version__
 language = "en"
 
-extensions = ["myst_parser", "guide_mathml", "guide_generated"]
+extensions = ["myst_parser", "guide_mathml", "guide_generated", "guide_live"]
 myst_enable_extensions = ["dollarmath", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
@@ -25,7 +25,7 @@ html_theme = "furo"
 html_title = "Subflow user guide"
 html_math_renderer = "mathml"
 html_static_path = ["_static", "../assets/web/explorable.js"]
-html_js_files = ["explorable.js"]
+html_js_files = ["explorable.js", "live.js"]
 html_css_files = ["guide.css"]
 html_copy_source = False
 html_show_sourcelink = False

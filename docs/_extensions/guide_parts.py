@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from guide_live import live
+
 from subflow_app.cli.commands import app as command_line
 from subflow_app.core.plots import PLOTS
 from subflow_app.core.replay.decisions import rule_sources
@@ -291,6 +293,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
         measures,
         explorable,
         explorables,
+        live,
         rulings,
     )
 }

@@ -121,6 +121,16 @@ def test_links_and_pictures_lead_somewhere(html: Path, pages: dict[Path, _Page])
 
 
 @BUILDS
+def test_figures_that_run_share_one_core(html: Path) -> None:
+    live = html / "_static" / "live"
+    texts = [page.read_text(encoding="utf-8") for page in html.rglob("*.html")]
+    named = {one for text in texts for one in re.findall(r'data-live="live/([^"]+)"', text)}
+    assert len(named) >= 3
+    assert {path.name for path in live.iterdir()} == {*named, "shared.js"}
+    assert all((live / name).stat().st_size < 20_000 for name in named)
+
+
+@BUILDS
 def test_nothing_is_loaded_from_the_network(pages: dict[Path, _Page]) -> None:
     loaded = {one for page in pages.values() for one in page.loaded}
     assert [one for one in loaded if urlsplit(one).netloc] == []

@@ -24,6 +24,13 @@ function pen_on(canvas) {
 
 let colours = new Map(); // of the style, as they were read: emptied when it changes
 
+// Dark or light as the page around asks for it by "#dark" or "#light", or as the reader likes it.
+function take_look() {
+  const asked = location.hash.slice(1), liked = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  document.documentElement.dataset.theme = ["dark", "light"].includes(asked) ? asked : liked;
+  document.documentElement.classList.toggle("framed", window !== parent);
+}
+
 function is_dark() {
   return document.documentElement.dataset.theme === "dark";
 }

@@ -12,7 +12,7 @@ class Lab {
     this.charts = [];
     this.shown_runs = [];
     this.time = 0;
-    document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    take_look();
     language = data.language;
     this.progress = new Progress(data);
     this.steps = new StepView(this.at("step"), this);

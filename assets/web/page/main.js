@@ -18,7 +18,7 @@ class Page {
     this.whatif = null;
     this.chosen = new Set();
     this.charts = [];
-    document.documentElement.dataset.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    take_look();
     language = data.language ?? language;
   }
 
@@ -105,7 +105,7 @@ class Page {
 
   async simulate(run) {
     if (!this.charts.length) {
-      for (const quantity of DEFAULT_CHARTS) this.add_chart(quantity);
+      for (const quantity of this.data.charts ?? DEFAULT_CHARTS) this.add_chart(quantity);
       this.fill_more();
     }
     await run.finish(this.simulator, this.quantities(), () => this.draw());

@@ -65,6 +65,8 @@ RUNS = PageKind("page.html", ("page.css",), SCRIPTS)
 BOOT = "boot.js"
 WORKER = "engine.js"
 _CORE = "web/core.wasm.gz"
+_PARTS = ("script", "worker", "core")
+_BESIDE = " 'self' file:"  # where a page lies on a disk, its own folder has no other name
 EDITED_KEYS = ("rate", "delay", "loss", "queue")
 """Of a link, what a page's reader may change."""
 # Pictures for a browser that cannot run the simulator.
@@ -120,6 +122,30 @@ def write_runs(
     Raises:
         ExportError: if the file cannot be written.
     """
+    return write_file(path, runs_page(title, runs, policies, recorded, **told))
+
+
+def runs_page(
+    title: str,
+    runs: Sequence[Mapping[str, Any]],
+    policies: Iterable[bytes],
+    recorded: str,
+    *,
+    shared: str = "",
+    language: str | None = None,
+    **told: Any,
+) -> str:
+    """The text of a page of runs.
+
+    Args:
+        title: of the page, as plain text.
+        runs: documents of them.
+        policies: that they need.
+        recorded: what stands there where the scripts do not run, as HTML.
+        shared: as for `page_of`.
+        language: that it begins in; None: that of its reader.
+        told: what the page knows beside its runs, by its name there.
+    """
     profiles = dict.fromkeys(run["profile"] for run in runs)
     document = {
         "policies": policy_texts(policies),
@@ -128,7 +154,8 @@ def write_runs(
         **told,
     }
     data = {"format": FORMAT, "version": subflow_app.__version__, "change": None}
-    return write_file(path, page_of(data, title, recorded, packed={"told": compact_json(document)}))
+    data |= {} if language is None else {"language": language}
+    return page_of(data, title, recorded, packed={"told": compact_json(document)}, shared=shared)
 
 
 def policy_texts(policies: Iterable[bytes]) -> list[str]:
@@ -143,6 +170,7 @@ def page_of(
     kind: PageKind = RUNS,
     *,
     packed: Mapping[str, str] | None = None,
+    shared: str = "",
     language: str = ENGLISH,
 ) -> str:
     """The text of a page.
@@ -153,18 +181,19 @@ def page_of(
         recorded: what stands there where the scripts do not run, as HTML.
         kind: of the page.
         packed: further texts, by their names in the frame.
+        shared: address of a file with what `shared_parts` gives, for pages beside each other; empty: it is in the page.
         language: of what stands there.
     """
     folder = assets_folder() / "web" / "page"
     style = _joined(folder, kind.styles)
     boot = _joined(folder, [BOOT])
-    script = "(() => {\n" + _joined(folder, kind.scripts) + "})();\n"
-    texts = {**(packed or {}), "script": script, "worker": _joined(folder, [WORKER])}
-    contents = {name: gzip.compress(text.encode(), mtime=0) for name, text in texts.items()}
-    contents["core"] = (assets_folder() / _CORE).read_bytes()
+    script = _script(kind)
+    contents = {name: gzip.compress(text.encode(), mtime=0) for name, text in (packed or {}).items()}
+    contents |= dict.fromkeys(_PARTS, b"") if shared else _parts(kind)
+    sources = f"'{_hash_of(boot)}' '{_hash_of(script)}'{_BESIDE if shared else ''}"
     policy = (
         "default-src 'none'; base-uri 'none'; form-action 'none'; img-src data: blob:; worker-src blob:; "
-        f"script-src '{_hash_of(boot)}' '{_hash_of(script)}' 'wasm-unsafe-eval'; style-src '{_hash_of(style)}'"
+        f"script-src {sources} 'wasm-unsafe-eval'; style-src '{_hash_of(style)}'"
     )
     parts = {
         "policy": policy,
@@ -175,6 +204,7 @@ def page_of(
         "recorded": recorded,
         "data": script_text(data),
         "boot": boot,
+        "shared": f'<script src="{html.escape(shared)}"></script>\n' if shared else "",
         **{name: dense_text(content) for name, content in contents.items()},
         **{f"{name}_size": str(len(content)) for name, content in contents.items()},
     }
@@ -185,6 +215,30 @@ def page_of(
         name, _, rest = piece.partition("}")
         text += [parts[name], rest]
     return "".join(text)
+
+
+def shared_parts(kind: PageKind = RUNS) -> str:
+    """A script that gives pages beside it what they have in common: the core, its worker, and what looks at runs."""
+    parts = {name: [len(content), dense_text(content)] for name, content in _parts(kind).items()}
+    return (
+        f"for (const [name, [size, text]] of Object.entries({compact_json(parts)})) {{\n"
+        "  const place = document.getElementById(name);\n"
+        "  place.dataset.size = size;\n"
+        "  place.textContent = text;\n"
+        "}\n"
+    )
+
+
+def _parts(kind: PageKind) -> dict[str, bytes]:
+    """What pages of a kind have in common, packed."""
+    folder = assets_folder()
+    texts = (_script(kind), _joined(folder / "web" / "page", [WORKER]))
+    packed = [gzip.compress(text.encode(), mtime=0) for text in texts]
+    return dict(zip(_PARTS, (*packed, (folder / _CORE).read_bytes()), strict=True))
+
+
+def _script(kind: PageKind) -> str:
+    return "(() => {\n" + _joined(assets_folder() / "web" / "page", kind.scripts) + "})();\n"
 
 
 def dense_text(content: bytes) -> str:
@@ -339,9 +393,9 @@ def _choice(made: PortableChoice) -> dict[str, Any]:
     return {"name": made.name, "choice": made.choice, "decider": made.decider}
 
 
-def recorded_curves(traces: Traces) -> str:
-    """What a browser that cannot run the simulator shows of a run, as HTML."""
-    return "".join(_picture(traces, *each) for each in _PICTURES)
+def recorded_curves(traces: Traces, quantities: Sequence[str] = ()) -> str:
+    """What a browser that cannot run the simulator shows of a run, as HTML: some quantities, or all that there are."""
+    return "".join(_picture(traces, *each) for each in _PICTURES if not quantities or each[1] in quantities)
 
 
 def _picture(traces: Traces, scope: str, name: str, heading: str, factor: float) -> str:
