@@ -111,7 +111,7 @@ def test_what_a_search_has_found_is_shown_opened_run_and_written(
     point = explain.content.point
     assert point is not None
     assert point.told.owner.startswith("download/")
-    assert explain.content.why.text().startswith("They part at")
+    assert explain.content.why.text().startswith("They diverge at")
     at_s = float(explain.content.why.text().split(", at ")[-1].removesuffix(" s."))
     assert 0 <= at_s - point.told.time_s < 0.2
     explain.step(-1)

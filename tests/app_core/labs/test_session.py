@@ -96,7 +96,7 @@ def test_a_question_is_answered_by_the_right_answer_which_is_told_after_two_wron
     with pytest.raises(InputError, match="is answered"):
         session.answer(step, bdp, given[0])
     assert not session.take(_judge(session, store, text))
-    with pytest.raises(InputError, match="none of the options"):
+    with pytest.raises(InputError, match="not one of the options"):
         session.judge_answer(reader, text, step, who, "Nobody")
     session.answer(step, who, session.judge_answer(reader, text, step, who, "The queue"))
     assert session.take(_judge(session, store, text))
