@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -10,9 +11,9 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
-from tests.helpers.labs import small_lab
+from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.core.catalog import app_catalog
@@ -439,6 +440,29 @@ def test_the_runs_of_a_lab_are_there_when_it_goes_on(
     qtbot.waitUntil(lambda: len(window.shown.ids) == 1)
 
 
+def test_a_lab_that_was_handed_out_is_opened_from_its_file(
+    labs: LabFeature, window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    page = labs.panel.list
+    assert page is not None
+    handed_out = tmp_path / "handed-out.md"
+    text = SAWTOOTH_LAB.replace("A small lab", "The lab of today")
+    handed_out.write_text(re.sub(r"^do = .*\n", "", text, flags=re.MULTILINE))
+    dialogs.answer("open_path", tmp_path / "none.md")
+    page.open.click()
+    assert "none.md" in page.notice.text()
+    dialogs.answer("open_path", handed_out)
+    page.open.click()
+    assert [each.lab.title for each in page.model.rows] == ["A small lab", "The lab of today"]
+    assert "**The lab of today** (handed-out.md)" in page.about.text()
+    page.begin.click()
+    qtbot.waitUntil(lambda: labs.session is not None)
+    assert labs.session is not None
+    assert labs.session.lab.path == handed_out
+    # Nothing says what a sweep is to vary: no controllers are ticked.
+    assert labs._suggested_sweep() == SweepSuggestion("1..3", compares_controllers=False)
+
+
 def test_a_class_is_graded_in_the_window(
     window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
 ) -> None:
@@ -465,6 +489,9 @@ def test_a_class_is_graded_in_the_window(
     dialogs.answer("save_path", tmp_path / "class.csv")
     dialog.csv.click()
     assert (tmp_path / "class.csv").read_text().splitlines()[1].startswith("Ada,01-small,confirmed,5,5,100.0,2,")
+    # It is told where the window tells of everything that it writes.
+    told = f"Written: {tmp_path / 'class.csv'}"
+    qtbot.waitUntil(lambda: any(told == label.text() for label in window.findChildren(QLabel)))
     dialogs.answer("folder", tmp_path / "none")
     dialog.folder.click()
     qtbot.waitUntil(lambda: "is no folder" in dialog.said.text())

@@ -259,6 +259,13 @@ def test_lab_1_can_be_done_in_the_terminal_alone(
     assert subflow("labs", "verify", "ada.json").out.startswith("ada.json: CONFIRMED: Ada")
 
 
+def test_an_answer_may_begin_with_a_minus(subflow: Subflow, begun: Path) -> None:
+    assert "there is nothing to predict now" in subflow("labs", "predict", begun, "-1/2").err
+    answer = subflow("labs", "answer", begun, "bdp", "-5")
+    assert "No such option" not in answer.err
+    assert subflow("labs", "answer", begun, "bdp", "5", "--jsno").code == 2
+
+
 def test_the_window_goes_on_where_the_terminal_was(subflow: Subflow, begun: Path) -> None:
     assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=50pkt").code == 0
     assert "Done: Run it" in subflow("labs", "next", begun).out

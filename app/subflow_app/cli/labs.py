@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 labs_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List the labs, do one, or check one.")
 
+# An answer may begin with a minus: "-1/2".
+_TAKES_MINUS = {"ignore_unknown_options": True}
+
 
 @labs_app.callback()
 def labs(context: typer.Context, as_json: Json = False) -> None:
@@ -39,8 +42,8 @@ def labs(context: typer.Context, as_json: Json = False) -> None:
 
 labs_app.command()(lab_steps.begin)
 labs_app.command("next")(lab_steps.go_on)
-labs_app.command()(lab_steps.predict)
-labs_app.command()(lab_steps.answer)
+labs_app.command(context_settings=_TAKES_MINUS)(lab_steps.predict)
+labs_app.command(context_settings=_TAKES_MINUS)(lab_steps.answer)
 labs_app.command()(lab_steps.hint)
 labs_app.command("class")(lab_class.grade)
 labs_app.command()(lab_class.publish)

@@ -128,7 +128,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "sweep.export_figure",
         "sweep.export_data",
     ),
-    "Step of the lab": ("study.lab_next", "study.lab_hint", "-", "study.lab_result", "study.lab_class"),
+    "Step of the lab": ("study.lab_next", "study.lab_hint", "-", "study.lab_result"),
     "Experiments": (
         "gallery.show",
         "-",
@@ -322,6 +322,7 @@ MENUS: dict[str, tuple[str, ...]] = {
         "-",
         "study.labs",
         ">Step of the lab",
+        "study.lab_class",
         "-",
         ">Experiments",
         ">Arena",

@@ -192,7 +192,8 @@ def grade_class(
             grades.append(_grade(path, given, key, again, seen, is_cancelled))
             tell(number + 1, len(files))
     copies = _copies(seen)
-    return [replace(grade, anomalies=(*grade.anomalies, *copies.get(grade.file, ()))) for grade in grades]
+    grades = [replace(grade, anomalies=(*grade.anomalies, *copies.get(grade.file, ()))) for grade in grades]
+    return sorted(grades, key=lambda grade: (grade.student or grade.file).casefold())
 
 
 def _grade(

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QPushButton, QTableView
 
-from subflow_app.core.errors import AppError
 from subflow_app.core.files import write_file
 from subflow_app.core.labs.grading import COLUMNS, Grade, class_csv, grade_class, result_files, steps_csv
 from subflow_app.core.labs.lab_file import load_lab
@@ -72,6 +71,7 @@ class ClassDialog(QDialog):
         self.csv.clicked.connect(lambda: self._write("class.csv", class_csv))
         self.steps.clicked.connect(lambda: self._write("steps.csv", steps_csv))
         self._show([])
+        self._say(tr("Choose the lab that you handed out and enter its key, then choose the folder."))
 
     def _choose_lab(self) -> None:
         path = self._window.dialogs.open_path(self.lab.text(), tr("Labs (*.md)"), None)
@@ -95,6 +95,7 @@ class ClassDialog(QDialog):
     def _show(self, grades: list[Grade]) -> None:
         self.grades = grades
         self.model.show_rows(grades)
+        self.table.resizeColumnsToContents()
         self.folder.setEnabled(True)
         for button in (self.csv, self.steps):
             button.setEnabled(bool(grades))
@@ -113,14 +114,8 @@ class ClassDialog(QDialog):
 
     def _write(self, name: str, text: Callable[[list[Grade]], str]) -> None:
         path = self._window.exports.ask_path(tr("Write CSV"), tr("CSV (*.csv)"), name)
-        if path is None:
-            return
-        try:
-            write_file(path, text(self.grades))
-        except AppError as error:
-            self._say(str(error))
-        else:
-            self._say(tr("Written: {file}", file=path.name))
+        if path is not None:
+            self._window.exports.write(path, lambda: write_file(path, text(self.grades)))
 
     def _say(self, text: str) -> None:
         self.said.setText(text)

@@ -241,7 +241,7 @@ class ExplorableView(QFrame):
             shown = float(f"{value:.3g}") if math.isfinite(value) else value
             self._results[each.name].setText(numbers_text(shown, each.unit) if math.isfinite(value) else "?")
         fitting = [point for point in self._points if self.explorable.fits(point, self.inputs)]
-        self.legend.setVisible(bool(fitting))
+        self.legend.setVisible(bool(self._points))
         self.plot.draw(self.inputs, known, fitting)
 
 

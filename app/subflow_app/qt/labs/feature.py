@@ -141,6 +141,23 @@ class LabFeature(Feature):
 
         self._work(lambda: (lab.scenario_text(), Begin.of(store)), lambda made: self._begun(lab, *made))
 
+    def open_lab(self) -> None:
+        """Asks for the file of a lab, and adds it to the list, where it is begun as the others are."""
+        from subflow_app.core.labs.lab_file import load_lab
+
+        assert self.panel.list is not None
+        path = self.window.dialogs.open_path(tr("Open a lab"), tr("Labs (*.md)"), None)
+        if path is None:
+            return
+        try:
+            lab = load_lab(path)
+        except AppError as error:
+            self.panel.list.say(str(error))
+            return
+        self._labs[lab.name] = lab
+        self._list_labs()
+        self.panel.list.select(lab.name)
+
     def go_on(self) -> None:
         """Goes on to the next step; when all are passed, to the next lab, or after the last lab to the list."""
         session, step = self.session, self._step
@@ -201,7 +218,7 @@ class LabFeature(Feature):
             write_result(path, document)
             return path
 
-        self._work(work, window.exports.written.emit)
+        self._work(work, window.exports.take)
 
     def look(self) -> None:
         """Looks at what was done, off this thread; nothing while nobody sees it."""
@@ -239,6 +256,7 @@ class LabFeature(Feature):
         self.panel.set_pages(labs, page)
         reader = self.reader = LatestReader(self.window.workers, self, "labs", pause_ms=500)
         self.spotlight = Spotlight(self.window, self._place)
+        labs.open_wanted.connect(self.open_lab)
         labs.begin_wanted.connect(lambda name, is_anew: self.begin(name, is_anew=is_anew))
         page.list_wanted.connect(self.to_list)
         page.back_wanted.connect(self._back)
@@ -452,6 +470,8 @@ class LabFeature(Feature):
         from subflow_app.core.labs.solution import parse_order
         from subflow_app.qt.sweeps.new_dialog import SweepSuggestion
 
+        if not self._step.do:  # a published lab: nothing says what is to vary
+            return SweepSuggestion("1..3", compares_controllers=False)
         for order in map(parse_order, self._step.do):
             if order.verb == "sweep":
                 values = dict(order.values)
@@ -522,6 +542,9 @@ class LabFeature(Feature):
         from subflow_app.core.labs.outcomes import missing_text
 
         missing = missing_text(step, judgement)
+        if not missing and step.questions:
+            # It may stand below what is seen of the step.
+            missing = tr("Answer the question below.")
         if judgement.check is None and judgement.ran_early:
             page.show_prediction_form()
         page.say(tr("Not yet: {why}", why=missing) if missing else "", current_tokens().muted_text)

@@ -16,6 +16,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.language import tr
+from subflow_app.core.resources import resource_path
 from subflow_app.qt.labs.list_model import COLUMNS, LEVELS, ListedLab
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.plain_text import Label
@@ -27,6 +28,7 @@ class LabListPage(QWidget):
     """Lets a person choose a lab."""
 
     begin_wanted = Signal(str, bool)  # name of the lab, whether from the beginning
+    open_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """No labs yet."""
@@ -51,12 +53,15 @@ class LabListPage(QWidget):
         self.begin = named(QPushButton(tr("Begin"), self), "lab_begin")
         self.anew = named(QPushButton(tr("Begin anew"), self), "lab_anew")
         self.anew.setToolTip(tr("Begin this lab from its first step; what was done before is kept in a file aside"))
-        buttons = h_box(None, self.begin, self.anew, None)
+        self.open = named(QPushButton(tr("Open a lab file…"), self), "lab_open")
+        self.open.setToolTip(tr("A lab that a lecturer has handed out, or one of your own"))
+        buttons = h_box(None, self.begin, self.anew, None, self.open)
         v_box(self, (self.table, 3), (area, 2), self.notice, buttons, margins=10)
         self.setFocusProxy(self.table)
         self.table.selectionModel().selectionChanged.connect(self._on_selected)
         self.table.activated.connect(lambda _index: self._on_begin())
         self.begin.clicked.connect(self._on_begin)
+        self.open.clicked.connect(self.open_wanted)
         self.anew.clicked.connect(lambda: self._want(is_anew=True))
         self._show_selected()
 
@@ -77,6 +82,10 @@ class LabListPage(QWidget):
             row = next((row for row, each in enumerate(labs) if (each.passed or 0) < len(each.lab.steps)), 0)
             self.table.selectRow(row)
         self._show_selected()
+
+    def select(self, name: str) -> None:
+        """Selects a lab of the list."""
+        self.table.selectRow([listed.lab.name for listed in self.model.rows].index(name))
 
     def say(self, text: str) -> None:
         """Tells something that has to do with all labs, or with the one that was to begin; empty: nothing."""
@@ -109,4 +118,6 @@ def _about(lab: Lab) -> str:
     goals = "\n".join(f"- {goal}" for goal in lab.goals)
     missing = tr("This lab trains agents, which needs PyTorch: install Subflow with its extra “train”.")
     facts = f"{tr('Minutes')}: {lab.minutes} · {tr('Level')}: {tr(LEVELS[lab.level])}"
-    return "\n\n".join(part for part in (f"**{lab.title}**", facts, goals, missing if lab.missing else "") if part)
+    is_shipped = resource_path("labs") in lab.path.parents
+    head = f"**{lab.title}**" if is_shipped else f"**{lab.title}** ({lab.path.name})"
+    return "\n\n".join(part for part in (head, facts, goals, missing if lab.missing else "") if part)
