@@ -12,17 +12,24 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "agent_reasons.h"
 #include "estimate.h"
 #include "instant.h"
+#include "json_text.h"
 #include "policy/network_policy.h"
 #include "rules.h"
 #include "scenario_json.h"
 #include "script/program.h"
 #include "simulation.h"
 
+#ifdef __wasm__
 #define SUBFLOW_EXPORT(name) extern "C" __attribute__((export_name(#name), visibility("default")))
+#else
+#define SUBFLOW_EXPORT(name) extern "C"
+#endif
 
 // WORKAROUND(zig 0.17): its C++ library is built without exceptions, so that its own ends the program instead.
 void* operator new(std::size_t size) {
@@ -48,12 +55,16 @@ constexpr std::size_t kMostValues = 5'000'000;
 constexpr std::int64_t kSnapshots = 32;
 constexpr std::size_t kMostSnapshotBytes = std::size_t{256} << 20;
 constexpr std::uint32_t kDecisionCapacity = 100'000;
+constexpr std::size_t kMostStepBytes = std::size_t{32} << 20;
 
 struct Run {
     std::unique_ptr<Simulation> simulation;
     std::vector<std::shared_ptr<const Simulation::Snapshot>> snapshots;  // shared with what was forked off
     Nanos spacing{};
+    // As it was when it was changed, with the change ahead of it: what is older leads to what would have been without.
+    std::shared_ptr<const Simulation::Snapshot> changed;
     std::vector<Mark> marks;
+    AgentStepTable agent_steps;  // at most kMostStepBytes of them: the first
     Instant instant;
 };
 
@@ -99,67 +110,6 @@ Nanos nanos(double value) {
     return Nanos(static_cast<std::int64_t>(std::clamp(value, 0.0, 9e15)));
 }
 
-// --- texts that go out: JSON, without line breaks
-// ---------------------------------------------------------------------
-
-class Text {
-public:
-    Text& key(std::string_view name) {
-        comma();
-        quote(name);
-        output += ':';
-        is_first_ = true;
-        return *this;
-    }
-    Text& open(char bracket) {
-        comma();
-        output += bracket;
-        is_first_ = true;
-        return *this;
-    }
-    Text& close(char bracket) {
-        output += bracket;
-        is_first_ = false;
-        return *this;
-    }
-    Text& text(std::string_view value) {
-        comma();
-        quote(value);
-        return *this;
-    }
-    // JSON has no other numbers: what is not finite is null.
-    Text& number(double value) {
-        comma();
-        if (!std::isfinite(value)) {
-            output += "null";
-            return *this;
-        }
-        char digits[32];
-        output.append(digits, static_cast<std::size_t>(std::snprintf(digits, sizeof digits, "%.17g", value)));
-        return *this;
-    }
-    Text& number(std::string_view name, double value) { return key(name).number(value); }
-    Text& number(std::string_view name, std::int64_t value) { return key(name).number(static_cast<double>(value)); }
-    Text& text(std::string_view name, std::string_view value) { return key(name).text(value); }
-
-private:
-    void comma() {
-        if (!is_first_) output += ',';
-        is_first_ = false;
-    }
-    static void quote(std::string_view value) {
-        output += '"';
-        for (const char c : value) {
-            if (static_cast<unsigned char>(c) < 0x20) continue;
-            if (c == '"' || c == '\\') output += '\\';
-            output += c;
-        }
-        output += '"';
-    }
-
-    bool is_first_ = true;
-};
-
 void tell_balance(Text& out, const PacketBalance& packets) {
     out.number("packets_sent", packets.sent)
         .number("packets_delivered", packets.delivered)
@@ -170,7 +120,7 @@ void tell_balance(Text& out, const PacketBalance& packets) {
 void tell_results(const Simulation& simulation) {
     const Network& network = simulation.network();
     const Scenario& scenario = simulation.scenario();
-    Text out;
+    Text out(output);
     out.open('{').number("packets", network.packets_delivered());
     out.key("flows").open('[');
     for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
@@ -222,7 +172,7 @@ void tell_results(const Simulation& simulation) {
 
 void tell_columns(const Simulation& simulation) {
     constexpr std::string_view kScopes[]{"flow", "subflow", "link"};
-    Text out;
+    Text out(output);
     out.open('[');
     for (const TraceColumn& column : simulation.recorder().columns()) {
         out.open('{')
@@ -236,7 +186,7 @@ void tell_columns(const Simulation& simulation) {
 }
 
 void tell_marks(const Run& run) {
-    Text out;
+    Text out(output);
     out.open('[');
     for (const Mark& mark : run.marks) {
         out.open('[')
@@ -257,7 +207,7 @@ void tell_list(Text& out, std::string_view name, const Values& values) {
 }
 
 void tell_instant(const Instant& now) {
-    Text out;
+    Text out(output);
     out.open('{').number("now_s", to_seconds(now.now)).number("packets", std::int64_t(now.packets.link.size()));
     tell_list(out, "queue_pkts", now.links.queue_pkts);
     tell_list(out, "is_up", now.links.is_up);
@@ -282,7 +232,7 @@ void tell_decision(Network& network, const DecisionTable& table, std::size_t i, 
     } else if (number - built_in.size() < of_scripts.size()) {
         rule = of_scripts[number - built_in.size()];
     }
-    Text out;
+    Text out(output);
     out.open('{')
         .number("time_s", static_cast<double>(table.time_ns[i]) * 1e-9)
         .text("cause", kCauses[table.cause[i]])
@@ -326,7 +276,9 @@ void tell_decision(Network& network, const DecisionTable& table, std::size_t i, 
 // The snapshot of a run that lies before a time; nullptr: none does.
 const Simulation::Snapshot* before(const Run& run, Nanos at) {
     const auto next = std::ranges::upper_bound(run.snapshots, at, {}, [](const auto& s) { return s->network.now(); });
-    return next == run.snapshots.begin() ? nullptr : std::prev(next)->get();
+    const Simulation::Snapshot* found = next == run.snapshots.begin() ? nullptr : std::prev(next)->get();
+    if (run.changed == nullptr || at < run.changed->network.now()) return found;
+    return found == nullptr || found->network.now() <= run.changed->network.now() ? run.changed.get() : found;
 }
 
 void thin_out(Run& run) {
@@ -342,9 +294,26 @@ void take_snapshot(Run& run) {
     run.snapshots.push_back(std::make_shared<Simulation::Snapshot>(run.simulation->snapshot()));
 }
 
-void take_marks(Run& run) {
-    const std::vector<Mark> taken = run.simulation->network().take_marks();
+// The first `count` decisions' rows of a table behind those that a run has.
+void add_agent_steps(Run& run, const AgentStepTable& taken, std::size_t count) {
+    AgentStepTable& kept = run.agent_steps;
+    kept.width = taken.width;
+    kept.action_width = taken.action_width;
+    const std::size_t numbers = taken.width + taken.action_width;
+    if (kept.size() * (sizeof(AgentStep) + numbers * sizeof(float)) > kMostStepBytes) return;
+    kept.steps.insert(kept.steps.end(), taken.steps.begin(), taken.steps.begin() + static_cast<std::ptrdiff_t>(count));
+    kept.numbers.insert(kept.numbers.end(), taken.numbers.begin(),
+                        taken.numbers.begin() + static_cast<std::ptrdiff_t>(count * numbers));
+}
+
+// What has happened since the last call.
+void take_notes(Run& run) {
+    Network& network = run.simulation->network();
+    const std::vector<Mark> taken = network.take_marks();
     run.marks.insert(run.marks.end(), taken.begin(), taken.end());
+    if (network.agents().empty()) return;
+    const AgentStepTable steps = network.take_agent_steps();
+    add_agent_steps(run, steps, steps.size());
 }
 
 }  // namespace
@@ -389,6 +358,7 @@ SUBFLOW_EXPORT(open_run) int open_run(int size, std::uint64_t seed, double inter
         run.spacing = std::max(Nanos(1), scenario.duration / kSnapshots);
         run.simulation = std::make_unique<Simulation>(std::move(scenario), seed, interval);
         run.simulation->set_limits({static_cast<std::int64_t>(kMostCrossings), static_cast<std::size_t>(kMostBytes)});
+        if (!run.simulation->network().agents().empty()) run.simulation->network().record_agent_steps();
         take_snapshot(run);
         return keep(std::move(run));
     });
@@ -409,7 +379,7 @@ SUBFLOW_EXPORT(advance) int advance(int id, double until_ns, double max_events) 
             const Nanos due = run.snapshots.empty() ? until : run.snapshots.back()->network.now() + run.spacing;
             end = simulation.run_until(std::min(until, std::max(due, simulation.now() + Nanos(1))),
                                        static_cast<std::int64_t>(max_events));
-            take_marks(run);
+            take_notes(run);
             if (run.snapshots.empty() || simulation.now() < due) continue;
             take_snapshot(run);
             thin_out(run);
@@ -434,11 +404,16 @@ SUBFLOW_EXPORT(fork_at) int fork_at(int id, double at_ns, int is_glance) {
         fork.spacing = is_glance != 0 ? kNever : run.spacing;
         for (const auto& each : run.snapshots)
             if (each->network.now() <= at) fork.snapshots.push_back(each);
+        const Nanos begin = from->network.now();
         std::ranges::copy_if(run.marks, std::back_inserter(fork.marks),
-                             [&](const Mark& mark) { return mark.time <= from->network.now(); });
+                             [&](const Mark& mark) { return mark.time <= begin; });
+        const auto later = std::ranges::upper_bound(run.agent_steps.steps, begin, {}, &AgentStep::at);
+        if (is_glance == 0)
+            add_agent_steps(fork, run.agent_steps, static_cast<std::size_t>(later - run.agent_steps.steps.begin()));
         fork.simulation->network().take_marks();
+        fork.simulation->network().take_agent_steps();
         fork.simulation->run_until(at);
-        take_marks(fork);
+        take_notes(fork);
         return keep(std::move(fork));
     });
 }
@@ -448,7 +423,9 @@ SUBFLOW_EXPORT(apply_events) double apply_events(int id, int size) {
     double at = -1;
     guarded([&] {
         const Scenario changes = read_scenario(given(size), policies, kMostValues);
-        at = static_cast<double>(run_at(id).simulation->apply(changes.events).value);
+        Run& run = run_at(id);
+        at = static_cast<double>(run.simulation->apply(changes.events).value);
+        run.changed = std::make_shared<Simulation::Snapshot>(run.simulation->snapshot());
         return 0;
     });
     return at;
@@ -555,6 +532,23 @@ SUBFLOW_EXPORT(explain) int explain(int id, double owner, double at_ns) {
                 tell_decision(fork->network(), table, i, steps);
                 return 1;
             }
+        }
+        return 0;
+    });
+}
+
+// As text: the last decision up to that time of the agent that steers a subflow, and which numbers moved it. Returns 1
+// if there is one, else 0.
+SUBFLOW_EXPORT(explain_agent) int explain_agent(int id, double owner, double at_ns) {
+    output.clear();
+    return guarded([&] {
+        const Run& run = run_at(id);
+        const std::vector<AgentStep>& steps = run.agent_steps.steps;
+        const auto later = std::ranges::upper_bound(steps, nanos(at_ns), {}, &AgentStep::at);
+        for (auto row = static_cast<std::size_t>(later - steps.begin()); row-- > 0;) {
+            if (!steps[row].is_acting || static_cast<double>(steps[row].subflow) != owner) continue;
+            tell_agent(Text(output), run.simulation->network(), run.agent_steps, row);
+            return 1;
         }
         return 0;
     });

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 from tests.helpers.browsers import Browser, wait_until
 from tests.helpers.pages import READY, data_of, move_to, set_input, state, submit, with_data
+from tests.web.conftest import SCENARIO, stored_run
 
 from subflow_app.core.exporting.page_import import read_page
+from subflow_app.core.exporting.web_page import write_page
 from subflow_sim import Simulation, parse_scenario
+from subflow_store import Store
 
 pytestmark = pytest.mark.full("two browsers start and simulate")
 
@@ -53,6 +56,23 @@ def test_why_is_answered(opened: Browser) -> None:
     opened.run("(document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'w', bubbles: true})), 0)")
     wait_until(opened, "document.querySelector('#why_answer code')")
     assert "RFC" in opened.run("document.getElementById('why_answer').textContent")
+
+
+def test_what_moved_an_agent_is_told_in_both_languages(browser: Browser, store: Store, tmp_path: Path) -> None:
+    learned = SCENARIO.replace('"lia"', '"drl-cc"').replace('"8s"', '"7s"')
+    browser.open(write_page(store, [stored_run(store, learned)], tmp_path / "learned.html").as_uri())
+    wait_until(browser, READY)
+    assert state(browser).startswith("✓")
+    move_to(browser, 3)
+    why = "document.getElementById('why_answer').textContent"
+    browser.run("(document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'w', bubbles: true})), 0)")
+    wait_until(browser, f"{why}.includes('median')")
+    assert "A learning agent acted" in browser.run(why)
+    assert "What moved it" in browser.run(why)
+    browser.run("(document.getElementById('language').click(), 0)")
+    browser.run("(document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'w', bubbles: true})), 0)")
+    wait_until(browser, f"{why}.includes('Was ihn bewegt hat')")
+    assert "Anlass: Ein lernender Agent" in browser.run(why)
 
 
 @pytest.mark.parametrize("moment", ["start", "cursor"])

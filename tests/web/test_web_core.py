@@ -10,10 +10,15 @@ from pathlib import Path
 import pytest
 from tests.golden.update import SIGNATURES, kept_in, shipped
 from tests.helpers.web_core import ASSETS, WebCore, WebCoreError
+from tests.web.conftest import stored_run
 from tools.web import sources_digest
 
+from subflow_app.core.catalog import app_catalog
+from subflow_app.core.learning.agent_explanations import agent_decisions_around
+from subflow_app.core.learning.agent_reasons import stored_reasons
 from subflow_sim import parse_scenario
 from subflow_sim.portable import portable, portable_choices, signature_of
+from subflow_store import open_store
 
 ROOT = Path(__file__).parents[2]
 KEPT = kept_in(SIGNATURES)
@@ -72,7 +77,20 @@ def test_a_run_goes_on_from_any_time_and_is_changed_as_here() -> None:
     assert core.checked("apply_events", fork, core.give(text.encode())) == 2_000_000_001
     changed = core.finish(fork)
     planned = TWO_PATHS + '[[events]]\nat = "2.000000001s"\nlink = "x"\ndirection = "forward"\nrate = 2e6\n'
-    assert changed == signature_of(portable(parse_scenario(planned), 1), 1) != whole
+    made = portable(parse_scenario(planned), 1)
+    assert changed == signature_of(made, 1) != whole
+    # And what is asked of the time right after it is answered as there, from whichever state before it.
+    other = core.open(made, 1, 0.1)
+    core.finish(other)
+    for at_s in (1.9, 2.02, 2.06, 2.1, 3.0):
+        told = []
+        for each in (fork, other):
+            assert core.call("explain", each, 0.0, at_s * 1e9) == 1
+            told.append(json.loads(core.text()))
+            look = core.checked("fork_at", each, at_s * 1e9, 1)
+            told.append(core.told("look", look) | {"signature": core.signature(look)})
+            core.call("close_run", look)
+        assert told[:2] == told[2:], at_s
 
 
 def test_it_tells_curves_figures_packets_and_reasons() -> None:
@@ -94,6 +112,36 @@ def test_it_tells_curves_figures_packets_and_reasons() -> None:
     assert reason["rule"]
     assert reason["formula"]
     assert reason["numbers"]
+
+
+def test_it_tells_what_moved_an_agent_as_the_program_does() -> None:
+    text = TWO_PATHS.replace('"lia"', '"drl-cc"').replace('"4s"', '"3s"')
+    made = portable(parse_scenario(text, algorithms=app_catalog()), 1)
+    core = WebCore(made.policies)
+    run = core.open(made, 1, 0.1)
+    core.finish(run)
+    store = open_store(":memory:")
+    number = stored_run(store, text, seed=1)
+    count = 0
+    for at_s in (0.5, 1.0, 1.5, 2.0):
+        (decision,), _ = agent_decisions_around(store, number, None, at_s)
+        found = stored_reasons(store, number, decision)
+        assert isinstance(found, dict)
+        for name, listed in found.items():
+            assert core.call("explain_agent", run, float(name == "f/2"), at_s * 1e9) == 1
+            told = json.loads(core.text())
+            assert told["time_s"] == pytest.approx(decision.time_s)
+            assert [each["feature"] for each in told["reasons"]] == [each.feature for each in listed]
+            for mine, theirs in zip(told["reasons"], listed, strict=True):
+                assert (mine["value"], mine["usual"]) == pytest.approx((theirs.value, theirs.usual), abs=1e-6)
+                assert [each["value"] for each in mine["otherwise"]] == pytest.approx(theirs.otherwise, abs=1e-6)
+                count += 1
+    assert count > 4
+    # What goes on from a time has what was before it.
+    told = core.told("explain_agent", run, 0.0, 2e9)
+    fork = core.checked("fork_at", run, 2.5e9, 0)
+    core.finish(fork)
+    assert core.told("explain_agent", fork, 0.0, 2e9) == told
 
 
 def test_every_choice_of_a_page_can_be_run() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.json_document import fields
+from subflow_app.core.language import translatable
 from subflow_app.core.number_text import count_text, finite
 from subflow_app.core.traces import NANOSECONDS
 
@@ -16,6 +17,24 @@ if TYPE_CHECKING:
     from subflow_store import EventExtent
 
 _MOST_OWNERS = 12
+
+CAUSES = {
+    "start": translatable("The subflow begins"),
+    "ack": translatable("An acknowledgement came"),
+    "loss": translatable("A loss was found"),
+    "duplicate_acks": translatable("Third duplicate ACK"),
+    "reordering_window": translatable("RACK reordering window passed"),
+    "tail_loss_probe": translatable("A tail loss probe repaired a loss"),
+    "recovery": translatable("An acknowledgement came during fast recovery"),
+    "rto": translatable("The retransmission timeout expired"),
+    "recovery_exit": translatable("A recovery ended"),
+    "interval": translatable("A monitor interval ended or began"),
+    "idle": translatable("A pause ended"),
+    "schedule": translatable("A packet needed a subflow"),
+    "action": translatable("A learning agent acted"),
+    "mark": translatable("Queues had marked packets"),
+}
+"""What a decision was because of, in the words of windows and pages; by what is known of a loss, or by its cause."""
 
 
 def explanation_lines(told: Explanation, worked: Sequence[WorkedRule] = ()) -> list[str]:

@@ -15,7 +15,7 @@ takes the forty lines of ``po_file``; Babel, which reads all of it, would cost 1
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from subflow_app.core.po_file import Catalogue, PoError, read_po
@@ -96,6 +96,12 @@ def trn(one: str, many: str, count: int, /, **values: object) -> str:
     forms = _current.plurals.get((one, many), (one, many))
     # English and German count alike; a language with more forms needs its rule here.
     return forms[0 if count == 1 else 1].format(count=count, **values)
+
+
+def translated(texts: Iterable[str], code: str) -> dict[str, str]:
+    """Those of some texts that have a translation, whatever the language of the window."""
+    known = _catalogue(code).texts
+    return {text: known[text] for text in texts if text in known}
 
 
 @cache

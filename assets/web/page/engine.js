@@ -154,8 +154,11 @@ const calls = {
     };
     return { state, packets };
   },
+  // The decision of a subflow, and behind it that of the agent which steers it, if one does.
   explain({ run, owner, at }) {
-    return checked(core.explain(run, owner, at)) === 1 ? JSON.parse(text()) : null;
+    const decision = checked(core.explain(run, owner, at)) === 1 ? JSON.parse(text()) : null;
+    const agent = checked(core.explain_agent(run, owner, at)) === 1 ? JSON.parse(text()) : null;
+    return { decision, agent };
   },
   close({ run }) {
     forget_glance(run);

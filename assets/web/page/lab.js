@@ -44,9 +44,9 @@ class Lab {
     if (!run?.run.is_open) return;
     const owner = key?.startsWith("subflow/") ? Number(key.slice(8)) : 0;
     try {
-      const decision = await this.simulator.call("explain", { run: run.run.id, owner, at: Math.round(time * 1e9) });
+      const { decision, agent } = await this.simulator.call("explain", { run: run.run.id, owner, at: Math.round(time * 1e9) });
       const nothing = element("p", {}, say("no_decision", run.run.label_of("subflow", owner), seconds(time)));
-      place.replaceChildren(element("h2", {}, say("why")), ...(decision ? reasons_of(decision) : [nothing]));
+      place.replaceChildren(element("h2", {}, say("why")), ...(decision ? reasons_of(decision) : [nothing]), ...(agent ? agent_reasons(agent) : []));
     } catch (error) {
       place.textContent = error.message;
     }

@@ -20,6 +20,7 @@ class Page {
     this.charts = [];
     take_look();
     language = data.language ?? language;
+    Object.assign(reason_words, { causes: data.causes, german: data.german });
   }
 
   // --- what the parts ask for ------------------------------------------------------------------------------------------
@@ -284,9 +285,9 @@ class Page {
     const owner = Number(menu.value), run = this.shown_run();
     if (!run.is_open || menu.value === "") return;
     try {
-      const decision = await this.simulator.call("explain", { run: run.id, owner, at: Math.round(this.time * 1e9) });
+      const { decision, agent } = await this.simulator.call("explain", { run: run.id, owner, at: Math.round(this.time * 1e9) });
       const nothing = () => [element("p", {}, say("no_decision", run.label_of("subflow", owner), seconds(this.time)))];
-      this.at("why_answer").replaceChildren(...(decision ? reasons_of(decision) : nothing()));
+      this.at("why_answer").replaceChildren(...(decision ? reasons_of(decision) : nothing()), ...(agent ? agent_reasons(agent) : []));
     } catch (error) {
       this.at("why_answer").textContent = error.message;
     }

@@ -41,6 +41,9 @@ const WORDS = {
     unlimited: "unlimited",
     sweep: "Sweep", figure: "Figure", point: "Point", over: "Over", nothing: "nothing",
     sweep_help: "A click, or the arrow keys, choose a point; a click with Shift, the one that its run is drawn over.",
+    yes: "yes", no: "no", agent: "the agent", random: "It acts at random.", neutral: "It changes nothing.",
+    moved: "What moved it", saw: "It saw", usual: "median", otherwise: "with the median it would have done",
+    no_reason: "No number by itself: with any one at its median it would have done the same.",
     before_chapter: "The one before", next_chapter: "The next one",
   },
   de: {
@@ -84,6 +87,9 @@ const WORDS = {
     unlimited: "unbegrenzt",
     sweep: "Messreihe", figure: "Größe", point: "Punkt", over: "Über", nothing: "nichts",
     sweep_help: "Ein Klick oder die Pfeiltasten wählen einen Punkt, ein Klick mit Umschalttaste den, über den sein Lauf gezeichnet wird.",
+    yes: "ja", no: "nein", agent: "der Agent", random: "Er handelt zufällig.", neutral: "Er ändert nichts.",
+    moved: "Was ihn bewegt hat", saw: "Er sah", usual: "Median", otherwise: "mit dem Median hätte er getan",
+    no_reason: "Keine Zahl für sich: mit jeder einzelnen bei ihrem Median hätte er dasselbe getan.",
     before_chapter: "Vorheriges", next_chapter: "Nächstes",
   },
 };

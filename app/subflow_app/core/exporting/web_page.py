@@ -20,16 +20,20 @@ import numpy as np
 
 import subflow_app
 from subflow_app.core.errors import InputError
+from subflow_app.core.explanations import CAUSES
 from subflow_app.core.exporting.bundle import with_plain_policies
 from subflow_app.core.files import write_file
-from subflow_app.core.language import ENGLISH
+from subflow_app.core.language import ENGLISH, translated
 from subflow_app.core.palette import colour_keys, hex_colour, link_colour_keys
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.resources import assets_folder
 from subflow_app.core.scenarios.toml_edit import get_value, read_toml
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.core.traces import LINK, SUBFLOW, StoredTraces, Traces, select_keys
+from subflow_sim.catalog import controllers
+from subflow_sim.decisions import meanings
 from subflow_sim.portable import PortableChoice, PortableScenario, portable, portable_choices
+from subflow_sim.vec_env import agent_spec
 
 if TYPE_CHECKING:
     from subflow_app.core.explorables import Explorable, Point
@@ -151,11 +155,20 @@ def runs_page(
         "policies": policy_texts(policies),
         "runs": list(runs),
         "choices": {profile: _choices(profile) for profile in profiles},
+        **reason_words(),
         **told,
     }
     data = {"format": FORMAT, "version": subflow_app.__version__, "change": None}
     data |= {} if language is None else {"language": language}
     return page_of(data, title, recorded, packed={"told": compact_json(document)}, shared=shared)
+
+
+def reason_words() -> dict[str, Any]:
+    """How a page tells decisions: causes in words, and what the window says in German of them and of their numbers."""
+    specs = [spec for each in controllers() if (spec := agent_spec(each.name)) is not None]
+    helps = [number.help for spec in specs for number in spec.features]
+    texts = [*CAUSES.values(), *meanings().values(), *helps]
+    return {"causes": dict(CAUSES), "german": translated(dict.fromkeys(texts), "de")}
 
 
 def policy_texts(policies: Iterable[bytes]) -> list[str]:

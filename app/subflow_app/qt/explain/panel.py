@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.explanations import amount_text
+from subflow_app.core.explanations import CAUSES, amount_text
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.replay.decision_steps import ExplainedDecision
 from subflow_app.core.replay.decisions import rule_sources
@@ -43,22 +43,6 @@ _EMPTY_TEXT = translatable(
     "decided, its formula with the numbers filled in, and its source. Click another curve of a subflow for its "
     "latest decision, or one of a flow with several subflows for what its scheduler chose."
 )
-_CAUSES = {
-    "start": translatable("The subflow begins"),
-    "ack": translatable("An acknowledgement came"),
-    "loss": translatable("A loss was found"),
-    "duplicate_acks": translatable("Third duplicate ACK"),
-    "reordering_window": translatable("RACK reordering window passed"),
-    "tail_loss_probe": translatable("A tail loss probe repaired a loss"),
-    "recovery": translatable("An acknowledgement came during fast recovery"),
-    "rto": translatable("The retransmission timeout expired"),
-    "recovery_exit": translatable("A recovery ended"),
-    "interval": translatable("A monitor interval ended or began"),
-    "idle": translatable("A pause ended"),
-    "schedule": translatable("A packet needed a subflow"),
-    "action": translatable("A learning agent acted"),
-    "mark": translatable("Queues had marked packets"),
-}
 _LEAST_WIDTH_BESIDE = 640  # px
 
 
@@ -216,7 +200,7 @@ class ExplainPanel(QWidget):
         assert point is not None
         told, tokens = point.told, current_tokens()
         time = tr("{line} at {time} s", line=html.escape(self._label), time=f"{told.time_s:.6f}")
-        cause = html.escape(tr(_CAUSES[told.detection or told.cause]))
+        cause = html.escape(tr(CAUSES[told.detection or told.cause]))
         # Of a script the lines say why, and need the room.
         is_all_script = point.scripted is told and point.agent is None
         self._words.setVisible(not is_all_script)

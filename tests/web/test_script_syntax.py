@@ -1,0 +1,32 @@
+"""The scripts of pages are JavaScript, before a browser tells so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import tree_sitter_javascript
+from tests.helpers.web_core import ASSETS
+from tree_sitter import Language, Node, Parser
+
+PARSER = Parser(Language(tree_sitter_javascript.language()))
+SCRIPTS = sorted(ASSETS.rglob("*.js"))
+
+
+def first_error(node: Node) -> str:
+    """Where the text stops being JavaScript."""
+    for child in node.children:
+        if child.has_error:
+            return first_error(child)
+    row, column = node.start_point
+    return f"line {row + 1}, column {column + 1}: {(node.text or b'').decode()[:60]!r}"
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: path.name)
+def test_a_script_is_javascript(path: Path) -> None:
+    root = PARSER.parse(path.read_bytes()).root_node
+    assert not root.has_error, first_error(root)
+
+
+def test_what_is_none_is_found() -> None:
+    assert first_error(PARSER.parse(b"const a = 1;\nconst b = (1;\n").root_node).startswith("line 2")
