@@ -104,6 +104,7 @@ class Sketch {
     pen.font = "12px system-ui, sans-serif";
     pen.fillStyle = css("--text");
     pen.strokeStyle = css("--line");
+    pen.lineWidth = 1;
     const shown = this.top / this.worth, rows = nice_step(shown, Math.max(2, height / 40));
     pen.textAlign = "right";
     pen.textBaseline = "middle";
