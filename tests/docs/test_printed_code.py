@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,7 +25,8 @@ from subflow_app.core.resources import find_scenario
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.script import check_script, kind_of
 
-LANGUAGES = {"sh", "console", "python", "toml", "markdown", "text"}
+LANGUAGES = {"sh", "console", "python", "toml", "text"}
+_OFFERED = re.compile(r"\{download\}`[^`<]*</([^>]+)>`")
 # What a slow command has to look at its words without doing what they say.
 _ONLY_TOLD = {"sweep": "--estimate", "reproduce": "--list", "arena": "--list"}
 
@@ -108,6 +111,8 @@ def test_what_a_page_prints_works_in_its_order(
     folder.mkdir()
     monkeypatch.chdir(folder)
     is_full = request.config.getoption("--full")
+    for offered in _OFFERED.findall(page.read_text(encoding="utf-8")):
+        shutil.copy(ROOT / "docs" / offered, folder)
     for block in blocks(page):
         if block.saved_as:
             Path(block.saved_as).write_text(block.text, encoding="utf-8")
