@@ -14,6 +14,7 @@ class Lab {
     this.time = 0;
     take_look();
     language = data.language;
+    Object.assign(reason_words, { causes: data.causes, german: data.german });
     this.progress = new Progress(data);
     this.steps = new StepView(this.at("step"), this);
   }
