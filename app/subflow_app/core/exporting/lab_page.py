@@ -39,7 +39,7 @@ from subflow_app.core.labs.lab_file import parse_lab
 from subflow_app.core.labs.misconceptions import SKETCH_FUNCTIONS
 from subflow_app.core.labs.publishing import published_text
 from subflow_app.core.labs.sealing import Sealed, Told
-from subflow_app.core.language import ENGLISH, current_language
+from subflow_app.core.language import current_language
 from subflow_app.core.settings import Settings
 
 FORMAT = 1
@@ -103,7 +103,7 @@ def lab_document(lab: Lab, *, key: str = "", language: str) -> dict[str, Any]:
     shown = parse_lab(published_text(lab, key), lab.path) if key else lab
     interval_s = Settings().sample_interval_s
     made = lab_scenarios(lab, named_facts(lab), interval_s)
-    beyond, words = dict(made.beyond), reason_words()
+    beyond = dict(made.beyond)
     for step in lab.steps:
         unknown = unknown_functions(step)
         if unknown:
@@ -112,7 +112,7 @@ def lab_document(lab: Lab, *, key: str = "", language: str) -> dict[str, Any]:
         "version": subflow_app.__version__,
         "language": language,
         "policies": policy_texts(made.policies),
-        **(words if language != ENGLISH else {"causes": words["causes"], "german": {}}),
+        **reason_words(language),
         "interval_s": interval_s,
         "units": dict(UNIT_WORTH),
         "lab": {

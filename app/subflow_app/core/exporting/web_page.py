@@ -155,7 +155,7 @@ def runs_page(
         "policies": policy_texts(policies),
         "runs": list(runs),
         "choices": {profile: _choices(profile) for profile in profiles},
-        **reason_words(),
+        **reason_words(language),
         **told,
     }
     data = {"format": FORMAT, "version": subflow_app.__version__, "change": None}
@@ -163,8 +163,14 @@ def runs_page(
     return page_of(data, title, recorded, packed={"told": compact_json(document)}, shared=shared)
 
 
-def reason_words() -> dict[str, Any]:
-    """How a page tells decisions: causes in words, and what the window says in German of them and of their numbers."""
+def reason_words(language: str | None) -> dict[str, Any]:
+    """How a page tells decisions: causes in words, and what the window says in German of them and of their numbers.
+
+    Args:
+        language: of the page, which has no German then but in German; None: its reader chooses.
+    """
+    if language == ENGLISH:
+        return {"causes": dict(CAUSES), "german": {}}
     specs = [spec for each in controllers() if (spec := agent_spec(each.name)) is not None]
     helps = [number.help for spec in specs for number in spec.features]
     texts = [*CAUSES.values(), *meanings().values(), *helps]
