@@ -18,7 +18,7 @@ PAGES = [
 
 # The program: what is done in it, and what it does itself.
 _PROGRAM = re.compile(
-    r"\b(?:main|program's|Subflow's|whole) window\b|\bwindows? (?:and|or) (?:the )?(?:terminal|command line)\b|"
+    r"\b(?:main|program's|whole) window\b|\bwindows? (?:and|or) (?:the )?(?:terminal|command line)\b|"
     r"\b(?:terminal|command line) (?:and|or) (?:the )?window\b|"
     r"\bthe window (?:can|shows|asks|offers|opens|closes|tells|has a (?:panel|menu|dialog)|lets you|does)\b|"
     r"\b(?:panel|menu|dialog|view|tool bar|page)s? of the window\b|"

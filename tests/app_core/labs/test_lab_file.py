@@ -199,9 +199,7 @@ def test_a_drawn_curve_is_told_what_is_behind_it() -> None:
 
     assert told(10, 170, 90, 160, 80, 120, 160, 80, 120, 160, 80, 100, 120) == ""
     assert told(10, 80, 120, 160, 160, 160, 160, 160, 160, 160, 160, 160, 160).startswith("A window that never falls")
-    assert told(10, 170, 1, 80, 160, 1, 80, 160, 1, 80, 160, 1, 80).startswith(
-        "Down to a few packets it goes only after"
-    )
+    assert told(10, 170, 1, 80, 160, 1, 80, 160, 1, 80, 160, 1, 80).startswith("The window falls to a few packets only")
     assert told(10, 50, 90, 160, 80, 120, 160, 80, 120, 160, 80, 100, 120).startswith("You let it climb slowly")
 
 
