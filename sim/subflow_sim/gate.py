@@ -32,6 +32,12 @@ MAX_INTEGER = 2**63 - 1
 MOST_SECONDS = 9e9
 """Times, whatever a file calls them: more do not fit in 64 bits as nanoseconds. It is 285 years."""
 
+MOST_OWN_BYTES = 64_000_000
+"""Of a file of a person's own that is to be simulated: a scenario, or a recording of rates or delays."""
+
+MOST_TEXT_BYTES = 4_000_000
+"""Of a scenario's text without the recordings that stand in it."""
+
 
 class TooLargeFileError(OSError):
     """A file has more bytes than its reader takes."""
@@ -60,7 +66,7 @@ def open_file(path: Path | str, most_bytes: int | None = None) -> Iterator[Binar
         if not stat.S_ISREG(status.st_mode):
             raise OSError(errno.EINVAL, "not a regular file", str(path))
         if most_bytes is not None and status.st_size > most_bytes:
-            raise _too_large(path, most_bytes)
+            raise _too_large(path, most_bytes, status.st_size)
         yield file
 
 
@@ -73,12 +79,30 @@ def read_file(path: Path | str, most_bytes: int) -> bytes:
     with open_file(path, most_bytes) as file:
         content = file.read(most_bytes + 1)  # it may have grown
     if len(content) > most_bytes:
-        raise _too_large(path, most_bytes)
+        raise _too_large(path, most_bytes, len(content))
     return content
 
 
-def _too_large(path: Path | str, most_bytes: int) -> OSError:
-    return TooLargeFileError(errno.EFBIG, f"larger than {size_text(most_bytes)}", str(path))
+def read_scenario_file(path: Path | str) -> bytes:
+    """The content of a scenario file.
+
+    What it has of recordings is passed by; of the rest a parser looks at each letter, and makes much of some.
+
+    Raises:
+        OSError: as `open_file`; of its text without recordings, too.
+    """
+    content = read_file(path, MOST_OWN_BYTES)
+    if len(content) > MOST_TEXT_BYTES:
+        text_bytes = len(content) - sum(len(found[1]) for found in _RECORDED.finditer(content.decode("latin-1")))
+        if text_bytes > MOST_TEXT_BYTES:
+            raise _too_large(path, MOST_TEXT_BYTES, text_bytes, " without its recordings")
+    return content
+
+
+def _too_large(path: Path | str, most_bytes: int, has_bytes: int, which: str = "") -> OSError:
+    unit, name = (1e6, "MB") if most_bytes >= 1_000_000 else (1e3, "kB")
+    reason = f"larger than {size_text(most_bytes)}{which} (it has {has_bytes / unit:.10g} {name})"
+    return TooLargeFileError(errno.EFBIG, reason, str(path))
 
 
 def size_text(size_bytes: int) -> str:

@@ -21,9 +21,7 @@ import numpy.typing as npt
 
 from subflow_sim.beside import read_beside, shown
 from subflow_sim.errors import ParamError
-
-MAX_TRACE_BYTES = 64_000_000
-"""Larger files are refused."""
+from subflow_sim.gate import MOST_OWN_BYTES
 
 MAX_NUMBERS = 32_000_000
 """As many as a file of that size can hold."""
@@ -55,7 +53,7 @@ def read_recording(name: str, folder: Path | None, example: str) -> str:
     Raises:
         ParamError: if it cannot be read, is too large or no text.
     """
-    content = read_beside(name, folder, MAX_TRACE_BYTES, example)
+    content = read_beside(name, folder, MOST_OWN_BYTES, example)
     try:
         return content.decode("ascii")
     except UnicodeDecodeError as error:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_sim.errors import Problem, ScenarioError
-from subflow_sim.gate import TooLargeFileError, read_file
+from subflow_sim.gate import TooLargeFileError, read_scenario_file
 from subflow_sim.parameter import did_you_mean
 from subflow_sim.scenario_model import (
     NO_CHOICE,
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from subflow_sim.params import AlgorithmCatalog
 
 __all__ = [
-    "MAX_FILE_BYTES",
     "NO_CHOICE",
     "Access",
     "Arrivals",
@@ -66,9 +65,6 @@ __all__ = [
     "read_scenario_text",
     "scenario_schema",
 ]
-
-MAX_FILE_BYTES = 4_000_000
-"""Larger files are refused: they are no scenarios."""
 
 
 def parse_scenario(
@@ -141,13 +137,11 @@ def read_scenario_text(path: str | Path) -> str:
     """
     file = str(path)
     try:
-        content = read_file(path, MAX_FILE_BYTES)
-    except TooLargeFileError as error:
-        allowed = f"a TOML file of at most {MAX_FILE_BYTES // 1_000_000} MB"
-        raise ScenarioError([Problem(file, None, "", "", "too large for a scenario file", allowed)]) from error
+        content = read_scenario_file(path)
     except OSError as error:
         reason = error.strerror or str(error)
-        raise ScenarioError([Problem(file, None, "", "", f"cannot be read: {reason}", "a readable file")]) from error
+        allowed = "a smaller file" if isinstance(error, TooLargeFileError) else "a readable file"
+        raise ScenarioError([Problem(file, None, "", "", f"cannot be read: {reason}", allowed)]) from error
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

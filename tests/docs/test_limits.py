@@ -43,7 +43,6 @@ from subflow_sim import (
     params,
     policy_library,
     recording,
-    scenario,
     scenario_model,
     script_reader,
 )
@@ -84,6 +83,12 @@ def of_file(what: str, most: int, read: Callable[[Path], object], refusal: str, 
 
     shown = f"{most >> 20} MiB" if most % (1 << 20) == 0 else gate.size_text(most)
     return Limit(what, shown, most, attempt, refusal)
+
+
+def load_with_recording(folder: Path, size: int) -> None:
+    path = folder / "a.toml"
+    path.write_bytes(b'# "packed:'.ljust(size - 1, b"A") + b'"')
+    load_scenario(path)
 
 
 def with_value(key: str, value: Callable[[int], str]) -> Callable[[Path, int], object]:
@@ -223,11 +228,18 @@ def sweep_takes(runs: int, crossings: float) -> None:
 
 
 LIMITS = (
-    of_file("a scenario", scenario.MAX_FILE_BYTES, load_scenario, "too large for a scenario file"),
-    of_file("a scenario in the window", scenario.MAX_FILE_BYTES, ScenarioDoc.open, "larger than"),
+    Limit(
+        "a scenario, with the recordings that stand in it",
+        gate.size_text(gate.MOST_OWN_BYTES),
+        gate.MOST_OWN_BYTES,
+        load_with_recording,
+        "larger than 64 MB",
+    ),
+    of_file("its text without them", gate.MOST_TEXT_BYTES, load_scenario, "larger than 4 MB without its recordings"),
+    of_file("the same in the window", gate.MOST_TEXT_BYTES, ScenarioDoc.open, "larger than 4 MB without its"),
     of_file(
         "a recording of rates or delays",
-        recording.MAX_TRACE_BYTES,
+        gate.MOST_OWN_BYTES,
         lambda path: recording.read_recording(path.name, path.parent, "lte.up"),
         "too large",
     ),

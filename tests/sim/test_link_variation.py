@@ -215,6 +215,15 @@ def test_what_is_packed_comes_back():
         assert unpacked(text).tolist() == numbers.tolist()
 
 
+def test_a_scenario_that_holds_its_recording_is_read_up_to_the_size_of_one(tmp_path):
+    """An export of a run over a noisy recording of 30 MB has 5 MB, and is a scenario file like another."""
+    times = np.cumsum(np.random.default_rng(1).integers(0, 660, 3_000_000)).astype(np.uint32)
+    text = LINK.replace('"10Mbit/s"', f'{{ trace = "lte.up", content = "{packed_text(times)}" }}')
+    assert len(text) > 4_000_000
+    (tmp_path / "run.toml").write_text(text)
+    assert load_scenario(tmp_path / "run.toml") == parse_scenario(text, file=str(tmp_path / "run.toml"))
+
+
 @pytest.mark.parametrize("text", ["packed:", "packed:abc", "packed:é", "packed:" + "0" * 5000])
 def test_a_damaged_packed_recording_is_refused(text):
     with pytest.raises(ParamError, match="damaged"):

@@ -7,7 +7,6 @@ from tests.helpers.scenario_texts import CATALOG, FULL, ROUTED, TWO_PATHS, read
 
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import (
-    MAX_FILE_BYTES,
     NO_CHOICE,
     Arrivals,
     Choice,
@@ -203,7 +202,7 @@ def test_a_file_may_begin_with_a_byte_order_mark_and_have_windows_line_ends(tmp_
     [
         (None, None, "cannot be read"),
         (b"format = 1\nname = '\xff'\n", 2, "not UTF-8"),
-        (b"#" * (MAX_FILE_BYTES + 1), None, "too large"),
+        (b"#" * 4_000_001, None, "larger than 4 MB without its recordings (it has 4.000001 MB)"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_a_problem_like_any_other(tmp_path, content, line, message):

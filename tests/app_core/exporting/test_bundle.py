@@ -215,8 +215,8 @@ def test_what_is_wrong_with_a_bundle_is_named(
 
 
 def test_a_scenario_is_too_large_by_what_is_no_recording(bundle: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("subflow_sim.scenario.MAX_FILE_BYTES", 100)
-    with pytest.raises(InputError, match=r"scenario\.toml is larger than 0\.0001 MB, recordings not counted"):
+    monkeypatch.setattr("subflow_app.core.exporting.verification.MOST_TEXT_BYTES", 100)
+    with pytest.raises(InputError, match=r"scenario\.toml is larger than 0\.1 kB without its recordings"):
         verify_bundle(bundle)
 
 

@@ -23,7 +23,7 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import plain
 from subflow_app.core.number_text import count_text
 from subflow_sim.errors import ScenarioError, SimError
-from subflow_sim.gate import json_tree, open_file
+from subflow_sim.gate import MOST_TEXT_BYTES, json_tree, open_file, size_text
 from subflow_sim.policy_library import MAX_POLICY_BYTES, PolicyLibrary, is_policy_name
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
 from subflow_store.recording_texts import folded
@@ -301,7 +301,7 @@ def _is_summary(stored: Any) -> bool:
 def _scenario(bundle: _Bundle, policies: Path) -> Scenario:
     """The scenario, whose policies are those of the bundle, whatever this machine has under their names."""
     from subflow_sim.catalog import catalog_with
-    from subflow_sim.scenario import MAX_FILE_BYTES, parse_scenario
+    from subflow_sim.scenario import parse_scenario
 
     policies.mkdir()
     for name in bundle.names:
@@ -311,9 +311,9 @@ def _scenario(bundle: _Bundle, policies: Path) -> Scenario:
     library = PolicyLibrary((policies, *policy_library().folders))
     try:
         text = bundle.read(SCENARIO, _MOST_SCENARIO_BYTES).decode()
-        if len(folded(text)[0]) > MAX_FILE_BYTES:
+        if len(folded(text)[0]) > MOST_TEXT_BYTES:
             raise InputError(
-                f"{bundle.path}: {SCENARIO} is larger than {MAX_FILE_BYTES / 1e6:g} MB, recordings not counted"
+                f"{bundle.path}: {SCENARIO} is larger than {size_text(MOST_TEXT_BYTES)} without its recordings"
             )
         return parse_scenario(text, file=f"{bundle.path.name}/{SCENARIO}", algorithms=catalog_with(library))
     except UnicodeDecodeError as error:

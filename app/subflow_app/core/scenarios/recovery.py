@@ -23,8 +23,7 @@ from typing import Any
 from uuid import uuid4
 
 from subflow_app.core.paths import recovery_directory
-from subflow_sim.gate import json_tree, read_file
-from subflow_sim.scenario import MAX_FILE_BYTES
+from subflow_sim.gate import MOST_OWN_BYTES, MOST_TEXT_BYTES, json_tree, read_file, read_scenario_file
 from subflow_sim.whole_file import write_whole
 from subflow_store.liveness import HEARTBEAT_S, ProcessIdentity, this_process
 
@@ -32,8 +31,8 @@ _log = logging.getLogger(__name__)
 
 _FORMAT = 1
 _SUFFIX = ".json"
-# It holds a scenario twice, and each of its bytes may take six characters.
-MOST_BYTES = 13 * MAX_FILE_BYTES
+# It holds a scenario twice, and each byte of its text, but not of its recordings, may take six characters.
+MOST_BYTES = 2 * MOST_OWN_BYTES + 11 * MOST_TEXT_BYTES
 # A write that was cut off leaves a part file behind; nobody still writes one that is this old.
 _PART_AGE_S = 3600.0
 
@@ -244,7 +243,7 @@ def _text_of(path: Path | None) -> str | None:
     if path is None:
         return None
     try:
-        return read_file(path, MAX_FILE_BYTES).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+        return read_scenario_file(path).removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
     except OSError:
         return None
 

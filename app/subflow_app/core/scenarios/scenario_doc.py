@@ -23,9 +23,9 @@ from subflow_app.core.scenarios.scenario_parts import ROWS
 from subflow_app.core.scenarios.sketch import sketch_of
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
 from subflow_sim.errors import Problem, ScenarioError
-from subflow_sim.gate import read_file
+from subflow_sim.gate import read_scenario_file
 from subflow_sim.params import AlgorithmCatalog
-from subflow_sim.scenario import MAX_FILE_BYTES, Scenario, parse_scenario
+from subflow_sim.scenario import Scenario, parse_scenario
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.whole_file import write_whole
@@ -142,7 +142,7 @@ class ScenarioDoc:
         """
         path = Path(path)
         try:
-            raw = read_file(path, MAX_FILE_BYTES)
+            raw = read_scenario_file(path)
         except OSError as error:
             raise ScenarioFileError(f"{path} cannot be opened: {error.strerror or error}") from error
         has_mark = raw.startswith(b"\xef\xbb\xbf")
