@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 from subflow_agents.options import choice, flag, integer, number
 from subflow_agents.ppo_config import PpoConfig
 from subflow_agents.registry import AgentInfo
+from subflow_agents.wide_draws import KINDS, wide_text
+from subflow_sim.draws import uniform
 
 if TYPE_CHECKING:
     from subflow_agents.config import TrainingConfig
@@ -51,6 +53,12 @@ class ConfluenceConfig(PpoConfig):
         unit="s",
     )
     queue_rtt: str = choice("least", "Which RTT of an epoch indicates queues.", PROTOTYPE, choices=("least", "mean"))
+    window: str = choice(
+        "own",
+        "What it multiplies: the subflow's own window, or that which LIA would have.",
+        PROTOTYPE,
+        choices=("own", "lia"),
+    )
     pool: bool = flag(True, "The agent sees a summary of the siblings.", PROTOTYPE)
     safety: bool = flag(
         True, "The bounds also hold while it learns.", "a ruling: it trains on what it will meet in use"
@@ -65,7 +73,7 @@ class ConfluenceConfig(PpoConfig):
         "wide",
         "Which networks are drawn, besides those of the families.",
         "a ruling",
-        choices=("wide", "alone", "narrow"),
+        choices=KINDS,
     )
     delay_price: float = number(0.5, "Weight of ln(1 + queue).", UTILITY, minimum=0, maximum=100)
     loss_price: float = number(
@@ -92,6 +100,7 @@ def controller_options(config: ConfluenceConfig) -> dict[str, Any]:
         "history": float(config.history),
         "memory": config.memory,
         "queue_rtt": config.queue_rtt,
+        "window": config.window,
         "pool": config.pool,
         "safety": config.safety,
     }
@@ -112,8 +121,6 @@ def _make_environment(config: TrainingConfig, options: ConfluenceConfig) -> Trai
     The training's scenario is what its evaluations run.
     """
     from subflow_agents.families import FamilyEpisodes
-    from subflow_agents.wide_draws import wide_text
-    from subflow_sim.draws import uniform
     from subflow_sim.scenario import parse_scenario
     from subflow_sim.truth import TruthTeller
     from subflow_sim.vec_env import VecEnv, episode_seed, with_learner
@@ -123,7 +130,7 @@ def _make_environment(config: TrainingConfig, options: ConfluenceConfig) -> Trai
 
     def drawn(env: int, episode: int) -> Scenario:
         number_of = 1 + int(uniform(config.seed, env, episode, "wide draws") * _DRAWN_NETWORKS)
-        text = wide_text("wide", number_of, narrow=options.draws == "narrow", alone=options.draws == "alone")
+        text = wide_text("wide", number_of, kind=options.draws)
         scenario = parse_scenario(text, file=f"wide/{number_of}")
         users = [name for name in scenario.flows if name.startswith("user")]
         seed = episode_seed(config.seed, env, episode)

@@ -16,7 +16,15 @@ from subflow_sim.params import HEADER_BYTES
 
 _PACKET_BITS = 8 * (1448 + HEADER_BYTES)
 _FEWEST_QUEUED = 3
+_BDPS, _NARROW_BDPS = (0.1, 5.0), (0.5, 2.0)  # of buffers
+# What counterexamples to the claim that nobody beside is harmed have in common
+_CRAMPED_BDPS, _CRAMPED_SHARE = (0.01, 0.15), 0.3
 _MOST_PACKETS = 150_000  # of an episode, or so: fast links have short ones
+
+KINDS = ("wide", "alone", "narrow", "cramped")
+"""What is drawn: widely; the same with nobody beside; what one paper would draw, one or two paths of 4 to 20 Mbit/s and
+20 to 80 ms with hardly any loss; widely, with three in ten like what the search for counterexamples found, a NewReno
+beside behind buffers of a tenth of what the path holds and less."""
 
 T = TypeVar("T")
 Chance = Callable[[str], float]
@@ -51,23 +59,23 @@ _BESIDE = (
 )
 
 
-def wide_text(key: str, number: int, *, narrow: bool = False, alone: bool = False) -> str:
+def wide_text(key: str, number: int, *, kind: str = "wide") -> str:
     """The scenario file of a network; flows whose names begin with "user" learn.
 
     Args:
         key: of the draws.
         number: of the network.
-        narrow: what one paper would draw: one or two paths of 4 to 20 Mbit/s and 20 to 80 ms, hardly any loss.
-        alone: nobody beside.
+        kind: one of `KINDS`.
     """
-    return _Writer(lambda what: uniform(number, 0, 0, f"{key}/{what}"), narrow=narrow, alone=alone).text()
+    return _Writer(lambda what: uniform(number, 0, 0, f"{key}/{what}"), kind).text()
 
 
 class _Writer:
-    def __init__(self, chance: Chance, *, narrow: bool, alone: bool) -> None:
+    def __init__(self, chance: Chance, kind: str) -> None:
         self._chance = chance
-        self._narrow = narrow
-        self._alone = alone
+        self._narrow = kind == "narrow"
+        self._alone = kind == "alone"
+        self._cramped = kind == "cramped" and self._is("cramped", _CRAMPED_SHARE)
 
     def text(self) -> str:
         shape = self._pick("shape", [(s, s.weight) for s in (_NARROW_SHAPES if self._narrow else _SHAPES)])
@@ -78,7 +86,7 @@ class _Writer:
         duration_s = min(max(150 * max(rtts), 8.0), 40.0)
         duration_s = max(min(duration_s, _MOST_PACKETS * _PACKET_BITS / sum(rates)), 3.0)
         lines = ["format = 1", 'name = "Drawn widely"', f'duration = "{duration_s:.3f}s"', 'start_jitter = "200ms"']
-        marks = not self._narrow and self._is("marks", 0.06)
+        marks = not (self._narrow or self._cramped) and self._is("marks", 0.06)
         transport = ['delayed_ack = "off"'] if self._is("no delayed ack", 0.25) else []
         if marks:
             transport.append('ecn = "accecn"')
@@ -106,6 +114,8 @@ class _Writer:
             tcp_paths.append(f'["{link}"]' if ways == 1 else f'["w{place}-0", "{link}"]')
         users = 1
         beside = "" if self._narrow or self._alone else self._pick("beside", list(_BESIDE))
+        if self._cramped:
+            beside = "newreno"
         if beside == "self":
             users += 1 + int(self._chance("users") * 2)
         for number in range(users):
@@ -137,7 +147,9 @@ class _Writer:
 
     def _bottleneck(self, place: int, rate: float, rtt: float, share: float, *, marks: bool) -> list[str]:
         lines = [f'delay = "{1e3 * rtt * share / 2:.4g}ms"', f'rate = "{rate / 1e6:.4g}Mbit/s"']
-        bdps = self._log(f"{place}/queue", 0.5, 2) if self._narrow else self._log(f"{place}/queue", 0.1, 5)
+        bdps = self._log(
+            f"{place}/queue", *(_NARROW_BDPS if self._narrow else _CRAMPED_BDPS if self._cramped else _BDPS)
+        )
         queue = max(round(bdps * rate * rtt / _PACKET_BITS), _FEWEST_QUEUED)
         if marks:
             lines.append(f'queue = {{ discipline = "codel", ecn = true, limit = "{max(queue, 20)}pkt" }}')

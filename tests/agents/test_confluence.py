@@ -81,7 +81,23 @@ def test_networks_are_drawn_widely_and_can_be_read() -> None:
         kinds[f"{len(scenario.flows['user0'].paths)} paths"] += 1
     assert {"newreno", "cubic", "bbr", "marks", "alike", "1 paths", "2 paths", "3 paths", "4 paths"} <= set(+kinds)
     assert wide_text("test", 7) == wide_text("test", 7) != wide_text("test", 8)
-    assert "beside" not in "".join(wide_text("test", number, alone=True) for number in range(1, 30))
+    assert "beside" not in "".join(wide_text("test", number, kind="alone") for number in range(1, 30))
+
+
+def test_some_networks_are_like_the_counterexamples() -> None:
+    cramped = 0
+    for number in range(1, 41):
+        text = wide_text("test", number, kind="cramped")
+        if text != wide_text("test", number):
+            cramped += 1
+            scenario = parse_scenario(text)
+            assert scenario.flows["beside0"].controller.name == "newreno"
+            bottleneck = scenario.links["b0"].forward
+            path = next(path for path in scenario.flows["user0"].paths if "b0" in path)
+            rtt_s = 2 * sum(scenario.links[link].forward.delay_s for link in path)
+            assert bottleneck.queue.limit_pkts is not None
+            assert bottleneck.queue.limit_pkts <= max(3, 0.3 * bottleneck.rate_bps * rtt_s / 12_000)
+    assert 6 <= cramped <= 18
 
 
 def test_an_epoch_is_worth_its_share_less_queue_loss_and_harm() -> None:

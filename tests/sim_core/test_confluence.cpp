@@ -121,6 +121,28 @@ TEST_F(ConfluenceTest, MultipliesItsOwnWindow) {
     EXPECT_NEAR(act(0), 50 * std::exp2(0.3), 1e-9);
 }
 
+TEST_F(ConfluenceTest, MultipliesTheWindowThatLiaWouldHaveIfAskedTo) {
+    controller = make({{"window", std::string("lia")}});
+    begin();
+    see(epoch(2000), "queue");
+    double lia = 50;
+    const auto epoch_of_25 = [&] {
+        acknowledge(25, 40_ms, alone);
+        lia += 25 / lia;
+    };
+    epoch_of_25();
+    EXPECT_NEAR(window.cwnd_pkts, lia, 1e-9);
+    EXPECT_NEAR(act(Confluence::kKeep), lia, 1e-9);  // it does not probe
+    epoch_of_25();
+    EXPECT_NEAR(act(5), lia * std::exp2(0.3), 1e-9);
+    epoch_of_25();
+    EXPECT_NEAR(window.cwnd_pkts, lia * std::exp2(0.3), 1e-9);
+    EXPECT_NEAR(act(4), lia * std::exp2(0.1), 1e-9);  // of LIA's window each time
+    controller.on_congestion_event(window, {.now = now}, alone);
+    acknowledge(0, 1_ms, alone);
+    EXPECT_NEAR(window.cwnd_pkts, lia / 2 * std::exp2(0.1), 1e-9);
+}
+
 TEST_F(ConfluenceTest, AKeptWindowWithoutAQueueGrowsFasterAndFaster) {
     begin();
     double expected = 50;

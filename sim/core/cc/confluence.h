@@ -11,6 +11,7 @@
 #include "../agent/scaling.h"
 #include "../windowed_max.h"
 #include "controller.h"
+#include "lia.h"
 #include "power.h"
 
 namespace subflow {
@@ -21,6 +22,7 @@ inline constexpr RuleNumber kFactor{"factor", "by which the learning agent multi
 inline constexpr RuleNumber kWanted{"wanted_pkts", "window that the learning agent wants"};
 inline constexpr RuleNumber kMaxRate{"max_epoch_rate_pps", "largest rate of an epoch within memory"};
 inline constexpr RuleNumber kRoundAcked{"round_acked_pkts", "packets that the last round trip acknowledged"};
+inline constexpr RuleNumber kLiaPkts{"lia_pkts", "window that LIA would have"};
 inline constexpr RuleNumber kEpochPkts{"epoch_pkts", "packets that the epoch acknowledged"};
 
 inline constexpr RuleInfo kGrow{
@@ -50,6 +52,13 @@ inline constexpr RuleInfo kChoice{
     .computed = "cwnd = min(max(wanted * factor, 2), max(2 * max_epoch_rate * srtt + 4, 2))",
     .source = "docs/algorithms/confluence.md, The policy",
     .numbers = {kWanted, kFactor, kMaxRate, number::kSrtt},
+};
+inline constexpr RuleInfo kChoiceOfLia{
+    .name = "confluence_choice_of_lia",
+    .formula = "lia * factor, within [2, 2 max_epoch_rate srtt + 4]",
+    .computed = "cwnd = min(max(lia * factor, 2), max(2 * max_epoch_rate * srtt + 4, 2))",
+    .source = "docs/algorithms/confluence.md, What each part is worth",
+    .numbers = {kLiaPkts, kFactor, kMaxRate, number::kSrtt},
 };
 inline constexpr RuleInfo kProbe{
     .name = "confluence_probe",
@@ -95,7 +104,7 @@ inline constexpr RuleInfo kTimeout{
     .numbers = {kWanted},
 };
 
-inline constexpr std::array kAll{&kGrow,  &kQueueBegins, &kStartLoss, &kChoice,   &kProbe,
+inline constexpr std::array kAll{&kGrow,  &kQueueBegins, &kStartLoss, &kChoice,   &kChoiceOfLia, &kProbe,
                                  &kYield, &kFew,         &kCap,       &kLossSeen, &kTimeout};
 
 }  // namespace confluence_rules
@@ -132,6 +141,7 @@ public:
     static constexpr float kKeep = 3;
 
     static constexpr std::array<std::string_view, 2> kRttKinds{"least", "mean"};
+    static constexpr std::array<std::string_view, 2> kWindowKinds{"own", "lia"};
 
     static constexpr auto kOptions = [] {
         auto common = observation_options(4);
@@ -144,6 +154,14 @@ public:
                 .help = "Which RTT of an epoch tells the agent of queues. The mean has the receiver's waiting in it.",
                 .default_choice = kRttKinds[0],
                 .choices = kRttKinds,
+            },
+            OptionInfo{
+                .key = "window",
+                .kind = OptionKind::Choice,
+                .help = "Which window the agent multiplies: the subflow's own, or that which LIA would have. The "
+                        "latter neither probes nor yields, and is there to be compared with.",
+                .default_choice = kWindowKinds[0],
+                .choices = kWindowKinds,
             },
             OptionInfo{
                 .key = "pool",
@@ -214,6 +232,7 @@ public:
     explicit Confluence(const Options& options)
         : plan_(read_own_plan(options)),
           reads_mean_(options.choice("queue_rtt") == kRttKinds[1]),
+          multiplies_lia_(options.choice("window") == kWindowKinds[1]),
           pools_(options.number("pool") != 0),
           is_safe_(options.number("safety") != 0) {
         highest_rtt_s_.set_window(static_cast<std::uint32_t>(plan_.memory.value / 1'000'000));
@@ -236,6 +255,11 @@ public:
         if (is_starting_) {
             grow(window, ack);
         } else {
+            if (multiplies_lia_ && !is_returning_ && !ack.in_recovery && ack.is_cwnd_limited) {
+                lia_pkts_ += ack.acked_pkts *
+                             (siblings.has_others() ? Lia::increase_per_ack(lia_pkts_, siblings) : 1 / lia_pkts_);
+                wanted_pkts_ = std::clamp(lia_pkts_ * lia_factor_, kLeastPkts, kMostPkts);
+            }
             settle(window, ack.acked_pkts, srtt_s);
             if (ack.why != nullptr) ack.why->set(confluence_rules::kCap, {wanted_pkts_, max_rate_pps_, srtt_s});
         }
@@ -254,6 +278,8 @@ public:
         if (event.kind == CongestionKind::Timeout) {
             if (!is_silent_) wanted_pkts_ = std::max((is_starting_ ? before : wanted_pkts_) / 2, kLeastPkts);
             is_silent_ = is_returning_ = true;
+            lia_pkts_ = wanted_pkts_;
+            lia_factor_ = 1;
             end_start();
             window.ssthresh_pkts = wanted_pkts_;
             if (event.why != nullptr) event.why->set(confluence_rules::kTimeout, {wanted_pkts_});
@@ -261,8 +287,9 @@ public:
             if (event.why != nullptr) event.why->set(confluence_rules::kStartLoss, {before});
             end_start();
             wanted_pkts_ = std::max(before / 2, kLeastPkts);
-            window.cwnd_pkts = window.ssthresh_pkts = wanted_pkts_;
+            window.cwnd_pkts = window.ssthresh_pkts = lia_pkts_ = wanted_pkts_;
         } else {
+            lia_pkts_ = std::max(lia_pkts_ / 2, kLeastPkts);
             if (event.why != nullptr) event.why->set(confluence_rules::kLossSeen, {before});
             window.ssthresh_pkts = before;
         }
@@ -327,31 +354,32 @@ public:
     void on_action(Window& window, std::span<const float> action, const ActionMoment& moment) {
         const double srtt_s = to_seconds(moment.srtt);
         double exponent = kExponents[static_cast<std::size_t>(std::lround(action.front()))];
-        const RuleInfo* rule = &confluence_rules::kChoice;
+        const RuleInfo* rule = multiplies_lia_ ? &confluence_rules::kChoiceOfLia : &confluence_rules::kChoice;
         const bool keeps = exponent == 0;
-        const bool probes = keeps && queue_ < kNoQueue;
+        const bool probes = keeps && queue_ < kNoQueue && !multiplies_lia_;
         const bool yields = keeps && !probes && slow_queue_ > kFilled && grip() < kNoGrip && elsewhere_ >= 0;
         probes_ = probes ? probes_ + 1 : 0;
         yields_ = yields ? yields_ + 1 : 0;
         if (probes) {
             exponent = std::min(kStep * probes_, kMostProbe);
             rule = &confluence_rules::kProbe;
-        } else if (is_safe_ && yields) {
+        } else if (is_safe_ && yields && !multiplies_lia_) {
             exponent = -std::min(kStep * yields_, kMostYield);
             rule = &confluence_rules::kYield;
         }
-        const double before = wanted_pkts_;
+        const double before = multiplies_lia_ ? lia_pkts_ : wanted_pkts_;
         max_rate_pps_ = moment.reference_pps;
         const bool is_few = is_safe_ && epoch_pkts_ < kFewPkts;
         const double factor = is_few ? 1 : exponential(exponent * kLn2);
-        wanted_pkts_ = is_few ? before + (loss_ratio_ > 0 ? 0 : 1) : before * factor;
+        lia_factor_ = factor;
+        wanted_pkts_ = before * factor + (is_few && !multiplies_lia_ && loss_ratio_ <= 0 ? 1 : 0);
         last_exponent_ = is_few ? 0 : exponent;
         exponents_ = {exponents_[1], last_exponent_};
         wanted_pkts_ = std::clamp(wanted_pkts_, kLeastPkts, is_safe_ ? cap_pkts(max_rate_pps_, srtt_s) : kMostPkts);
         // A timeout's single packet stands until something is heard.
         if (moment.is_in_loss) is_returning_ = true;
         if (moment.why != nullptr) {
-            if (is_few)
+            if (is_few && !multiplies_lia_)
                 moment.why->set(confluence_rules::kFew, {epoch_pkts_, loss_ratio_, max_rate_pps_, srtt_s});
             else if (is_returning_)
                 moment.why->set(confluence_rules::kCap, {wanted_pkts_, max_rate_pps_, srtt_s});
@@ -399,7 +427,7 @@ private:
                 end_start();
                 wanted_pkts_ =
                     std::max(std::min(std::max(round_pkts, window.cwnd_pkts / 2), window.cwnd_pkts), kLeastPkts);
-                window.cwnd_pkts = window.ssthresh_pkts = wanted_pkts_;
+                window.cwnd_pkts = window.ssthresh_pkts = lia_pkts_ = wanted_pkts_;
                 if (ack.why != nullptr)
                     ack.why->set(confluence_rules::kQueueBegins,
                                  {round_pkts, to_seconds(least), to_seconds(ack.min_rtt)});
@@ -488,6 +516,7 @@ private:
 
     EpochPlan plan_;
     bool reads_mean_;
+    bool multiplies_lia_;
     bool pools_;
     bool is_safe_;
     bool is_starting_ = true;
@@ -495,6 +524,8 @@ private:
     bool is_returning_ = false;  // from a timeout
     bool is_silent_ = false;     // since one
     double wanted_pkts_ = kLeastPkts;
+    double lia_pkts_ = kLeastPkts;  // the window that LIA would have, once the start is over
+    double lia_factor_ = 1;         // the last action on it
     double max_rate_pps_ = 0;
     double last_exponent_ = 0;
     Nanos now_{};

@@ -95,20 +95,29 @@ def test_every_controllers_rules_give_what_the_run_had() -> None:
     # All but what these paths give no occasion for.
     rare = {"unused_window", "penalised", "hystart_plus_plus_slow_start", "cubic_convex", "agent_first_loss"}
     # No queue marks, and the short ones lose packets before a round trip tells of them.
-    rare |= {"confluence_start_ends"}
+    rare |= {"confluence_start_ends", "confluence_choice_of_lia"}
     rare |= {"emergency_brake", "proportional_reduction", "alternative_backoff", "prague_classic_fallback"}
     assert known - set(seen) <= rare
     assert sum(seen.values()) > 5000
 
 
-def test_a_start_that_a_long_queue_ends_gives_what_the_run_had() -> None:
+@pytest.mark.parametrize(
+    ("rule", "network"),
+    [
+        ("confluence_start_ends", TEXT.replace("40pkt", "600pkt").replace("60pkt", "600pkt")),
+        (
+            "confluence_choice_of_lia",
+            TEXT.replace("{controller}", '{{ name = "confluence", policy = "random", window = "lia" }}'),
+        ),
+    ],
+    ids=["a long queue", "the window of LIA"],
+)
+def test_what_confluence_does_elsewhere_gives_what_the_run_had(rule: str, network: str) -> None:
     confluence = next(algorithm for algorithm in controllers() if algorithm.name == "confluence")
-    decisions = decisions_of(confluence, "linux", network=TEXT.replace("40pkt", "600pkt").replace("60pkt", "600pkt"))
-    names = [decisions.rules[rule].name for rule in decisions.rule]
-    assert "confluence_start_ends" in names
-    for row, name in enumerate(names):
-        if name != "confluence_start_ends":
-            continue
+    decisions = decisions_of(confluence, "linux", network=network)
+    rows = [row for row in range(len(decisions)) if decisions.rules[decisions.rule[row]].name == rule]
+    assert rows
+    for row in rows:
         told = decisions.explain(row)
         found = worked(told, MSS_BYTES)
         assert found is not None, told.text
