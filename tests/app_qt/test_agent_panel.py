@@ -10,9 +10,11 @@ from PySide6.QtGui import QAction
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
+from tests.app_core.learning.test_agent_reasons import ByTheFirst
 from tests.app_core.learning.test_agent_replay import growing, run_on
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 
+from subflow_app.core.learning import agent_reasons
 from subflow_app.qt.agent_panel import AgentPanel
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plot_view import PlotView
@@ -71,6 +73,16 @@ def test_a_decision_is_shown_with_all_its_numbers(panel: AgentPanel) -> None:
     assert header == ["", "download · wifi", "download · lte"]
     first = panel.decisions.model()
     assert [first.index(0, column).data() for column in range(5)] == ["1.000 s", "download", "+0.84, +0.84", "-1", "1"]
+
+
+def test_what_moved_a_decision_is_told(panel: AgentPanel, monkeypatch: pytest.MonkeyPatch) -> None:
+    panel.show_runs([finished_traces(LEARNING)])
+    assert panel.why.text().startswith("Why: not known: ")  # nobody has that policy
+    monkeypatch.setattr(agent_reasons, "_policy_of", lambda _agent: ByTheFirst())
+    panel.agents.setCurrentIndex(1)
+    panel.agents.activated.emit(1)
+    panel.go_to_time(4.0)
+    assert panel.why.text() == "Why: probe/1: goodput was 4; at its median, 5.5, it would have been increase"
 
 
 def test_stepping_follows_keys_and_rows(panel: AgentPanel, qtbot: QtBot) -> None:

@@ -52,6 +52,7 @@ class AgentPanel(QWidget):
         """A panel without an agent; ``steps`` are the actions that go from decision to decision."""
         super().__init__(parent)
         self.setObjectName("agent")
+        self._runs: list[Traces] = []
         self._replays: list[tuple[int, AgentReplay]] = []  # with their positions among the runs shown
         self._current = 0
         self._waiting: list[tuple[int, Traces]] = []  # runs that learn, but have not decided yet
@@ -64,6 +65,8 @@ class AgentPanel(QWidget):
             combo.textActivated.connect(lambda name, kind=kind: self.number_chosen.emit(kind, name))
         self._about = named(Label(self, wordWrap=True), "agent_about")
         self._about.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.why = named(Label(self, wordWrap=True), "agent_why")
+        self.why.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self._list = DecisionList(self)
         self._numbers = DecisionNumbers(self)
         self.decisions = _table("agent_decisions", tr("Decisions of the agent"), self._list)
@@ -83,13 +86,14 @@ class AgentPanel(QWidget):
         second = h_box(None, texts[0], observation, texts[1], action, spacing=4)
         border = QSplitter(Qt.Orientation.Vertical, content, childrenCollapsible=False)
         parts = split(border, self.numbers, self.decisions, shares=(3, 2))
-        v_box(content, first, second, self._about, (parts, 1), margins=6, spacing=6)
+        v_box(content, first, second, self._about, self.why, (parts, 1), margins=6, spacing=6)
         return content
 
     # ---- what the window uses ----
 
     def show_runs(self, runs: Sequence[Traces]) -> None:
         """Lists the agents of these runs."""
+        self._runs = list(runs)
         self._replays, self._current = [], 0
         self._waiting = [(run, traces) for run, traces in enumerate(runs) if learning_subflows(traces)]
         self._take_waiting()
@@ -252,6 +256,8 @@ class AgentPanel(QWidget):
         for row in self._numbers.title_rows() if self._numbers.columnCount() > 1 else ():
             self.numbers.setSpan(row, 0, 1, self._numbers.columnCount())
         self._about.setText(_about(decision, replay.count) if decision is not None and replay is not None else "")
+        others = [traces for traces in self._runs if replay is not None and traces is not replay.traces]
+        self.why.setText("\n".join(replay.why(others)) if replay is not None else "")
         if replay is not None and replay.count:
             self._is_showing = True
             self.decisions.selectRow(replay.position)

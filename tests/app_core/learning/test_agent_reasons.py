@@ -7,12 +7,19 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.helpers.fake_runs import LEARNING
-from tests.helpers.fake_simulation import FakeSimulation
+from tests.helpers.fake_runs import LEARNING, finished_traces
+from tests.helpers.fake_simulation import FakeSimulation, make_flow, make_scenario
 
 from subflow_app.core.learning.agent_explanations import agent_decisions_around, stored_agent_steps
-from subflow_app.core.learning.agent_reasons import reason_lines, reasons, reasons_document, stored_reasons
+from subflow_app.core.learning.agent_reasons import (
+    reason_lines,
+    reasons,
+    reasons_document,
+    stored_reasons,
+    windows_beside,
+)
 from subflow_app.core.running.runs import RunJob
+from subflow_app.core.traces import SeriesKey
 from subflow_sim.agent_steps import AgentDecision
 from subflow_store import Store, open_store
 
@@ -69,6 +76,19 @@ def test_a_decision_that_no_number_moved_by_itself_says_so(store: Store) -> None
     found = reasons(stored_agent_steps(store, run_id, "probe/1"), told, Keeps())
     assert found == {"probe/1": []}
     assert "no number by itself" in reason_lines(told, found)[0]
+
+
+def test_the_window_is_told_beside_that_of_a_run_with_a_classic_controller(store: Store) -> None:
+    _run_id, told = decision(store, 4.5)
+    classic = make_scenario(make_flow("probe", "tcp", ("lte",), controller="newreno"))
+    beside = finished_traces(classic, title="Classic")
+    (times_s, windows_pkts), own = beside.read(SeriesKey("subflow", "probe/1", "cwnd_pkts", "pkt")), told.acting[0]
+    then = windows_pkts[np.flatnonzero(times_s <= told.time_s)[-1]]
+
+    assert windows_beside(told, [finished_traces(LEARNING), beside]) == [
+        f"probe/1: window {own.figures['cwnd_after_pkts']:.3g} pkt; newreno in Classic: {then:.3g} pkt"
+    ]
+    assert windows_beside(told, [finished_traces(LEARNING)]) == []
 
 
 def test_another_policy_of_that_name_or_none_is_no_reason(store: Store) -> None:

@@ -6,19 +6,23 @@ policy is asked again. That says which numbers moved the action, not how they ca
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from subflow_app.core.catalog import policy_library
+from subflow_app.core.language import tr
 from subflow_app.core.learning.agent_explanations import stored_agent_steps
+from subflow_app.core.learning.agent_series import learning_subflows
+from subflow_app.core.traces import SUBFLOW, select_keys
 from subflow_sim.errors import ParamError, SimError
 from subflow_sim.policy import Policy
 
 if TYPE_CHECKING:
     from subflow_app.core.learning.policy_surface import ActingPolicy
+    from subflow_app.core.traces import Traces
     from subflow_sim.agent_steps import AgentDecision, AgentSteps, RunAgent
     from subflow_store import Store
 
@@ -90,32 +94,90 @@ def reasons(steps: AgentSteps, told: AgentDecision, policy: ActingPolicy) -> dic
 
 def stored_reasons(store: Store, run_id: int, told: AgentDecision) -> dict[str, list[Reason]] | str:
     """The reasons of a decision in a stored run, or why they cannot be told."""
+    return known_reasons(stored_agent_steps(store, run_id, told.agent.name), told)
+
+
+def known_reasons(steps: AgentSteps, told: AgentDecision) -> dict[str, list[Reason]] | str:
+    """The reasons of a decision by a policy of the library, or why they cannot be told."""
     policy = _policy_of(told.agent)
     if isinstance(policy, str):
         return policy
     try:
-        return reasons(stored_agent_steps(store, run_id, told.agent.name), told, policy)
+        return reasons(steps, told, policy)
     except (ValueError, SimError) as error:
         return str(error)
 
 
-def reason_lines(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | str) -> list[str]:
-    """Reasons as lines below the decision."""
+def reason_texts(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | str) -> list[str]:
+    """Reasons in words, the strongest of each subflow."""
     if isinstance(found, str):
-        return [f"  why      not known: {found}"]
-    lines = []
+        return [tr("not known: {why}", why=found)]
+    texts = []
     for subflow, listed in found.items():
         if not listed:
-            lines.append(
-                f"  why      {subflow}: no number by itself; with any one at its median it would have done the same"
+            texts.append(
+                tr(
+                    "{subflow}: no number by itself; with any one at its median it would have done the same",
+                    subflow=subflow,
+                )
             )
         for reason in listed[:MOST_TOLD]:
-            instead = ", ".join(told.agent.action_texts(reason.otherwise))
-            lines.append(
-                f"  why      {subflow}: {reason.feature} was {reason.value:.3g}; at its median, {reason.usual:.3g}, "
-                f"it would have been {instead}"
+            texts.append(
+                tr(
+                    "{subflow}: {number} was {value}; at its median, {usual}, it would have been {action}",
+                    subflow=subflow,
+                    number=reason.feature,
+                    value=f"{reason.value:.3g}",
+                    usual=f"{reason.usual:.3g}",
+                    action=", ".join(told.agent.action_texts(reason.otherwise)),
+                )
             )
-    return lines
+    return texts
+
+
+def reason_lines(told: AgentDecision, found: Mapping[str, Sequence[Reason]] | str) -> list[str]:
+    """Reasons as lines below the decision."""
+    return [f"  why      {text}" for text in reason_texts(told, found)]
+
+
+def windows_beside(told: AgentDecision, others: Iterable[Traces]) -> list[str]:
+    """The window that the agent left, beside those that other runs have on the same subflows at that time, in words.
+
+    Args:
+        told: the decision.
+        others: runs without a learning agent on those subflows are told of, as those of a classic controller.
+    """
+    texts = []
+    for subflow in told.acting:
+        flow = subflow.name.partition("/")[0]
+        beside = []
+        for traces in others:
+            keys = select_keys(traces, SUBFLOW, "cwnd_pkts", subflow.name)
+            if not keys or subflow.name in learning_subflows(traces) or flow not in traces.controllers:
+                continue
+            times_s, windows_pkts = traces.read(keys[0])
+            before = int(np.searchsorted(times_s, told.time_s, side="right")) - 1
+            if before >= 0 and np.isfinite(windows_pkts[before]):
+                window = f"{windows_pkts[before]:.3g}"
+                beside.append(
+                    tr(
+                        "{controller} in {run}: {window} pkt",
+                        controller=traces.controllers[flow],
+                        run=traces.title,
+                        window=window,
+                    )
+                )
+        if beside:
+            own = f"{subflow.figures['cwnd_after_pkts']:.3g}"
+            texts.append(
+                tr(
+                    "{subflow}: window {window} pkt; {others}",
+                    subflow=subflow.name,
+                    window=own,
+                    others="; ".join(beside),
+                )
+            )
+    return texts[:MOST_TOLD]
 
 
 def reasons_document(found: Mapping[str, Sequence[Reason]] | str) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from subflow_app.core.language import tr
 from subflow_app.core.learning.agent_series import number_names, steps_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from subflow_app.core.learning.agent_series import Numbers
     from subflow_app.core.traces import Traces
     from subflow_sim.agent_steps import AgentDecision, AgentSteps, RunAgent
@@ -107,6 +109,18 @@ class AgentReplay:
             IndexError: if there is none.
         """
         return self._steps.explain(self._agent, position)
+
+    def why(self, others: Sequence[Traces] = ()) -> list[str]:
+        """What moved the decision that is looked at, and its windows beside those of other runs, in words."""
+        from subflow_app.core.learning.agent_reasons import known_reasons, reason_texts, windows_beside
+
+        decision = self.decision
+        if decision is None:
+            return []
+        why = [
+            tr("Why: {reason}", reason=text) for text in reason_texts(decision, known_reasons(self._steps, decision))
+        ]
+        return [*why, *windows_beside(decision, others)]
 
     def numbers(self, numbers: Numbers) -> tuple[str, ...]:
         """Names of what the agent sees or does, of which a plot shows one."""
