@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -66,7 +67,12 @@ class Hands:
 
     def fill(self, selector: str, text: str) -> None:
         """In place of what stands in a field."""
-        self.click(selector)
+        is_there = f"document.activeElement === document.querySelector({json.dumps(selector)})"
+        for _ in range(20):  # what is drawn meanwhile may move it away below the mouse
+            self.click(selector)
+            if self.browser.run(is_there):
+                break
+            time.sleep(0.1)
         self.browser.run("(document.activeElement.select(), 0)")
         self.type(text)
 
