@@ -1,11 +1,13 @@
-"""Compile the core for macOS, arm64 and x86_64, by the compiler that `dev.py web` fetches; nothing here runs it.
+"""Compile and link the program `signatures` for macOS, arm64 and x86_64, by the compiler that `dev.py web` fetches.
 
-Its C++ library is newer than that of the oldest Mac; that the core compiles says that it asks nothing of Linux.
+Nothing here runs it. Its C++ library is newer than that of the oldest Mac; that the program links says that the core
+asks nothing of Linux.
 """
 
 from __future__ import annotations
 
 import os
+import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +18,7 @@ from tools.web import SOURCES_AT_ONCE, compiler
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / "build" / "macos"
 TARGETS = ("aarch64-macos.14.0", "x86_64-macos.14.0")
-OPTIONS = ("-std=c++20", "-O1", "-ffp-contract=off", "-fno-sanitize=all", "-I.", "-Isim/core", "-Itests/sim_core")
+OPTIONS = ("-std=c++20", "-O0", "-ffp-contract=off", "-fno-sanitize=all", "-I.", "-Isim/core", "-Itests/sim_core")
 PROGRAM = ("signatures", "random_scenario", "scenarios")
 
 
@@ -24,19 +26,31 @@ def main() -> int:
     """Returns the exit code; a target that does not compile or link ends it."""
     zig = compiler()
     for target in TARGETS:
-        objects = compiled(zig, target)
-        sys.stdout.write(f"{target}: {sum(each.stat().st_size for each in objects) / 1e6:.1f} MB of objects\n")
+        program = linked(zig, target)
+        sys.stdout.write(f"{target}: {program.stat().st_size / 1e6:.1f} MB, {kind(program)}\n")
     return 0
 
 
-def compiled(zig: list[str], target: str) -> list[Path]:
-    """The objects of the core and of the program `signatures` for a target, from several sources each."""
+def kind(program: Path) -> str:
+    """What the head of a Mach-O file says of it.
+
+    Raises:
+        ValueError: if it is no such file of 64 bits that can be run.
+    """
+    magic, processor, _, file_type = struct.unpack("<4I", program.read_bytes()[:16])
+    if magic != 0xFEEDFACF or file_type != 2:
+        raise ValueError(f"{program} begins with {magic:#x} and has the type {file_type}: it cannot be run on a Mac")
+    return {0x0100000C: "arm64", 0x01000007: "x86_64"}[processor]
+
+
+def linked(zig: list[str], target: str) -> Path:
+    """The program for a target, of objects from several sources each."""
     folder = BUILD / target
     folder.mkdir(parents=True, exist_ok=True)
     env = {**os.environ, "ZIG_GLOBAL_CACHE_DIR": str(BUILD / "cache"), "ZIG_LOCAL_CACHE_DIR": str(BUILD / "cache")}
     core = sorted((ROOT / "sim" / "core").rglob("*.cpp"))
     units = [core[first : first + SOURCES_AT_ONCE] for first in range(0, len(core), SOURCES_AT_ONCE)]
-    units += [[ROOT / "tests" / "sim_core" / f"{name}.cpp"] for name in PROGRAM]
+    units += [[ROOT / "tests" / "sim_core" / f"{name}.cpp" for name in PROGRAM]]
 
     def compile_one(number: int) -> Path:
         source = folder / f"unit_{number}.cpp"
@@ -48,7 +62,11 @@ def compiled(zig: list[str], target: str) -> list[Path]:
         return made
 
     with ThreadPoolExecutor(2) as threads:
-        return list(threads.map(compile_one, range(len(units))))
+        objects = list(threads.map(compile_one, range(len(units))))
+    program = folder / "signatures"
+    words = [*zig, "c++", "-target", target, *map(str, objects), "-o", str(program)]
+    subprocess.run(words, check=True, cwd=ROOT, env=env)
+    return program
 
 
 if __name__ == "__main__":
