@@ -325,5 +325,5 @@ def test_rescue_that_finds_no_room_says_what_was_tried(tmp_path: Path, monkeypat
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(exports, "export_csv", export_csv)
 
-    with pytest.raises(ExportError, match=r"to rescue the run: tried .*subflow-rescued.*No space left"):
+    with pytest.raises(ExportError, match=r"to save the run in is writable: tried .*subflow-rescued.*No space left"):
         save_rescue_copy(finished_traces(), {"seed": 1}, "format = 1\n")

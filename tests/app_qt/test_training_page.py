@@ -242,7 +242,7 @@ def test_a_distribution_in_the_window_is_said_in_the_form(window: MainWindow) ->
     def hints() -> str:
         return " ".join(label.text() for label in form.findChildren(QLabel))
 
-    assert "other luck" in hints()
+    assert "new random numbers" in hints()
     window.documents.open_text(
         TWO_PATHS + '\n[training.draws]\n"links.wifi.loss" = { uniform = ["0%", "2%"] }\n', "drawn"
     )

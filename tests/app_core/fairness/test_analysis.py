@@ -78,9 +78,9 @@ def test_a_greedy_connection_is_named() -> None:
 
 
 def test_waste_and_neglect_are_told_apart() -> None:
-    assert "50 % of what could be carried is not used" in meaning(pooled_run(mptcp=FAIR / 2e6, tcp=FAIR / 2e6))
+    assert "50 % of the usable capacity is not used" in meaning(pooled_run(mptcp=FAIR / 2e6, tcp=FAIR / 2e6))
     assert meaning(pooled_run(mptcp=FAIR / 5e6, tcp=FAIR / 1e6)).startswith(
-        "mptcp has 20 % of its fair share, and nobody"
+        "mptcp has 20 % of its fair share, and no connection"
     )
 
 
@@ -129,7 +129,7 @@ def test_what_is_refused_says_what_is_allowed() -> None:
     with pytest.raises(InputError, match="from 60 s to 50 s"):
         run_analysis(traces, 60.0)
     traces.scenario = None
-    with pytest.raises(InputError, match="is not known: there is no ideal"):
+    with pytest.raises(InputError, match="is not known: there is no fair split"):
         run_analysis(traces)
 
 

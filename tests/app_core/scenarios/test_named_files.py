@@ -66,7 +66,7 @@ def test_the_same_file_may_be_there_already(doc: ScenarioDoc, tmp_path: Path) ->
 def test_another_file_is_not_written_over(doc: ScenarioDoc, tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text("what I wrote")
     before = _files(tmp_path)
-    with pytest.raises(ScenarioFileError, match=r"mine\.py is there already, and is another file"):
+    with pytest.raises(ScenarioFileError, match=r"mine\.py already exists, and is not the file"):
         doc.save(tmp_path / "copy.toml")
     assert (tmp_path / "mine.py").read_text() == "what I wrote"
     assert _files(tmp_path) == before
