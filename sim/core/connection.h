@@ -55,10 +55,8 @@ struct Connection {
     bool hands_otherwise = false;               // that, or the scheduler wants copies
     Copies copies = Copies::None;               // whether the scheduler wants every packet on every subflow
     Boxed<AlgorithmChoice> changed_controller;  // that an event has put in place of the flow's
-    // Its packets are looked at as they leave and arrive: somebody captures them, or they speak of marks.
-    bool looks_at_packets = false;
-    Boxed<DecisionLog> decisions;  // of the scheduler, if they are recorded; only over several subflows
-    Boxed<PacketLog> captured;     // of its packets, if somebody wants to see them
+    Boxed<DecisionLog> decisions;               // of the scheduler, if they are recorded; only over several subflows
+    Boxed<PacketLog> captured;                  // of its packets, if somebody wants to see them
 
     // Sending end: data numbers [data_una, data_nxt) are handed out and not yet DATA_ACKed.
     bool is_started = false;
@@ -130,6 +128,9 @@ struct Opening {
     Nanos rtt{};                     // that its SYN took
 };
 
+// Which packets of a subflow are looked at: they are captured, or may have something to say of marks.
+enum Looks : std::uint8_t { kNoLooks = 0, kDepartures = 1, kArrivals = 2, kAcks = 4, kAnswers = 8, kAllLooks = 15 };
+
 // One path's worth of a connection. Sender and receiver stand in one record because the simulator owns both hosts; they
 // communicate through packets only.
 struct alignas(kCacheLine) Subflow {
@@ -144,10 +145,12 @@ struct alignas(kCacheLine) Subflow {
     bool is_backup = false;              // carries data only while no other subflow is usable
     EcnMode ecn = EcnMode::Off;          // agreed on when it opened
     bool is_refused = false;             // by the receiving end, which answers SYNs with a reset
+    std::uint8_t looks = kNoLooks;       // Looks
     std::uint32_t route = 0;             // into Network's table of hops
     std::uint32_t ack_route = 0;
     std::uint64_t random_stream = 0;  // what its draws are made from
     std::uint32_t acks_heard = 0;     // of its receiver, as far as its sender knows
+    std::uint32_t ecn_field = 0;      // of new data packets, as it stands beside their numbers
     std::int64_t received_bytes = 0;  // payload, first arrivals on this subflow
     std::int64_t arrived_pkts = 0;    // data packets that got to the far end
     std::int64_t goodput_bytes = 0;   // payload delivered in order to the application that came by this subflow
@@ -165,7 +168,6 @@ struct alignas(kCacheLine) Subflow {
     double schedule_logit = 0;       // what an agent wants it to have of what is handed out (Candidate::logit)
     std::uint32_t copied_below = 0;  // where each packet goes out on every subflow: what this one is through with
 
-    Ecn capable = Ecn::NotCapable;  // what its data packets say to queues that could mark them
     EcnReceived marks;              // that its receiver has seen
     std::int64_t marked_pkts = 0;   // the same, its predecessors' included
     std::int64_t dropped_pkts = 0;  // data packets lost in the network

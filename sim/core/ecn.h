@@ -35,9 +35,17 @@ inline Ecn capable_by(EcnMode mode, const EcnUse& use) {
     return mode == EcnMode::Accurate ? use.capable : Ecn::Ect0;
 }
 
+// Whether the sender tells that it has answered (CWR).
+inline bool tells_of_answers(EcnMode mode) {
+    return mode == EcnMode::Classic || mode == EcnMode::Dctcp;
+}
+
 // RFC 9768 section 3.2.1: where both counters of marked packets begin, as far as headers show.
 inline constexpr std::uint32_t kAceStart = 5;
 inline constexpr std::uint32_t kAceMask = 7;
+inline std::uint32_t first_echo(EcnMode mode) {
+    return mode == EcnMode::Accurate ? kAceStart : 0;
+}
 
 // What an ACK says of marks.
 struct EcnEcho {
@@ -50,15 +58,22 @@ inline constexpr std::uint32_t kEcnByteMask = 0xffffff;
 // The AccECN option: payload that came in packets of each kind, in 24 bits (RFC 9768 section 3.2.3).
 struct EcnOption {
     bool is_there = false;
-    std::array<std::uint32_t, 3> bytes{1, 0, 1};  // with ECT(0), marked, with ECT(1), from where the RFC has them begin
+    std::array<std::uint32_t, 3> bytes{};  // with ECT(0), marked, with ECT(1)
 };
 
 // What a receiver has seen.
 struct EcnReceived {
     std::uint32_t marked_pkts = 0;
-    std::uint32_t told_bytes = 0;  // the option's count of marked bytes when it left last
-    EcnOption option;
-    bool echoes = false;  // Classic: until CWR comes; Dctcp: the packet that came last was marked
+    // Payload by the ECN field of its packet, from where the RFC has the option's counters begin. Of more bits than
+    // they have.
+    std::array<std::uint32_t, 4> bytes{0, 1, 1, 0};
+    bool echoes = false;    // Classic: until CWR comes; Dctcp: the packet that came last was marked
+    bool has_news = false;  // Accurate: marks since the option left last
+
+    std::uint32_t bytes_with(Ecn ecn) const { return bytes[static_cast<std::size_t>(ecn)] & kEcnByteMask; }
+    EcnOption option() const {
+        return {has_news, {bytes_with(Ecn::Ect0), bytes_with(Ecn::Marked), bytes_with(Ecn::Ect1)}};
+    }
 };
 
 // How many packets an ACK reports as marked whose ACE field is `ahead` steps beyond what was known, modulo 8, and which
@@ -77,13 +92,13 @@ inline std::uint32_t marks_told(std::uint32_t ahead, std::uint32_t delivered, st
 
 // What a sender has heard of marks, and answered.
 struct EcnHeard {
-    EcnEcho echo;  // of the acknowledgement in hand, and the rest as well:
-    EcnMode mode = EcnMode::Off;
-    std::uint32_t ahead = 0;  // its ACE field, of what was known; else its ECE
+    EcnEcho echo;             // of the acknowledgement in hand
+    std::uint32_t ahead = 0;  // its flags, of `told`
     std::uint32_t payload_bytes = 1;
 
-    std::uint32_t told = 0;           // marked packets that have been reported
-    std::uint32_t told_bytes = 0;     // by the latest option
+    EcnMode mode = EcnMode::Off;
+    std::uint32_t told = 0;        // the flags that say nothing new, modulo 8: where marked packets are counted, more
+    std::uint32_t told_bytes = 0;  // by the latest option
     std::uint32_t reduced_until = 0;  // one past the last packet of the window that marks have reduced
     bool owes_cwr = false;
     bool has_answer = false;  // the controller answers them
@@ -91,12 +106,10 @@ struct EcnHeard {
 
     // An acknowledgement comes. `is_long`: it may be of more packets than the ACE field tells apart. Returns whether it
     // has to be looked at.
-    bool hear(EcnMode by, const EcnEcho& said, bool is_long, std::uint32_t payload) {
-        ahead = by == EcnMode::Accurate ? (said.flags - kAceStart - told) & kAceMask : said.flags;
-        if (ahead == 0 && !is_long) [[likely]]
-            return false;
+    bool hear(const EcnEcho& said, bool is_long, std::uint32_t payload) {
+        ahead = (said.flags - told) & kAceMask;
+        if (ahead == 0 && !is_long) return false;
         echo = said;
-        mode = by;
         payload_bytes = payload;
         return true;
     }

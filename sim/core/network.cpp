@@ -84,8 +84,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
             for (const std::uint32_t link : path.reverse) hops_.push_back({link});
             s.random_stream = combine64(combine64(seed, hash_name(flow.name)), i + 1);
             s.sender = make_sender(controller, s);
-            agree_on_ecn(s, controller);
-            connection.looks_at_packets |= s.ecn != EcnMode::Off;
+            agree_on_ecn(s, connection, controller);
             s.buffer = ReceiveBuffer(payload, flow.recv_buffer);
             s.lane = DataLane(s.ordinal, path.forward.back(), links_[path.forward.back()].is_order_free());
             subflows_.push_back(std::move(s));
@@ -285,7 +284,7 @@ Nanos Network::on_subflow_timer(std::uint32_t index) {
         if (s.sender.has_expired(now_))
             outcome = s.sender.on_timer(now_, gather_siblings(c, index), scenario_->transport);
         if (outcome.timed_out) on_timed_out(index);
-        if (outcome.began_recovery) marks_.add(now_, MarkKind::Loss, index, s.sender.window().ssthresh_pkts);
+        if (outcome.began_recovery) on_reduced(MarkKind::Loss, index, s.sender.window().ssthresh_pkts);
         if (outcome.wants_probe) send_probe(index);
         if (!c.calls_agent || !calls_agent(index)) fill(c);
     }
@@ -298,8 +297,7 @@ void Network::on_timed_out(std::uint32_t index) {
     Connection& c = connections_[s.connection];
     mix_signature(now_, index, 0xffffffff);
     const Window& window = s.sender.window();
-    marks_.add(now_, MarkKind::Timeout, index,
-               std::isinf(window.ssthresh_pkts) ? window.cwnd_pkts : window.ssthresh_pkts);
+    on_reduced(MarkKind::Timeout, index, std::isinf(window.ssthresh_pkts) ? window.cwnd_pkts : window.ssthresh_pkts);
     if (c.is_multipath() && !c.pushes_ahead) {
         s.is_potentially_failed = true;
         reinject(c, s, false);
@@ -404,7 +402,7 @@ void Network::change_controller(const EventSpec& change) {
         const std::uint64_t seed = combine64(s.random_stream ^ hash_name("controller"), s.incarnation);
         s.sender.change_controller(controller, combine64(seed, static_cast<std::uint64_t>(now_.value)), now_);
         // What was agreed on when it opened stays; what the packets say is the sender's own affair.
-        s.capable = capable_by(s.ecn, ecn_use_of(controller));
+        s.ecn_field = Packet::bits_of(capable_by(s.ecn, ecn_use_of(controller)));
     }
     c.is_coupled = is_coupled(controller) && c.is_multipath();
     marks_.add(now_, MarkKind::ControllerChange, *change.flow);
@@ -507,11 +505,9 @@ void Network::close_subflow(std::uint32_t index) {
     const Controller controller =
         c.changed_controller ? make_controller(*c.changed_controller) : controller_of(scenario_->flows[s.connection]);
     s.sender = make_sender(controller, s);
-    agree_on_ecn(s, controller);
-    c.looks_at_packets |= s.ecn != EcnMode::Off;
     s.sender.continue_books(std::move(predecessor));
     s.receiver = SubflowReceiver();
-    s.marks = {};
+    agree_on_ecn(s, c, controller);
     s.buffer = ReceiveBuffer(c.payload_bytes, scenario_->flows[s.connection].recv_buffer);
     s.acks_heard = 0;
     s.copied_below = 0;

@@ -274,7 +274,8 @@ private:
     void access_medium(std::uint32_t link);
     void end_hidden(Medium& medium);
     void on_data(const Packet& packet, Subflow& s, Connection& c, Nanos at);
-    void on_ack(const Packet& packet, Subflow& s, Connection& c);
+    // Not inlined: what it keeps in registers would have those of carry_on() on the stack.
+    [[gnu::noinline]] void on_ack(const Packet& packet, Subflow& s, Connection& c);
     void take_data(Connection& c, std::uint32_t ordinal, std::uint32_t data_seq, Nanos at);
     void send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
     void send_delayed_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
@@ -295,7 +296,9 @@ private:
     bool has_queued(Connection& c, Subflow& s);
     void send_queued(Connection& c, Subflow& s, std::uint32_t index);
     void send_probe(std::uint32_t subflow);
-    void transmit(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent);
+    enum class Sent : bool { First, Again };
+    void transmit(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent, Sent which = Sent::First);
+    void transmit_again(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent);
     bool send_next(Connection& connection);
     static bool is_usable(const Subflow& s) {
         return s.is_established && !s.is_potentially_failed && s.sender.state() != SenderState::Loss;
@@ -320,19 +323,25 @@ private:
     void record_choice(Connection& connection, std::uint32_t data_seq, std::optional<std::size_t> choice);
     void record_only_choice(Connection& connection, std::uint32_t data_seq, std::size_t choice);
     void record_copy(Connection& connection, std::uint32_t data_seq, std::size_t position);
-    void note_packet(Connection& connection, const Packet& packet, Station station, Nanos at);
+    // Not inlined: nearly always there is no capture, and its callers are the path of every packet.
+    [[gnu::noinline]] void note_packet(Connection& connection, const Packet& packet, Station station, Nanos at);
 
     // network_ecn.cpp: marks, and what the ends tell each other of them
-    void agree_on_ecn(Subflow& s, const Controller& controller);
-    std::uint32_t looked_at_data(Packet packet, Subflow& s, Connection& c);
-    void look_at_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at);
-    struct AckWords {
-        std::uint32_t transmission;
-        std::uint32_t extension;
-    };
-    AckWords looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at);
-    void look_at_answer(const Packet& ack, Subflow& s, Connection& c);
-    void receive_mark(const Packet& packet, Subflow& s, Connection& c, Nanos at);
+    void agree_on_ecn(Subflow& s, const Connection& c, const Controller& controller);
+    void attend_to_packets(Subflow& s, const Connection& c);
+    // Whether what a packet says has to be looked at, where packets of its kind are.
+    static bool is_unusual_data(const Packet& packet, const Subflow& s, const Connection& c) {
+        return packet.transmission >= Packet::bits_of(Ecn::Marked) || s.marks.echoes || c.captured;
+    }
+    static bool is_unusual_answer(const Packet& ack, const Subflow& s, const Connection& c) {
+        return s.sender.is_news(ack.transmission >> Packet::kNumberBits, ack.seq) || ack.extension != kNoExtension ||
+               c.captured;
+    }
+    [[gnu::cold, gnu::noinline]] std::uint32_t looked_at_data(Packet packet, Sent which, Subflow& s, Connection& c);
+    [[gnu::noinline]] void look_at_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at);
+    [[gnu::noinline]] std::uint32_t looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at);
+    [[gnu::noinline]] void look_at_answer(const Packet& ack, Subflow& s, Connection& c);
+    void on_reduced(MarkKind why, std::uint32_t subflow, double cwnd_pkts);
     void ack_before_change(Subflow& s, Connection& c, std::uint32_t index, Nanos at);
     EcnHeader ecn_header(const Packet& packet, const Subflow& s) const;
     void reinject(Connection& connection, const Subflow& from, bool is_closed);

@@ -11,18 +11,36 @@
 namespace subflow {
 
 // Both ends are told by the packets of the handshake, before any data: what comes of it is known when they are made.
-void Network::agree_on_ecn(Subflow& s, const Controller& controller) {
-    const FlowSpec& flow = scenario_->flows[s.connection];
-    s.ecn = ecn_mode(*scenario_, flow, ecn_use_of(controller));
-    s.capable = capable_by(s.ecn, ecn_use_of(controller));
+void Network::agree_on_ecn(Subflow& s, const Connection& c, const Controller& controller) {
+    s.ecn = ecn_mode(*scenario_, scenario_->flows[s.connection], ecn_use_of(controller));
+    s.ecn_field = Packet::bits_of(capable_by(s.ecn, ecn_use_of(controller)));
+    s.sender.agree_on_ecn(s.ecn);
+    s.receiver.say(first_echo(s.ecn));
+    s.marks = {};
+    attend_to_packets(s, c);
+}
+
+// Says which packets are looked at: nearly all have nothing to say, and finding that out is to cost nearly nothing.
+void Network::attend_to_packets(Subflow& s, const Connection& c) {
+    int looks = s.ecn == EcnMode::Off ? kNoLooks : kArrivals | kAnswers;
+    if (tells_of_answers(s.ecn) && s.sender.owes_cwr()) looks |= kDepartures;
+    if (s.marks.has_news) looks |= kAcks;
+    s.looks = static_cast<std::uint8_t>(c.captured ? kAllLooks : looks);
+}
+
+// The sender has reduced its window, of which the next packet tells the receiver.
+void Network::on_reduced(MarkKind why, std::uint32_t index, double cwnd_pkts) {
+    marks_.add(now_, why, index, cwnd_pkts);
+    Subflow& s = subflows_[index];
+    attend_to_packets(s, connections_[s.connection]);
 }
 
 // A data packet leaves. Returns its number with what it says of marks.
-std::uint32_t Network::looked_at_data(Packet packet, Subflow& s, Connection& c) {
-    if (s.ecn != EcnMode::Off) {
-        const bool is_repeated = s.sender.is_retransmission(packet.seq);
-        if (!is_repeated || s.ecn != EcnMode::Classic) packet.set_ecn(s.capable);
-        if (!is_repeated && s.ecn != EcnMode::Accurate && s.sender.take_cwr()) packet.set_ecn_flags(1);
+std::uint32_t Network::looked_at_data(Packet packet, Sent which, Subflow& s, Connection& c) {
+    if (which == Sent::First && tells_of_answers(s.ecn) && s.sender.owes_cwr()) {
+        packet.set_ecn_flags(1);
+        s.sender.forget_cwr();
+        attend_to_packets(s, c);
     }
     note_packet(c, packet, Station::Sender, now_);
     return packet.transmission;
@@ -31,20 +49,12 @@ std::uint32_t Network::looked_at_data(Packet packet, Subflow& s, Connection& c) 
 // A packet is there at the receiver's end, at `at`.
 void Network::look_at_arrival(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     note_packet(c, packet, Station::Receiver, at);
-    if (s.ecn == EcnMode::Off || packet.kind() != PacketKind::Data || !is_current(s, packet)) return;
-    // Ahead of the clock the timer of a delayed ACK has not had its turn.
-    if (s.receiver.ack_deadline() < at) [[unlikely]]
-        send_delayed_ack(s, c, packet.subflow, s.receiver.ack_deadline());
-    receive_mark(packet, s, c, at);
-}
-
-void Network::receive_mark(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
     const bool is_marked = packet.ecn() == Ecn::Marked;
     s.marked_pkts += is_marked;
     EcnReceived& seen = s.marks;
     switch (s.ecn) {
         case EcnMode::Off:
-            break;
+            return;
         case EcnMode::Classic:
             if (packet.ecn_flags() != 0) {
                 seen.echoes = false;
@@ -55,22 +65,23 @@ void Network::receive_mark(const Packet& packet, Subflow& s, Connection& c, Nano
                 seen.echoes = true;
                 s.receiver.quicken();
             }
+            s.receiver.say(seen.echoes);
             break;
         case EcnMode::Dctcp:
             if (is_marked == seen.echoes) break;
             if (s.receiver.owes_ack()) ack_before_change(s, c, packet.subflow, at);
             seen.echoes = is_marked;
+            s.receiver.say(seen.echoes);
             s.receiver.acknowledge_next_at_once(packet.sent_time);
             break;
-        case EcnMode::Accurate: {
+        case EcnMode::Accurate:
             // An ACK for every second packet at least: none reports more than two marks (RFC 9768 section 3.2.2.5.1).
             seen.marked_pkts += is_marked;
-            const std::uint32_t payload = c.payload_of(packet.data_seq);
-            std::uint32_t& bytes = seen.option.bytes[is_marked ? 1 : packet.ecn() == Ecn::Ect1 ? 2 : 0];
-            if (packet.ecn() != Ecn::NotCapable) bytes = (bytes + payload) & kEcnByteMask;
+            seen.has_news |= is_marked;
+            s.receiver.say((kAceStart + seen.marked_pkts) & kAceMask);
             break;
-        }
     }
+    attend_to_packets(s, c);
 }
 
 // What came before, and waits for its ACK, is acknowledged as unmarked, or as marked (RFC 8257 section 3.2).
@@ -90,26 +101,21 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
     return slot;
 }
 
-// An ACK leaves. Returns what becomes of it.
-Network::AckWords Network::looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at) {
+// An ACK leaves. Returns its extension.
+std::uint32_t Network::looked_at_ack(Packet ack, Subflow& s, Connection& c, Nanos at) {
     if (s.ecn == EcnMode::Accurate) {
-        EcnReceived& seen = s.marks;
-        ack.set_ecn_flags((kAceStart + seen.marked_pkts) & kAceMask);
         // The option takes room in the header: it goes with news (RFC 9768 section 3.2.3.3).
-        EcnOption option = seen.option;
-        option.is_there = option.bytes[1] != seen.told_bytes;
-        if (option.is_there && ack.extension == kNoExtension)
+        if (s.marks.has_news && ack.extension == kNoExtension)
             ack.extension = make_extension({SackBlocks{}, c.reassembly.advertise()});
         if (ack.extension != kNoExtension) {
             if (ecn_options_.size() <= ack.extension) ecn_options_.resize(ack.extension + std::size_t{1});
-            ecn_options_[ack.extension] = option;
+            ecn_options_[ack.extension] = s.marks.option();
         }
-        seen.told_bytes = option.bytes[1];
-    } else if (s.ecn != EcnMode::Off && s.marks.echoes) {
-        ack.set_ecn_flags(1);
+        s.marks.has_news = false;
+        attend_to_packets(s, c);
     }
     note_packet(c, ack, Station::Receiver, at);
-    return {ack.transmission, ack.extension};
+    return ack.extension;
 }
 
 // An ACK is there.
@@ -124,7 +130,7 @@ void Network::look_at_answer(const Packet& ack, Subflow& s, Connection& c) {
         echo.has_option = option.is_there;
         echo.marked_bytes = option.bytes[1];
     }
-    s.sender.hear_marks(s.ecn, echo, ack.seq, is_extended, c.payload_bytes);
+    s.sender.hear_marks(echo, ack.seq, is_extended, c.payload_bytes);
 }
 
 // What the headers of a packet that is noted say of marks.

@@ -37,6 +37,7 @@ void Network::begin_handshake(std::uint32_t index) {
 // A packet of the sender's is there. Both ends are told of a handshake by its packets only, so that a SYN that comes
 // late is answered like any other; the answer opens nothing.
 void Network::on_handshake_at_receiver(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
+    note_packet(c, packet, Station::Receiver, at);
     mix_signature(at, packet.subflow, packet.seq);
     if (!is_current(s, packet)) return;
     if (s.receiver.ack_deadline() < at) [[unlikely]]
@@ -55,8 +56,7 @@ void Network::on_handshake_at_receiver(const Packet& packet, Subflow& s, Connect
 }
 
 void Network::on_handshake_at_sender(const Packet& packet, Subflow& s, Connection& c) {
-    if (c.looks_at_packets) [[unlikely]]
-        note_packet(c, packet, Station::Sender, now_);
+    note_packet(c, packet, Station::Sender, now_);
     mix_signature(now_, packet.subflow, packet.seq);
     if (!is_current(s, packet)) return;
     const auto step = static_cast<HandshakeStep>(packet.seq);

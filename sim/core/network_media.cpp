@@ -1,4 +1,4 @@
-// The part of Network that has links send in turn where they share a medium.
+// The part of Network that sees to links which are not predictable: those that share a medium send in turn.
 #include <algorithm>
 #include <vector>
 
@@ -74,6 +74,14 @@ void Network::end_hidden(Medium& medium) {
         if (outcome == Medium::Outcome::GivenUp) links_[sender].give_up_access(now_);
         attend_medium(sender);
     }
+}
+
+// After a link that is not predictable has kept a packet: takes what it dropped instead, and sees to its next event.
+void Network::attend(std::uint32_t link_index) {
+    Link& link = links_[link_index];
+    link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });
+    if (link.station() != nullptr) attend_medium(link_index);
+    events_.schedule(link_source(link_index), link.next_event());
 }
 
 }  // namespace subflow

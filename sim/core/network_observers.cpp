@@ -102,7 +102,7 @@ void Network::capture_packets(std::uint32_t flow, std::size_t capacity) {
     Connection& c = connections_[flow];
     if (!c.captured) c.captured.emplace();
     c.captured->set_capacity(capacity);
-    c.looks_at_packets = true;
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) attend_to_packets(subflows_[c.first_subflow + i], c);
     if (c.defers_data) replan_lookahead();
 }
 
@@ -126,7 +126,6 @@ void Network::fetch_extensions(std::uint32_t first) const {
     fetch_some(&ack_extensions_[first], ack_extensions_.size() - first, 1024);
 }
 
-// Not inlined: nearly always there is no capture, and its callers are the path of every packet.
 void Network::note_packet(Connection& c, const Packet& p, Station station, Nanos at) {
     if (!c.captured) return;
     const bool is_ack = p.kind() == PacketKind::Ack || p.kind() == PacketKind::Handshake;

@@ -79,26 +79,19 @@ void Network::carry_marked(std::uint32_t hop, Packet packet, Subflow& s, Connect
 
 template <PacketKind kKind>
 SF_INLINE void Network::receive(const Packet& packet, Subflow& s, Connection& c, Nanos at) {
-    if (c.looks_at_packets) [[unlikely]]
-        look_at_arrival(packet, s, c, at);
     if constexpr (kKind == PacketKind::Handshake) return on_handshake_at_receiver(packet, s, c, at);
     ++packets_delivered_;
     ++s.arrived_pkts;
     mix_signature(at, packet.subflow, packet.seq);
     if constexpr (kKind == PacketKind::Data) {
-        if (is_current(s, packet)) [[likely]]
-            on_data(packet, s, c, at);
+        if (!is_current(s, packet)) [[unlikely]]
+            return note_packet(c, packet, Station::Receiver, at);
+        on_data(packet, s, c, at);
     } else {
+        if (c.captured) [[unlikely]]
+            note_packet(c, packet, Station::Receiver, at);
         c.delivered_bytes += packet.size - kDatagramHeaderBytes.value;
     }
-}
-
-// After a link that is not predictable has kept a packet: takes what it dropped instead, and sees to its next event.
-void Network::attend(std::uint32_t link_index) {
-    Link& link = links_[link_index];
-    link.take_dropped([this](const Packet& p) { on_dropped(p, now_); });
-    if (link.station() != nullptr) attend_medium(link_index);
-    events_.schedule(link_source(link_index), link.next_event());
 }
 
 // A packet that has waited on a link goes on: to the next link, or to where it was going.
@@ -106,24 +99,25 @@ void Network::carry_on(Packet& packet, Nanos at) {
     Subflow& s = subflows_[packet.subflow];
     Connection& c = connections_[s.connection];
     ++packet.hop;
-    switch (packet.kind()) {
-        case PacketKind::Data:
-            if (packet.hop == s.hops) return receive<PacketKind::Data>(packet, s, c, at);
-            return carry<PacketKind::Data>(s.route + packet.hop, packet, s, c, at);
-        case PacketKind::Datagram:
-            if (packet.hop == s.hops) return receive<PacketKind::Datagram>(packet, s, c, at);
-            return carry<PacketKind::Datagram>(s.route + packet.hop, packet, s, c, at);
-        case PacketKind::Ack:
-            if (packet.hop == s.ack_hops) return on_ack(packet, s, c);
-            return carry<PacketKind::Ack>(s.ack_route + packet.hop, packet, s, c, at);
-        case PacketKind::Handshake:
-            if (packet.goes_back()) {
-                if (packet.hop == s.ack_hops) return on_handshake_at_sender(packet, s, c);
-                return carry<PacketKind::Handshake>(s.ack_route + packet.hop, packet, s, c, at);
-            }
-            if (packet.hop == s.hops) return receive<PacketKind::Handshake>(packet, s, c, at);
-            return carry<PacketKind::Handshake>(s.route + packet.hop, packet, s, c, at);
+    // Most are data, and nearly all others ACKs.
+    if (packet.kind() == PacketKind::Data) [[likely]] {
+        if (packet.hop == s.hops) return receive<PacketKind::Data>(packet, s, c, at);
+        return carry<PacketKind::Data>(s.route + packet.hop, packet, s, c, at);
     }
+    if (packet.kind() == PacketKind::Ack) [[likely]] {
+        if (packet.hop == s.ack_hops) return on_ack(packet, s, c);
+        return carry<PacketKind::Ack>(s.ack_route + packet.hop, packet, s, c, at);
+    }
+    if (packet.kind() == PacketKind::Datagram) {
+        if (packet.hop == s.hops) return receive<PacketKind::Datagram>(packet, s, c, at);
+        return carry<PacketKind::Datagram>(s.route + packet.hop, packet, s, c, at);
+    }
+    if (packet.goes_back()) {
+        if (packet.hop == s.ack_hops) return on_handshake_at_sender(packet, s, c);
+        return carry<PacketKind::Handshake>(s.ack_route + packet.hop, packet, s, c, at);
+    }
+    if (packet.hop == s.hops) return receive<PacketKind::Handshake>(packet, s, c, at);
+    carry<PacketKind::Handshake>(s.route + packet.hop, packet, s, c, at);
 }
 
 template <PacketKind kKind>
@@ -144,23 +138,28 @@ void Network::on_dropped(const Packet& packet, Nanos at) {
     on_dropped<PacketKind::Data>(packet.seq, packet.extension, packet.subflow, packet.sent_time, at);
 }
 
-SF_INLINE void Network::transmit(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent) {
+SF_INLINE void Network::transmit(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent, Sent which) {
     Packet packet;
     packet.sent_time = now_;
     packet.seq = sent.seq;
-    packet.transmission = sent.number;
+    const bool may_be_marked = which == Sent::First || s.ecn != EcnMode::Classic;  // RFC 3168 section 6.1.5
+    packet.transmission = may_be_marked ? sent.number | s.ecn_field : sent.number;
     packet.subflow = index;
     packet.data_seq = sent.data_seq;
     packet.extension = s.acks_heard;
     packet.size = static_cast<std::uint16_t>(c.payload_of(sent.data_seq) + c.header_bytes);
     packet.set_tag(PacketKind::Data, s.incarnation);
-    if (c.looks_at_packets) [[unlikely]]
-        packet.transmission = looked_at_data(packet, s, c);
+    if ((s.looks & kDepartures) != 0) [[unlikely]]
+        packet.transmission = looked_at_data(packet, which, s, c);
     carry<PacketKind::Data>(s.route, packet, s, c, now_);
 }
 
+void Network::transmit_again(Connection& c, Subflow& s, std::uint32_t index, const Transmission& sent) {
+    transmit(c, s, index, sent, Sent::Again);
+}
+
 void Network::retransmit_lost(Connection& c, Subflow& s, std::uint32_t index) {
-    while (s.sender.may_retransmit(now_)) transmit(c, s, index, s.sender.retransmit(now_, scenario_->transport));
+    while (s.sender.may_retransmit(now_)) transmit_again(c, s, index, s.sender.retransmit(now_, scenario_->transport));
 }
 
 // What waits for the pacing of a subflow leaves as soon as that allows. What was acknowledged meanwhile, because
@@ -264,9 +263,8 @@ void Network::send_probe(std::uint32_t index) {
     if (has_queued(c, s))
         return transmit(c, s, index, s.sender.probe_with_new(s.sender.take_queued(), now_, scenario_->transport));
     const bool has_new = !c.is_multipath() && c.reinjections.empty() && c.has_new_data();
-    transmit(c, s, index,
-             has_new ? s.sender.probe_with_new(c.data_nxt++, now_, scenario_->transport)
-                     : s.sender.probe_with_last(now_, scenario_->transport));
+    if (has_new) return transmit(c, s, index, s.sender.probe_with_new(c.data_nxt++, now_, scenario_->transport));
+    transmit_again(c, s, index, s.sender.probe_with_last(now_, scenario_->transport));
 }
 
 bool Network::send_next(Connection& c) {
@@ -367,6 +365,10 @@ SF_INLINE void Network::on_data(const Packet& packet, Subflow& s, Connection& c,
     if (s.receiver.ack_deadline() < at) [[unlikely]]
         send_delayed_ack(s, c, packet.subflow, s.receiver.ack_deadline());
     const std::uint32_t arrived = c.payload_of(packet.data_seq);
+    if ((s.looks & kArrivals) != 0) [[unlikely]] {
+        s.marks.bytes[static_cast<std::size_t>(packet.ecn())] += arrived;
+        if (is_unusual_data(packet, s, c)) look_at_arrival(packet, s, c, at);
+    }
     const SubflowReceiver::Decision decision =
         s.receiver.on_data(packet.seq, arrived, packet.sent_time, packet.extension, at, s.buffer, scenario_->transport);
     if (decision.is_new) [[likely]]
@@ -407,24 +409,22 @@ void Network::send_ack(Subflow& s, Connection& c, std::uint32_t index, Nanos at)
     Packet ack;
     ack.sent_time = s.receiver.take_echo();
     ack.seq = s.receiver.rcv_nxt();
-    ack.transmission = s.receiver.next_ack_number();
+    ack.transmission = s.receiver.next_ack();
     ack.subflow = index;
     ack.data_seq = c.defers_data ? s.lane.latest() : c.reassembly.next();
     ack.size = static_cast<std::uint16_t>(kHeaderBytes.value);
     ack.set_tag(PacketKind::Ack, s.incarnation);
-    if (s.receiver.has_sack_blocks() || c.reassembly.is_limited()) [[unlikely]]
+    if (s.receiver.has_sack_blocks() || c.reassembly.is_limited()) [[unlikely]] {
         ack.extension = make_extension({s.receiver.take_sack_blocks(), c.reassembly.advertise()});
-    if (c.looks_at_packets) [[unlikely]] {
-        const Packet copy = ack;
-        const AckWords words = looked_at_ack(copy, s, c, at);
-        ack.transmission = words.transmission;
-        ack.extension = words.extension;
+        if (s.ecn == EcnMode::Accurate) s.looks |= kAcks;  // the option goes with it
     }
+    if ((s.looks & kAcks) != 0) [[unlikely]]
+        ack.extension = looked_at_ack(ack, s, c, at);
     carry<PacketKind::Ack>(s.ack_route, ack, s, c, at);
 }
 
 void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
-    if (c.looks_at_packets) [[unlikely]]
+    if ((s.looks & kAnswers) != 0 && is_unusual_answer(packet, s, c)) [[unlikely]]
         look_at_answer(packet, s, c);
     std::span<const SeqRange> blocks;
     if (packet.extension != kNoExtension) [[unlikely]] {
@@ -452,9 +452,9 @@ void Network::on_ack(const Packet& packet, Subflow& s, Connection& c) {
             c.reassembly.give_memory_back();
         }
         if (outcome.began_recovery) [[unlikely]]
-            marks_.add(now_, MarkKind::Loss, packet.subflow, s.sender.effective_cwnd_pkts());
+            on_reduced(MarkKind::Loss, packet.subflow, s.sender.effective_cwnd_pkts());
         if (outcome.answered_marks) [[unlikely]]
-            marks_.add(now_, MarkKind::Marked, packet.subflow, s.sender.effective_cwnd_pkts());
+            on_reduced(MarkKind::Marked, packet.subflow, s.sender.effective_cwnd_pkts());
         if (c.calls_agent && calls_agent(packet.subflow)) [[unlikely]]
             return;
         if (c.is_full) [[likely]]
@@ -574,7 +574,7 @@ void Network::send_datagrams(std::uint32_t index) {
     packet.subflow = index;
     packet.size = static_cast<std::uint16_t>(scenario_->flows[s.connection].datagrams.packet.value);
     packet.set_tag(PacketKind::Datagram, 0);
-    if (c.looks_at_packets) [[unlikely]]
+    if (c.captured) [[unlikely]]
         note_packet(c, packet, Station::Sender, now_);
     carry<PacketKind::Datagram>(s.route, packet, s, c, now_);
 }
@@ -592,7 +592,7 @@ void Network::send_handshake(std::uint32_t index, HandshakeStep step, Nanos echo
     packet.set_tag(PacketKind::Handshake, s.incarnation);
     // Each end counts its own: what the other one has sent is not known before it arrives.
     packet.transmission = 2 * s.handshake_pkts[packet.goes_back()]++ + packet.goes_back();
-    if (c.looks_at_packets) [[unlikely]]
+    if (c.captured) [[unlikely]]
         note_packet(c, packet, packet.goes_back() ? Station::Receiver : Station::Sender, at);
     carry<PacketKind::Handshake>(packet.goes_back() ? s.ack_route : s.route, packet, s, c, at);
 }

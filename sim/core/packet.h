@@ -67,13 +67,13 @@ struct Packet {
         const std::uint32_t bits = kind() == PacketKind::Data ? ecn | flags << 2 : flags;
         transmission = number() | bits << kNumberBits;
     }
+    // Such a field as it stands in the `transmission` of data.
+    static constexpr std::uint32_t bits_of(Ecn ecn) { return static_cast<std::uint32_t>(ecn) << kNumberBits; }
     Ecn ecn() const {
         return kind() == PacketKind::Data ? static_cast<Ecn>(transmission >> kNumberBits & 3) : Ecn::NotCapable;
     }
     // Of data only.
-    void set_ecn(Ecn ecn) {
-        transmission = (transmission & ~(3u << kNumberBits)) | static_cast<std::uint32_t>(ecn) << kNumberBits;
-    }
+    void set_ecn(Ecn ecn) { transmission = (transmission & ~(3u << kNumberBits)) | bits_of(ecn); }
     // A queue marks it instead of dropping it. Returns false where its sender would not be told.
     bool mark() {
         if (ecn() == Ecn::NotCapable) return false;

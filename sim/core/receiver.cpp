@@ -33,7 +33,7 @@ bool SubflowReceiver::measure_rtt(Nanos now) {
         rtt_ = rtt_ > Nanos(0) ? std::min(sample, rtt_ * 2) : sample;
         if (first_rtt_ == Nanos(0)) first_rtt_ = rtt_;
     }
-    timed_ack_ = acks_sent_ + 1;
+    timed_ack_ = (next_ack_ & Packet::kNumberMask) + 1;
     timed_from_ = now;
     return was_timed;
 }

@@ -8,6 +8,7 @@
 
 #include "check.h"
 #include "memory.h"
+#include "packet.h"
 #include "range_set.h"
 #include "receive_buffer.h"
 #include "ring.h"
@@ -42,7 +43,8 @@ public:
                                Nanos now, ReceiveBuffer& buffer, const TransportOptions& options) {
         Decision decision;
         const bool was_in_order = out_of_order_.empty();
-        if (seq == rcv_nxt_) [[likely]] {
+        const bool is_next = seq == rcv_nxt_;
+        if (is_next) [[likely]] {
             decision.is_new = true;
             ++rcv_nxt_;
             if (!was_in_order) merge_in_order();
@@ -56,7 +58,7 @@ public:
         ++unacked_;
         if (options.delayed_ack != DelayedAck::Off) {
             // RFC 5681 section 4.2: out-of-order, gap-filling and duplicate packets are acknowledged at once.
-            const bool is_ordinary = decision.is_new && was_in_order && out_of_order_.empty();
+            const bool is_ordinary = is_next && was_in_order;
             Nanos delay = options.delayed_ack_timeout;
             if (options.delayed_ack == DelayedAck::Linux) {
                 if (acks_heard >= timed_ack_) [[unlikely]]
@@ -93,7 +95,12 @@ public:
         ack_deadline_ = kNever;
         return echo_;
     }
-    std::uint32_t next_ack_number() { return acks_sent_++; }
+    // Its number, and beside it what it says of marks.
+    std::uint32_t next_ack() { return next_ack_++; }
+    // What the ACKs from now on say of marks: AE, CWR and ECE.
+    void say(std::uint32_t ecn_flags) {
+        next_ack_ = (next_ack_ & Packet::kNumberMask) | ecn_flags << Packet::kNumberBits;
+    }
     // The packet that comes next, which left at `sent_time`, is acknowledged at once.
     void acknowledge_next_at_once(Nanos sent_time) {
         if (unacked_ != 0) return;
@@ -129,8 +136,8 @@ private:
         const Nanos shortest = options.delayed_ack_timeout;  // TCP_ATO_MIN
         const Nanos gap = now - last_arrival_;
         last_arrival_ = now;
-        if (is_new && gap <= shortest / 2) [[likely]] {
-            delayed_ack_timeout_ = delayed_ack_timeout_ / 2 + shortest / 2;
+        if (is_new && gap <= half(shortest)) [[likely]] {
+            delayed_ack_timeout_ = half(delayed_ack_timeout_) + half(shortest);
         } else {
             adapt_to_gap(is_new, payload, gap, buffer, options);
         }
@@ -166,7 +173,7 @@ private:
     std::uint32_t rcv_nxt_ = 0;
     std::uint32_t unacked_ = 0;  // packets received since the last ACK
     std::uint32_t quick_acks_left_ = 0;
-    std::uint32_t acks_sent_ = 0;
+    std::uint32_t next_ack_ = 0;  // as its packet has it: counting one up leaves what is said beside the number
     Nanos echo_{};
     Nanos ack_deadline_ = kNever;
     // Linux only

@@ -129,15 +129,22 @@ public:
     AckOutcome on_ack(std::uint32_t cumulative, std::span<const SeqRange> sack_blocks, Nanos echo, Nanos now,
                       const Siblings& siblings, const TransportOptions& options);
 
-    // What the acknowledgement says of marks that is processed next. Only where the two ends speak of them.
-    void hear_marks(EcnMode mode, const EcnEcho& echo, std::uint32_t cumulative, bool is_long, std::uint32_t payload) {
-        if (marks_.hear(mode, echo, is_long || cumulative - snd_una_ > kAceMask, payload))
-            wants_every_step_ |= kForMarks;
+    // How the receiver reports marks.
+    void agree_on_ecn(EcnMode mode) {
+        marks_.mode = mode;
+        marks_.told = first_echo(mode);
     }
-    // Whether the next new packet tells the receiver that the window was reduced; once (RFC 3168 section 6.1.2).
-    bool take_cwr() { return std::exchange(marks_.owes_cwr, false); }
-    // Whether a packet that left just now had been sent before.
-    bool is_retransmission(std::uint32_t seq) const { return (packets_[seq].flags() & kRetransmitted) != 0; }
+    // Whether an acknowledgement with these flags, and no more to say of marks, says anything new of them.
+    bool is_news(std::uint32_t flags, std::uint32_t cumulative) const {
+        return ((flags - marks_.told) & kAceMask) != 0 || cumulative - snd_una_ > kAceMask;
+    }
+    // What the acknowledgement says of marks that is processed next, where that may be news.
+    void hear_marks(const EcnEcho& echo, std::uint32_t cumulative, bool is_long, std::uint32_t payload) {
+        if (marks_.hear(echo, is_long || cumulative - snd_una_ > kAceMask, payload)) wants_every_step_ |= kForMarks;
+    }
+    // Whether the next new packet is to tell the receiver that the window was reduced (RFC 3168 section 6.1.2).
+    bool owes_cwr() const { return marks_.owes_cwr; }
+    void forget_cwr() { marks_.owes_cwr = false; }
 
     // When on_timer() wants to be called: the earliest of the retransmission timeout, the tail loss probe, the end of
     // the reordering window and, while pacing alone holds a packet back, the time it may leave.

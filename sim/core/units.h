@@ -37,6 +37,11 @@ inline constexpr BitsPerSec kUnlimitedRate{std::numeric_limits<double>::infinity
 // In results: there is nothing to tell the quantity from.
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
+// Of a span that is not negative: to divide takes a look at the sign.
+constexpr Nanos half(Nanos span) {
+    return Nanos(span.value >> 1);
+}
+
 constexpr double to_seconds(Nanos t) {
     return static_cast<double>(t.value) * 1e-9;
 }
