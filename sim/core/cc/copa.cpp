@@ -76,9 +76,14 @@ void Copa::measure(const DeliverySample& sample) {
 // What is decided once per round trip: the velocity, and how much delay weighs.
 void Copa::end_round(const Window& window) {
     const bool is_up = window.cwnd_pkts > cwnd_at_round_;
+    const bool has_moved = window.cwnd_pkts != cwnd_at_round_;
     cwnd_at_round_ = window.cwnd_pkts;
     if (!is_slow_start_) {
-        if (is_up == is_up_) {
+        if (!has_moved) {
+            // A window that is not used goes in no direction, and gains no velocity.
+            velocity_ = 1;
+            steady_rounds_ = 0;
+        } else if (is_up == is_up_) {
             // No more than doubles the window or empties it in a round trip.
             if (++steady_rounds_ >= kSteadyRounds)
                 velocity_ = std::min(2 * velocity_, std::max(delta_ * window.cwnd_pkts, 1.0));
