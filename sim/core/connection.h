@@ -28,10 +28,12 @@ struct MetaTimer {
     Nanos expired_at{};               // when that was
     std::uint32_t una_at_expiry = 0;  // and what was DATA_ACKed then
     std::int64_t expiries = 0;
-    // Where data is pushed ahead: since when something waits to be acknowledged, and how long that may take, as of the
-    // last push. Nil: nothing waits.
-    Nanos armed_at{};
+    // Where data is pushed ahead: when it goes off, what was DATA_ACKed when it was set, how long it takes when it is
+    // set next, and when the event comes that looks.
+    Nanos due = kNever;
+    std::uint32_t una_when_set = 0;
     Nanos patience{};
+    Nanos looks_at = kNever;
 };
 
 struct Connection {

@@ -83,7 +83,7 @@ Network::Network(const Scenario& scenario, std::uint64_t seed) : scenario_(&scen
             s.ack_route = static_cast<std::uint32_t>(hops_.size());
             for (const std::uint32_t link : path.reverse) hops_.push_back({link});
             s.random_stream = combine64(combine64(seed, hash_name(flow.name)), i + 1);
-            s.sender = make_sender(controller, s);
+            s.sender = make_sender(controller, connection, s);
             agree_on_ecn(s, connection, controller);
             s.buffer = ReceiveBuffer(payload, flow.recv_buffer);
             s.lane = DataLane(s.ordinal, path.forward.back(), links_[path.forward.back()].is_order_free());
@@ -454,9 +454,11 @@ Nanos Network::base_rtt(const Subflow& s) const {
 }
 
 // A sender for the subflow's current incarnation, with a seed of its own: not that of its packets or its predecessors.
-SubflowSender Network::make_sender(const Controller& controller, const Subflow& s) const {
+SubflowSender Network::make_sender(const Controller& controller, const Connection& c, const Subflow& s) const {
     const std::uint64_t seed = combine64(s.random_stream ^ hash_name("controller"), s.incarnation);
-    return SubflowSender(controller, scenario_->transport, seed, scenario_->packet_bits());
+    SubflowSender sender(controller, scenario_->transport, seed, scenario_->packet_bits());
+    if (const auto* const linux_mptcp = std::get_if<LinuxMptcp>(&c.scheduler)) sender.set_tick(linux_mptcp->tick());
+    return sender;
 }
 
 void Network::open_subflow(std::uint32_t index) {
@@ -504,7 +506,7 @@ void Network::close_subflow(std::uint32_t index) {
     s.incarnation = static_cast<std::uint8_t>((s.incarnation + 1) & kIncarnationMask);
     const Controller controller =
         c.changed_controller ? make_controller(*c.changed_controller) : controller_of(scenario_->flows[s.connection]);
-    s.sender = make_sender(controller, s);
+    s.sender = make_sender(controller, c, s);
     s.sender.continue_books(std::move(predecessor));
     s.receiver = SubflowReceiver();
     agree_on_ecn(s, c, controller);

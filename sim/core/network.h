@@ -254,7 +254,7 @@ private:
     void take_address(std::uint32_t subflow);
     bool may_join(const Connection& connection) const;
 
-    SubflowSender make_sender(const Controller& controller, const Subflow& s) const;
+    SubflowSender make_sender(const Controller& controller, const Connection& c, const Subflow& s) const;
 
     template <PacketKind kKind>
     void carry(std::uint32_t hop, Packet& packet, Subflow& s, Connection& c, Nanos at);
@@ -360,6 +360,7 @@ private:
     Socket describe_socket(const Subflow& s) const;
     SocketsView describe_sockets(const Connection& connection);
     void push_pending(Connection& connection);
+    void set_push_timer(Connection& connection);
     bool push_next(Connection& connection);
     std::optional<std::size_t> choose_to_push(Connection& connection, std::uint32_t data_seq);
     void send_all_again(Connection& connection);

@@ -32,10 +32,15 @@ Socket Network::describe_socket(const Subflow& s) const {
 }
 
 SocketsView Network::describe_sockets(const Connection& c) {
-    for (std::uint32_t i = 0; i < c.subflow_count; ++i) sockets_[i] = describe_socket(subflows_[c.first_subflow + i]);
+    for (std::uint32_t i = 0; i < c.subflow_count; ++i) {
+        Subflow& s = subflows_[c.first_subflow + i];
+        s.sender.timer_deadline(now_, scenario_->transport);  // what has just happened sets its timers
+        sockets_[i] = describe_socket(s);
+    }
     return {.sockets = std::span(sockets_).first(c.subflow_count),
             .payload_bytes = c.payload_bytes,
-            .window_left_bytes = std::uint64_t{c.right_edge - c.data_nxt} * c.payload_bytes};
+            .window_left_bytes = std::uint64_t{c.right_edge - c.data_nxt} * c.payload_bytes,
+            .overhead_bytes = scenario_->transport.tso ? 0 : LinuxMptcp::kPacketOverhead};
 }
 
 // Where a packet goes; nothing: it waits, as does all that is behind it.
@@ -66,7 +71,6 @@ bool Network::push_next(Connection& c) {
     const std::uint32_t data_seq = is_reinjection ? c.reinjections.front() : c.data_nxt;
     const std::optional<std::size_t> choice = choose_to_push(c, data_seq);
     if (!choice) return false;
-    if (c.meta_timer.armed_at == Nanos(0)) c.meta_timer.armed_at = now_;
     if (is_reinjection) {
         c.reinjections.pop_front();
         c.sent_on[data_seq] &= ~Connection::kQueued;
@@ -80,8 +84,28 @@ bool Network::push_next(Connection& c) {
 }
 
 void Network::push_pending(Connection& c) {
-    while (push_next(c)) {
+    bool has_pushed = false;
+    while (push_next(c)) has_pushed = true;
+    // The timer of the connection begins anew with each acknowledgement that moves on, for as long as was found out
+    // last, and with what is pushed while it stands still. Source: Linux __mptcp_clean_una, __mptcp_push_pending
+    learn_data_acks(c);
+    MetaTimer& timer = c.meta_timer;
+    if (c.data_una == timer.una_when_set && (timer.due < kNever || !has_pushed)) return;
+    timer.una_when_set = c.data_una;
+    if (c.data_una == c.data_nxt) {
+        timer.due = kNever;
+    } else {
+        set_push_timer(c);
     }
+}
+
+void Network::set_push_timer(Connection& c) {
+    MetaTimer& timer = c.meta_timer;
+    const Nanos tick = std::get<LinuxMptcp>(c.scheduler).tick();
+    timer.due = tick > Nanos(0) ? wheel_expiry(now_, timer.patience, tick) : now_ + timer.patience;
+    if (timer.due >= timer.looks_at) return;
+    timer.looks_at = timer.due;
+    events_.schedule(meta_timer_source(static_cast<std::uint32_t>(&c - connections_.data())), timer.due);
 }
 
 // All that is not DATA_ACKed goes out again from the start, wherever it is now. Source: Linux
@@ -96,21 +120,18 @@ void Network::send_all_again(Connection& c) {
     }
 }
 
-// Looks again at least as often as the timer can be set to, like on_meta_timer(). Source: Linux __mptcp_retrans
-// DEVIATION: the timer takes its length from the last push; in Linux it is set anew by acknowledgements only.
+// Source: Linux __mptcp_retrans
 Nanos Network::on_push_timer(std::uint32_t flow) {
     Connection& c = connections_[flow];
     MetaTimer& timer = c.meta_timer;
     learn_data_acks(c);
-    if (c.data_una >= c.data_end) return kNever;
-    const Nanos watch = std::max(scenario_->transport.rto_min / 2, Nanos(10'000'000));
-    if (c.data_una == c.data_nxt) {
-        timer.armed_at = Nanos(0);
-        return now_ + watch;
-    }
-    const Nanos due = std::max(timer.armed_at, c.data_acked_at) + timer.patience;
-    if (due > now_) return std::min(due, now_ + watch);
+    if (c.data_una >= c.data_end || c.data_una == c.data_nxt) timer.due = kNever;
+    timer.looks_at = timer.due;
+    if (timer.due > now_) return timer.due;
 
+    // It begins anew before anything else, for as long as before.
+    timer.una_when_set = c.data_una;
+    set_push_timer(c);
     auto& scheduler = std::get<LinuxMptcp>(c.scheduler);
     const std::optional<std::size_t> choice =
         scheduler.select_retransmission(describe_sockets(c).sockets, [&](std::size_t position) {
@@ -122,8 +143,10 @@ Nanos Network::on_push_timer(std::uint32_t flow) {
     if (choice && c.data_una != c.data_nxt) {
         ++timer.expiries;
         marks_.add(now_, MarkKind::MetaTimeout, flow, to_seconds(timer.patience));
+        // What is left of the fragment that the application wrote; fragments follow each other from the start.
         const std::uint32_t count = std::max(LinuxMptcp::kFragmentBytes / c.payload_bytes, 1u);
-        const std::uint32_t end = c.data_nxt - c.data_una > count ? c.data_una + count : c.data_nxt;
+        const std::uint32_t left = count - c.data_una % count;
+        const std::uint32_t end = c.data_nxt - c.data_una > left ? c.data_una + left : c.data_nxt;
         for (std::uint32_t seq = c.data_una; seq != end; ++seq) {
             if (c.decisions) {
                 describe_candidates(c, 0);
@@ -135,9 +158,8 @@ Nanos Network::on_push_timer(std::uint32_t flow) {
         }
     }
     fill(c);
-    timer.armed_at = now_;
-    timer.patience = scheduler.timeout(describe_sockets(c).sockets);
-    return now_ + std::min(timer.patience, watch);
+    timer.looks_at = timer.due;
+    return timer.due;
 }
 
 }  // namespace subflow

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scenario.h"
+#include "timer_wheel.h"
 #include "units.h"
 
 namespace subflow {
@@ -90,6 +91,16 @@ public:
         return rto < options.rto_max ? rto : options.rto_max;
     }
 
+    // When a timeout is over that begins now.
+    Nanos expiry(Nanos now, const TransportOptions& options, int backoffs) const {
+        const Nanos timeout = rto(options, backoffs);
+        if (tick_ns_ == 0) [[likely]]
+            return now + timeout;
+        return wheel_expiry(now, timeout, Nanos(tick_ns_));
+    }
+    // The clock of its host ticks; nil: it is exact.
+    void set_tick(Nanos tick) { tick_ns_ = static_cast<std::uint32_t>(tick.value); }
+
 private:
     Nanos srtt_{};
     Nanos rttvar_{};
@@ -98,6 +109,7 @@ private:
     Nanos margin_{};               // Linux rule: what the timeout adds to srtt
     Nanos round_margin_{};         // the largest 4 rttvar of this round trip
     std::uint32_t round_end_ = 0;  // an acknowledgement beyond it begins the next round trip
+    std::uint32_t tick_ns_ = 0;
 };
 
 }  // namespace subflow

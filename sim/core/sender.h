@@ -182,6 +182,7 @@ public:
         return is_reducing && !governs_recovery_ ? window_.ssthresh_pkts : window_.cwnd_pkts;
     }
     const RttEstimator& rtt() const { return rtt_; }
+    void set_tick(Nanos tick) { rtt_.set_tick(tick); }
     const Controller& controller() const { return *controller_; }
     // Packets acknowledged since the last congestion event, and between the last two (OLIA's l2 and l1).
     double acked_since_loss_pkts() const { return acked_since_loss_; }
@@ -357,7 +358,9 @@ private:
         }
     }
 
-    void restart_rto(Nanos now, const TransportOptions& options) { rto_deadline_ = now + rtt_.rto(options, backoffs_); }
+    void restart_rto(Nanos now, const TransportOptions& options) {
+        rto_deadline_ = rtt_.expiry(now, options, backoffs_);
+    }
 
     // Whether the window is used. Source: Linux tcp_is_cwnd_limited; RFC 7661 gives the reason.
     bool is_cwnd_limited() const {

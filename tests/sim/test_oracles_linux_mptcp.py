@@ -6,7 +6,7 @@ packet that is placed and every timeout of the connection, choice, average rates
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -56,7 +56,9 @@ class Sock:
         return rate // self.srtt_us
 
     def expand(self) -> None:
-        """tcp_sndbuf_expand."""
+        """tcp_should_expand_sndbuf, tcp_sndbuf_expand."""
+        if self.sk_sndbuf and self.packets_out >= self.snd_cwnd:
+            return
         sndmem = (3 if self.bbr_rate else 2) * max(10, self.snd_cwnd) * PER_MSS
         self.sk_sndbuf = max(self.sk_sndbuf, min(sndmem, WMEM_MAX))
 
@@ -331,12 +333,12 @@ def test_an_endless_flow_uses_both_paths_to_the_full() -> None:
 
 
 def test_data_is_bound_ahead_of_the_window_as_far_as_the_send_buffer_goes() -> None:
-    # A window of 10 may hold 2 * 10 * 4352 bytes, that is 61 packets of 1424 with the one that goes beyond it.
-    # A transfer of 60 is bound to the first subflow whole, before there is a second one: minRTT hands out 10 and then
+    # A window of 10 may hold 2 * 10 * 4352 bytes, that is 39 packets of 1424 and 832 with the one that goes beyond it.
+    # A transfer of 38 is bound to the first subflow whole, before there is a second one: minRTT hands out 10 and then
     # finds two paths.
     paths = [link("first", delay_s=0.05, queue_pkts=100), link("second", delay_s=0.01, queue_pkts=100)]
     for scheduler, second in ((LINUX_MPTCP, 0), (Choice("minrtt"), 1)):
-        flow = mptcp("flow", ["first", "second"], "uncoupled", scheduler=scheduler, size_bytes=60 * 1424)
+        flow = mptcp("flow", ["first", "second"], "uncoupled", scheduler=scheduler, size_bytes=38 * 1424)
         simulation = run(scenario(paths, [flow], duration_s=5, profile="linux"))
         subflows = simulation.summary()["flows"][0]["subflows"]
         assert (subflows[1]["throughput_bps"] > 0) == bool(second)
@@ -354,3 +356,34 @@ def test_a_dead_path_becomes_stale_and_gets_nothing_more_until_it_is_heard_of() 
     assert links["good", "forward"]["utilisation"] > 0.9
     # It comes back with a retransmission of its own, which has been backed off for as long as the path was away.
     assert links["dying", "forward"]["utilisation"] > 0.25
+
+
+# When Linux 6.18 (250 ticks a second) did what in this scenario; throughput of both subflows, Mbit/s of payload.
+KERNEL_REPEATS = (12.654, 12.963, 13.290)
+KERNEL_STALE_S = 13.710
+KERNEL_TIMEOUTS = (12.454, 13.030, 14.150, 16.358, 20.966)
+KERNEL_MBIT = (12.0, 2.93)
+
+
+def test_a_backup_takes_over_when_it_does_in_the_kernel() -> None:
+    """`subflow compare-kernel --grid --only "cubic 20Mbit/s 50ms 0% backup"`, whose times are those of its packets."""
+    paths = [
+        link("first", rate_bps=20e6, delay_s=0.025, queue_pkts=84),
+        link("second", rate_bps=10e6, delay_s=0.05, queue_pkts=84),
+    ]
+    events = [Event(12.0, link="first", up=False), Event(20.0, link="first", up=True)]
+    uncoupled = Choice("uncoupled", {"base": "cubic"})
+    flow = replace(mptcp("flow", ["first", "second"], uncoupled, scheduler=LINUX_MPTCP), backup=(2,))
+    simulation = run(scenario(paths, [flow], duration_s=30, warmup_s=5, profile="linux", events=events))
+    marks = [mark for mark in simulation.take_marks() if mark.time_s > 12]
+    times = {kind: [mark.time_s for mark in marks if mark.kind == kind] for kind in ("meta_rto", "rto", "stale")}
+    assert times["meta_rto"][:3] == pytest.approx(KERNEL_REPEATS, abs=0.03)
+    assert times["rto"] == pytest.approx(KERNEL_TIMEOUTS, abs=0.06)
+    assert times["stale"] == pytest.approx([KERNEL_STALE_S], abs=0.05)
+    rates = [row["throughput_bps"] / 1e6 for row in simulation.summary()["flows"][0]["subflows"]]
+    assert rates == pytest.approx(KERNEL_MBIT, rel=0.03)
+    # Exact timers have the first path back half a second earlier.
+    exact = replace(flow, scheduler=Choice("linux-mptcp", {"tick_ms": 0}))
+    simulation = run(scenario(paths, [exact], duration_s=30, warmup_s=5, profile="linux", events=events))
+    last = [mark.time_s for mark in simulation.take_marks() if mark.kind == "rto"][-1]
+    assert last < KERNEL_TIMEOUTS[-1] - 0.25

@@ -32,13 +32,14 @@ struct SocketsView {
     std::span<const Socket> sockets;
     std::uint32_t payload_bytes = 0;
     std::uint64_t window_left_bytes = 0;  // of the receive window, beyond what is handed out
+    std::uint32_t overhead_bytes = 0;     // memory that a packet takes beside its payload
 };
 
 // Data is bound to a subflow ahead of its window and waits there, up to what its send buffer holds.
 //
 // Source: Linux 6.18 net/mptcp/protocol.c (mptcp_subflow_get_send, mptcp_subflow_get_retrans), net/mptcp/pm.c
 // (mptcp_pm_subflow_chk_stale), net/ipv4/tcp_input.c (tcp_update_pacing_rate, tcp_sndbuf_expand). What differs:
-// DEVIATION: a queue is weighed by its payload; Linux adds what it needs to keep it, some 10 to 30 %.
+// DEVIATION: with TSO a queue is weighed by its payload; Linux adds what it needs to keep it, some 10 to 30 %.
 // DEVIATION: Linux looks up from a burst after each fragment of up to 32 kB, here after each packet.
 // DEVIATION: the rate of a socket is computed when it is asked for, in Linux at the latest acknowledgement.
 class LinuxMptcp {
@@ -47,10 +48,11 @@ public:
     static constexpr std::uint32_t kFragmentBytes = 32'768;      // of a connection's retransmission: a page of order 3
     static constexpr std::uint32_t kMostSendBuffer = 4'194'304;  // tcp_wmem[2]
     static constexpr std::uint32_t kPacketMemory = 4'352;        // what tcp_sndbuf_expand takes a packet to need
+    static constexpr std::uint32_t kPacketOverhead = 832;        // what it needs beside its payload: sk_buff and header
 
     static constexpr RuleNumber kLinger{"drain_s", "how long the queue of the subflow would take at its mean rate"};
     static constexpr RuleNumber kNextLinger{"next_drain_s", "the same of the next best subflow"};
-    static constexpr RuleNumber kQueuedBytes{"queued_bytes", "payload that it holds, in the network or unsent"};
+    static constexpr RuleNumber kQueuedBytes{"queued_bytes", "memory of what it holds, in the network or unsent"};
     static constexpr RuleNumber kRate{"mean_rate_bytes", "its pacing rate in bytes/s, averaged over bursts"};
     static constexpr RuleNumber kBurst{"burst_bytes", "what may follow before the subflows are compared again"};
     static constexpr RuleNumber kBuffer{"send_buffer_bytes", "what the subflow may hold"};
@@ -86,6 +88,17 @@ public:
             .minimum = 0,
             .maximum = 254,
         },
+        OptionInfo{
+            .key = "tick_ms",
+            .kind = OptionKind::Number,
+            .help =
+                "Length of a tick of the kernel's clock (1000 / CONFIG_HZ). Retransmission timers of the connection "
+                "and its subflows go off at ticks, those from 63 ticks on at every eighth, from 504 at every 64th, "
+                "and so on; 0: exactly in time.",
+            .default_number = 4,
+            .minimum = 0,
+            .maximum = 10,
+        },
     };
     static constexpr AlgorithmInfo kInfo{
         .name = "linux-mptcp",
@@ -96,7 +109,10 @@ public:
     };
 
     explicit LinuxMptcp(const Options& options)
-        : stale_loss_count_(static_cast<std::uint32_t>(options.number("stale_loss_count"))) {}
+        : stale_loss_count_(static_cast<std::uint32_t>(options.number("stale_loss_count"))),
+          tick_(from_seconds(options.number("tick_ms") / 1000)) {}
+
+    Nanos tick() const { return tick_; }
 
     // Data goes to subflows ahead of their windows: Network::push_pending().
     static constexpr bool kPushesAhead = true;
@@ -200,8 +216,9 @@ private:
             Kept& kept = kept_[i];
             if (kept.incarnation != socket.incarnation) kept = {.incarnation = socket.incarnation};
             if (!socket.is_open) continue;
-            // tcp_sndbuf_expand: it grows with the window and never shrinks. bbr_sndbuf_expand asks for half as much
-            // again.
+            // tcp_sndbuf_expand: it grows to a multiple of the window when this finds nothing more to send, and never
+            // shrinks. bbr_sndbuf_expand asks for half as much again.
+            if (kept.send_buffer != 0 && socket.packets_out >= socket.cwnd_pkts) continue;
             constexpr std::uint32_t kInitialWindow = 10;
             const std::uint64_t memory = std::uint64_t{std::max(kInitialWindow, socket.cwnd_pkts)} * kPacketMemory *
                                          (socket.paced_rate != 0 ? 3 : 2);
@@ -223,7 +240,7 @@ private:
     // sk_wmem_queued
     static std::uint64_t queued_bytes(const SocketsView& view, std::size_t i) {
         const Socket& socket = view.sockets[i];
-        return (std::uint64_t{socket.packets_out} + socket.unsent_pkts) * view.payload_bytes;
+        return (std::uint64_t{socket.packets_out} + socket.unsent_pkts) * (view.payload_bytes + view.overhead_bytes);
     }
 
     // sk_pacing_rate in bytes/s: a window per round trip and 20 % more, twice that in slow start. Source: Linux
@@ -313,6 +330,7 @@ private:
     }
 
     std::uint32_t stale_loss_count_;
+    Nanos tick_;
     std::size_t chosen_ = 0;
     std::int64_t burst_left_ = 0;  // bytes that may follow on the chosen subflow: msk->snd_burst
     Nanos burst_at_{};
