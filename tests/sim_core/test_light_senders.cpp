@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include "cc/controllers.h"
 #include "scenarios.h"
@@ -15,10 +17,10 @@ namespace {
 using namespace literals;
 using namespace testing;
 
-constexpr std::array kNames{"bbr3", "copa", "coupled-cubic", "dctcp", "prague"};
+constexpr std::array kLightControllers{"bbr3", "copa", "coupled-cubic", "dctcp", "prague"};
 
 template <class C>
-C made(std::vector<OptionValue> options = {}) {
+C built(std::vector<OptionValue> options = {}) {
     return C(Options(C::kInfo, options));
 }
 
@@ -26,7 +28,7 @@ C made(std::vector<OptionValue> options = {}) {
 
 // RFC 7661 section 3: a window that is not used says nothing of the path, and does not grow.
 TEST(LightSender, AWindowThatIsNotUsedDoesNotGrow) {
-    for (const char* name : kNames) {
+    for (const char* name : kLightControllers) {
         TransportOptions options;
         options.initial_window_pkts = 40;
         SubflowSender sender(make_controller({name, {}}), options);
@@ -49,7 +51,7 @@ TEST(LightSender, AWindowThatIsNotUsedDoesNotGrow) {
 
 // What a flow gets does not depend on whether each of its packets is acknowledged, or every second one.
 TEST(LightSender, DelayedAcksCostNothing) {
-    for (const char* name : kNames) {
+    for (const char* name : kLightControllers) {
         std::array<double, 2> goodput_bps{};
         for (const bool is_delayed : {false, true}) {
             Scenario scenario = linux_profile(20_s, 5_s);
@@ -97,7 +99,7 @@ public:
         }
     }
 
-    Bbr3 bbr = made<Bbr3>();
+    Bbr3 bbr = built<Bbr3>();
     Window window{10};
     Nanos now{};
     std::uint64_t delivered = 0;
@@ -180,7 +182,7 @@ public:
         ASSERT_FALSE(copa.is_slow_start());
     }
 
-    Copa copa = made<Copa>();
+    Copa copa = built<Copa>();
     Window window{40};
     Nanos now{};
     std::uint64_t delivered = 0;
@@ -256,7 +258,7 @@ public:
         }
     }
 
-    CoupledCubic cubic = made<CoupledCubic>();
+    CoupledCubic cubic = built<CoupledCubic>();
     Window window{100, 50};
     Nanos now = 1_s;
 };
@@ -317,7 +319,7 @@ TEST(DctcpLight, TheShareIsThatOfItsClosedFormWhateverTheAcksAre) {
                                                   {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}};
     const std::vector<std::array<double, 2>> delayed{{2, 2}, {1, 1}, {2, 0}, {2, 0}, {2, 0}, {1, 0}};
     for (const auto& acks : {each, delayed}) {
-        Dctcp dctcp = made<Dctcp>();
+        Dctcp dctcp = built<Dctcp>();
         Window window{10, 10};
         std::uint32_t una = 0;
         double expected = 1;
@@ -336,8 +338,8 @@ TEST(DctcpLight, TheShareIsThatOfItsClosedFormWhateverTheAcksAre) {
 
 // What is known of marks does not age while nothing is sent: a pause is no round trip without marks.
 TEST(DctcpLight, APauseLeavesTheShareOfMarks) {
-    Dctcp dctcp = made<Dctcp>();
-    Prague prague = made<Prague>();
+    Dctcp dctcp = built<Dctcp>();
+    Prague prague = built<Prague>();
     Window window{10, 10};
     std::uint32_t una = 0;
     Nanos now{};
@@ -362,7 +364,7 @@ TEST(DctcpLight, APauseLeavesTheShareOfMarks) {
 // 25 ms and grows by (srtt / 25 ms)^2 a round trip, by however many ACKs.
 TEST(PragueLight, AShortPathGoesByItsVirtualRoundTripByHowEverManyAcks) {
     for (const double per_ack : {1.0, 2.0}) {
-        Prague prague = made<Prague>();
+        Prague prague = built<Prague>();
         Window window{100, 50};
         std::uint32_t una = 0;
         Nanos now{};
