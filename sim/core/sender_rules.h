@@ -66,7 +66,7 @@ inline constexpr RuleInfo kUndo{
     .name = "undo",
     .formula = "cwnd and ssthresh as before a reduction that had no ground",
     .source = "RFC 3522, RFC 3708",
-    .numbers = {{"undo_cwnd_pkts", "window before the reduction that is undone"},
+    .numbers = {{"undo_cwnd_pkts", "cwnd before the reduction that is undone"},
                 {"undo_ssthresh_pkts", "slow start threshold before the reduction that is undone"}},
 };
 inline constexpr RuleInfo kUnusedWindow{
@@ -96,7 +96,7 @@ inline constexpr RuleInfo kInitialWindow{
     .formula = "cwnd = the initial window, and a rate if the controller begins with one",
     .computed = "cwnd = initial_cwnd",
     .source = "RFC 6928",
-    .numbers = {{"initial_cwnd_pkts", "window that the subflow begins with"}},
+    .numbers = {{"initial_cwnd_pkts", "cwnd that the subflow begins with"}},
 };
 inline constexpr RuleInfo kNewController{
     .name = "new_controller",

@@ -28,12 +28,12 @@ constexpr std::array<OptionInfo, 4> observation_options(double history) {
         OptionInfo{
             .key = "policy",
             .kind = OptionKind::Policy,
-            .help = "Who decides: a trained policy by name or file, neutral (changes nothing) or random.",
+            .help = "What decides: a trained policy by name or file, neutral (changes nothing) or random.",
         },
         OptionInfo{
             .key = "history",
             .kind = OptionKind::Number,
-            .help = "Epochs of the past that the agent sees. A policy is made for one number of them.",
+            .help = "Past epochs that the agent sees. A policy is made for one such number.",
             .default_number = history,
             .minimum = 1,
             .maximum = 32,
@@ -41,8 +41,8 @@ constexpr std::array<OptionInfo, 4> observation_options(double history) {
         OptionInfo{
             .key = kReferenceRate,
             .kind = OptionKind::Rate,
-            .help = "Rates are shown to the agent relative to the largest delivery rate of the subflow within memory, "
-                    "or to this if that is larger.",
+            .help = "Rates are shown to the agent relative to the largest delivery rate of the subflow within "
+                    "memory, or to this if it is larger.",
             .default_number = 10e6,
             .minimum = 1e3,
             .maximum = 1e12,
@@ -50,8 +50,8 @@ constexpr std::array<OptionInfo, 4> observation_options(double history) {
         OptionInfo{
             .key = "memory",
             .kind = OptionKind::Time,
-            .help = "For so long the largest delivery rate and the lowest RTT hold that an agent's rates, RTTs and "
-                    "windows are measured by. An hour: as good as for ever.",
+            .help = "How long the largest delivery rate and the lowest RTT are remembered, to which an agent's "
+                    "rates, RTTs and cwnd are related. An hour: practically for ever.",
             .default_number = 10,
             .minimum = 1,
             .maximum = 3600,
@@ -72,8 +72,8 @@ constexpr auto agent_options(const EpochDefaults& defaults) {
         OptionInfo{
             .key = "epoch_time",
             .kind = OptionKind::Time,
-            .help = "The fixed time, in which each flow of the agent is served once; the least duration of a round "
-                    "trip's epoch.",
+            .help = "The fixed time in which each flow of the agent is served once, or the minimum duration of a "
+                    "round trip's epoch.",
             .default_number = defaults.time_s,
             .minimum = 0.001,
             .maximum = 60,

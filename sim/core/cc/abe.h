@@ -13,8 +13,8 @@ constexpr OptionInfo abe_option(std::string_view key) {
         .key = key,
         .kind = OptionKind::Flag,
         .help =
-            "Keep more of the window at a mark than at a loss, 0.8 of it, or 0.85 of CUBIC's: alternative backoff "
-            "of RFC 8511.",
+            "Keep more of the cwnd at a mark than at a loss: 0.8 of it, or 0.85 with CUBIC (alternative backoff, RFC "
+            "8511).",
         .default_number = 0,
     };
 }

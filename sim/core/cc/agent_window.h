@@ -35,7 +35,7 @@ public:
         .name = "agent_timeout",
         .formula = "one packet; slow start leads back to the agent's window, ssthresh",
         .source = "RFC 5681 section 3.1; Xu et al., JSAC 2019, section III",
-        .numbers = {{"agent_window_pkts", "window that the learning agent wanted"}},
+        .numbers = {{"agent_window_pkts", "cwnd that the learning agent wanted"}},
     };
 
     static constexpr bool kGovernsRecovery = true;
@@ -48,7 +48,7 @@ public:
         OptionInfo{
             .key = "loss_weight",
             .kind = OptionKind::Number,
-            .help = "What the share of lost packets costs in the reward, for each subflow. The paper has no such term.",
+            .help = "Price of the share of lost packets in the reward, for each subflow. The paper has no such term.",
             .default_number = 0,
             .minimum = 0,
             .maximum = 100,
@@ -56,7 +56,7 @@ public:
         OptionInfo{
             .key = "delay_weight",
             .kind = OptionKind::Number,
-            .help = "What RTT / lowest RTT - 1 costs in the reward, for each subflow. The paper has no such term.",
+            .help = "Price of RTT / lowest RTT - 1 in the reward, for each subflow. The paper has no such term.",
             .default_number = 0,
             .minimum = 0,
             .maximum = 100,
@@ -65,15 +65,15 @@ public:
             .key = "delay_price",
             .kind = OptionKind::Choice,
             .help = "How the price of delay grows: in proportion, or with ln(RTT / lowest RTT), so that a path whose "
-                    "queue nobody can shorten does not drown the others.",
+                    "queue the agent cannot shorten does not outweigh the others.",
             .default_choice = kDelayPrices[0],
             .choices = kDelayPrices,
         },
         OptionInfo{
             .key = "free_delay",
             .kind = OptionKind::Number,
-            .help = "So much of RTT / lowest RTT - 1 has no price. As long as no queue stands, a full link looks like "
-                    "one that is not: an agent that pays for the smallest queue is content with either.",
+            .help = "RTT / lowest RTT - 1 costs nothing up to this value. Without a queue, a full link looks the "
+                    "same as one that is not full: an agent that pays for the smallest queue settles for either.",
             .default_number = 0,
             .minimum = 0,
             .maximum = 10,

@@ -18,7 +18,7 @@ public:
             .key = "kernel_int",
             .kind = OptionKind::Flag,
             .help = "Compute alpha of the decrease by integer division, as the kernel does: subflows at most half as "
-                    "fast as the fastest then give up 3/4 of the window, all others one half.",
+                    "fast as the fastest then give up 3/4 of their cwnd, all others half.",
             .default_number = 0,
         },
     };

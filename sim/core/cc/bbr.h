@@ -16,7 +16,7 @@ namespace subflow {
 namespace bbr_rules {
 
 inline constexpr RuleNumber kMaxRate{"max_rate_pps", "largest delivery rate that was measured"};
-inline constexpr RuleNumber kSavedCwnd{"saved_cwnd_pkts", "window that is kept for later"};
+inline constexpr RuleNumber kSavedCwnd{"saved_cwnd_pkts", "cwnd that is kept for later"};
 
 // Rate and window, by mode
 constexpr RuleInfo mode_rule(std::string_view name, std::string_view formula, std::string_view computed = {}) {
@@ -53,7 +53,7 @@ inline constexpr RuleInfo kNoReduction{
 };
 inline constexpr RuleInfo kIdleRestart{
     .name = "bbr_idle_restart",
-    .formula = "rate = 0.99 * max_rate; a probe of the RTT is over if its time is",
+    .formula = "rate = 0.99 * max_rate; a probe of the RTT ends if its time is up",
     .source = "Linux tcp_bbr.c (bbr_cwnd_event)",
     .numbers = {kMaxRate, kSavedCwnd},
 };
@@ -70,16 +70,14 @@ public:
         OptionInfo{
             .key = "ack_aggregation",
             .kind = OptionKind::Flag,
-            .help =
-                "Let the window grow by what ACKs that come in bursts have shown to be missing, as current Linux does.",
+            .help = "Enlarge the cwnd by the shortfall that bursts of ACKs have shown, as current Linux does.",
             .default_number = 1,
         },
         OptionInfo{
             .key = "quantization",
             .kind = OptionKind::Choice,
-            .help =
-                "Packets beyond the product of rate and delay: Linux's three segmentation quanta, or three packets in "
-                "the window alone. Left out: linux under the linux profile, fixed under textbook.",
+            .help = "Packets allowed beyond the product of rate and delay: Linux's three segmentation quanta, or three "
+                    "packets, in the cwnd only. Default: linux under the linux profile, fixed under textbook.",
             .default_choice = "linux",
             .textbook_choice = "fixed",
             .choices = kQuantizations,
@@ -90,7 +88,9 @@ public:
                                        &bbr_rules::kIdleRestart};
     static constexpr AlgorithmInfo kInfo{
         .name = "bbr",
-        .summary = "Paces at the measured bottleneck rate, two bandwidth-delay products in flight at most; version 1",
+        .summary =
+            "Paces at the measured bottleneck rate, with at most two bandwidth-delay products in flight; "
+            "version 1",
         .source = "Cardwell et al., ACM Queue 2016; Linux tcp_bbr.c",
         .options = kOptions,
         .rules = kRules,

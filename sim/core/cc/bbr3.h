@@ -17,11 +17,11 @@ namespace bbr3_rules {
 
 inline constexpr RuleNumber kBw{"bw_pps", "rate that the model of the path allows"};
 inline constexpr RuleNumber kLongterm{"inflight_longterm_pkts",
-                                      "most in flight that probing found to be safe; infinite: no bound is known"};
+                                      "largest amount in flight that probing found safe; infinite: no bound is known"};
 inline constexpr RuleNumber kShortterm{"inflight_shortterm_pkts",
-                                       "most in flight since recent losses; infinite: there were none"};
+                                       "largest safe amount in flight since recent losses; infinite: there were none"};
 inline constexpr RuleNumber kMaxRate{"max_rate_pps", "largest delivery rate that was measured"};
-inline constexpr RuleNumber kSavedCwnd{"saved_cwnd_pkts", "window that is kept for later"};
+inline constexpr RuleNumber kSavedCwnd{"saved_cwnd_pkts", "cwnd that is kept for later"};
 
 // Rate and window, by state
 constexpr RuleInfo state_rule(std::string_view name, std::string_view formula, std::string_view computed,
@@ -45,7 +45,7 @@ inline constexpr RuleInfo kStartup = state_rule(
     "draft-ietf-ccwg-bbr-06 section 5.3.1");
 inline constexpr RuleInfo kStartupLoss =
     state_rule("bbr3_startup_loss",
-               "startup ends: for a round trip of recovery more than loss_threshold was lost, in six places at least; "
+               "startup ends: for a round trip of recovery more than loss_threshold was lost, in at least six places; "
                "inflight_longterm = max(bdp, delivered in the round trip)",
                {}, "draft-ietf-ccwg-bbr-06 section 5.3.1.3");
 inline constexpr RuleInfo kDrain =
@@ -66,20 +66,20 @@ inline constexpr RuleInfo kUp = state_rule(
 inline constexpr RuleInfo kTooHigh = state_rule(
     "bbr3_inflight_too_high",
     "more than loss_threshold of what was in flight while probing was lost: inflight_longterm is what was in "
-    "flight then, 0.7 of the target at least",
+    "flight then, at least 0.7 of the target",
     {}, "draft-ietf-ccwg-bbr-06 section 5.5.10.2");
 inline constexpr RuleInfo kProbeRtt =
     state_rule("bbr3_probe_rtt", "rate = 0.99 * bw; cwnd = half a bdp: let the queue drain to see min_rtt", kPaced,
                "draft-ietf-ccwg-bbr-06 section 5.3.4");
 inline constexpr RuleInfo kNoReduction{
     .name = "bbr3_no_reduction",
-    .formula = "cwnd is kept for the end of the recovery; what losses say of the path, the next ACKs make use of",
+    .formula = "cwnd is kept for the end of the recovery; the next ACKs use what the losses say about the path",
     .source = "draft-ietf-ccwg-bbr-06 section 5.6.4.4",
     .numbers = {kSavedCwnd},
 };
 inline constexpr RuleInfo kIdleRestart{
     .name = "bbr3_idle_restart",
-    .formula = "rate = 0.99 * bw; a probe of the RTT is over if its time is",
+    .formula = "rate = 0.99 * bw; a probe of the RTT ends if its time is up",
     .source = "draft-ietf-ccwg-bbr-06 section 5.4.1",
     .numbers = {kBw, kSavedCwnd},
 };
@@ -111,8 +111,8 @@ public:
         OptionInfo{
             .key = "precautionary",
             .kind = OptionKind::Flag,
-            .help = "After a probe that lost too much, the next stops where that one did, and goes on in a second one "
-                    "if nothing was lost.",
+            .help = "After a probe that lost too much, the next one stops at the same point, and continues in a "
+                    "second probe if nothing was lost.",
             .default_number = 1,
         },
     };
@@ -122,7 +122,7 @@ public:
                                        &bbr3_rules::kNoReduction, &bbr3_rules::kIdleRestart};
     static constexpr AlgorithmInfo kInfo{
         .name = "bbr3",
-        .summary = "Paces at the measured bottleneck rate within bounds that losses of more than 2 % draw; version 3",
+        .summary = "Paces at the measured bottleneck rate, within bounds set by losses of more than 2 %; version 3",
         .source = "draft-ietf-ccwg-bbr-06",
         .options = kOptions,
         .rules = kRules,

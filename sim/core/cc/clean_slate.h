@@ -19,7 +19,7 @@ public:
                std::array{OptionInfo{
                    .key = "action_range",
                    .kind = OptionKind::Number,
-                   .help = "The window is multiplied by 2^(action_range * action). MPLibra says 5, Orca 2.",
+                   .help = "The cwnd is multiplied by 2^(action_range * action). MPLibra says 5, Orca 2.",
                    .default_number = 5,
                    .minimum = 0.01,
                    .maximum = 5,
@@ -37,7 +37,7 @@ public:
     static constexpr std::array kRules{&kSlowStart, &kFirstLoss, &kLossIgnored, &kBackAfterTimeout, &kWindowFactor};
     static constexpr AlgorithmInfo kInfo{
         .name = "clean-slate",
-        .summary = "A learned agent per connection sets the windows of its subflows, and nothing else does",
+        .summary = "A learned agent per connection sets the cwnd of each subflow; no classic controller remains",
         .source = "Yu et al. (MPLibra), section II",
         .is_coupled = true,
         .options = kOptions,
@@ -46,8 +46,8 @@ public:
 
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
-        NumberInfo{"rtt", "1", "least RTT of the epoch / lowest RTT", 0, kScaledMaximum},
-        NumberInfo{"cwnd", "1", "window / (reference rate * lowest RTT)", 0, kScaledMaximum},
+        NumberInfo{"rtt", "1", "lowest RTT of the epoch / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"cwnd", "1", "cwnd / (reference rate * lowest RTT)", 0, kScaledMaximum},
         NumberInfo{"loss", "1", "share lost of what was acknowledged or lost", 0, 1},
         NumberInfo{"delivery_rate", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
     };

@@ -18,8 +18,8 @@ namespace subflow {
 
 namespace confluence_rules {
 
-inline constexpr RuleNumber kFactor{"factor", "by which the learning agent multiplies the window"};
-inline constexpr RuleNumber kWanted{"wanted_pkts", "window that the learning agent wants"};
+inline constexpr RuleNumber kFactor{"factor", "factor by which the learning agent multiplies the cwnd"};
+inline constexpr RuleNumber kWanted{"wanted_pkts", "cwnd that the learning agent wants"};
 inline constexpr RuleNumber kMaxRate{"max_epoch_rate_pps", "largest rate of an epoch within memory"};
 inline constexpr RuleNumber kRoundAcked{"round_acked_pkts", "packets that the last round trip acknowledged"};
 inline constexpr RuleNumber kLiaPkts{"lia_pkts", "window that LIA would have"};
@@ -99,7 +99,7 @@ inline constexpr RuleInfo kLossSeen{
 };
 inline constexpr RuleInfo kTimeout{
     .name = "confluence_timeout",
-    .formula = "one packet, then back to half the window that there was, once for a row of timeouts",
+    .formula = "one packet, then back to half the previous cwnd, once for a series of timeouts",
     .source = "RFC 5681 section 3.1",
     .numbers = {kWanted},
 };
@@ -151,7 +151,8 @@ public:
             OptionInfo{
                 .key = "queue_rtt",
                 .kind = OptionKind::Choice,
-                .help = "Which RTT of an epoch tells the agent of queues. The mean has the receiver's waiting in it.",
+                .help = "Which RTT of an epoch indicates queues to the agent. The mean includes the receiver's "
+                        "waiting.",
                 .default_choice = kRttKinds[0],
                 .choices = kRttKinds,
             },
@@ -166,13 +167,13 @@ public:
             OptionInfo{
                 .key = "pool",
                 .kind = OptionKind::Flag,
-                .help = "The agent sees what is pooled of the subflow's siblings.",
+                .help = "The agent sees a summary of the subflow's siblings.",
                 .default_number = 1,
             },
             OptionInfo{
                 .key = "safety",
                 .kind = OptionKind::Flag,
-                .help = "The window is at most twice the largest rate of late times the present RTT and 4 packets, and "
+                .help = "The cwnd is at most twice the largest recent rate times the current RTT, plus 4 packets; "
                         "epochs of fewer than ten packets have a rule of their own.",
                 .default_number = 1,
             },
@@ -181,7 +182,7 @@ public:
     }();
     static constexpr AlgorithmInfo kInfo{
         .name = "confluence",
-        .summary = "A learned agent multiplies the window of each subflow, seeing its siblings, within stated bounds",
+        .summary = "A learned agent multiplies the cwnd of each subflow within stated bounds, and sees its siblings",
         .source = "docs/algorithms/confluence.md",
         .is_coupled = true,
         .options = kOptions,
@@ -189,29 +190,41 @@ public:
     };
 
     static constexpr std::array kFeatures{
-        NumberInfo{"queue", "1", "least RTT of the epoch / lowest RTT - 1", 0, kScaledMaximum},
+        NumberInfo{"queue", "1", "lowest RTT of the epoch / lowest RTT - 1", 0, kScaledMaximum},
         NumberInfo{"queue_change", "1", "change of that least RTT over the epoch / lowest RTT", -1, 1},
-        NumberInfo{"queue_place", "1", "where that RTT lies between the lowest and the highest of late", 0, 1},
-        NumberInfo{"queue_depth", "1", "highest such RTT of late / lowest RTT - 1", 0, kScaledMaximum},
+        NumberInfo{"queue_place", "1", "position of that RTT between the lowest and the highest recent one", 0, 1},
+        NumberInfo{"queue_depth", "1", "highest such recent RTT / lowest RTT - 1", 0, kScaledMaximum},
         NumberInfo{"slow_queue", "1", "queue, averaged over about 16 epochs", 0, kScaledMaximum},
-        NumberInfo{"queue_swing", "1", "how far queue is from that average, averaged likewise", 0, kScaledMaximum},
-        NumberInfo{"grip", "1", "how far the queue follows the own window: 1 alone, 0 where others fill it", -1, 1},
+        NumberInfo{"queue_swing", "1", "average distance of the queue from that average", 0, kScaledMaximum},
+        NumberInfo{"grip", "1",
+                   "how closely the queue follows this subflow's cwnd: 1 if it is alone, 0 if others "
+                   "fill the queue",
+                   -1, 1},
         NumberInfo{"jitter", "1", "mean deviation of the RTT / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"loss", "1", "square root of the share lost", 0, 1},
-        NumberInfo{"slow_loss", "1", "the same of the share lost over about 16 epochs", 0, 1},
+        NumberInfo{"slow_loss", "1", "the same for the share lost over about 16 epochs", 0, 1},
         NumberInfo{"marks", "1", "square root of the share that queues marked", 0, 1},
-        NumberInfo{"rate", "1", "delivered rate / largest of late", 0, 1},
+        NumberInfo{"rate", "1", "delivered rate / largest recent one", 0, 1},
         NumberInfo{"overload", "1", "ln of sent rate / delivered rate", -1, 1},
-        NumberInfo{"window_bdp", "1", "log2 of the window / (delivered rate x lowest RTT), over 4", -1, 1},
-        NumberInfo{"window_most", "1", "log2 of the window / (largest rate of late x lowest RTT), over 4", -1, 1},
+        NumberInfo{"window_bdp", "1", "log2 of the cwnd / (delivered rate x lowest RTT), divided by 4", -1, 1},
+        NumberInfo{"window_most", "1", "log2 of the cwnd / (largest recent rate x lowest RTT), divided by 4", -1, 1},
         NumberInfo{"small_window", "1", "10 / (10 + window)", 0, 1},
-        NumberInfo{"last_action", "1", "exponent by which the window was changed when the epoch began", -1, 1},
-        NumberInfo{"share", "1", "own rate / rate of all subflows of the connection", 0, 1},
-        NumberInfo{"together", "1", "own rate / rate of the subflows whose queues grow and shrink with its own", 0, 1},
-        NumberInfo{"elsewhere", "1", "log2 of the rate through other queues / rate through the own one, over 4", -1, 1},
-        NumberInfo{"others_queue", "1", "queueing delay of the siblings, by their rates / own lowest RTT", 0,
-                   kScaledMaximum},
-        NumberInfo{"others_rtt", "1", "log2 of the own RTT / that of the siblings, by their rates, over 4", -1, 1},
+        NumberInfo{"last_action", "1", "exponent by which the cwnd was changed when the epoch began", -1, 1},
+        NumberInfo{"share", "1", "rate of this subflow / rate of all subflows of the connection", 0, 1},
+        NumberInfo{"together", "1",
+                   "rate of this subflow / rate of all subflows whose queues grow and shrink with "
+                   "its queue",
+                   0, 1},
+        NumberInfo{"elsewhere", "1",
+                   "log2 of the rate through other queues / rate through this subflow's queue, "
+                   "divided by 4",
+                   -1, 1},
+        NumberInfo{"others_queue", "1", "queueing delay of the siblings, weighted by rate / lowest RTT of this subflow",
+                   0, kScaledMaximum},
+        NumberInfo{"others_rtt", "1",
+                   "log2 of this subflow's RTT / that of its siblings, weighted by rate, divided "
+                   "by 4",
+                   -1, 1},
     };
     static constexpr AgentInfo kAgent{
         .scope = AgentScope::Subflow,

@@ -17,7 +17,7 @@ namespace copa_rules {
 inline constexpr RuleNumber kDelta{"delta", "how much delay weighs: the target is 1 / delta packets in queues"};
 inline constexpr RuleNumber kVelocity{"velocity", "times the step, growing while the direction stays"};
 inline constexpr RuleNumber kQueueing{"queueing_s",
-                                      "queueing delay: lowest RTT of the last half round trip, less min_rtt"};
+                                      "queueing delay: lowest RTT of the last half round trip, minus min_rtt"};
 inline constexpr RuleNumber kStanding{"standing_rtt_s", "lowest RTT of the last half round trip"};
 inline constexpr RuleNumber kTargetRate{"target_rate_pps", "1 / (delta * queueing)"};
 inline constexpr RuleNumber kIsCompetitive{"is_competitive", "whether others keep the queue from running empty"};
@@ -41,7 +41,7 @@ inline constexpr RuleInfo kDown = step_rule(
     "cwnd = max(before - acked * velocity / (delta * before), 2)", "Arun, Balakrishnan, NSDI 2018, section 2.1");
 inline constexpr RuleInfo kPace{
     .name = "copa_pace",
-    .formula = "rate = 2 * cwnd / standing_rtt; the window stays",
+    .formula = "rate = 2 * cwnd / standing_rtt; cwnd stays",
     .source = "Arun, Balakrishnan, NSDI 2018, section 2.1",
     .numbers = {kStanding},
 };
@@ -60,7 +60,7 @@ public:
         OptionInfo{
             .key = "delta",
             .kind = OptionKind::Number,
-            .help = "How much delay weighs against throughput: a flow aims at 1 / delta packets in queues.",
+            .help = "Weight of delay against throughput: a flow aims at 1 / delta packets in queues.",
             .default_number = 0.5,
             .minimum = 0.01,
             .maximum = 10,
@@ -76,7 +76,7 @@ public:
                                        &copa_rules::kPace, &copa_rules::kLoss};
     static constexpr AlgorithmInfo kInfo{
         .name = "copa",
-        .summary = "A rate of 1 / (delta * queueing delay), and NewReno's manners among flows that fill the queue",
+        .summary = "A rate of 1 / (delta * queueing delay); competes like NewReno with flows that fill the queue",
         .source = "Arun, Balakrishnan, NSDI 2018",
         .options = kOptions,
         .rules = kRules,

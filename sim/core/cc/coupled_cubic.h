@@ -58,7 +58,7 @@ public:
                                        &cubic_rules::kDecrease};
     static constexpr AlgorithmInfo kInfo{
         .name = "coupled-cubic",
-        .summary = "CUBIC on each subflow, scaled so that all together take what one would on the best path",
+        .summary = "CUBIC on each subflow, scaled so that all together take what one CUBIC would on the best path",
         .source = "RFC 9438; RFC 6356",
         .is_coupled = true,
         .options = kOptions,

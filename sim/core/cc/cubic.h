@@ -42,8 +42,8 @@ public:
         OptionInfo{
             .key = "arithmetic",
             .kind = OptionKind::Choice,
-            .help = "Whole packets and a clock of 4 ms as in Linux, which is slower where windows are small, or real "
-                    "numbers as in RFC 9438. Left out: linux under the linux profile, rfc9438 under textbook.",
+            .help = "Whole packets and a clock of 4 ms as in Linux, which is slower where cwnd is small, or real "
+                    "numbers as in RFC 9438. Default: linux under the linux profile, rfc9438 under textbook.",
             .default_choice = "linux",
             .textbook_choice = "rfc9438",
             .choices = kArithmetics,
@@ -58,8 +58,8 @@ public:
         OptionInfo{
             .key = "hystart",
             .kind = OptionKind::Choice,
-            .help = "Leave slow start before the queue overflows: by ACK trains and RTT as Linux does, or by HyStart++ "
-                    "of RFC 9406. Left out: linux under the linux profile, off under textbook.",
+            .help = "Leave slow start before the queue overflows: by ACK trains and RTT as Linux does, or by "
+                    "HyStart++ of RFC 9406. Default: linux under the linux profile, off under textbook.",
             .default_choice = "linux",
             .textbook_choice = "off",
             .choices = kHyStarts,
@@ -80,7 +80,7 @@ public:
                                        &linux_cubic_rules::kDecrease};
     static constexpr AlgorithmInfo kInfo{
         .name = "cubic",
-        .summary = "A cubic curve over the time since the last loss: quickly back, then probing",
+        .summary = "A cubic curve over the time since the last loss: back quickly, then probing",
         .source = "RFC 9438; Linux tcp_cubic.c; HyStart: Linux tcp_cubic.c, RFC 9406",
         .options = kOptions,
         .rules = kRules,

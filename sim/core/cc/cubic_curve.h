@@ -29,7 +29,7 @@ public:
     static constexpr OptionInfo kFastConvergence{
         .key = "fast_convergence",
         .kind = OptionKind::Flag,
-        .help = "Give up more when the window was still below the one before it, to make room for newcomers.",
+        .help = "Give up more when the last maximum was below the previous one, to make room for newcomers.",
         .default_number = 1,
     };
 

@@ -56,7 +56,7 @@ public:
     static constexpr std::array kRules{&kSlowStart, &NewReno::kAdditiveIncrease, &NewReno::kHalving, &kReduction};
     static constexpr AlgorithmInfo kInfo{
         .name = "dctcp",
-        .summary = "Gives up as much of the window as the share of packets that queues have marked",
+        .summary = "Gives up cwnd in proportion to the share of packets that queues have marked",
         .source = "RFC 8257; Alizadeh et al., SIGCOMM 2010; Linux tcp_dctcp.c",
         .options = kOptions,
         .rules = kRules,

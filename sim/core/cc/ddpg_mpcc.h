@@ -25,7 +25,7 @@ public:
             OptionInfo{
                 .key = "base",
                 .kind = OptionKind::Choice,
-                .help = "The utility: of MPCC-loss, or of MPCC-latency, to which a growing round-trip time counts.",
+                .help = "The utility: of MPCC-loss, or of MPCC-latency, in which a growing round-trip time counts.",
                 .default_choice = kBases[0],
                 .choices = kBases,
             },
@@ -40,8 +40,8 @@ public:
             OptionInfo{
                 .key = "reward",
                 .kind = OptionKind::Choice,
-                .help = "How the utility becomes a reward within 0 and 1. max: over the largest so far, nothing if it "
-                        "is negative; range: where it lies between the least and the largest so far.",
+                .help = "How the utility becomes a reward between 0 and 1. max: divided by the largest so far, 0 if "
+                        "negative; range: its position between the smallest and the largest so far.",
                 .default_choice = kRewards[0],
                 .choices = kRewards,
             },

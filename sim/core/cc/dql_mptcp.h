@@ -17,8 +17,7 @@ public:
     static constexpr auto kOptions = options_for({.kind = EpochKind::Rtt, .time_s = 0.05});
     static constexpr AlgorithmInfo kInfo{
         .name = "dql-mptcp",
-        .summary =
-            "A learned agent per connection sets windows and scheduling together; meant for the scheduler goodput",
+        .summary = "A learned agent per connection sets cwnd and scheduling together; meant for the scheduler goodput",
         .source = "Pokhrel, Walid, IEEE TMC 2021",
         .is_coupled = true,
         .scheduler = "goodput",
@@ -30,10 +29,10 @@ public:
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
         NumberInfo{"throughput", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
-        NumberInfo{"rtt", "1", "least RTT of the epoch / lowest RTT", 0, kScaledMaximum},
-        NumberInfo{"cwnd_change", "1", "change of the window in the last slot / window", -1, 1},
+        NumberInfo{"rtt", "1", "lowest RTT of the epoch / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"cwnd_change", "1", "change of the cwnd in the last slot / cwnd", -1, 1},
         NumberInfo{"schedule", "1", "share of the packets that the connection handed out in the last slot", 0, 1},
-        NumberInfo{"rtt_change", "1", "change of the least RTT against the slot before / lowest RTT", -1, 1},
+        NumberInfo{"rtt_change", "1", "change of the lowest RTT since the previous slot / lowest RTT", -1, 1},
     };
     static constexpr std::array kActions{
         kWindowAction,

@@ -15,7 +15,7 @@ public:
     static constexpr auto kOptions = options_for({.kind = EpochKind::Time, .time_s = 0.1});
     static constexpr AlgorithmInfo kInfo{
         .name = "drl-cc",
-        .summary = "One learned agent sets the windows of all MPTCP flows of a host",
+        .summary = "One learned agent sets the cwnd of all MPTCP flows of a host",
         .source = "Xu et al., IEEE JSAC 2019",
         .is_coupled = true,
         .options = kOptions,
@@ -26,9 +26,9 @@ public:
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
         NumberInfo{"goodput", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},
-        NumberInfo{"rtt", "1", "least RTT of the epoch / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"rtt", "1", "lowest RTT of the epoch / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"rtt_deviation", "1", "mean deviation of the RTT / lowest RTT", 0, kScaledMaximum},
-        NumberInfo{"cwnd", "1", "window / (reference rate * lowest RTT)", 0, kScaledMaximum},
+        NumberInfo{"cwnd", "1", "cwnd / (reference rate * lowest RTT)", 0, kScaledMaximum},
         NumberInfo{"is_mptcp", "1", "1 for a subflow of an MPTCP flow, 0 for TCP", 0, 1},
         NumberInfo{"is_new", "1", "1 in the first epoch of the subflow", 0, 1},
     };

@@ -35,7 +35,7 @@ public:
                                           OptionalHyStart::kRules);
     static constexpr AlgorithmInfo kInfo{
         .name = "ewtcp",
-        .summary = "Equally weighted: each of n subflows takes an n-th of a TCP on its path",
+        .summary = "Equally weighted: each of n subflows takes 1/n of a TCP's share on its path",
         .source = "Honda et al., PFLDNeT 2009; Wischik et al., NSDI 2011, section 2",
         .is_coupled = true,
         .options = kOptions,

@@ -23,9 +23,8 @@ public:
         .key = "arithmetic",
         .kind = OptionKind::Choice,
         .help =
-            "Real numbers as specified, or whole ones as the module of the MPTCP kernel 0.92 computes, roundings, "
-            "lower "
-            "bounds and moments of update included; it counts ACKs, and the options beside it but drain have no say.",
+            "Real numbers as specified, or integers as in the module of MPTCP kernel 0.92, including its rounding, "
+            "lower bounds and times of update; it counts ACKs, and other options except drain have no effect.",
         .default_choice = "specification",
         .choices = kChoices,
     };
@@ -39,7 +38,7 @@ public:
     };
     static constexpr RuleInfo kHalving{
         .name = "kernel_halving",
-        .formula = "ssthresh = max(cwnd / 2, 2) for whole packets, after a timeout, too",
+        .formula = "ssthresh = max(cwnd / 2, 2) for whole packets, also after a timeout",
         .computed = "ssthresh = max(whole(cwnd / 2), 2)",
         .source = "Linux tcp_reno_ssthresh",
         .numbers = {number::kCwnd, number::kSsthresh},

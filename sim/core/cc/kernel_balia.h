@@ -19,7 +19,7 @@ public:
             "max(x_i)) * (4 * x_r + max(x_i)))",
         .computed = "cwnd = cwnd + 1",
         .source = "multipath-tcp.org 0.92, mptcp_balia_cong_avoid",
-        .numbers = {number::kCwnd, {"acks_per_step", "ACKs to be counted before the window grows by one"}},
+        .numbers = {number::kCwnd, {"acks_per_step", "ACKs to be counted before the cwnd grows by one"}},
     };
     static constexpr RuleInfo kDecrease{
         .name = "kernel_balanced_decrease",
@@ -27,7 +27,7 @@ public:
             "ssthresh = max(cwnd - decrease, 1), decrease = cwnd / 2 * min(max(x_i) // x_r, 1.5) as computed ahead",
         .computed = "ssthresh = max(cwnd - decrease, 1)",
         .source = "multipath-tcp.org 0.92, mptcp_balia_ssthresh",
-        .numbers = {number::kCwnd, {"decrease_pkts", "what a loss takes from the window"}, number::kSsthresh},
+        .numbers = {number::kCwnd, {"decrease_pkts", "what a loss takes from the cwnd"}, number::kSsthresh},
     };
 
     struct Plan {

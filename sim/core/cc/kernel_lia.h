@@ -20,7 +20,7 @@ public:
         .source = "multipath-tcp.org 0.92, mptcp_ccc_cong_avoid",
         .numbers = {number::kCwnd,
                     {"alpha_4096", "how aggressive the connection may be, times 4096"},
-                    {"acks_per_step", "ACKs to be counted before the window grows by one"}},
+                    {"acks_per_step", "ACKs to be counted before the cwnd grows by one"}},
     };
 
     static std::uint64_t alpha(const Siblings& siblings, const KernelArithmetic::Path& own) {

@@ -21,7 +21,7 @@ public:
         .numbers = {number::kCwnd,
                     {"epsilon", "share that moves from the largest windows to the best paths"},
                     {"increase_1024", "what the last ACK added, in 1024ths of a packet"},
-                    {"step", "by how much the window changes, in packets"}},
+                    {"step", "by how much the cwnd changes, in packets"}},
     };
 
     // What an acknowledgement adds: the first term and epsilon = num / den of the second.

@@ -38,7 +38,7 @@ public:
         .numbers = {number::kCwnd,
                     number::kBaseRtt,
                     number::kRtt,
-                    {"queueing_delay_s", "time in queues: the round-trip time less the lowest one"},
+                    {"queueing_delay_s", "time in queues: the round-trip time minus the lowest one"},
                     {"lowest_queueing_delay_s", "shortest time in queues since the last drain"}},
     };
 

@@ -23,7 +23,7 @@ public:
         .numbers = {number::kAcked,
                     number::kCwnd,
                     number::kAlpha,
-                    {"cwnd_total_pkts", "sum of the windows of all subflows"},
+                    {"cwnd_total_pkts", "sum of the cwnd of all subflows"},
                     {"best_pkts_per_s2", "largest cwnd / rtt² of all subflows"},
                     number::kTotalRate,
                     number::kIncrease,

@@ -21,7 +21,7 @@ constexpr RuleInfo growth_rule(std::string_view name, std::string_view formula) 
             .source = "Linux tcp_cubic.c (bictcp_update), tcp_cong_avoid_ai",
             .numbers = {number::kAcked,
                         {"credit_pkts", "acknowledged packets not yet counted"},
-                        {"acks_per_packet", "acknowledged packets for which the window grows by one"},
+                        {"acks_per_packet", "acknowledged packets for which the cwnd grows by one"},
                         number::kT,
                         number::kK,
                         number::kWMax,

@@ -109,7 +109,7 @@ protected:
         .key = "preset",
         .kind = OptionKind::Choice,
         .help =
-            "Constants and units of the utility: mbps has Vivace's, with rates in Mbit/s; kernel those of the "
+            "Constants and units of the utility: mbps has Vivace's, with rates in Mbit/s; kernel has those of the "
             "authors' kernel module, with rates in byte/s, and tolerates less loss.",
         .default_choice = kPresets[0],
         .choices = kPresets,
@@ -131,7 +131,7 @@ protected:
     static constexpr OptionInfo kInitialRateOption{
         .key = "initial_rate",
         .kind = OptionKind::Rate,
-        .help = "On the wire, of each subflow; doubled while that pays.",
+        .help = "On the wire, of each subflow; doubled while the utility grows.",
         .default_number = kInitialRate_bps,
         .minimum = kMinRate_bps,
         .maximum = 100e6,
@@ -139,7 +139,7 @@ protected:
     static constexpr OptionInfo kProbeOption{
         .key = "probe",
         .kind = OptionKind::Ratio,
-        .help = "How far above and below its rate a subflow tries, as a share of the connection's total rate.",
+        .help = "How far above and below its rate a subflow probes, as a share of the connection's total rate.",
         .default_number = kProbeShare,
         .minimum = 0.001,
         .maximum = 0.5,
@@ -230,7 +230,7 @@ public:
     static constexpr AlgorithmInfo kInfo{
         .name = "mpcc-loss",
         .summary =
-            "Online learning: rates by trial, for the utility of the connection's rate and its losses; meant "
+            "Online learning: tries rates, and judges them by a utility of the connection's rate and losses; meant "
             "for the scheduler mpcc-rate",
         .source = "Gilad et al., CoNEXT 2020 (MPCC-loss)",
         .is_coupled = true,
@@ -256,8 +256,8 @@ public:
     static constexpr AlgorithmInfo kInfo{
         .name = "mpcc-latency",
         .summary =
-            "Online learning: as mpcc-loss, and a growing round-trip time counts against a rate as well; meant "
-            "for the scheduler mpcc-rate",
+            "Online learning: like mpcc-loss, but a growing round-trip time also counts against a rate; meant for "
+            "the scheduler mpcc-rate",
         .source = "Gilad et al., CoNEXT 2020 (MPCC-latency)",
         .is_coupled = true,
         .scheduler = "mpcc-rate",

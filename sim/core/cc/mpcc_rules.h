@@ -15,9 +15,9 @@ inline constexpr RuleNumber kLastRate{"last_rate_bps", "rate of the interval bef
 inline constexpr RuleNumber kLatencyInflation{"latency_inflation", "growth of the round-trip time over the interval"};
 inline constexpr RuleNumber kLossAbove{"loss_above", "share of packets lost with the higher rate"};
 inline constexpr RuleNumber kOthers{"others_bps", "rate of the other subflows of the connection"};
-inline constexpr RuleNumber kRate{"rate_bps", "sending rate when it was decided"};
+inline constexpr RuleNumber kRate{"rate_bps", "sending rate at the time of the decision"};
 inline constexpr RuleNumber kThroughput{"throughput_bps", "rate that arrived"};
-inline constexpr RuleNumber kIsTried{"is_tried", "whether the interval was sent at about the rate it was to try"};
+inline constexpr RuleNumber kIsTried{"is_tried", "whether the interval was sent at about the rate to be tried"};
 inline constexpr RuleNumber kTried{"tried_bps", "rate of the interval"};
 inline constexpr RuleNumber kUtilityAbove{"utility_above", "utility of the higher rate"};
 inline constexpr RuleNumber kUtilityBelow{"utility_below", "utility of the lower rate"};
@@ -38,13 +38,13 @@ inline constexpr RuleInfo kDouble{
 };
 inline constexpr RuleInfo kRetry{
     .name = "retry",
-    .formula = "the same rate again, twice at most: utility <= last_utility or throughput <= 0.9 rate",
+    .formula = "the same rate again, at most twice: utility <= last_utility or throughput <= 0.9 rate",
     .source = kSource,
     .numbers = {kTried, number::kUtility, number::kLastUtility, kThroughput, number::kLossRatio, kLatencyInflation},
 };
 inline constexpr RuleInfo kLeaveSlowStart{
     .name = "leave_slow_start",
-    .formula = "rate = the last one that paid; then probe",
+    .formula = "rate = the last rate that raised the utility; then probe",
     .source = kSource,
     .numbers = {kTried, number::kUtility, number::kLastUtility, kThroughput, number::kLossRatio, kLatencyInflation},
 };
@@ -71,8 +71,8 @@ inline constexpr RuleInfo kWait{
 inline constexpr RuleInfo kAgreement{
     .name = "pairs_agree",
     .formula =
-        "rate + step: step = gradient / 2 (1 + amplifier) within [0.5 Mbit/s, min(bound, rate / 2)], gradient = "
-        "the lesser of both pairs",
+        "rate + step: step = gradient / 2 (1 + amplifier) within [0.5 Mbit/s, min(bound, rate / 2)], gradient = the "
+        "smaller of both pairs",
     .source = kSource,
     .numbers = {number::kGradient1, number::kGradient2, kUtilityAbove, kUtilityBelow, number::kAmplifier, kBound,
                 kLossAbove, kInflationAbove},
@@ -121,7 +121,7 @@ inline constexpr RuleInfo kCwnd{
 };
 inline constexpr RuleInfo kSilence{
     .name = "advertise_nothing",
-    .formula = "advertised = 0: nothing is heard of the subflow",
+    .formula = "advertised = 0: nothing is heard from the subflow",
     .source = kSource,
     .numbers = {kRate},
 };
@@ -138,7 +138,7 @@ inline constexpr RuleInfo kAgentMove{
     .name = "agent_move",
     .formula = "rate (1 + step action), at least 0.2 Mbit/s, at most 2 reference",
     .source = kAgentSource,
-    .numbers = {number::kAction, kRate, {"reference_bps", "rate of the path that the agent is told"}},
+    .numbers = {number::kAction, kRate, {"reference_bps", "rate of the path that the agent is given"}},
 };
 inline constexpr RuleInfo kGoOn{
     .name = "go_on",

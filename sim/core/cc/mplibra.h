@@ -59,7 +59,7 @@ public:
     // The agent's window stays within two packets and so many bandwidth-delay products.
     static constexpr double kLeastWindow = 2;
     static constexpr double kMostBdps = 4;
-    // While it paces, the window is no limit but for a sender of which nothing is heard.
+    // While it paces, the window is a limit only for a sender that hears nothing.
     static constexpr double kCwndGain = 2;
     static constexpr double kMinCwnd = 4;
     // What may leave at once when the window is the limit again (RFC 6928); more is paced, at twice the window's rate,
@@ -72,14 +72,14 @@ public:
             OptionInfo{
                 .key = "classic",
                 .kind = OptionKind::Choice,
-                .help = "The classic controller whose window is compared with the agent's.",
+                .help = "The classic controller whose cwnd is compared with the agent's.",
                 .default_choice = kClassics[0],
                 .choices = kClassics,
             },
             OptionInfo{
                 .key = "theta",
                 .kind = OptionKind::Number,
-                .help = "Rates that are apart by this part of the base rate or more are evaluated.",
+                .help = "Rates that differ by at least this share of the base rate are evaluated.",
                 .default_number = kThreshold,
                 .minimum = 0,
                 .maximum = 10,
@@ -112,8 +112,8 @@ public:
             OptionInfo{
                 .key = "price",
                 .kind = OptionKind::Choice,
-                .help = "by_rate: beta and gamma count T times, as printed, so that the loss at which more rate stops "
-                        "to pay is a tenth at the tenfold rate. alone: once, so that it is the same for all paths.",
+                .help = "by_rate: beta and gamma are multiplied by T, as printed, so at ten times the rate, a tenth "
+                        "of the loss stops growth. alone: they are not, so that loss is the same for all paths.",
                 .default_choice = kPrices[0],
                 .choices = kPrices,
             },
@@ -121,21 +121,21 @@ public:
                 .key = "falling_rtt",
                 .kind = OptionKind::Flag,
                 .help = "Falling RTTs count in full in favour of a rate, as printed: while a queue drains, the lower "
-                        "rate mostly wins, however low. Off: as the least that is told from noise, 0.01 s/s.",
+                        "rate usually wins, however low. Off: they count as the smallest change above noise, 0.01 s/s.",
                 .default_number = 0,
             },
             OptionInfo{
                 .key = "argmax_over",
                 .kind = OptionKind::Choice,
-                .help = "Among what the utility chooses. alg2: both candidates and the base rate before; prose: the "
-                        "candidates only.",
+                .help = "What the utility chooses among. alg2: both candidates and the previous base rate; prose: "
+                        "only the candidates.",
                 .default_choice = kArgmaxes[0],
                 .choices = kArgmaxes,
             },
             OptionInfo{
                 .key = "action_range",
                 .kind = OptionKind::Number,
-                .help = "The agent multiplies the window by 2 to the power of its action times this: 5 in the paper, 2 "
+                .help = "The agent multiplies the cwnd by 2 to the power of its action times this: 5 in the paper, 2 "
                         "in Orca.",
                 .default_number = kActionRange,
                 .minimum = 0.1,
@@ -144,9 +144,8 @@ public:
             OptionInfo{
                 .key = "reward",
                 .kind = OptionKind::Choice,
-                .help =
-                    "What the agent's reward is of rate and RTT, relative to their extremes. linear: the ratios, as "
-                    "printed; log: their logarithms, to which twice as much is worth the same from any rate on.",
+                .help = "How the agent's reward uses rate and RTT relative to their extremes. linear: the ratios, as "
+                        "printed; log: their logarithms, with which doubling is worth the same at any rate.",
                 .default_choice = kRewards[0],
                 .choices = kRewards,
             },
@@ -201,7 +200,7 @@ public:
     // What happened since the agent acted last. Ratios x are shown as ln(1 + min(x, 10)).
     static constexpr std::array kFeatures{
         NumberInfo{"sending_rate", "1", "sending rate / reference rate", 0, kScaledMaximum},
-        NumberInfo{"rtt", "1", "least RTT of the epoch / lowest RTT", 0, kScaledMaximum},
+        NumberInfo{"rtt", "1", "lowest RTT of the epoch / lowest RTT", 0, kScaledMaximum},
         NumberInfo{"min_rtt", "1", "lowest RTT / 100 ms", 0, kScaledMaximum},
         NumberInfo{"loss", "1", "lost / (lost + acknowledged)", 0, 1},
         NumberInfo{"delivery_rate", "1", "acknowledged rate / reference rate", 0, kScaledMaximum},

@@ -22,7 +22,7 @@ inline constexpr RuleInfo kFirstRate{
 };
 inline constexpr RuleInfo kExplore{
     .name = "libra_explore",
-    .formula = "cwnd = x_prev srtt for one srtt, in which the classic controller has it; paced if not clocked by ACKs",
+    .formula = "cwnd = x_prev srtt for one srtt, set by the classic controller; paced if not clocked by ACKs",
     .computed = "cwnd = x_prev * srtt",
     .source = kSource,
     .numbers = {kXPrev, number::kSrtt, number::kInflight},
@@ -54,7 +54,7 @@ inline constexpr RuleInfo kTry{
 };
 inline constexpr RuleInfo kAwait{
     .name = "libra_await",
-    .formula = "x_prev, until it is known what became of both candidates",
+    .formula = "x_prev, until the results of both candidates are known",
     .computed = "rate = x_prev",
     .source = kSource,
     .numbers = {kXPrev},
@@ -95,8 +95,7 @@ inline constexpr RuleInfo kExploit{
 };
 inline constexpr RuleInfo kCap{
     .name = "libra_window_of_rate",
-    .formula =
-        "cwnd = max(4, 2 x srtt), x the largest rate of the cycle: no limit but for a sender of which nothing is heard",
+    .formula = "cwnd = max(4, 2 x srtt), x the largest rate of the cycle: a limit only for a sender that hears nothing",
     .source = kSource,
     .numbers = {number::kRatePps, number::kSrtt},
 };
@@ -109,7 +108,7 @@ inline constexpr RuleInfo kLossPassed{
 };
 inline constexpr RuleInfo kGivenUp{
     .name = "libra_given_up",
-    .formula = "x_prev = x_prev / 2, from which to explore once the path is heard of again",
+    .formula = "x_prev = x_prev / 2, from where to explore once the path is heard from again",
     .source = kSource,
     .numbers = {kXPrev},
 };

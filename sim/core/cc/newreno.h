@@ -22,7 +22,7 @@ public:
         .formula = "ssthresh = max(basis / 2, floor); the basis is cwnd, after a timeout what is in flight",
         .computed = "ssthresh = max(basis / 2, floor)",
         .source = "RFC 5681 section 3.1, equation (4)",
-        .numbers = {{"basis_pkts", "what is halved: the window, or what is in flight"},
+        .numbers = {{"basis_pkts", "what is halved: cwnd, or the packets in flight"},
                     {"floor_pkts", "not below this"},
                     number::kSsthresh},
     };
@@ -31,7 +31,7 @@ public:
         std::array{&kSlowStart, &kAdditiveIncrease, &kHalving, &OptionalAbe::kReduction}, OptionalHyStart::kRules);
     static constexpr AlgorithmInfo kInfo{
         .name = "newreno",
-        .summary = "One packet more per round trip, half the window on loss",
+        .summary = "One packet more per round trip, half the cwnd on loss",
         .source = "RFC 5681, RFC 6582, RFC 6675",
         .options = kOptions,
         .rules = kRules,

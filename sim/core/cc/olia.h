@@ -44,7 +44,7 @@ public:
                     number::kN,
                     {"l_pkts", "packets between losses, the larger of the last two intervals"},
                     {"B_mask", "subflows with the best paths"},
-                    {"M_mask", "subflows with the largest windows"}},
+                    {"M_mask", "subflows with the largest cwnd"}},
     };
     static constexpr std::array kOwnRules{&kSlowStart, &kOpportunisticIncrease, &NewReno::kAdditiveIncrease,
                                           &NewReno::kHalving};
@@ -52,7 +52,7 @@ public:
         joined(kOwnRules, std::array{&KernelOlia::kStep, &KernelArithmetic::kHalving}, OptionalHyStart::kRules);
     static constexpr AlgorithmInfo kInfo{
         .name = "olia",
-        .summary = "Opportunistic linked increases: traffic on the best paths only, a probe on the others",
+        .summary = "Opportunistic linked increases: traffic only on the best paths, a probe on the others",
         .source = "Khalili et al., CoNEXT 2012; draft-khalili-mptcp-congestion-control-05",
         .is_coupled = true,
         .options = kOptions,

@@ -16,8 +16,8 @@ public:
         OptionInfo{
             .key = "virtual_rtt",
             .kind = OptionKind::Number,
-            .help = "Paths with a shorter round-trip time, in seconds, grow and average as one that has this one; 0: "
-                    "each goes by its own.",
+            .help = "Paths with a shorter round-trip time, in seconds, grow and average as if they had this one; 0: "
+                    "each uses its own.",
             .default_number = 0.025,
             .minimum = 0,
             .maximum = 1,
@@ -26,8 +26,8 @@ public:
             .key = "classic_fallback",
             .kind = OptionKind::Flag,
             .help =
-                "Answer marks nearly as a loss where the RTT varies as in a classic queue, so that classic flows get "
-                "their share of it. Off in Linux, too.",
+                "Answer a mark almost like a loss where the RTT varies as in a classic queue, so that classic flows "
+                "get their share. Off by default in Linux, too.",
             .default_number = 0,
         },
     };
@@ -38,14 +38,14 @@ public:
         .source = "draft-briscoe-iccrg-prague-congestion-control-04 section 2.4.3",
         .numbers = {{"unmarked_pkts", "packets that this ACK acknowledged as not marked"},
                     number::kCwnd,
-                    {"growth", "packets that the window grows by in a round trip"}},
+                    {"growth", "packets by which the cwnd grows in a round trip"}},
     };
     static constexpr RuleInfo kPacing{
         .name = "prague_pacing",
         .formula = "rate = pace * cwnd / srtt; pace is 2 below half of ssthresh, else 1",
         .computed = "rate = pace * cwnd / srtt",
         .source = "draft-briscoe-iccrg-prague-congestion-control-04 section 2.5",
-        .numbers = {{"pace", "times a window per round trip"}, number::kCwnd, number::kSrtt, number::kRatePps},
+        .numbers = {{"pace", "times one cwnd per round trip"}, number::kCwnd, number::kSrtt, number::kRatePps},
     };
     static constexpr RuleInfo kFallback{
         .name = "prague_classic_fallback",
@@ -57,14 +57,16 @@ public:
         .numbers = {number::kCwnd,
                     MarkedShare::kNumber,
                     {"classic", "how surely the queue is a classic one, from 0 to 1"},
-                    {"answered", "share of marked packets that is answered"},
+                    {"answered", "share of marked packets to respond to"},
                     number::kSsthresh},
     };
     static constexpr std::array kRules{&kSlowStart,        &kIncrease,         &kPacing,
                                        &NewReno::kHalving, &Dctcp::kReduction, &kFallback};
     static constexpr AlgorithmInfo kInfo{
         .name = "prague",
-        .summary = "Scalable on L4S queues: paced, answers marks in proportion, and short paths as if they were longer",
+        .summary =
+            "Scalable on L4S queues: paced, responds to marks in proportion, and treats short paths as if "
+            "they were longer",
         .source = "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331",
         .options = kOptions,
         .rules = kRules,

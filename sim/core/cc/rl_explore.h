@@ -48,8 +48,8 @@ public:
             OptionInfo{
                 .key = "probe_bw",
                 .kind = OptionKind::Flag,
-                .help = "ProbeBW: every few decisions, one that does not lower the rate raises it once more. Without, "
-                        "it is reinforcement learning alone.",
+                .help = "ProbeBW: every few decisions, one that does not lower the rate raises it once more. Without "
+                        "it, only reinforcement learning decides.",
                 .default_number = 1,
             },
             OptionInfo{
@@ -63,8 +63,8 @@ public:
             OptionInfo{
                 .key = "throughput_epochs",
                 .kind = OptionKind::Number,
-                .help = "Epochs of which throughput_max, which the agent sees and is paid for, is the largest. With "
-                        "the paper's 5 it is paid five times for one epoch at the full rate.",
+                .help = "Number of epochs over which throughput_max, which the agent sees and is rewarded for, is "
+                        "the maximum. With the paper's 5, one epoch at the full rate is rewarded five times.",
                 .default_number = kThroughputEpochs,
                 .minimum = 1,
                 .maximum = kThroughputEpochs,
@@ -72,7 +72,7 @@ public:
             OptionInfo{
                 .key = "rate_factor",
                 .kind = OptionKind::Number,
-                .help = "By which the rate is multiplied to raise it, and divided to lower it.",
+                .help = "Factor by which the rate is multiplied to raise it, and divided to lower it.",
                 .default_number = kRateFactor,
                 .minimum = 1.001,
                 .maximum = 4,
@@ -139,7 +139,7 @@ public:
     static constexpr std::array kRules{&kRateChoice, &kProbe, &kSafetyCap, &kSilence, &kLossSeen};
     static constexpr AlgorithmInfo kInfo{
         .name = "rl-explore",
-        .summary = "A learned agent raises, keeps or lowers the sending rate, and probes for more now and then",
+        .summary = "A learned agent raises, keeps or lowers the sending rate, and occasionally probes for more",
         .source = "RL-explore: PPO with ProbeBW",
         .options = kOptions,
         .rules = kRules,
@@ -153,7 +153,7 @@ public:
         NumberInfo{"loss", "1", "share lost of what was acknowledged or lost", 0, 1},
         NumberInfo{"sending_rate", "1", "sending rate / largest acknowledged rate of the last 5 epochs", 0,
                    kScaledMaximum},
-        NumberInfo{"latency", "1", "least RTT of the epoch / lowest RTT - 1", 0, kScaledMaximum},
+        NumberInfo{"latency", "1", "lowest RTT of the epoch / lowest RTT - 1", 0, kScaledMaximum},
     };
     static constexpr std::array<std::string_view, 3> kChoices{"decrease", "keep", "increase"};
     static constexpr AgentInfo kAgent{

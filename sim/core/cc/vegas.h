@@ -20,7 +20,7 @@ public:
         },
         OptionInfo{
             .key = "beta",
-            .help = "Shrink while more packets than this are queued; not below alpha.",
+            .help = "Shrink while more packets than this are queued; at least alpha.",
             .default_number = 4,
             .minimum = 0,
             .maximum = 1e6,

@@ -76,7 +76,7 @@ public:
         OptionInfo{
             .key = "noise_floor",
             .kind = OptionKind::Ratio,
-            .help = "RTT gradients that are smaller count as nil, as do those below their own standard error.",
+            .help = "Smaller RTT gradients count as zero, as do those below their own standard error.",
             .default_number = kNoiseFloor,
             .minimum = 0,
             .maximum = 1,
@@ -84,14 +84,14 @@ public:
         OptionInfo{
             .key = "falling_rtt",
             .kind = OptionKind::Flag,
-            .help = "Falling RTTs count in favour of a rate, as in the paper; in the authors' code they count as nil.",
+            .help = "Falling RTTs count in favour of a rate, as in the paper; in the authors' code they count as zero.",
             .default_number = 0,
         },
         OptionInfo{
             .key = "probing",
             .kind = OptionKind::Choice,
-            .help = "nsdi: two pairs of intervals that agree. master: three pairs, of which two are enough to go up "
-                    "and all are needed to go down.",
+            .help = "nsdi: two pairs of intervals that agree. master: three pairs; two are enough to go up, and all "
+                    "are needed to go down.",
             .default_choice = kProbings[0],
             .choices = kProbings,
         },
@@ -106,8 +106,8 @@ public:
         OptionInfo{
             .key = "bound_step",
             .kind = OptionKind::Ratio,
-            .help = "Each time the bound of 5 % on a change is met, it widens by this: 10 % in the paper, 5 % in the "
-                    "authors' code.",
+            .help = "Each time a change reaches the bound of 5 %, the bound widens by this: 10 % in the paper, 5 % "
+                    "in the authors' code.",
             .default_number = kBoundStep,
             .minimum = 0.001,
             .maximum = 1,
@@ -122,7 +122,7 @@ public:
         OptionInfo{
             .key = "initial_rate",
             .kind = OptionKind::Rate,
-            .help = "On the wire; doubled while that pays.",
+            .help = "On the wire; doubled while the utility grows.",
             .default_number = kInitialRate_mbps * 1e6,
             .minimum = 100e3,
             .maximum = 10e6,
@@ -137,7 +137,7 @@ public:
         },
     };
 
-    static constexpr RuleNumber kRate{"rate_mbps", "sending rate when it was decided"};
+    static constexpr RuleNumber kRate{"rate_mbps", "sending rate at the time of the decision"};
     static constexpr RuleNumber kRttGradient{"rtt_gradient", "change of the round-trip time per time"};
 
     static constexpr RuleInfo kSafetyCap{
@@ -154,7 +154,7 @@ public:
         .source = "Dong et al. 2018, section 4.1",
         .numbers = {{"base_rate_mbps", "rate around which it probes"},
                     kRate,
-                    {"purpose", "what the interval is for, as the formula says"}},
+                    {"purpose", "purpose of the interval, as in the formula"}},
     };
     static constexpr RuleInfo kDoubling{
         .name = "doubling",
@@ -177,7 +177,7 @@ public:
             "bound rate, of which the bound counts",
         .source = "Dong et al. 2018, sections 4.2 and 4.3",
         .numbers = {number::kGradient,
-                    {"streak", "moves in the same direction, one after the other"},
+                    {"streak", "successive moves in the same direction"},
                     number::kAmplifier,
                     {"bound", "largest step allowed"},
                     {"swing_buffer", "moves in one direction before the steps grow again"},

@@ -15,8 +15,8 @@ public:
         OptionInfo{
             .key = "drain",
             .kind = OptionKind::Flag,
-            .help = "Halve the window when the queueing delay has doubled since the last time, as the kernel module "
-                    "does; without it links are used in full.",
+            .help = "Halve the cwnd when the queueing delay has doubled since the last time, as the kernel module "
+                    "does; without this, links are fully used.",
             .default_number = 1,
         },
     };
@@ -38,7 +38,7 @@ public:
         .numbers = {number::kCwnd,
                     number::kBaseRtt,
                     number::kRtt,
-                    {"queueing_delay_s", "time in queues: the round-trip time less the lowest one"},
+                    {"queueing_delay_s", "time in queues: the round-trip time minus the lowest one"},
                     {"lowest_queueing_delay_s", "shortest time in queues since the last drain"}},
     };
     static constexpr std::array kOwnRules{&kSlowStart, &Vegas::kSlowStartExit,      &kRoundTrip,
@@ -48,7 +48,7 @@ public:
                                      &KernelArithmetic::kReno, &KernelArithmetic::kHalving});
     static constexpr AlgorithmInfo kInfo{
         .name = "wvegas",
-        .summary = "Weighted Vegas: ten packets queued in all, moved to where the queueing delay is lowest",
+        .summary = "Weighted Vegas: ten packets queued in total, moved to where the queueing delay is lowest",
         .source = "Cao, Xu, Fu, ICNP 2012; draft-xu-mptcp-congestion-control-05",
         .is_coupled = true,
         .options = kOptions,

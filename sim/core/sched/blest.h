@@ -40,7 +40,7 @@ public:
         OptionInfo{
             .key = "lambda",
             .kind = OptionKind::Number,
-            .help = "Factor on what the fastest subflow is estimated to send, to begin with.",
+            .help = "Initial factor on the estimate of what the fastest subflow sends.",
             .default_number = 1.2,
             .minimum = 0.1,
             .maximum = 10,
@@ -48,7 +48,7 @@ public:
         OptionInfo{
             .key = "lambda_min",
             .kind = OptionKind::Number,
-            .help = "The least that factor may become.",
+            .help = "The lower bound of that factor.",
             .default_number = 1.0,
             .minimum = 0.1,
             .maximum = 10,
@@ -56,7 +56,7 @@ public:
         OptionInfo{
             .key = "lambda_max",
             .kind = OptionKind::Number,
-            .help = "The most that factor may become.",
+            .help = "The upper bound of that factor.",
             .default_number = 1.3,
             .minimum = 0.1,
             .maximum = 10,
@@ -64,7 +64,7 @@ public:
         OptionInfo{
             .key = "lambda_raise",
             .kind = OptionKind::Number,
-            .help = "What it rises by after a round trip of the slower subflow in which the window was blocked.",
+            .help = "Its increase after a round trip of the slower subflow in which the receive window was blocked.",
             .default_number = 0.04,
             .minimum = 0,
             .maximum = 1,
@@ -72,7 +72,7 @@ public:
         OptionInfo{
             .key = "lambda_lower",
             .kind = OptionKind::Number,
-            .help = "What it falls by after a round trip of the slower subflow without that.",
+            .help = "Its decrease after a round trip of the slower subflow without such a block.",
             .default_number = 0.01,
             .minimum = 0,
             .maximum = 1,
@@ -81,7 +81,7 @@ public:
     };
     static constexpr AlgorithmInfo kInfo{
         .name = "blest",
-        .summary = "minRTT that skips a slower subflow if the receive window would block the fastest meanwhile",
+        .summary = "minRTT that skips a slower subflow if the receive window would block the fastest one meanwhile",
         .source = "Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016; Linux mptcp_blest.c",
         .options = kOptions,
         .rules = kRules,

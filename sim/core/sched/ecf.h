@@ -13,8 +13,8 @@ class Ecf {
 public:
     static constexpr RuleNumber kCwndFast{"cwnd_fast_pkts", "congestion window of the fastest subflow"};
     static constexpr RuleNumber kCwndSlow{"cwnd_slow_pkts", "congestion window of the slower subflow"};
-    static constexpr RuleNumber kDelta{"delta_s", "allowance for how much the round-trip times vary"};
-    static constexpr RuleNumber kMargin{"margin", "by which factor the faster subflow is preferred"};
+    static constexpr RuleNumber kDelta{"delta_s", "allowance for the variation of round-trip times"};
+    static constexpr RuleNumber kMargin{"margin", "factor by which the faster subflow is preferred"};
     static constexpr RuleNumber kUnsent{"unsent_pkts", "packets that wait to be sent"};
 
     static constexpr RuleInfo kWaitForFastest{
@@ -36,7 +36,7 @@ public:
         OptionInfo{
             .key = "beta",
             .kind = OptionKind::Ratio,
-            .help = "Once it waits for the fastest subflow, the slower one has to be faster by this margin to be used.",
+            .help = "While it waits for the fastest subflow, a slower one must be faster by this margin to be used.",
             .default_number = 0.25,
             .minimum = 0,
             .maximum = 10,
@@ -46,7 +46,7 @@ public:
     };
     static constexpr AlgorithmInfo kInfo{
         .name = "ecf",
-        .summary = "minRTT that waits for the fastest subflow if that completes what is left sooner",
+        .summary = "minRTT that waits for the fastest subflow if that completes the remaining data sooner",
         .source = "Lim, Nahum, Towsley, Gibbens, CoNEXT 2017; Linux mptcp_ecf.c",
         .options = kOptions,
         .rules = kRules,

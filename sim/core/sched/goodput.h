@@ -23,11 +23,11 @@ public:
             "the subflow's part of a batch, all of it before the next one's: min(free window, batch_pkts * "
             "theta / sum of theta); left_pkts of it are yet to be sent",
         .source = "Pokhrel, Walid (DQL-MPTCP), IEEE TMC 2021",
-        .numbers = {{"theta_pps", "rate that the subflow has delivered lately"},
-                    {"theta_sum_pps", "sum of those rates of all subflows"},
-                    {"batch_pkts", "packets that are shared out at once"},
-                    {"part_pkts", "packets of the batch that are this subflow's"},
-                    {"left_pkts", "packets of its part that are yet to be sent"}},
+        .numbers = {{"theta_pps", "recent delivery rate of the subflow"},
+                    {"theta_sum_pps", "sum of those rates over all subflows"},
+                    {"batch_pkts", "packets that are allotted at once"},
+                    {"part_pkts", "this subflow's packets of the batch"},
+                    {"left_pkts", "packets of its share not yet sent"}},
     };
     static constexpr RuleInfo kWaitForSlot{
         .name = "wait_for_slot",
@@ -48,8 +48,8 @@ public:
         OptionInfo{
             .key = "slot",
             .kind = OptionKind::Number,
-            .help = "Length of a slot, in which one batch is sent, in round trips of the fastest subflow; 0: the next "
-                    "batch begins as soon as a window has room.",
+            .help = "Length of a slot, in which one batch is sent, in round trips of the fastest subflow; 0: the "
+                    "next batch begins as soon as a cwnd has room.",
             .default_number = 0.25,
             .minimum = 0,
             .maximum = 100,

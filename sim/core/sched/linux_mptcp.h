@@ -51,10 +51,10 @@ public:
     static constexpr std::uint32_t kPacketOverhead = 832;        // what it needs beside its payload: sk_buff and header
 
     static constexpr RuleNumber kLinger{"drain_s", "how long the queue of the subflow would take at its mean rate"};
-    static constexpr RuleNumber kNextLinger{"next_drain_s", "the same of the next best subflow"};
+    static constexpr RuleNumber kNextLinger{"next_drain_s", "the same for the next best subflow"};
     static constexpr RuleNumber kQueuedBytes{"queued_bytes", "memory of what it holds, in the network or unsent"};
     static constexpr RuleNumber kRate{"mean_rate_bytes", "its pacing rate in bytes/s, averaged over bursts"};
-    static constexpr RuleNumber kBurst{"burst_bytes", "what may follow before the subflows are compared again"};
+    static constexpr RuleNumber kBurst{"burst_bytes", "how much may follow before the subflows are compared again"};
     static constexpr RuleNumber kBuffer{"send_buffer_bytes", "what the subflow may hold"};
 
     static constexpr RuleInfo kFirstEmpty{
@@ -73,7 +73,7 @@ public:
     };
     static constexpr RuleInfo kBufferFull{
         .name = "send_buffer_full",
-        .formula = "hand out nothing: the subflow with the least linger holds as much as its send buffer",
+        .formula = "send nothing: the send buffer of the subflow with the least linger is full",
         .source = "Linux sk_stream_memory_free",
         .numbers = {kLinger, kNextLinger, kQueuedBytes, kRate, kBuffer},
     };
@@ -82,8 +82,8 @@ public:
         OptionInfo{
             .key = "stale_loss_count",
             .kind = OptionKind::Number,
-            .help = "A subflow gets nothing more once so many of the connection's timeouts have passed without an "
-                    "acknowledgement on it and another one works (net.mptcp.stale_loss_cnt); 0: it always does.",
+            .help = "A subflow gets no more data after this many timeouts of the connection without an "
+                    "acknowledgement on it, if another one works (net.mptcp.stale_loss_cnt); 0: never.",
             .default_number = 4,
             .minimum = 0,
             .maximum = 254,
@@ -102,7 +102,7 @@ public:
     };
     static constexpr AlgorithmInfo kInfo{
         .name = "linux-mptcp",
-        .summary = "The subflow whose queue would be empty first, in bursts of 64 kB, ahead of its window",
+        .summary = "The subflow whose queue would be empty first, in bursts of 64 kB, ahead of its cwnd",
         .source = "Linux net/mptcp/protocol.c (mptcp_subflow_get_send), the default of mainline MPTCP",
         .options = kOptions,
         .rules = kRules,

@@ -32,7 +32,7 @@ public:
         OptionInfo{
             .key = "backlog_share",
             .kind = OptionKind::Ratio,
-            .help = "What may wait to be paced out on a subflow, as a share of its rate times its round-trip time.",
+            .help = "How much may wait for pacing on a subflow, as a share of its rate times its round-trip time.",
             .default_number = 0.1,
             .minimum = 0,
             .maximum = 1,

@@ -16,14 +16,14 @@ public:
         OptionInfo{
             .key = "copies",
             .kind = OptionKind::Choice,
-            .help = "For a copy without room: wait for it, as in Linux, or send a copy now or never.",
+            .help = "For a copy without room: wait for room, as in Linux, or send now or never.",
             .default_choice = "queued",
             .choices = kCopiesChoices,
         },
     };
     static constexpr AlgorithmInfo kInfo{
         .name = "redundant",
-        .summary = "Every packet on every subflow: as soon as the first of its copies, as fast as the best path",
+        .summary = "Every packet on every subflow: it arrives with its first copy, at the pace of the best path",
         .source = "Linux mptcp_redundant.c; Frommgen, Erbshaeusser, Buchmann, Zimmermann, Wehrle, ICC 2016",
         .options = kOptions,
         .rules = kRules,

@@ -48,14 +48,14 @@ public:
         OptionInfo{
             .key = "cwnd_limited",
             .kind = OptionKind::Flag,
-            .help = "Pass over subflows without room in their window, which shares a saturated connection out by the "
-                    "windows; without it the turns are strict, and all wait for the subflow whose turn it is.",
+            .help = "Skip subflows without room in their cwnd, so a saturated connection is shared in proportion to "
+                    "cwnd; otherwise turns are strict, and all wait for the subflow whose turn it is.",
             .default_number = 1,
         },
     };
     static constexpr AlgorithmInfo kInfo{
         .name = "roundrobin",
-        .summary = "Every subflow in turn, by default those whose windows have room",
+        .summary = "Every subflow in turn, by default those with room in their cwnd",
         .source = "Linux mptcp_rr.c",
         .options = kOptions,
         .rules = kRules,

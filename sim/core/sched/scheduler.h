@@ -103,13 +103,13 @@ concept SendsCopies = requires(const T scheduler) {
 inline constexpr OptionInfo kRetransmissionOption{
     .key = "opportunistic_retransmission",
     .kind = OptionKind::Flag,
-    .help = "Send the packet that holds up a full receive window on the chosen subflow as well.",
+    .help = "Send the packet that blocks a full receive window on the chosen subflow as well.",
     .default_number = 1,
 };
 inline constexpr OptionInfo kPenalisationOption{
     .key = "penalisation",
     .kind = OptionKind::Flag,
-    .help = "Halve the window of the slower subflow that holds up a full receive window.",
+    .help = "Halve the cwnd of the slower subflow that blocks a full receive window.",
     .default_number = 1,
 };
 
