@@ -96,6 +96,7 @@ def test_some_networks_are_like_the_counterexamples() -> None:
             path = next(path for path in scenario.flows["user0"].paths if "b0" in path)
             rtt_s = 2 * sum(scenario.links[link].forward.delay_s for link in path)
             assert bottleneck.queue.limit_pkts is not None
+            assert bottleneck.rate_bps is not None
             assert bottleneck.queue.limit_pkts <= max(3, 0.3 * bottleneck.rate_bps * rtt_s / 12_000)
     assert 6 <= cramped <= 18
 

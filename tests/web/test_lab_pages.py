@@ -81,8 +81,8 @@ def test_lab_1_is_done_as_a_page_and_graded(browser: Browser, lab: Lab, tmp_path
     )
     student.answer(lab.by_id["pipe"], "bdp", "83,3 pkt")
     (handed_in / "bob.json").write_bytes(student.hand_in("Bob", folder_of(browser)).read_bytes())
-    words = [sys.executable, "-m", "subflow_app", "labs", "class", handed_in, "--lab", students, "--key", KEY, "--json"]
-    answer = subprocess.run(words, capture_output=True, text=True, check=False)
+    words = ["labs", "class", str(handed_in), "--lab", str(students), "--key", KEY, "--json"]
+    answer = subprocess.run([sys.executable, "-m", "subflow_app", *words], capture_output=True, text=True, check=False)
     assert answer.returncode == 2, answer.stderr  # for Zoe's, which is no result
     grades = {Path(each["file"]).stem: each for each in json.loads(answer.stdout)}
     told = {name: (each["outcome"], each["passed"], each["confirmed"], each["runs"]) for name, each in grades.items()}
