@@ -28,13 +28,14 @@ class Chart {
     this.figure.append(this.caption, this.canvas, this.readout);
     place.append(this.figure);
     this.pointer = null;
+    this.still = element("canvas"); // the picture without cursors: all that changes while they move
     this.canvas.addEventListener("pointermove", (event) => {
       this.pointer = this.time_at(event.offsetX);
-      this.draw();
+      this.move();
     });
     this.canvas.addEventListener("pointerleave", () => {
       this.pointer = null;
-      this.draw();
+      this.move();
     });
     this.canvas.addEventListener("click", (event) => host.on_pick(this.time_at(event.offsetX), this.nearest(event)));
     this.canvas.addEventListener("keydown", (event) => host.on_key(event));
@@ -72,11 +73,28 @@ class Chart {
     this.draw_events(pen);
     const own = curves.filter((curve) => !curve.is_ghost);
     if (own.length > MOST_CURVES) this.draw_band(pen, own);
-    for (const curve of curves)
-      if (own.length <= MOST_CURVES || curve.is_picked) this.draw_curve(pen, curve);
+    const told = own.length > MOST_CURVES ? curves.filter((curve) => curve.is_picked) : curves;
+    for (const curve of told) this.draw_curve(pen, curve);
+    this.told = told.map((curve) => ({ ...curve, mean: mean_of(curve.values) }));
+    this.count = own.length;
+    [this.still.width, this.still.height] = [this.canvas.width, this.canvas.height];
+    this.still.getContext("2d").drawImage(this.canvas, 0, 0);
+    this.draw_cursors(pen);
+  }
+
+  // The cursor or the pointer has moved, and nothing else.
+  move() {
+    const pen = this.told && pen_on(this.canvas);
+    if (!pen) return;
+    if (this.still.width !== this.canvas.width || this.still.height !== this.canvas.height) return this.draw();
+    pen.drawImage(this.still, 0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
+    this.draw_cursors(pen);
+  }
+
+  draw_cursors(pen) {
     this.draw_cursor(pen, this.host.cursor(), "--cursor");
     if (this.pointer !== null) this.draw_cursor(pen, this.pointer, "--faint");
-    this.tell(curves, own);
+    this.tell();
   }
 
   largest(curves) {
@@ -181,11 +199,12 @@ class Chart {
   draw_band(pen, curves) {
     const { left, width, top, height, end } = this.frame();
     const interval = curves[0].interval, count = Math.max(...curves.map((curve) => curve.values.length));
-    const step = Math.max(1, Math.floor(count / width)), rows = [];
+    const step = Math.max(1, Math.floor(count / width)), rows = [], column = new Float32Array(curves.length);
     for (let i = 0; i < count; i += step) {
-      const there = curves.map((curve) => curve.values[i]).filter((value) => value !== undefined && !Number.isNaN(value));
-      there.sort((a, b) => a - b);
-      if (there.length) rows.push([i, there[0], there[there.length >> 1], there[there.length - 1]]);
+      let n = 0;
+      for (const { values } of curves) if (values[i] === values[i] && i < values.length) column[n++] = values[i];
+      const there = column.subarray(0, n).sort();
+      if (n) rows.push([i, there[0], there[there.length >> 1], there[there.length - 1]]);
     }
     const x = (i) => left + (width * (i + 1) * interval) / end, y = (value) => top + height * (1 - Math.min(value, this.most) / this.most);
     pen.fillStyle = css("--band");
@@ -210,17 +229,15 @@ class Chart {
   }
 
   // Legend and values at the crosshair, or else at the cursor, with the mean of each curve.
-  tell(curves, own) {
+  tell() {
     const time = this.pointer ?? this.host.cursor();
     const parts = [];
-    if (own.length > MOST_CURVES) parts.push(element("span", { class: "key" }, say("band", own.length)));
-    for (const curve of curves) {
-      if (own.length > MOST_CURVES && !curve.is_picked) continue;
+    if (this.count > MOST_CURVES) parts.push(element("span", { class: "key" }, say("band", this.count)));
+    for (const curve of this.told) {
       const at = curve.values[Math.max(0, Math.round(time / curve.interval) - 1)];
       const swatch = element("i", { class: curve.is_ghost ? "swatch ghost" : "swatch" });
       swatch.style.setProperty("--colour", curve.colour);
-      const mean = mean_of(curve.values);
-      parts.push(element("span", { class: "key" }, swatch, `${curve.label} ${quantity(at, this.spec.unit)} (⌀ ${quantity(mean, this.spec.unit)})`));
+      parts.push(element("span", { class: "key" }, swatch, `${curve.label} ${quantity(at, this.spec.unit)} (⌀ ${quantity(curve.mean, this.spec.unit)})`));
     }
     this.readout.replaceChildren(element("b", {}, seconds(time)), ...parts);
     this.canvas.setAttribute("aria-label", `${name_of(this.spec.quantity)}, ${this.readout.textContent}`);

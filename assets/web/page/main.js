@@ -225,7 +225,7 @@ class Page {
     bar.setAttribute("aria-valuetext", seconds(this.time));
     this.at("now").textContent = seconds(this.time);
     this.whatif_form?.follow_cursor();
-    this.draw();
+    this.draw(false);
     this.look();
   }
 
@@ -448,13 +448,19 @@ class Page {
     }
   }
 
-  draw() {
+  // All of it, or only what moves with the cursor; once for each picture of the screen.
+  draw(is_whole = true) {
+    this.is_stale ||= is_whole;
     if (this.is_drawing) return;
     this.is_drawing = true;
     requestAnimationFrame(() => {
-      this.is_drawing = false;
-      for (const chart of this.charts) chart.draw();
-      this.draw_marks();
+      const is_stale = this.is_stale;
+      this.is_drawing = this.is_stale = false;
+      for (const chart of this.charts) {
+        if (is_stale) chart.draw();
+        else chart.move();
+      }
+      if (is_stale) this.draw_marks();
       this.topology.draw();
     });
   }

@@ -22,7 +22,8 @@ class Topology {
     pen.font = "13px system-ui, sans-serif";
     const info = this.host.info(), at = this.positions(info, width, height);
     const lanes = this.lanes(info, at);
-    const most = Math.max(1e6, ...this.host.links().map((link) => (Number.isFinite(link.rate) ? link.rate : 0)));
+    this.links = this.host.links();
+    const most = Math.max(1e6, ...this.links.map((link) => (Number.isFinite(link.rate) ? link.rate : 0)));
     lanes.forEach((lane, index) => this.draw_lane(pen, lane, index, most));
     if (this.moment) this.draw_packets(pen, lanes);
     info.links.forEach((link, k) => this.draw_label(pen, lanes[2 * k], link, width));
@@ -69,7 +70,7 @@ class Topology {
   }
 
   draw_lane(pen, lane, index, most) {
-    const spec = this.host.links()[index], state = this.moment?.state;
+    const spec = this.links[index], state = this.moment?.state;
     const rate = Number.isFinite(spec.rate) ? spec.rate : most;
     const is_up = !state || state.is_up[index];
     const limit = spec.queue, queued = state ? state.queue_pkts[index] : 0;
@@ -119,7 +120,7 @@ class Topology {
     const [x, y] = this.point({ ...lane, side: 0 }, 0.5);
     pen.textAlign = "center";
     pen.textBaseline = "middle";
-    const index = this.host.info().links.indexOf(link), spec = this.host.links()[2 * index];
+    const index = this.host.info().links.indexOf(link), spec = this.links[2 * index];
     const parts = [link.name];
     if (width > 560) parts.push(`${Number.isFinite(spec.rate) ? quantity(spec.rate, "bit/s") : say("unlimited")} · ${quantity(spec.delay, "s")}`);
     parts.forEach((text, i) => {
