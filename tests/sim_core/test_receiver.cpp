@@ -21,7 +21,7 @@ public:
     }
     // The ACK that is due leaves. Returns what it echoes.
     Nanos acknowledge() {
-        next_ack_number();
+        next_ack();
         return take_echo();
     }
     // Whether a packet is acknowledged at once; if so, it is.
