@@ -88,6 +88,8 @@ SmallNetwork three_subflows(const Combination& combination) {
     const PathSpec twice = add_path(network.scenario, {.rate = 6_Mbps, .one_way = 10_ms, .queue_pkts = 20});
     const PathSpec once = add_path(network.scenario, {.rate = 4_Mbps, .one_way = 20_ms, .queue_pkts = 20});
     add_flow(network.scenario, {twice, once, twice}, combination).recv_buffer = Bytes(200'000);
+    // It binds data to subflows windows ahead: with so little room at the receiver, a loss on one holds up all.
+    if (combination.scheduler.name == "linux-mptcp") network.least_goodput_bps *= 0.6;
     return network;
 }
 
