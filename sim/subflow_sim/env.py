@@ -229,9 +229,9 @@ class HostEnv(_LearnerEnv):
 
         0  sending_rate    0 to 2.3979  1  sending rate / reference rate
         1  goodput         0 to 2.3979  1  acknowledged rate / reference rate
-        2  rtt             0 to 2.3979  1  least RTT of the epoch / lowest RTT
+        2  rtt             0 to 2.3979  1  lowest RTT of the epoch / lowest RTT
         3  rtt_deviation   0 to 2.3979  1  mean deviation of the RTT / lowest RTT
-        4  cwnd            0 to 2.3979  1  window / (reference rate * lowest RTT)
+        4  cwnd            0 to 2.3979  1  cwnd / (reference rate * lowest RTT)
         5  is_mptcp        0 to 1       1  1 for a subflow of an MPTCP flow, 0 for TCP
         6  is_new          0 to 1       1  1 in the first epoch of the subflow
 
@@ -283,16 +283,16 @@ class ConnectionEnv(_LearnerEnv):
 
         0  sending_rate    0 to 2.3979  1  sending rate / reference rate
         1  throughput      0 to 2.3979  1  acknowledged rate / reference rate
-        2  rtt             0 to 2.3979  1  least RTT of the epoch / lowest RTT
-        3  cwnd_change     -1 to 1      1  change of the window in the last slot / window
+        2  rtt             0 to 2.3979  1  lowest RTT of the epoch / lowest RTT
+        3  cwnd_change     -1 to 1      1  change of the cwnd in the last slot / cwnd
         4  schedule        0 to 1       1  share of the packets that the connection handed out in the last slot
-        5  rtt_change      -1 to 1      1  change of the least RTT against the slot before / lowest RTT
+        5  rtt_change      -1 to 1      1  change of the lowest RTT since the previous slot / lowest RTT
 
     With clean-slate (history 10):
 
         0  sending_rate    0 to 2.3979  1  sending rate / reference rate
-        1  rtt             0 to 2.3979  1  least RTT of the epoch / lowest RTT
-        2  cwnd            0 to 2.3979  1  window / (reference rate * lowest RTT)
+        1  rtt             0 to 2.3979  1  lowest RTT of the epoch / lowest RTT
+        2  cwnd            0 to 2.3979  1  cwnd / (reference rate * lowest RTT)
         3  loss            0 to 1       1  share lost of what was acknowledged or lost
         4  delivery_rate   0 to 2.3979  1  acknowledged rate / reference rate
 
@@ -349,7 +349,7 @@ class SubflowEnv(_LearnerEnv):
     mplibra (history 10):
 
         0  sending_rate    0 to 2.3979  1  sending rate / reference rate
-        1  rtt             0 to 2.3979  1  least RTT of the epoch / lowest RTT
+        1  rtt             0 to 2.3979  1  lowest RTT of the epoch / lowest RTT
         2  min_rtt         0 to 2.3979  1  lowest RTT / 100 ms
         3  loss            0 to 1       1  lost / (lost + acknowledged)
         4  delivery_rate   0 to 2.3979  1  acknowledged rate / reference rate
@@ -362,28 +362,33 @@ class SubflowEnv(_LearnerEnv):
 
     With confluence (history 4):
 
-        0  queue           0 to 2.3979     1  least RTT of the epoch / lowest RTT - 1
+        0  queue           0 to 2.3979     1  lowest RTT of the epoch / lowest RTT - 1
         1  queue_change    -1 to 1         1  change of that least RTT over the epoch / lowest RTT
-        2  queue_place     0 to 1          1  where that RTT lies between the lowest and the highest of late
-        3  queue_depth     0 to 2.3979     1  highest such RTT of late / lowest RTT - 1
+        2  queue_place     0 to 1          1  position of that RTT between the lowest and the highest recent one
+        3  queue_depth     0 to 2.3979     1  highest such recent RTT / lowest RTT - 1
         4  slow_queue      0 to 2.3979     1  queue, averaged over about 16 epochs
-        5  queue_swing     0 to 2.3979     1  how far queue is from that average, averaged likewise
-        6  grip            -1 to 1         1  how far the queue follows the own window: 1 alone, 0 where others fill it
+        5  queue_swing     0 to 2.3979     1  average distance of the queue from that average
+        6  grip            -1 to 1         1  how closely the queue follows this subflow's cwnd: 1 if it is alone, 0 if
+                                              others fill the queue
         7  jitter          0 to 2.3979     1  mean deviation of the RTT / lowest RTT
         8  loss            0 to 1          1  square root of the share lost
-        9  slow_loss       0 to 1          1  the same of the share lost over about 16 epochs
+        9  slow_loss       0 to 1          1  the same for the share lost over about 16 epochs
         10 marks           0 to 1          1  square root of the share that queues marked
-        11 rate            0 to 1          1  delivered rate / largest of late
+        11 rate            0 to 1          1  delivered rate / largest recent one
         12 overload        -1 to 1         1  ln of sent rate / delivered rate
-        13 window_bdp      -1 to 1         1  log2 of the window / (delivered rate x lowest RTT), over 4
-        14 window_most     -1 to 1         1  log2 of the window / (largest rate of late x lowest RTT), over 4
+        13 window_bdp      -1 to 1         1  log2 of the cwnd / (delivered rate x lowest RTT), divided by 4
+        14 window_most     -1 to 1         1  log2 of the cwnd / (largest recent rate x lowest RTT), divided by 4
         15 small_window    0 to 1          1  10 / (10 + window)
-        16 last_action     -1 to 1         1  exponent by which the window was changed when the epoch began
-        17 share           0 to 1          1  own rate / rate of all subflows of the connection
-        18 together        0 to 1          1  own rate / rate of the subflows whose queues grow and shrink with its own
-        19 elsewhere       -1 to 1         1  log2 of the rate through other queues / rate through the own one, over 4
-        20 others_queue    0 to 2.3979     1  queueing delay of the siblings, by their rates / own lowest RTT
-        21 others_rtt      -1 to 1         1  log2 of the own RTT / that of the siblings, by their rates, over 4
+        16 last_action     -1 to 1         1  exponent by which the cwnd was changed when the epoch began
+        17 share           0 to 1          1  rate of this subflow / rate of all subflows of the connection
+        18 together        0 to 1          1  rate of this subflow / rate of all subflows whose queues grow and shrink
+                                              with its queue
+        19 elsewhere       -1 to 1         1  log2 of the rate through other queues / rate through this subflow's queue,
+                                              divided by 4
+        20 others_queue    0 to 2.3979     1  queueing delay of the siblings, weighted by rate / lowest RTT of this
+                                              subflow
+        21 others_rtt      -1 to 1         1  log2 of this subflow's RTT / that of its siblings, weighted by rate,
+                                              divided by 4
 
     Reward, as in `HostEnv`:
 
@@ -430,7 +435,7 @@ class PathEnv(_LearnerEnv):
         0  throughput_max  0 to 2.3979  1  largest acknowledged rate of the last 5 epochs / reference rate
         1  loss            0 to 1       1  share lost of what was acknowledged or lost
         2  sending_rate    0 to 2.3979  1  sending rate / largest acknowledged rate of the last 5 epochs
-        3  latency         0 to 2.3979  1  least RTT of the epoch / lowest RTT - 1
+        3  latency         0 to 2.3979  1  lowest RTT of the epoch / lowest RTT - 1
 
     Reward, as in `HostEnv`:
 

@@ -93,7 +93,7 @@ def test_run_of_a_curve_is_selected_in_the_history(qtbot: QtBot, window: MainWin
 
     window.plots.stack.curve_clicked.emit(second)
     assert [row.id for row in window.history.selected()] == [ids[1]]
-    assert f"is of run {ids[1]}" in window.statusBar().currentMessage()
+    assert f"belongs to run {ids[1]}" in window.statusBar().currentMessage()
 
     window.history.search.setText("no such run")
     window.history.reload()

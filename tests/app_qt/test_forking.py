@@ -203,7 +203,7 @@ def test_what_is_not_possible_is_said_beside_its_field(
     dialog = dialog_of(qtbot, window)
     assert dialog.thing.currentData() == "flows.download"
     assert dialog.options.width() > dialog.width() / 2
-    assert "Controllers that learned" in text_of(dialog, "fork_learned")
+    assert "Learned controllers" in text_of(dialog, "fork_learned")
     dialog.thing.setCurrentIndex(dialog.thing.findData("links.lte"))
     type_into(dialog.field("rate"), "2Mbits/s")
     assert "did you mean" in text_of(dialog, "fork_rate_problem")

@@ -471,7 +471,7 @@ def test_a_real_run_is_scrubbed_and_the_picture_is_that_of_the_run(window: MainW
     qtbot.waitUntil(lambda: playhead.run is not None)
     playhead.seek(0.9)
     qtbot.waitUntil(partial(stands_at, playhead, 0.9))
-    assert "another scenario" in window.banners.text("time")
+    assert "a scenario other than that of this run" in window.banners.text("time")
     window.banners.press("time", "Open this run's scenario")
     qtbot.waitUntil(lambda: window.documents.doc.scenario is not None and "wifi" in window.documents.doc.scenario.links)
     assert window.banners.text("time") == ""

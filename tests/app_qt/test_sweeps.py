@@ -171,7 +171,7 @@ def test_closing_asks_while_a_sweep_goes_on(window: MainWindow, qtbot: QtBot, di
     window.close()
     assert window.isVisible()
     assert session.is_busy
-    assert "can be taken up again" in dialogs.asked[-1][1][2]
+    assert "can be continued later" in dialogs.asked[-1][1][2]
 
 
 def test_another_database_ends_the_sweep_which_can_be_taken_up_again_in_its_own(

@@ -14,7 +14,6 @@ from subflow_app.cli.terminal import print_line, print_list, print_note
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.core.language import LANGUAGES
-from subflow_sim.parameter import either
 
 if TYPE_CHECKING:
     from subflow_app.core.labs.grading import Grade
@@ -113,6 +112,8 @@ def page(
     from subflow_app.core.labs.lab_file import load_lab
 
     if language is not None and language not in LANGUAGES:
+        from subflow_sim.parameter import either
+
         raise InputError(f'--language is "{language}"; allowed: {either(list(LANGUAGES))}')
     found = load_lab(lab, language=language)
     path = write_lab_page(found, out or Path(f"{found.name}.html"), key=key, language=language)

@@ -19,6 +19,7 @@ import ast
 import math
 import operator
 import re
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -87,6 +88,7 @@ MOST_CHARACTERS = 2000
 _MOST_SHOWN = 120
 _DEEPEST = 40
 MOST_OPERATORS = 100  # those of a row nest to the left
+_PARSING = threading.Lock()  # Python 3.11 counts how deep it is for all threads together, and gives up if two parse
 _Operation: TypeAlias = tuple[str, Callable[[Any, Any], Any]]
 _ARITHMETIC: Mapping[type[ast.operator], _Operation] = {
     ast.Add: ("+", operator.add),
@@ -220,7 +222,8 @@ class Expression:
             raise self.error(1, "too long", f"up to {MOST_CHARACTERS} characters")
         self._at: dict[int, _Token] = {}  # by where they stand in what Python reads
         try:
-            self.root = ast.parse(self._translated(), mode="eval").body
+            with _PARSING:
+                self.root = ast.parse(self._translated(), mode="eval").body
             told = self.tell(self.root, lambda *_: Missing("nothing is known yet"))
         except (RecursionError, MemoryError):
             raise self.error(1, "too deeply nested", f"up to {_DEEPEST} levels") from None
