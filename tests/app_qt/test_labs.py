@@ -31,6 +31,7 @@ from subflow_app.core.scenarios.scenario_source import open_scenario, with_overr
 from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.labs.places import PREDICTION, place_of, place_of_widget, reveal
 from subflow_app.qt.labs.sketch import SketchCanvas, round_ticks
+from subflow_app.qt.labs.spotlight import Spotlight
 from subflow_app.qt.labs.step_page import StepPage
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plotting.plot_scroll import PlotScroll
@@ -82,6 +83,14 @@ def _say(page: StepPage, number: int, said: str) -> None:
     form.button.click()
 
 
+def _is_at_the_prediction(page: StepPage, spotlight: Spotlight) -> bool:
+    """Whether the prediction's form, scrolled to, is pointed at where it is now: text above it may still grow."""
+    assert page.prediction is not None
+    page.show_prediction_form()
+    corner = page.prediction.mapTo(page.window(), QPoint(5, 5))
+    return any(place.contains(corner) for place in spotlight.places)
+
+
 def test_a_lab_is_done_in_the_window(
     labs: LabFeature,
     page: StepPage,
@@ -128,9 +137,7 @@ def test_a_lab_is_done_in_the_window(
     spotlight = labs.spotlight
     assert spotlight.targets == (PREDICTION,)
     qtbot.waitUntil(lambda: "First enter your prediction below the text" in page.verdict.text())
-    page.show_prediction_form()
-    corner = page.prediction.mapTo(window, QPoint(5, 5))
-    qtbot.waitUntil(lambda: any(place.contains(corner) for place in spotlight.places))
+    qtbot.waitUntil(lambda: _is_at_the_prediction(page, spotlight))
     page.prediction.button.click()
     assert "Choose an answer" in page.prediction.outcome.text()
     next(radio for radio in page.prediction.choices.buttons() if radio.text() == "It stays").setChecked(True)
