@@ -29,6 +29,7 @@ def test_the_citation_is_that_of_the_program_and_valid() -> None:
 def test_codemeta_says_the_same() -> None:
     told = json.loads((ROOT / "codemeta.json").read_text(encoding="utf-8"))
     assert told["version"] == PROJECT["version"]
+    assert told["datePublished"] == citation.RELEASED
     assert told["license"].endswith(f"/{PROJECT['license']}")
     assert [author["name"] for author in told["author"]] == [author["name"] for author in PROJECT["authors"]]
     assert told["keywords"] == PROJECT["keywords"]

@@ -7,7 +7,8 @@ from subflow_app import __version__
 FILE = "CITATION.cff"
 AUTHORS = "Subflow contributors"
 TITLE = "Subflow: a workbench for multipath congestion control"
-YEAR = 2026
+RELEASED = "2026-11-27"
+YEAR = RELEASED[:4]
 LICENCE = "MIT"
 KEYWORDS = ("congestion control", "MPTCP", "multipath", "network simulator", "reinforcement learning")
 ABSTRACT = (
@@ -42,6 +43,7 @@ def citation_cff() -> str:
         "type: software\n"
         f'title: "{TITLE}"\n'
         f"version: {__version__}\n"
+        f"date-released: {RELEASED}\n"
         f"license: {LICENCE}\n"
         f'abstract: "{ABSTRACT}"\n'
         f"authors:\n  - name: {AUTHORS}\n"
