@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +15,7 @@ from subflow_app.core.sweeps.sweep_results import stored_table, text_table
 from subflow_app.core.sweeps.views.choice import settled, show
 from subflow_app.core.sweeps.views.from_table import study_of
 from subflow_app.core.sweeps.views.view import ViewChoice
-from subflow_app.core.tables import TextTable
+from subflow_app.core.table_html import table_html
 
 if TYPE_CHECKING:
     from subflow_app.core.sweeps.views.picture import Picture
@@ -55,7 +54,7 @@ def write_sweep_page(store: Store, sweep_id: int, path: Path) -> Path:
         points.append({"label": label or table.name, "run": number})
     numbers = {place: number for number, place in enumerate(run_ids)}
     sweep = {**_pictures(study_of(table), numbers), "points": points}
-    return write_runs(path, table.name, runs, policies, _html(text_table(table)), sweep=sweep)
+    return write_runs(path, table.name, runs, policies, table_html(text_table(table)), sweep=sweep)
 
 
 def _pictures(study: Study, numbers: Mapping[int, int]) -> dict[str, Any]:
@@ -87,11 +86,3 @@ def _pictures(study: Study, numbers: Mapping[int, int]) -> dict[str, Any]:
         figures.append({"title": picture.y.title, "least": picture.y.least, "lines": lines, "note": shown.note})
         axis = {"title": picture.x.title, "names": list(picture.x.names) or None, "is_log": picture.x.is_log}
     return {"figures": figures, "x": axis}
-
-
-def _html(table: TextTable) -> str:
-    """What a browser that cannot run the simulator shows."""
-    heads = (f"{column.title} ({column.unit})" if column.unit else column.title for column in table.columns)
-    rows = ["".join(f'<th scope="col">{html.escape(head)}</th>' for head in heads)]
-    rows += ["".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in table.rows]
-    return f"<table>{''.join(f'<tr>{row}</tr>' for row in rows)}</table>"

@@ -11,9 +11,8 @@ from subflow_app.core.paper.figures import render_figure
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.topology_sketch import render_sketch
-from subflow_app.core.tables import TextColumn, TextTable
+from subflow_app.core.table_html import table_html
 
-MARK_CLASSES = {"✓": "good", "✗": "bad"}
 # Light on purpose, as paper is; a page that is printed breaks before sections, not inside of figures and rows.
 _STYLE = """
 :root { color-scheme: light; }
@@ -103,7 +102,7 @@ def _element(block: Block, number: int, anchor: str | None) -> str:
         return f"<pre><code>{escape(block.text)}</code></pre>"
     if isinstance(block, Picture):
         return _figure(block, number)
-    return _table(block)
+    return f'<div class="table">{table_html(block)}</div>'
 
 
 def _figure(picture: Picture, number: int) -> str:
@@ -132,28 +131,3 @@ def _inline(svg: str, prefix: str, label: str) -> str:
     svg = re.sub(r'href="#([^"]*)"', rf'href="#{prefix}\1"', svg)
     svg = re.sub(r"url\(#([^)]*)\)", rf"url(#{prefix}\1)", svg)
     return svg.replace("<svg", f'<svg role="img" aria-label="{label}"', 1)
-
-
-def _table(table: TextTable) -> str:
-    caption = f"<caption>{escape(table.title)}</caption>" if table.title else ""
-    head = "".join(f'<th scope="col"{_class(column)}>{_heading(column)}</th>' for column in table.columns)
-    rows = "".join(
-        "<tr>"
-        + "".join(
-            f"<td{_class(column, cell)}>{escape(cell)}</td>" for column, cell in zip(table.columns, row, strict=True)
-        )
-        + "</tr>"
-        for row in table.rows
-    )
-    return f'<div class="table"><table>{caption}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>'
-
-
-def _heading(column: TextColumn) -> str:
-    unit = f'<span class="unit">{escape(column.unit)}</span>' if column.unit else ""
-    return escape(column.title) + unit
-
-
-def _class(column: TextColumn, cell: str = "") -> str:
-    if column.is_mark and cell[:1] in MARK_CLASSES:
-        return f' class="{MARK_CLASSES[cell[:1]]}"'
-    return ' class="number"' if column.is_number else ""
