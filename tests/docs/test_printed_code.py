@@ -25,7 +25,8 @@ from subflow_app.core.resources import find_scenario
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.script import check_script, kind_of
 
-LANGUAGES = {"sh", "console", "python", "toml", "text"}
+# What is HTML is opened by browsers, in tests/web/test_served_pages.py.
+LANGUAGES = {"sh", "console", "python", "toml", "text", "html"}
 _OFFERED = re.compile(r"\{download\}`[^`<]*</([^>]+)>`")
 # What a slow command has to look at its words without doing what they say.
 _ONLY_TOLD = {"sweep": "--estimate", "reproduce": "--list", "arena": "--list"}

@@ -22,6 +22,9 @@ class Browser(Protocol):
     def open(self, url: str) -> None:
         """Load a page."""
 
+    def enter_frame(self) -> None:
+        """Until the next page is opened, `run` is in the first frame of this one, whatever its origin."""
+
     def run(self, script: str) -> Any:
         """The value of an expression in the page, as JSON has it."""
 
@@ -79,6 +82,7 @@ class Chromium:
         (target,) = [t for t in self._ask("Target.getTargets")["targetInfos"] if t["type"] == "page"]
         attached = self._ask("Target.attachToTarget", {"targetId": target["targetId"], "flatten": True})
         self._session: str = attached["sessionId"]
+        self._top = self._session
         self.problems: list[str] = []
         for domain in ("Page", "Runtime", "Log"):
             self.ask(f"{domain}.enable")
@@ -112,7 +116,7 @@ class Chromium:
 
     def open(self, url: str) -> None:
         """Load a page."""
-        self.problems = []
+        self.problems, self._session = [], self._top
         self.ask("Page.navigate", url=url)
         wait_until(self, "document.readyState === 'complete'")
 
@@ -122,6 +126,15 @@ class Chromium:
         if "exceptionDetails" in answer:
             raise AssertionError(answer["exceptionDetails"])
         return answer["result"].get("value")
+
+    def enter_frame(self) -> None:
+        """A frame with an origin of its own is a target of its own, once it has one."""
+        end = time.monotonic() + _WAIT_S
+        while not (found := [t for t in self._ask("Target.getTargets")["targetInfos"] if t["type"] == "iframe"]):
+            assert time.monotonic() < end, "no frame"
+            time.sleep(0.05)
+        attached = self._ask("Target.attachToTarget", {"targetId": found[0]["targetId"], "flatten": True})
+        self._session = attached["sessionId"]
 
     def look(self, width: int, height: int, *, dark: bool = False, ratio: float = 1.0) -> None:
         """The size of the screen, and whether its user likes it dark."""
@@ -211,7 +224,12 @@ class Firefox:
 
     def open(self, url: str) -> None:
         """Load a page."""
+        self.ask("WebDriver:SwitchToFrame", {"id": None})
         self.ask("WebDriver:Navigate", {"url": url})
+
+    def enter_frame(self) -> None:
+        """By its number."""
+        self.ask("WebDriver:SwitchToFrame", {"id": 0})
 
     def run(self, script: str) -> Any:
         """The value of an expression in the page; of a promise, what it comes to."""

@@ -24,11 +24,24 @@ function pen_on(canvas) {
 
 let colours = new Map(); // of the style, as they were read: emptied when it changes
 
-// Dark or light as the page around asks for it by "#dark" or "#light", or as the reader likes it.
+const LOOKS = ["dark", "light", "embed"];
+
+// What the page around asks for behind "#", by commas: looks, and names of quantities to draw.
+function asked_words() {
+  return location.hash.slice(1).split(",").filter(Boolean);
+}
+
+// Dark or light as it is asked for, or as the reader likes it; the figure alone, if that is asked for.
 function take_look() {
-  const asked = location.hash.slice(1), liked = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  document.documentElement.dataset.theme = ["dark", "light"].includes(asked) ? asked : liked;
-  document.documentElement.classList.toggle("framed", window !== parent);
+  const asked = asked_words(), liked = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  const root = document.documentElement;
+  root.dataset.theme = asked.find((word) => ["dark", "light"].includes(word)) ?? liked;
+  root.classList.toggle("framed", window !== parent);
+  root.classList.toggle("embedded", asked.includes("embed"));
+  if (window === parent || !asked.includes("embed")) return;
+  // A page around that listens can make the frame as high as this; where it does not, the frame scrolls.
+  const tell = () => parent.postMessage({ subflow: { height: Math.ceil(document.body.getBoundingClientRect().height) } }, "*");
+  new ResizeObserver(tell).observe(document.body);
 }
 
 function is_dark() {

@@ -102,11 +102,20 @@ class Page {
     this.draw();
   }
 
+  // Those that the page around asks for by the names of their quantities; undefined: it asks for none.
+  asked_charts() {
+    const known = new Set(this.run().columns.map((column) => column.name));
+    const asked = asked_words().filter((word) => !LOOKS.includes(word));
+    const unknown = asked.filter((word) => !known.has(word));
+    if (unknown.length) this.at("note").textContent = say("unknown_quantity", unknown.join(", "), [...LOOKS, ...known].join(", "));
+    return unknown.length < asked.length ? [...new Set(asked)].filter((word) => known.has(word)) : undefined;
+  }
+
   // --- simulating -----------------------------------------------------------------------------------------------------
 
   async simulate(run) {
     if (!this.charts.length) {
-      for (const quantity of this.data.charts ?? DEFAULT_CHARTS) this.add_chart(quantity);
+      for (const quantity of this.asked_charts() ?? this.data.charts ?? DEFAULT_CHARTS) this.add_chart(quantity);
       this.fill_more();
     }
     await run.finish(this.simulator, this.quantities(), () => this.draw());

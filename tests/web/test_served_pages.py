@@ -1,0 +1,110 @@
+"""Pages from a server, and within the page of a course that gives them nothing but leave to run scripts."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import urllib.request
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from tests.helpers.browsers import Browser, wait_until
+from tests.helpers.pages import READY, state
+
+GUIDE = Path(__file__).parents[2] / "docs" / "export.md"
+
+
+@dataclass
+class Site:
+    """A folder that is served.
+
+    Attributes:
+        folder: what is in it.
+        address: of it.
+        asked: what browsers have asked for.
+    """
+
+    folder: Path
+    address: str
+    asked: list[str]
+
+
+@pytest.fixture(scope="module")
+def site(page: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    folder, asked = tmp_path_factory.mktemp("site"), []
+    shutil.copy(page, folder / "run-12.html")
+    (folder / "course.html").write_text(f"<!doctype html><body>{snippet()}", encoding="utf-8")
+
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *_words: object) -> None:
+            asked.append(self.path)
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield Site(folder, f"http://127.0.0.1:{server.server_port}/", asked)
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def snippet() -> str:
+    """What the guide tells teachers to paste: the frame, and the script that gives it its height."""
+    parts = GUIDE.read_text(encoding="utf-8").split("```html\n")[1:]
+    assert len(parts) == 2
+    return "".join(part.partition("```")[0] for part in parts)
+
+
+def test_a_server_gives_a_page_that_lets_itself_be_framed(site: Site, page: Path) -> None:
+    with urllib.request.urlopen(f"{site.address}run-12.html") as answer:
+        assert answer.headers.get_content_type() == "text/html"
+        assert answer.read() == page.read_bytes()
+    text = page.read_text(encoding="utf-8")
+    policy = text.partition('Content-Security-Policy" content="')[2].partition('"')[0]
+    assert "frame-ancestors" not in policy
+    # In a sandbox the page has no origin that could be its own.
+    assert "'self'" not in policy
+
+
+@pytest.mark.full("two browsers start and simulate")
+def test_a_page_is_simulated_from_a_server_and_asks_it_nothing_more(browser: Browser, site: Site) -> None:
+    site.asked.clear()
+    browser.open(f"{site.address}run-12.html")
+    wait_until(browser, READY)
+    assert state(browser).startswith("✓")
+    assert set(site.asked) - {"/favicon.ico"} == {"/run-12.html"}
+
+
+@pytest.mark.full("two browsers start and simulate")
+@pytest.mark.parametrize("place", ["server", "disk"])
+def test_what_a_teacher_pastes_shows_the_figure_at_its_height(browser: Browser, site: Site, place: str) -> None:
+    assert 'sandbox="allow-scripts"' in snippet()
+    browser.open(f"{site.address}course.html" if place == "server" else (site.folder / "course.html").as_uri())
+    wait_until(browser, "document.querySelector('iframe').style.height.endsWith('px')")
+    browser.enter_frame()
+    wait_until(browser, READY)
+    assert state(browser).startswith("✓")
+    assert browser.run("window.origin") == "null"
+    # The curve that the address names, with the bar, and nothing that needs more room.
+    assert browser.run("[...document.querySelectorAll('.chart figcaption span')].map((each) => each.textContent)") == [
+        "Congestion window (pkt)"
+    ]
+    shown = "[...document.querySelectorAll('main > section, header > button')].filter((each) => each.offsetHeight)"
+    assert browser.run(f"{shown}.length") == 1
+    assert browser.run("document.getElementById('bar').offsetHeight") > 0
+    # Nothing of it is scrolled once its frame follows.
+    wait_until(browser, "document.documentElement.scrollHeight <= window.innerHeight")
+
+
+@pytest.mark.full("two browsers start and simulate")
+def test_a_quantity_that_there_is_not_is_told(browser: Browser, site: Site) -> None:
+    browser.open(f"{site.address}run-12.html#embed,cwnd")
+    wait_until(browser, READY)
+    told = browser.run("document.getElementById('note').textContent")
+    assert "asks for cwnd" in told
+    assert "cwnd_pkts" in told
+    assert browser.run("document.querySelectorAll('.chart').length") == 4
