@@ -25,6 +25,6 @@ def test_there_are_fragments_of_filters_siblings_and_intervals() -> None:
 
 
 def test_limits_and_names_are_those_of_the_program() -> None:
-    assert f"at most {MAX_SCRIPT_BYTES // 1000} kB, and 4 096 instructions" in TEXT
+    assert f"at most {MAX_SCRIPT_BYTES // 1000} kB, and at most 4 096 instructions" in TEXT
     assert _core.SCRIPT_MOST_INSTRUCTIONS == 4096
     assert [name for name in shipped_scripts() if f"`{name}`" not in TEXT] == []
