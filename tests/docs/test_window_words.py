@@ -18,7 +18,8 @@ PAGES = [
 
 # The program: what is done in it, and what it does itself.
 _PROGRAM = re.compile(
-    r"\b(?:main|program's|whole) window\b|\bwindows? (?:and|or) (?:the )?(?:terminal|command line)\b|"
+    r"\b(?:main|program's|(?-i:Subflow's)|whole(?= window\b(?! of))) window\b|"
+    r"\bwindows? (?:and|or) (?:the )?(?:terminal|command line)\b|"
     r"\b(?:terminal|command line) (?:and|or) (?:the )?window\b|"
     r"\bthe window (?:can|shows|asks|offers|opens|closes|tells|has a (?:panel|menu|dialog)|lets you|does)\b|"
     r"\b(?:panel|menu|dialog|view|tool bar|page)s? of the window\b|"
@@ -28,9 +29,10 @@ _PROGRAM = re.compile(
 # What a sender may have under way, or a receiver takes.
 _OF_SENDER = re.compile(
     r"\b(?:congestion|receive|send|mean|largest|smallest|slow-start|coupled) windows?\b|\bcwnd\b|"
+    r"\b(?-i:subflow|connection|flow|sender)'s windows?\b|"
     r"\bwindows? of (?:\d|a sub|its|each|the (?:sub|flow|conn|slow|other|send))|"
     r"\bwindows? (?:grows?|falls?|shrinks?|climbs?|is halved|are halved|has room)\b|"
-    r"\b(?:halves|grows|opens|shrinks|raises|lowers|sets|moves) (?:its|the|their) windows?\b",
+    r"\b(?:halves|grows|(?<!Subflow )opens|shrinks|raises|lowers|sets|moves) (?:its|the|their) windows?\b",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
@@ -56,10 +58,23 @@ def is_of_both(sentence: str) -> bool:
         "The window shows how the congestion window grows.",
         "Open the panel in the window and see when the subflow halves its window.",
         "In window and terminal the cwnd is told in packets.",
+        "The main window marks where the subflow's window is smallest.",
     ],
 )
 def test_a_sentence_of_both_is_found(sentence: str) -> None:
     assert is_of_both(sentence)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The main window of the program shows what is in Subflow's window.",
+        "From a terminal or the window, Subflow opens its window.",
+        "The subflow's window grows, and so does the subflow's rate.",
+    ],
+)
+def test_the_program_s_window_is_none_of_a_subflow(sentence: str) -> None:
+    assert not is_of_both(sentence)
 
 
 def test_no_sentence_has_both_meanings() -> None:
