@@ -1,4 +1,4 @@
-"""Figures of runs that their reader can run again: the page of each, and once what they share.
+"""Figures of runs that their reader can run again, and the page of all experiments; once what all these pages share.
 
 A page of the guide says where one goes, as `guide_generated` has it::
 
@@ -14,8 +14,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.core.errors import InputError
+from subflow_app.core.experiments.exhibits import read_exhibit
+from subflow_app.core.experiments.recipe_files import recipe_names
+from subflow_app.core.exporting.gallery_page import PAGE_NAME, gallery_page
 from subflow_app.core.exporting.live_figure import LiveFigure, live_figure
 from subflow_app.core.exporting.web_page import shared_parts
+from subflow_app.core.library.shipped import open_library
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
@@ -51,6 +56,17 @@ def _write(app: Sphinx, error: Exception | None) -> None:
     (folder / _SHARED).write_text(shared_parts(), encoding="utf-8")
     for figure in figures:
         (folder / figure.file).write_text(figure.page, encoding="utf-8")
+    (folder / PAGE_NAME).write_text(_gallery(), encoding="utf-8")
+
+
+def _gallery() -> str:
+    """The page of all experiments with the results that ship."""
+    library = open_library()
+    if library is None:
+        raise InputError("the guide shows the results that ship, and this tree has none: `subflow library build`")
+    with library:
+        shown = {read_exhibit(None, name, library=library): library for name in recipe_names()}
+        return gallery_page(shown, shared=_SHARED)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -26,7 +26,11 @@ def tiny(tmp_path: Path) -> Path:
     return write_tiny(tmp_path)
 
 
-def test_an_experiment_is_run_and_told(subflow: Subflow, tiny: Path, database: Path) -> None:
+def test_an_experiment_is_run_and_told(subflow: Subflow, tiny: Path, database: Path, tmp_path: Path) -> None:
+    open_store(tmp_path / "empty.db").close()
+    before = subflow("reproduce", tiny, "--page", "--db", tmp_path / "empty.db")
+    assert before.code == 2
+    assert "tiny: It was not run here" in before.err
     answer = subflow("reproduce", tiny, "--quick", "--db", database, "--jobs", 1)
     assert answer.code == 0, answer.err
     assert "tiny: 2 runs, about" in answer.err
@@ -50,6 +54,9 @@ def test_an_experiment_is_run_and_told(subflow: Subflow, tiny: Path, database: P
     assert experiment["values"][0]["mean"] > 1e6
     (sweep,) = subflow("sweeps", "--db", database, "--json").document
     assert sweep["name"] == "experiment tiny (quick)"
+    told = subflow("reproduce", tiny, "--page", "--db", database, "--out", tmp_path / "pages", "--json").document
+    assert told == {"experiments": ["tiny"], "files": [str(tmp_path / "pages" / "experiments.html")]}
+    assert "LIA loses with loss" in Path(told["files"][0]).read_text(encoding="utf-8")
 
 
 def test_a_cause_is_told_with_what_shows_it(subflow: Subflow, tmp_path: Path, database: Path) -> None:

@@ -14,8 +14,11 @@ from xml.etree import ElementTree
 import pytest
 import typer
 from tests.helpers.guide_pictures import PICTURES
+from tests.helpers.pages import data_of
 
 from subflow_app.cli.commands import app
+from subflow_app.core.experiments.recipe_files import recipe_names
+from subflow_app.core.exporting.gallery_page import PAGE_NAME
 from subflow_app.core.guide import GuidePage, guide_page
 from subflow_app.core.plots import PLOTS
 from subflow_app.qt.choices import PANELS
@@ -126,8 +129,22 @@ def test_figures_that_run_share_one_core(html: Path) -> None:
     texts = [page.read_text(encoding="utf-8") for page in html.rglob("*.html")]
     named = {one for text in texts for one in re.findall(r'data-live="live/([^"]+)"', text)}
     assert len(named) >= 3
-    assert {path.name for path in live.iterdir()} == {*named, "shared.js"}
+    assert {path.name for path in live.iterdir()} == {*named, PAGE_NAME, "shared.js"}
     assert all((live / name).stat().st_size < 20_000 for name in named)
+
+
+@BUILDS
+def test_the_page_of_all_experiments_is_in_it(html: Path) -> None:
+    text = (html / "_static" / "live" / PAGE_NAME).read_text(encoding="utf-8")
+    assert len(text.encode()) < 5_000_000
+    assert '<script src="shared.js">' in text
+    assert f'href="../_static/live/{PAGE_NAME}"' in (html / "reproduction" / "index.html").read_text(encoding="utf-8")
+    data = data_of(text)
+    assert [chapter["id"] for chapter in data["chapters"]] == list(recipe_names())
+    # What is no run of a network says so instead.
+    empty = {chapter["id"]: chapter["texts"][-1] for chapter in data["chapters"] if not chapter["runs"]}
+    assert len(empty) == 6
+    assert all("there is no run of a network that shows it" in told for told in empty.values())
 
 
 @BUILDS

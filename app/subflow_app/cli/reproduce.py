@@ -56,6 +56,14 @@ def reproduce(
     retrain_steps: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Transitions of each such training, instead of the recipe's.")
     ] = None,
+    is_page: Annotated[
+        bool,
+        typer.Option(
+            "--page",
+            help="Only write a web page of what is there, yours before what ships, whose reader runs it again (--out: "
+            "where); default: all experiments.",
+        ),
+    ] = False,
     list_only: Annotated[bool, typer.Option("--list", help="Only list the experiments and their cost.")] = False,
     database: Database = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the runs.")] = False,
@@ -78,7 +86,7 @@ def reproduce(
 
     if retrain_steps is not None and not is_retrained:
         raise InputError("--retrain-steps goes with --retrain")
-    if not names and not list_only:
+    if not names and not (list_only or is_page):
         raise InputError("which experiment? `subflow reproduce --list` lists them; a paper and `all` are names, too")
     n_jobs = job_count(jobs)
     for option, folder in (("--out", out), ("--docs", pages)):
@@ -88,6 +96,9 @@ def reproduce(
     recipes: Sequence[Recipe] = chosen_recipes(names or ())
     if list_only:
         _print_list(recipes, as_json=as_json)
+        return
+    if is_page:
+        _write_gallery_page(recipes, out, database, as_json=as_json)
         return
     from subflow_app.cli.progress import in_background
     from subflow_app.core.experiments.reproduction import Reproductions
@@ -194,6 +205,26 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
     print_line(
         f"{counted(len(recipes), 'experiment')}: about {duration_text(full)} on two cores, quick {duration_text(quick)}"
     )
+
+
+def _write_gallery_page(recipes: Sequence[Recipe], out: Path | None, database: Path | None, *, as_json: bool) -> None:
+    from subflow_app.core.experiments.exhibits import read_exhibit
+    from subflow_app.core.exporting.gallery_page import PAGE_NAME, write_gallery_page
+    from subflow_app.core.files import made_folder
+    from subflow_app.core.library.shipped import open_library
+
+    with ExitStack() as stack:
+        store = stack.enter_context(opened_store(database, read_only=True))
+        library = open_library()
+        if library is not None:
+            stack.callback(library.close)
+        exhibits = [read_exhibit(store, each.name, recipe=each, library=library) for each in recipes]
+        shown = {each: library if each.is_shipped else store for each in exhibits}
+        path = write_gallery_page(shown, (Path() if out is None else made_folder(out)) / PAGE_NAME)
+    if as_json:
+        print_json({"experiments": [each.name for each in exhibits], "files": [str(path)]})
+    else:
+        print_line(f"wrote {path}")
 
 
 def _print_results(every: Sequence[Results]) -> None:

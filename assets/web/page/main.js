@@ -105,7 +105,8 @@ class Page {
   // Those that the page around asks for by the names of their quantities; undefined: it asks for none.
   asked_charts() {
     const known = new Set(this.run().columns.map((column) => column.name));
-    const asked = asked_words().filter((word) => !LOOKS.includes(word));
+    const chapters = (this.data.chapters ?? []).map(({ id }) => id);
+    const asked = asked_words().filter((word) => !LOOKS.includes(word) && !chapters.includes(word));
     const unknown = asked.filter((word) => !known.has(word));
     if (unknown.length) this.at("note").textContent = say("unknown_quantity", unknown.join(", "), [...LOOKS, ...known].join(", "));
     return unknown.length < asked.length ? [...new Set(asked)].filter((word) => known.has(word)) : undefined;
@@ -145,7 +146,7 @@ class Page {
   }
 
   // Only these of the page's runs are simulated and drawn, over each other. While some are, the last wish counts.
-  list(numbers, active = numbers[0]) {
+  list(numbers, active = numbers[0] ?? this.active) {
     this.wish = { numbers, active };
     this.listing ??= this.grant_wishes().finally(() => (this.listing = null));
     return this.listing;
@@ -159,6 +160,8 @@ class Page {
       await this.forget_change();
       for (const run of this.listed) if (!listed.includes(run)) await run.close(this.simulator);
       Object.assign(this, { listed, active, chosen: new Set() });
+      document.body.classList.toggle("idle", !listed.length);
+      if (!listed.length) continue;
       this.prepare();
       for (const run of listed) {
         if (!run.is_open && !run.error)

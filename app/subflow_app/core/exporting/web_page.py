@@ -182,6 +182,12 @@ def policy_texts(policies: Iterable[bytes]) -> list[str]:
     return [base64.b64encode(gzip.compress(content, mtime=0)).decode() for content in policies]
 
 
+def packed_size(runs: Sequence[Mapping[str, Any]], policies: Iterable[bytes]) -> int:
+    """What runs and policies add to a page, bytes."""
+    document = {"runs": list(runs), "policies": policy_texts(policies)}
+    return len(dense_text(gzip.compress(compact_json(document).encode(), mtime=0)))
+
+
 def page_of(
     data: Mapping[str, Any],
     title: str,

@@ -1,0 +1,94 @@
+"""The page of the experiments: what it tells of each, and the runs that it makes again when one is opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.helpers.browsers import Browser, wait_until
+from tests.helpers.pages import READY, data_of, state
+
+from subflow_app.core.errors import InputError
+from subflow_app.core.experiments.exhibits import Exhibit, read_exhibit
+from subflow_app.core.exporting import gallery_page
+from subflow_app.core.exporting.gallery_page import write_gallery_page
+from subflow_app.core.library.shipped import open_library
+from subflow_store import Store
+
+# Runs of three series, one of them a learning agent's; and a training.
+NAMES = ("rl-explore-fig5", "rl-explore-fig2")
+
+
+@pytest.fixture(scope="module")
+def library() -> Iterator[Store]:
+    store = open_library()
+    assert store is not None
+    with store:
+        yield store
+
+
+@pytest.fixture(scope="module")
+def exhibits(library: Store) -> dict[Exhibit, Store | None]:
+    return {read_exhibit(None, name, library=library): library for name in NAMES}
+
+
+@pytest.fixture(scope="module")
+def page(exhibits: dict[Exhibit, Store | None], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_gallery_page(exhibits, tmp_path_factory.mktemp("gallery") / "experiments.html")
+
+
+def test_each_has_its_claim_verdicts_figure_and_runs(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    data = data_of(text)
+    throughput, training = data["chapters"]
+    assert throughput["group"] == "RL-explore"
+    assert throughput["title"] == "Figure 5: Throughput on a link of fixed rate"
+    assert throughput["texts"][0].startswith("The paper: ")
+    assert len(throughput["tables"][0]["rows"]) == 5
+    assert throughput["mark"] == "✓ 1  ∵ 4"
+    assert [data["runs"][number]["name"] for number in throughput["runs"]] == ["RL-explore", "CUBIC", "Reno"]
+    assert training["runs"] == []
+    assert training["texts"][-1].startswith("It trains agents")
+    # Figures and verdicts stand there where no script runs, too, and the figures only there.
+    recorded = text[text.index('id="recorded"') : text.index('id="app"')]
+    assert [recorded.count(f'id="figure-{name}"') for name in NAMES] == [1, 1]
+    assert recorded.count("<table>") == 2
+    assert "data:image/svg+xml" not in text[text.index('id="app"') :]
+
+
+def test_what_is_too_large_or_was_not_run_is_listed_with_the_reason(
+    exhibits: dict[Exhibit, Store | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gallery_page, "MOST_BYTES", 1000)
+    monkeypatch.setattr(gallery_page, "render_panels", None)
+    bare = {Exhibit(each.name, each.recipe, each.results): store for each, store in exhibits.items()}
+    with pytest.raises(InputError, match=r"rl-explore-fig5: Its runs would take .* rl-explore-fig2: It trains"):
+        write_gallery_page(bare, tmp_path / "none.html")
+    (first, *_) = exhibits
+    with pytest.raises(InputError, match="rl-explore-fig5: It was not run here: `subflow reproduce rl-explore-fig5`"):
+        write_gallery_page({Exhibit(first.name, first.recipe): None}, tmp_path / "none.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.full("two browsers start and simulate")
+def test_the_runs_of_what_is_opened_are_made_again(browser: Browser, page: Path) -> None:
+    browser.open(page.as_uri())
+    wait_until(browser, READY)
+    assert state(browser).startswith("✓")
+    assert browser.run("document.querySelectorAll('#runs input[type=checkbox]').length") == 2
+    assert browser.run("document.querySelector('#guide figure img').naturalWidth") > 100
+    menus = "[...document.querySelectorAll('#guide select')]"
+    browser.run(f"({menus}[2].value = '', {menus}[1].value = '2', {menus}[1].dispatchEvent(new Event('change')), 0)")
+    wait_until(browser, "document.getElementById('tables').textContent.includes('newreno')")
+    wait_until(browser, READY)
+    assert state(browser).startswith("✓")
+    browser.run("([...document.querySelectorAll('.contents button')][1].click(), 0)")
+    wait_until(browser, "document.body.classList.contains('idle')")
+    assert browser.run("document.getElementById('bar').offsetHeight") == 0
+    assert "It trains agents" in browser.run("document.getElementById('guide').innerText")
+    # By its name in the address, which the guide links to.
+    browser.run("(location.hash = 'rl-explore-fig5', 0)")
+    wait_until(browser, "!document.body.classList.contains('idle')")
+    wait_until(browser, READY)
+    assert state(browser).startswith("✓")
