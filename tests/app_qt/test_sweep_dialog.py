@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
@@ -165,3 +166,27 @@ def test_an_empty_row_shows_what_it_could_say(dialog: NewSweepDialog, key: str, 
     dialog.kind.setCurrentIndex(kind)
 
     assert dialog.add_parameter(key).values.placeholderText() == example
+
+
+def test_nothing_moves_while_values_are_typed(dialog: NewSweepDialog, qtbot: QtBot):
+    row = dialog.add_parameter(LOSS)
+
+    def places(*fields: QWidget) -> list[tuple[int, int]]:
+        QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+        return [(field.mapTo(dialog, field.rect().topLeft()).y(), field.height()) for field in fields]
+
+    fields = (row.values, dialog.flow, dialog.seeds, dialog.traces, dialog.name, dialog.parameters.table)
+    qtbot.waitUntil(lambda: row.problem.isVisible())
+    before = places(*fields)
+    for values, is_wrong in (("1%", False), ("1%, x", True), ("1%, 2%", False), ("1%..", True)):
+        row.values.setText(values)
+        qtbot.waitUntil(lambda is_wrong=is_wrong: row.problem.isVisible() == is_wrong)
+        assert places(*fields) == before, (values, row.problem.text())
+
+    dialog.remove_parameter(LOSS)
+    fields = (dialog.flow, dialog.seeds, dialog.traces, dialog.name, dialog.parameters.table)
+    estimated(qtbot, dialog)
+    before = places(*fields)
+    dialog.choose_controllers([])
+    assert dialog.problem.isVisible()
+    assert places(*fields) == before

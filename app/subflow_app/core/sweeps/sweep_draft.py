@@ -257,7 +257,9 @@ def _by_field(draft: SweepDraft, error: Exception) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for line in error_text(error).splitlines():
         key = next((key for key, _text in draft.axes if line.startswith(f"axis {key}, ")), ALL)
-        found.setdefault(key, []).append(line.removeprefix(f"axis {key}, "))
+        # Beside the field itself, the rest of the first combination with that value says nothing more.
+        told = line if key == ALL else line.removeprefix(f"axis {key}, ").partition(" (first at the point ")[0]
+        found.setdefault(key, []).append(told)
     return {key: _first_lines(lines) for key, lines in found.items()}
 
 

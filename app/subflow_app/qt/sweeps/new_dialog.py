@@ -231,13 +231,15 @@ class NewSweepDialog(QDialog):
         self.draws = self._number("sweep_draws", 100, _MOST_DRAWS)
         self.seeds = named(QLineEdit(self._subject.suggestion.seeds, self), "sweep_seeds")
         self.seeds.setToolTip(tr("Each combination runs with each of these: 1..5, or 1, 2, 7..9"))
-        self.seeds_problem = ProblemLabel("sweep_seeds_problem", parent=self)
+        self.seeds_problem = ProblemLabel("sweep_seeds_problem", parent=self, keeps_line=True)
         self.jobs = self._number("sweep_jobs", self._subject.jobs, _MOST_JOBS)
         self.traces = named(QCheckBox(tr("Keep the traces of every run, not only its summary"), self), "sweep_traces")
         self.traces.setChecked(True)
         self.name = named(QLineEdit(self), "sweep_name")
         self.estimate_text = named(Label(self, wordWrap=True), "sweep_estimate")
-        self.problem = ProblemLabel("sweep_problem", parent=self)
+        # What is said while somebody types has its place, so that no field moves under the pointer.
+        self.estimate_text.setMinimumHeight(self.fontMetrics().lineSpacing())
+        self.problem = ProblemLabel("sweep_problem", parent=self, keeps_line=True)
         self._buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel, self)
         self.start = self._buttons.addButton(tr("&Start the sweep"), QDialogButtonBox.ButtonRole.AcceptRole)
         self.start.setObjectName("sweep_start")
@@ -430,7 +432,12 @@ class _RowsArea(QScrollArea):
 
     def _height(self) -> int:
         content = self.widget()
-        needed = content.sizeHint().height() if content is not None else 0
+        layout = None if content is None else content.layout()
+        needed = 0
+        if layout is not None:
+            # At the width that they have: a label that wraps thinks of a narrow one by itself.
+            wrapped = layout.totalHeightForWidth(self.viewport().width())
+            needed = wrapped if layout.hasHeightForWidth() else layout.totalSizeHint().height()
         return min(needed, _MOST_ROWS * 3 * self.fontMetrics().height()) + 2 * self.frameWidth()
 
 
@@ -452,7 +459,7 @@ class ValueRow(QWidget):
         self.removed.setIcon(icon("delete"))
         self.removed.setToolTip(tr("Stop varying {key}", key=key))
         self.removed.setAccessibleName(tr("Stop varying {key}", key=key))
-        self.problem = ProblemLabel(f"sweep_values_problem:{key}", parent=self)
+        self.problem = ProblemLabel(f"sweep_values_problem:{key}", parent=self, keeps_line=True)
         layout = QGridLayout(self)
         layout.setContentsMargins(0, 0, 0, 4)
         layout.setVerticalSpacing(2)
