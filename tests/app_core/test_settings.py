@@ -14,9 +14,11 @@ from subflow_app.core.settings import RECENT_FILES_KEPT, Settings, load_settings
 
 
 def test_saved_settings_come_back() -> None:
-    saved = Settings(
-        theme="dark", sample_interval_s=0.01, record_decisions=True, last_export_directory="/exports"
-    ).with_recent_file("/a.toml")
+    saved = (
+        Settings(theme="dark", sample_interval_s=0.01, record_decisions=True, last_export_directory="/exports")
+        .with_recent_file("/a.toml")
+        .with_recent_lab("/lab.md")
+    )
 
     save_settings(saved)
 

@@ -469,6 +469,21 @@ def test_a_lab_that_was_handed_out_is_opened_from_its_file(
     # Nothing says what a sweep is to vary: no controllers are ticked.
     assert labs._suggested_sweep() == SweepSuggestion("1..3", compares_controllers=False)
 
+    # At the next start it is listed again, and the one that was begun is selected; a damaged file is told.
+    labs.to_list()
+    labs._read_labs()
+    assert page.model.rows[1].lab.path == handed_out
+    assert page.selected is not None
+    assert page.selected.lab.title == "The lab of today"
+    handed_out.write_text("no lab")
+    labs._read_labs()
+    assert [each.lab.title for each in page.model.rows] == ["A small lab"]
+    assert "handed-out.md" in page.notice.text()
+    # One whose stick is not there is not.
+    handed_out.unlink()
+    labs._read_labs()
+    assert not page.notice.text()
+
 
 def test_a_class_is_graded_in_the_window(
     window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path

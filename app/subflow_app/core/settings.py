@@ -45,6 +45,7 @@ class Settings:
         language: one of `LANGUAGE_CHOICES`; ``"system"`` is the desktop's; takes effect at the next start.
         scale_percent: size of everything in the window, of what the desktop says; takes effect at the next start.
         recent_files: absolute paths of scenario files, the latest first.
+        recent_labs: absolute paths of labs that were opened from files, the latest first.
         sample_interval_s: simulated time between two trace samples of a new run, s.
         record_decisions: whether new runs keep what controllers and schedulers decide, and why.
         replay_budget_mb: memory for states of a run that is gone through again, MB.
@@ -65,6 +66,7 @@ class Settings:
     language: str = SYSTEM
     scale_percent: int = 100
     recent_files: tuple[str, ...] = ()
+    recent_labs: tuple[str, ...] = ()
     sample_interval_s: float = 0.1
     record_decisions: bool = False
     replay_budget_mb: int = 256
@@ -87,9 +89,11 @@ class Settings:
 
     def with_recent_file(self, path: str | Path) -> Settings:
         """The settings with this file as the latest of the recent ones."""
-        latest = str(Path(path).resolve())
-        others = [recent for recent in self.recent_files if recent != latest]
-        return replace(self, recent_files=(latest, *others)[:RECENT_FILES_KEPT])
+        return replace(self, recent_files=_with_latest(self.recent_files, path))
+
+    def with_recent_lab(self, path: str | Path) -> Settings:
+        """The settings with this file as the latest of the labs that were opened."""
+        return replace(self, recent_labs=_with_latest(self.recent_labs, path))
 
     def with_theme(self, theme: str) -> Settings:
         """The settings with this theme, one of `THEMES`."""
@@ -132,6 +136,11 @@ class Settings:
         """The settings without this file, e.g. because it is gone."""
         gone = str(Path(path).resolve())
         return replace(self, recent_files=tuple(recent for recent in self.recent_files if recent != gone))
+
+
+def _with_latest(paths: tuple[str, ...], path: str | Path) -> tuple[str, ...]:
+    latest = str(Path(path).resolve())
+    return (latest, *(recent for recent in paths if recent != latest))[:RECENT_FILES_KEPT]
 
 
 def load_settings(path: Path | None = None) -> Settings:
@@ -186,7 +195,8 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
     checks: dict[str, Callable[[Any], bool]] = {
         "theme": lambda value: value in THEMES,
         "language": lambda value: value in LANGUAGE_CHOICES,
-        "recent_files": lambda value: isinstance(value, list) and all(isinstance(item, str) for item in value),
+        "recent_files": _is_texts,
+        "recent_labs": _is_texts,
         "sample_interval_s": _is_sample_interval,
         "scale_percent": lambda value: _is_whole(value, *SCALE_RANGE_PERCENT),
         "record_decisions": _is_switch,
@@ -210,14 +220,19 @@ def _checked(entries: dict[str, Any], path: Path) -> Settings:
             known[name] = entries[name]
         else:
             _log.warning("settings %s: %s = %r is not usable, the default is used", path, name, entries[name])
-    if "recent_files" in known:
-        known["recent_files"] = tuple(known["recent_files"][:RECENT_FILES_KEPT])
+    for name in ("recent_files", "recent_labs"):
+        if name in known:
+            known[name] = tuple(known[name][:RECENT_FILES_KEPT])
     unknown = {name: value for name, value in entries.items() if name not in checks}
     return Settings(**known, unknown=unknown)
 
 
 def _is_switch(value: object) -> bool:
     return isinstance(value, bool)
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _is_whole(value: object, low: int, high: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -123,6 +123,28 @@ def shipped_labs() -> list[Lab]:
         LabError: if one is not usable: the installation is damaged.
     """
     return sorted((load_lab(name) for name in lab_names()), key=lambda lab: lab.number)
+
+
+def listed_labs(opened: Iterable[str]) -> tuple[dict[str, Lab], list[str]]:
+    """The shipped labs and those that were opened from files, by name, and what is wrong with those that are left out.
+
+    Args:
+        opened: paths, the latest first. One that is gone is left out silently: its stick may come back.
+    """
+    labs: dict[str, Lab] = {}
+    problems: list[str] = []
+    try:
+        labs = {lab.name: lab for lab in shipped_labs()}
+    except LabError as error:
+        problems.append(str(error))
+    for path in reversed(list(opened)):
+        if Path(path).is_file():
+            try:
+                lab = load_lab(path)
+                labs[lab.name] = lab
+            except LabError as error:
+                problems.append(str(error))
+    return labs, problems
 
 
 def load_lab(name_or_path: str | Path, *, language: str | None = None) -> Lab:

@@ -154,6 +154,7 @@ class LabFeature(Feature):
         except AppError as error:
             self.panel.list.say(str(error))
             return
+        self.window.preferences.change(self.window.preferences.settings.with_recent_lab(path))
         self._labs[lab.name] = lab
         self._list_labs()
         self.panel.list.select(lab.name)
@@ -282,14 +283,12 @@ class LabFeature(Feature):
         self.look()
 
     def _read_labs(self) -> None:
-        from subflow_app.core.labs.lab_file import shipped_labs
+        from subflow_app.core.labs.lab_file import listed_labs
 
         assert self.panel.list is not None
-        try:
-            self._labs = {lab.name: lab for lab in shipped_labs()}
-        except AppError as error:
-            self.panel.list.say(str(error))
+        self._labs, problems = listed_labs(self.window.preferences.settings.recent_labs)
         self._list_labs()
+        self.panel.list.say("\n".join(problems))
 
     def _list_labs(self) -> None:
         from subflow_app.qt.labs.list_model import ListedLab

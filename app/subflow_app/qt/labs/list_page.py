@@ -72,15 +72,16 @@ class LabListPage(QWidget):
         return self.model.rows[rows[0].row()] if rows else None
 
     def show_labs(self, labs: Sequence[ListedLab]) -> None:
-        """Lists these; the selected one stays selected, or the first that is not done is."""
+        """Lists these; what is selected stays so, or else one that was begun is, or the first that is not done."""
         before = self.selected
         self.model.show_rows(labs)
         names = [listed.lab.name for listed in labs]
         if before is not None and before.lab.name in names:
             self.table.selectRow(names.index(before.lab.name))
         elif labs:
-            row = next((row for row, each in enumerate(labs) if (each.passed or 0) < len(each.lab.steps)), 0)
-            self.table.selectRow(row)
+            open_rows = [row for row, each in enumerate(labs) if (each.passed or 0) < len(each.lab.steps)]
+            begun = [row for row in open_rows if labs[row].passed is not None]
+            self.table.selectRow((begun or open_rows or [0])[0])
         self._show_selected()
 
     def select(self, name: str) -> None:
