@@ -16,6 +16,7 @@ from tests.helpers.window import make_window
 from subflow_app.core.experiments import recipe_files
 from subflow_app.qt.choices import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.qt.main_window import MainWindow
+from subflow_app.qt.widgets.banner import Way
 from subflow_app.qt.workspaces import ARRANGEMENTS
 
 pytestmark = pytest.mark.one_window
@@ -196,21 +197,27 @@ def test_plots_take_much_of_a_small_window(
             window.docks.raise_panel("plots")
             QApplication.processEvents()
         # Titles and axes of the plots, but not their legend.
-        least = least_of_run if name == "run" else 0.35
+        # Those of a lab leave room for its words and for the form beside them, but none of them is lower for it.
+        least = least_of_run if name == "run" else 0.25 if name == "lab" else 0.35
         assert share(window, window.plots.stack.viewport()) >= least, name
         assert len(window.plots.stack.plots) == 3
+        assert all(plot.item.height() >= 100 for plot in window.plots.stack.plots), name
 
 
-def test_the_steps_of_a_lab_have_most_of_their_column_in_a_small_window(window: MainWindow) -> None:
-    window.resize(QSize(1366, 768))
+def test_a_lab_has_room_for_its_words_and_for_the_form_in_a_small_window(window: MainWindow) -> None:
+    # What a frame leaves of a screen of 1366x768.
+    window.resize(QSize(1358, 732))
     show(window, "lab")
     window.workspaces.reset()
     QApplication.processEvents()
-    lab, topology = window.docks.content("lab"), window.docks.content("topology")
-    assert lab.height() >= 0.6 * (lab.height() + topology.height())
-    # The tools stand in two columns there, each whole.
+    assert window.docks.content("lab").height() >= 0.75 * window.height()
+    assert window.inspector.isVisible()
+    assert window.topology.isVisible()
+    # The form has at least as much of it as six fields need.
+    area = window.inspector.form.parentWidget()
+    assert area is not None
+    assert area.height() >= 6 * 26
     tools = [button for button in window.topology.tools.findChildren(QToolButton) if button.isVisible()]
-    assert len({button.x() for button in tools}) == 2
     assert all(button.geometry().bottom() <= window.topology.tools.height() for button in tools)
 
 
@@ -247,7 +254,7 @@ def test_another_panel_is_not_covered_by_the_canvas(window: MainWindow) -> None:
 
     window.documents.new()
 
-    assert window.docks.front_of("topology") == "agent"
+    assert window.docks.front_of("inspector") == "agent"
 
 
 def folded(window: MainWindow) -> bool:
@@ -325,27 +332,54 @@ def places(window: MainWindow) -> list[QRect]:
     return [QRect(part.mapTo(window, QPoint()), part.size()) for part in parts]
 
 
-def test_nothing_moves_when_a_run_is_shown_or_a_banner_comes(window: MainWindow, run_once: Callable[[], int]) -> None:
+def settled(qtbot: QtBot, window: MainWindow) -> list[QRect]:
+    """Where things are once their layout has come to rest: the same in ten looks, with events between them."""
+    seen: list[list[QRect]] = []
+
+    def is_still() -> bool:
+        seen.append(places(window))
+        return len(seen) >= 10 and all(each == seen[-1] for each in seen[-10:])
+
+    qtbot.waitUntil(is_still)
+    return seen[-1]
+
+
+def test_nothing_moves_when_a_run_is_shown_or_a_banner_comes(
+    qtbot: QtBot, window: MainWindow, run_once: Callable[[], int]
+) -> None:
     window.resize(1366, 768)
-    QApplication.processEvents()
-    before = places(window)
+    before = settled(qtbot, window)
 
     run_once()
-    QApplication.processEvents()
-    assert places(window) == before
+    assert settled(qtbot, window) == before
 
     window.banners.show_banner("told", "warning", "Something happened. " * 20)
-    QApplication.processEvents()
-    assert places(window) == before
-    banner = window.banners.geometry()
+    assert settled(qtbot, window) == before
+    banner = QRect(window.banners.mapTo(window, QPoint()), window.banners.size())
     assert banner.height() > 20
-    # Over the panels, and off the lines below them.
-    assert window.rect().contains(QRect(window.banners.mapTo(window, QPoint()), banner.size()))
-    assert window.banners.mapTo(window, QPoint(0, banner.height())).y() <= window.statusBar().y()
+    # Over the plots, and off the lines below them and the form beside them.
+    assert window.rect().contains(banner)
+    assert banner.bottom() < window.statusBar().y()
+    assert not banner.intersects(QRect(window.inspector.mapTo(window, QPoint()), window.inspector.size()))
 
     window.banners.close_banner("told")
     assert window.banners.isHidden()
-    assert places(window) == before
+    assert settled(qtbot, window) == before
+
+
+def test_a_banner_covers_neither_the_words_of_a_lab_nor_the_form(window: MainWindow, qtbot: QtBot) -> None:
+    window.resize(1358, 732)
+    show(window, "lab")
+    window.workspaces.reset()
+    settled(qtbot, window)
+    ways = [Way("Choose another file…", lambda: None), Way("Try again", lambda: None)]
+    window.banners.show_banner("told", "error", "Something happened. " * 20, ways)
+    for panel in (window.docks.content("lab"), window.inspector):
+        place = QRect(panel.mapTo(window, QPoint()), panel.size())
+        at = QRect(window.banners.mapTo(window, QPoint()), window.banners.size())
+        assert at.width() > 400
+        assert not at.intersects(place)
+    window.banners.close_banner("told")
 
 
 def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> None:

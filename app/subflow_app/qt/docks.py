@@ -13,7 +13,7 @@ from enum import Enum
 from typing import Any
 
 import PySide6QtAds as ads  # noqa: N813 - its own examples call it so
-from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QByteArray, QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QMainWindow, QSplitter, QWidget
 
 from subflow_app.core.language import tr
@@ -212,6 +212,11 @@ class Docks(QObject):
         """The panel (or the centre) that is in front where this one lies."""
         area = self._manager.findDockWidget(name).dockAreaWidget()
         return str(area.currentDockWidget().objectName())
+
+    def place_of(self, name: str, ancestor: QWidget) -> QRect:
+        """Where in an ancestor the place is that a panel (or the centre) has to itself or shares."""
+        area: QWidget = self._manager.findDockWidget(name).dockAreaWidget()
+        return QRect(area.mapTo(ancestor, QPoint()), area.size())
 
     def colour(self) -> None:
         """Gives tabs and splitters their colours, which follow the theme from now on."""

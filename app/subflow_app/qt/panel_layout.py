@@ -30,7 +30,7 @@ class PanelLayout(QObject):
 
         Args:
             window: gets a central widget.
-            banners: lie over the lower end of the panels.
+            banners: lie over the lower end of the column of the plots.
             plots: the centre, which stays.
             panels: by the names of :data:`.choices.PANELS`.
             strips: go below the panels, as wide as the window.
@@ -42,7 +42,6 @@ class PanelLayout(QObject):
         middle = QWidget(window)
         v_box(middle, (dock_area, 1), *strips, margins=0, spacing=0)
         banners.setParent(middle)
-        banners.lie_over(dock_area)
         window.setCentralWidget(middle)
         self.docks = Docks(dock_area)
         self.docks.set_centre("plots", tr("Plots"), plots)
@@ -50,6 +49,7 @@ class PanelLayout(QObject):
             self.docks.add(name, tr(title), panels[name], icon_name=icon_name)
         self.fold = self.docks.make_foldable("history")
         self.workspaces = Workspaces(self.docks, self.fold, window)
+        banners.lie_over(dock_area, lambda: self.docks.place_of("plots", middle), plots)
 
     def show_plots(self) -> None:
         """Brings the plots to the front for runs that were asked for; who looks at shares sees them of these runs."""

@@ -13,7 +13,7 @@ from subflow_app.qt.docks import Docks, Side
 from subflow_app.qt.panel_fold import PanelFold
 
 # Where text and tables are comfortable, px: more room than this goes to pictures and curves.
-_WIDEST_FORM, _NARROWEST_FORM = 460, 304
+_WIDEST_FORM, _NARROWEST_FORM = 460, 308
 _ROOMY = "study"  # whose panels are as large as its plots
 _HOMES = {"script": "script"}  # workspaces that were made for a panel
 _LOW = 900  # px; in a window that is lower the history begins folded to a line
@@ -46,14 +46,14 @@ class Arrangement:
         columns: share of the width of each column, left to right; 0 for one that takes what a form needs.
         rows: share of the height of the panels above each other, by any of them.
         front: panels (or the plots) that are on top of those they share a place with.
-        form: share of the width of the window that a column of a form takes, within limits.
+        forms: share of the width of the window that each column of a form takes, within limits.
     """
 
     places: tuple[Place, ...]
     columns: tuple[float, ...]
     rows: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     front: tuple[str, ...] = ()
-    form: float = 0.23
+    forms: tuple[float, ...] = ()
 
 
 ARRANGEMENTS: Mapping[str, Arrangement] = {
@@ -62,7 +62,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
         (Place("topology", Side.TAB, "plots"), Place("inspector", Side.RIGHT)),
         columns=(1, 0),
         front=("topology",),
-        form=0.29,
+        forms=(0.29,),
     ),
     "run": Arrangement(
         (
@@ -78,7 +78,7 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
         ),
         columns=(0, 1),
         rows={"topology": (0.48, 0.52), "plots": (0.74, 0.26)},
-        form=0.22,
+        forms=(0.22,),
     ),
     "analyse": Arrangement(
         (
@@ -117,14 +117,16 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
         columns=(0, 1),
         rows={"topology": (0.4, 0.6)},
         front=("train",),
+        forms=(0.23,),
     ),
     "lab": Arrangement(
+        # The words of a lab have the whole height, and what they speak of has its own place, on a laptop too.
         (
+            Place("topology", Side.LEFT),
+            Place("inspector", Side.BOTTOM, "topology"),
+            Place("agent", Side.TAB, "inspector"),
             Place("lab", Side.RIGHT),
             Place("help", Side.TAB, "lab"),
-            Place("topology", Side.BOTTOM, "lab"),
-            Place("inspector", Side.TAB, "topology", is_open=False),
-            Place("agent", Side.TAB, "topology"),
             Place("history", Side.BOTTOM, "plots"),
             Place("events", Side.TAB, "history"),
             Place("explain", Side.TAB, "history"),
@@ -133,9 +135,10 @@ ARRANGEMENTS: Mapping[str, Arrangement] = {
             Place("sweeps", Side.TAB, "plots"),
             Place("train", Side.TAB, "plots"),
         ),
-        columns=(1, 0),
-        rows={"lab": (0.72, 0.28), "plots": (0.78, 0.22)},
-        front=("lab",),
+        columns=(0, 1, 0),
+        rows={"topology": (0.42, 0.58), "plots": (0.78, 0.22)},
+        front=("inspector", "lab"),
+        forms=(0.225, 0.336),
     ),
     "script": Arrangement(
         (
@@ -287,8 +290,9 @@ class Workspaces(QObject):
         self._fold_or_unfold()
 
     def _share_out(self, arrangement: Arrangement, size: QSize) -> None:
-        form = min(_WIDEST_FORM, max(_NARROWEST_FORM, round(size.width() * arrangement.form)))
-        rest = size.width() - form * arrangement.columns.count(0)
-        self._docks.set_outer_sizes([round(share * rest) or form for share in arrangement.columns])
+        forms = [min(_WIDEST_FORM, max(_NARROWEST_FORM, round(size.width() * share))) for share in arrangement.forms]
+        rest = size.width() - sum(forms)
+        left = iter(forms)
+        self._docks.set_outer_sizes([round(share * rest) if share else next(left) for share in arrangement.columns])
         for name, shares in arrangement.rows.items():
             self._docks.set_sizes(name, [round(share * size.height()) for share in shares])

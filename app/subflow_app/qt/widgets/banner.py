@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 
 from subflow_app.core.language import tr
@@ -42,13 +42,21 @@ class Banners(QWidget):
         self._layout = v_box(self, margins=0, spacing=1)
         self._shown: dict[str, _Banner] = {}
         self._area: QWidget | None = None
+        self._column: Callable[[], QRect] | None = None
         self._is_held_back = False
         self.hide()
 
-    def lie_over(self, area: QWidget) -> None:
-        """Shows all banners over the lower end of this sibling."""
-        self._area = area
-        area.installEventFilter(self)
+    def lie_over(self, area: QWidget, column: Callable[[], QRect], followed: QWidget) -> None:
+        """Shows all banners over the lower end of an area.
+
+        Args:
+            area: a sibling.
+            column: the part of it whose width they take: forms beside it stay as they are while somebody types.
+            followed: is resized with that part.
+        """
+        self._area, self._column = area, column
+        for widget in (area, followed):
+            widget.installEventFilter(self)
         self._lay()
 
     def show_banner(self, topic: str, kind: Kind, text: str, ways: Sequence[Way] = ()) -> None:
@@ -106,18 +114,21 @@ class Banners(QWidget):
 
     def eventFilter(self, _watched: QObject, event: QEvent) -> bool:
         """Stays at the lower end."""
-        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move):
+        if event.type() in (QEvent.Type.Resize, QEvent.Type.Move, QEvent.Type.Show):
             self._lay()
         return False
 
     def _lay(self) -> None:
         is_seen = bool(self._shown) and not self._is_held_back
         self.setVisible(is_seen)
-        if self._area is None or not is_seen:
+        if self._area is None or self._column is None or not is_seen:
             return
-        room = self._area.geometry()
-        height = min(self._layout.totalHeightForWidth(room.width()), room.height())
-        self.setGeometry(room.left(), room.bottom() + 1 - height, room.width(), height)
+        room, column = self._area.geometry(), self._column()
+        # Buttons in a narrow column: as wide as they need, but no wider than all.
+        width = min(max(column.width(), self._layout.totalMinimumSize().width()), room.width())
+        left = min(max(column.left(), room.left()), room.right() + 1 - width)
+        height = min(self._layout.totalHeightForWidth(width), room.height())
+        self.setGeometry(left, room.bottom() + 1 - height, width, height)
         self.raise_()
 
 
