@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import call_subflow
 
 from subflow_app.selftest import checks, registry, runner
-from subflow_app.selftest.check import CheckError, Place
+from subflow_app.selftest.check import CheckError, NotHereError, Place, is_to_be_here
+from subflow_app.selftest.checks import training
 from subflow_app.selftest.outcome import Outcome, State
 
 QUICK = ("store", "policies", "scripts")
@@ -58,6 +61,16 @@ def test_a_check_that_fails_is_exit_code_1(monkeypatch: pytest.MonkeyPatch, tmp_
     assert "2 checks, 1 left out, FAILED: core" in answer.out
     assert "a traceback" in answer.err
     assert json.loads(out.read_text())["passed"] is False
+
+
+def test_optional_parts_are_left_out_where_they_are_not_installed_but_never_in_the_packaged_program(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(NotHereError, match=r'^torch is not installed: pip install "subflow-workbench\[train\]"$'):
+        training.check(Place(tmp_path))
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert is_to_be_here("torch")
 
 
 def test_a_report_that_cannot_be_written_is_told_before_anything_is_tried(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -10,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.own_program import own_command
+from subflow_app.core.own_program import is_frozen, own_command
+from subflow_app.distribution import install_command
 
 SHORT_RUN = ("t-2link", "--set", "duration=10s", "--set", "warmup=2s")
 """What stands behind `subflow run` where any run will do: a connection over two paths."""
@@ -123,6 +125,17 @@ def require(holds: object, otherwise: str) -> None:
     """Raises CheckError with the text unless it holds."""
     if not holds:
         raise CheckError(otherwise)
+
+
+def is_to_be_here(library: str) -> bool:
+    """Whether an optional library has to work: in the packaged program all have, elsewhere those that are installed."""
+    return is_frozen() or importlib.util.find_spec(library) is not None
+
+
+def skip_without(library: str, extra: str) -> None:
+    """Raises NotHereError where an optional library need not be, with how to install it."""
+    if not is_to_be_here(library):
+        raise NotHereError(f"{library} is not installed: {install_command(extra)}")
 
 
 def last_lines(text: str) -> str:

@@ -6,14 +6,15 @@ import importlib
 import pkgutil
 import sys
 
-from subflow_app.selftest.check import Check, Place, require
+from subflow_app.selftest.check import Check, Place, is_to_be_here, require
 
 # Those that are imported inside functions; matplotlib and PyTorch have processes of their own, tried by other checks.
 _LIBRARIES = (
     *("PySide6.QtCore", "PySide6.QtGui", "PySide6.QtSvg", "PySide6.QtWidgets", "PySide6QtAds"),
-    *("cma", "dpkt.pcapng", "networkx", "platformdirs", "pyqtgraph", "rich.table", "scipy.optimize"),
+    *("cma", "networkx", "platformdirs", "pyqtgraph", "rich.table", "scipy.optimize"),
     *("sqlite3", "tomlkit", "typer", "zstandard"),
 )
+_OPTIONAL = ("dpkt",)
 _PACKAGES = ("subflow_sim", "subflow_store", "subflow_app")  # agents come with PyTorch, in a check of their own
 # What learners of others need is no part of the program.
 _EXTRAS = ("subflow_sim.env", "subflow_sim.parallel_env", "subflow_sim.vector_env")
@@ -21,13 +22,14 @@ _EXTRAS = ("subflow_sim.env", "subflow_sim.parallel_env", "subflow_sim.vector_en
 
 def check(_place: Place) -> str:
     """Imports all of them."""
-    for name in _LIBRARIES:
+    libraries = [*_LIBRARIES, *filter(is_to_be_here, _OPTIONAL)]
+    for name in libraries:
         importlib.import_module(name)
     ours = [name for package in _PACKAGES for name in modules_of(package) if name not in _EXTRAS]
     for name in ours:
         importlib.import_module(name)
     require("torch" not in sys.modules, "PyTorch was imported into the process of the window")
-    return f"{len(ours)} modules of ours, {len(_LIBRARIES)} libraries"
+    return f"{len(ours)} modules of ours, {len(libraries)} libraries"
 
 
 def modules_of(package: str) -> list[str]:

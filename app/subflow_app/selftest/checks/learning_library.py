@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 
-from subflow_app.selftest.check import Check, Place
+from subflow_app.selftest.check import Check, Place, skip_without
 from subflow_app.selftest.checks.imports import modules_of
 
 
 def check(_place: Place) -> str:
     """Imports all agents, and tries the parts of PyTorch that are known to be lost when a program is frozen."""
+    skip_without("torch", "train")
     from subflow_agents.torch_check import check_torch
 
     agents = modules_of("subflow_agents")

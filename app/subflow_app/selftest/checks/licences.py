@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from subflow_app.core.own_program import is_frozen
-from subflow_app.selftest.check import Check, Place, require
+from subflow_app.selftest.check import Check, Place, is_to_be_here, require
 
-_NEVER_MISSING = ("Subflow", "Python", "PySide6", "PySide6-QtAds", "torch", "numpy")
+_NEVER_MISSING = ("Subflow", "Python", "PySide6", "PySide6-QtAds", "numpy")
 _ONLY_PACKAGED = ("PyInstaller",)  # its bootloader starts the packaged program
 
 
@@ -19,7 +19,7 @@ def check(_place: Place) -> str:
         # In a source tree a package has what its makers put into it.
         require(not is_frozen() or (part.licence and part.files), f"{part.name} has no licence, or no text of it")
     names = " ".join(part.name for part in parts).casefold()
-    needed = _NEVER_MISSING + (_ONLY_PACKAGED if is_frozen() else ())
+    needed = _NEVER_MISSING + (_ONLY_PACKAGED if is_frozen() else ()) + (("torch",) if is_to_be_here("torch") else ())
     missing = [name for name in needed if name.casefold() not in names]
     require(not missing, f"nothing is said of {', '.join(missing)}")
     return f"{len(parts)} parts, {sum(len(part.files) for part in parts)} texts"

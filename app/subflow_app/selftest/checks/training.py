@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from subflow_app.selftest.check import Check, Place, require
+from subflow_app.selftest.check import Check, Place, require, skip_without
 from subflow_app.selftest.checks.policies import decisions
 
 _AGENT, _SCENARIO, _STEPS = "drl-cc", "t-2link", 10
@@ -12,6 +12,7 @@ _AGENT, _SCENARIO, _STEPS = "drl-cc", "t-2link", 10
 
 def check(place: Place) -> str:
     """Trains, then runs the policy."""
+    skip_without("torch", "train")
     words = ("train", _AGENT, "--scenario", _SCENARIO, "--steps", _STEPS, "--eval-every", 0, "--episode", "10s")
     told = place.subflow(*words, "--no-store", "--out", "training", "--deterministic", "--json-lines").out
     result = json.loads(told.splitlines()[-1])["values"]
