@@ -98,6 +98,7 @@ std::uint32_t Network::make_extension(const AckExtension& content) {
     const std::uint32_t slot = free_extensions_.front();
     free_extensions_.pop_front();
     ack_extensions_[slot] = content;
+    if (slot < ecn_options_.size()) ecn_options_[slot] = {};
     return slot;
 }
 
@@ -148,7 +149,8 @@ EcnHeader Network::ecn_header(const Packet& p, const Subflow& s) const {
             break;
         case PacketKind::Ack:
             header.flags = p.ecn_flags();
-            if (s.ecn == EcnMode::Accurate && p.extension != kNoExtension) {
+            // It may have left before its subflow was set up anew, with other ECN.
+            if (p.extension < ecn_options_.size()) {
                 header.has_option = ecn_options_[p.extension].is_there;
                 header.bytes = ecn_options_[p.extension].bytes;
             }

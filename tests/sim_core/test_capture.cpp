@@ -64,6 +64,30 @@ TEST(Capture, ChangesNothingAndSeesEveryPacketOfTheFlowOnce) {
     EXPECT_EQ(network.take_packets().size(), 0u);
 }
 
+// A subflow that is set up anew has the ECN of the controller it got in between; ACKs that left before have none of it.
+TEST(Capture, AnAckFromBeforeItsSubflowWasSetUpAnewHasNoCountOfMarks) {
+    Scenario scenario = eventful();
+    scenario.links[0].drops.push_back({.subflow = 0, .number = 1, .after = 900_ms});
+    EventSpec change;
+    change.at = 500_ms;
+    change.flow = 0;
+    change.controller.emplace().name = "prague";
+    scenario.events.insert(scenario.events.begin(), change);
+    Network network(scenario, 1);
+    network.capture_packets(0, 1 << 20);
+    network.run_until(scenario.duration);
+    const PacketTable table = network.take_packets();
+    int overtaken = 0;
+    for (std::size_t i = 0; i < table.size(); ++i) {
+        if (table.kind[i] != static_cast<std::uint8_t>(PacketKind::Ack) || table.incarnation[i] != 0) continue;
+        EXPECT_EQ(table.has_ecn_option[i], 0);
+        overtaken += table.sack_count[i] != 0 && table.subflow[i] == 0 && table.time_ns[i] > Nanos(1_s).value &&
+                     table.station[i] == static_cast<std::uint8_t>(Station::Sender);
+    }
+    EXPECT_GT(overtaken, 0);
+    EXPECT_EQ(std::ranges::count(table.has_ecn_option, 1), 0);  // no mark was set
+}
+
 TEST(Capture, IsTheSameHoweverItIsTakenAndGoesOnInACopy) {
     const Scenario scenario = eventful();
     Network whole(scenario, 1);
