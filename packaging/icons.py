@@ -38,7 +38,7 @@ def png(size_px: int) -> bytes:
 
     renderer = QSvgRenderer(str(SOURCE))
     if not renderer.isValid():
-        raise ValueError(f"{SOURCE} is not a picture that Qt can draw: allowed is SVG Tiny 1.2")
+        raise ValueError(f"{SOURCE} is not a picture that Qt can draw; it must be SVG Tiny 1.2")
     image = QImage(size_px, size_px, QImage.Format.Format_ARGB32)
     image.fill(0)
     painter = QPainter(image)

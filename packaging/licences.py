@@ -96,7 +96,7 @@ def collect(sources: Iterable[str | Path], folder: Path, root: Path) -> list[Par
             others.append(source)
     packages = _system_packages(others)
     if unknown := [str(source) for source in others if source not in packages]:
-        raise LicenceError(f"nobody knows where these files of the bundle come from: {', '.join(unknown)}")
+        raise LicenceError(f"the origin of these files of the bundle is unknown: {', '.join(unknown)}")
     parts |= {package: _system_part(package) for package in sorted(set(packages.values()))}
     ordered = sorted(parts.values(), key=lambda part: (_KINDS.index(part.kind), part.name.lower()))
     if without := [part.name for part in ordered if not part.texts]:
@@ -217,7 +217,7 @@ def _is_of_python(source: Path) -> bool:
 
 
 def _system_packages(sources: list[Path]) -> dict[Path, str]:
-    """The Debian packages of libraries of the system; on Windows there is only one that is no package of Python."""
+    """The Debian packages of libraries of the system; on Windows there is only one that is not a package of Python."""
     if sys.platform == "win32":
         runtime = re.compile(r"(vcruntime|msvcp|ucrtbase|api-ms-win)")
         return {source: _WINDOWS_RUNTIME for source in sources if runtime.match(source.name.lower())}

@@ -24,7 +24,7 @@ def homepage() -> str | None:
 
 
 def page_of(remote: str) -> str | None:
-    """The web page of a remote of git, such as ``git@example.org:owner/name.git``; None: it is no server's."""
+    """The web page of a remote of git, such as ``git@example.org:owner/name.git``; None: it is not a server's."""
     found = re.fullmatch(r"(?:https://|ssh://git@|git@)([A-Za-z0-9.-]+)[:/]([\w./~-]+?)(?:\.git)?/?", remote)
     return f"https://{found[1]}/{found[2]}" if found else None
 

@@ -85,25 +85,25 @@ def load_checkpoint(path: Path) -> Checkpoint:
     """Read a checkpoint.
 
     Raises:
-        CheckpointError: if the file cannot be read, is damaged, or is no checkpoint of this version.
+        CheckpointError: if the file cannot be read, is damaged, or is not a checkpoint of this version.
     """
     from safetensors import SafetensorError, safe_open
 
     try:
         with open_file(path):
-            pass  # what is no regular file would keep the next line waiting
+            pass  # what is not a regular file would keep the next line waiting
         with safe_open(path, framework="np") as file:
             metadata = file.metadata() or {}
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no mapping)
     except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
         raise CheckpointError(f"{path}: cannot be read as a checkpoint: {error}") from error
     if _METADATA_KEY not in metadata:
-        raise CheckpointError(f"{path}: is no checkpoint of a training")
+        raise CheckpointError(f"{path}: is not a checkpoint of a training")
     try:
         document = json_tree(metadata[_METADATA_KEY], is_strict=False)
         version = document["format"]
         if version != FORMAT:
-            raise CheckpointError(f"{path}: has format {version!r}, this version goes on from format {FORMAT}")
+            raise CheckpointError(f"{path}: has format {version!r}, this version continues from format {FORMAT}")
         return Checkpoint(str(document["agent"]), int(document["step"]), dict(document["state"]), tensors)
     except (ValueError, KeyError, TypeError, OverflowError) as error:
         raise CheckpointError(f"{path}: its description is damaged: {error!r}") from error
@@ -126,7 +126,7 @@ def load_latest(folder: Path) -> tuple[Checkpoint, Path, list[CheckpointError]]:
             problems.append(error)
     if problems:
         raise problems[0]
-    raise CheckpointError(f"{folder}: there is no checkpoint to go on from")
+    raise CheckpointError(f"{folder}: there is no checkpoint to continue from")
 
 
 def write_atomically(path: Path, content: bytes) -> None:

@@ -1,7 +1,7 @@
 """DDPG-MPCC: an agent per subflow moves the rate of MPCC.
 
 Source: DDPG-MPCC (Future Internet 2024), sections 2 and 3; the utility and the probing are MPCC's (sim/core/cc/mpcc.h).
-The paper gives no sizes, learning rates or discount. It trains over a log of MPCC's intervals, which is no network
+The paper gives no sizes, learning rates or discount. It trains over a log of MPCC's intervals, which is not a network
 (log_env.py); the default here is the simulator itself. What one shows is never to be mixed with the other.
 """
 

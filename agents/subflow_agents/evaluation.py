@@ -164,7 +164,7 @@ def read_contender(text: str, scenario: Scenario | None = None, *, is_baseline: 
         try:
             name = str(toml_tree(f"controller = {text}")["controller"]["name"])
         except (ValueError, KeyError) as error:
-            raise ConfigError("contender", f"{text!r} is no controller", '{ name = "...", ... }') from error
+            raise ConfigError("contender", f"{text!r} is not a controller", '{ name = "...", ... }') from error
         return Contender(text, text, name, is_baseline)
     if text.endswith(".safetensors"):
         from subflow_sim.policy import Policy

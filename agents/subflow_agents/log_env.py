@@ -1,7 +1,7 @@
 """The offline environment of DDPG-MPCC: a log of monitor intervals in place of a network.
 
 Source: DDPG-MPCC (Future Internet 2024), section 2.2, and what its published code does: a rate picks the nearest one
-logged and gets what was logged of it. This is no network: nothing that is sent changes what comes next, and the best
+logged and gets what was logged of it. This is not a network: nothing that is sent changes what comes next, and the best
 policy there is goes to the best row of the log. What it shows is never to be mixed with results of simulations.
 """
 

@@ -225,7 +225,9 @@ def require_room(spec: NetSpec, rows: int, acting: int) -> None:
     needed = {"slot": 1, "target": acting, "all": rows}[spec.head]
     if needed > spec.slots:
         what = "subflows that act together" if spec.head == "target" else "subflows of one agent"
-        raise ConfigError("options.slots", f"the scenario has {needed} {what}, the network room for {spec.slots}")
+        raise ConfigError(
+            "options.slots", f"the scenario has {needed} {what}, but the network has room for {spec.slots}"
+        )
 
 
 def network_document(spec: NetSpec, trunk: Trunk, *, squashed: bool) -> dict[str, Any]:

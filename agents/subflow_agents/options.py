@@ -56,7 +56,7 @@ class OptionSpec:
         if self.kind == "choice":
             if value in self.choices:
                 return value
-            raise ConfigError(key, f"{value!r} is no choice", ", ".join(self.choices))
+            raise ConfigError(key, f"{value!r} is not a choice", ", ".join(self.choices))
         whole = self.kind == "integer"
         noun = "a whole number" if whole else "a number"
         allowed = f"{noun} from {self.minimum:g} to {self.maximum:g}"

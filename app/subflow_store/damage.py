@@ -1,6 +1,6 @@
 """What a damaged file looks like from here: rows that cannot have been written so, and errors that say as much.
 
-SQLite notices damage of its own structure, and texts that are no UTF-8; blobs have checksums. What else a flipped byte
+SQLite notices damage of its own structure, and texts that are not UTF-8; blobs have checksums. What else a flipped byte
 makes of a row - another type, half a document, an impossible time - is noticed where the row is turned into values.
 """
 
@@ -57,7 +57,7 @@ def is_damage(error: BaseException) -> bool:
     """
     if isinstance(error, RowError | CodecError | UnicodeDecodeError):
         return True
-    # Texts that are no UTF-8 are told without a code of SQLite: in rows by an error of the driver, in names of a
+    # Texts that are not UTF-8 are told without a code of SQLite: in rows by an error of the driver, in names of a
     # damaged schema by one of Python.
     return primary_code(error) in _CODES or str(error).startswith("Could not decode to UTF-8")
 

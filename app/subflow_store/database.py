@@ -143,7 +143,7 @@ class Database:
             make_private(path)
         except OSError as error:
             raise StoreError(
-                f"the file cannot be made ({error.strerror})", path=self.label, way_on=_ELSEWHERE
+                f"the file cannot be created ({error.strerror})", path=self.label, way_on=_ELSEWHERE
             ) from error
         connection = self._connect(f"{path.as_uri()}?mode=rw")
         try:
@@ -379,7 +379,7 @@ def provide_folder(path: Path) -> None:
     """Make the folder of a file that is to be written.
 
     Raises:
-        StoreError: if `path` is itself a folder, or its folder cannot be made.
+        StoreError: if `path` is itself a folder, or its folder cannot be created.
         StoreReadOnly: if the folder may not be made or written.
     """
     if path.is_dir():
@@ -388,7 +388,7 @@ def provide_folder(path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         kind = StoreReadOnly if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS) else StoreError
-        raise kind(f"its folder cannot be made ({error.strerror})", path=str(path), way_on=_ELSEWHERE) from error
+        raise kind(f"its folder cannot be created ({error.strerror})", path=str(path), way_on=_ELSEWHERE) from error
     if not os.access(path.parent, os.W_OK):
         raise StoreReadOnly("its folder cannot be written", path=str(path), way_on=_ELSEWHERE)
 

@@ -38,7 +38,7 @@ class StoreLocked(StoreError):
 
 
 class StoreCorrupt(StoreError):
-    """The file is damaged or is no SQLite database at all."""
+    """The file is damaged or is not an SQLite database at all."""
 
 
 class StoreForeign(StoreError):

@@ -71,5 +71,5 @@ def _fork(row: Sequence[Any]) -> RunFork:
         ((_run_id, parent_id, parent_name, forked_at_s, difference, text),) = typed([row], *_KINDS)
         changes = json.loads(text)
         if not (isinstance(changes, list) and all(isinstance(change, dict) for change in changes)):
-            raise ValueError("the changes are no list of JSON objects")
+            raise ValueError("the changes are not a list of JSON objects")
         return RunFork(parent_id, parent_name, forked_at_s, difference, changes)

@@ -53,7 +53,7 @@ class ProcessIdentity:
             not all(isinstance(document[name], kind) for name, kind in kinds.items())
             or not 0 <= document["pid"] < 2**31
         ):
-            raise ValueError("it names a process that there cannot be")
+            raise ValueError("it names a process that cannot exist")
         return cls(**document)
 
     def is_gone(self, heartbeat_age_s: float) -> bool:

@@ -146,7 +146,7 @@ def load_run(reader: Connection, run_id: int, gone: frozenset[int]) -> RunRow | 
         documents = dict(typed(found, str, str))
         sums = json_object(documents.get(CHECKSUMS, "{}"))
         if sums.get("run_document", checksum(found)) != checksum(found):
-            raise ValueError("something of it is not what was written")
+            raise ValueError("part of it is not what was written")
         return rows[0]._replace(
             scenario_text=restored(reader, documents["scenario"]),
             summary=json_object(documents.get("summary", "{}")),
@@ -162,7 +162,7 @@ def json_object(text: str) -> dict[str, Any]:
     """
     document = json.loads(text)
     if not isinstance(document, dict):
-        raise ValueError("the document is no JSON object")
+        raise ValueError("the document is not a JSON object")
     return document
 
 

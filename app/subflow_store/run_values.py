@@ -61,7 +61,7 @@ class RunValue(NamedTuple):
 
     Attributes:
         key: dotted.
-        number: in SI units; None for what is no number.
+        number: in SI units; None for what is not a number.
         text: as it was written, where it was text.
     """
 
@@ -71,7 +71,7 @@ class RunValue(NamedTuple):
 
 
 def parameter_values(scenario_text: str) -> list[RunValue]:
-    """The parameters that a scenario file names; nothing of a text that is no TOML, which is stored all the same."""
+    """The parameters that a scenario file names; nothing of a text that is not TOML, which is stored all the same."""
     try:
         document = tomllib.loads(folded(scenario_text)[0])
     except tomllib.TOMLDecodeError:

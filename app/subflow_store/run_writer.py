@@ -207,4 +207,4 @@ class RunWriter:
         if self._stream.error is not None:
             raise self._stream.error
         if not self._is_open:
-            raise RunClosed(f"run {self.run_id} has ended and takes no more data", path=self._label)
+            raise RunClosed(f"run {self.run_id} has ended and accepts no more data", path=self._label)

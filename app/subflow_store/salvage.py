@@ -50,7 +50,7 @@ def check(path: Path, on_progress: Progress = lambda _done, _of: None) -> Findin
     """Look at every row of a database, and change nothing.
 
     Raises:
-        StoreError: if there is no such file, or it is no database of ours.
+        StoreError: if there is no such file, or it is not a database of ours.
     """
     found = _Found()
     with _readable(path, found.note) as (connection, rows, is_repaired):
@@ -220,7 +220,7 @@ def _readable(path: Path, note: Callable[[Damage], None]) -> Iterator[tuple[Conn
     """A connection to a database, or to a copy of it with its schema repaired; and whether it is that.
 
     Raises:
-        StoreError: if there is no such file, or it is no database of ours.
+        StoreError: if there is no such file, or it is not a database of ours.
     """
     with tempfile.TemporaryDirectory(prefix="subflow-") as folder:
         database, problem = _opened(path)

@@ -289,7 +289,7 @@ class SoundRows:
             except TypeError:
                 is_as_written = False  # a blob in place of a text
             if not is_as_written:
-                self._note(Damage(table, "run", number, "something of it is not what was written"))
+                self._note(Damage(table, "run", number, "part of it is not what was written"))
 
     def _whole_process(self, table: str, number: int, found: list[Row]) -> list[Row]:
         return self._whole(table, number, found, dict) if found else []
@@ -524,7 +524,7 @@ def _why_bad(table: str, name: str, row: Row) -> str | None:
         if value is None:
             return None
         if name in _TIMES and datetime.fromisoformat(value).tzinfo is None:
-            return f"{value} is no time"
+            return f"{value} is not a time"
         if name == "text" and table.endswith("_document"):
             _DOCUMENTS[row["kind"]](value)
         if (table, name) in _JSON_TEXTS:

@@ -11,10 +11,10 @@ _IN_A_LINE = re.compile(rf"[{_CONTROLS}\t\n\u2028\u2029]+")
 
 
 def plain_line(text: str) -> str:
-    """The text on one line, with a space for what is no character to be read."""
+    """The text on one line, with a space for what is not a character to be read."""
     return _IN_A_LINE.sub(" ", text).strip()
 
 
 def plain_lines(text: str) -> str:
-    """The text with its lines and tabs, without what is no character to be read."""
+    """The text with its lines and tabs, without what is not a character to be read."""
     return _IN_LINES.sub("", text.replace("\r\n", "\n"))

@@ -84,7 +84,7 @@ class Tree:
             if path.is_symlink():
                 target = path.readlink()
                 if target.is_absolute() or not path.resolve().is_relative_to(folder.resolve()):
-                    raise ValueError(f"{path} points to {target}: allowed is a file inside {folder}, named relatively")
+                    raise ValueError(f"{path} points to {target}: must be a file inside {folder}, as a relative path")
                 if not path.exists():
                     raise ValueError(f"{path} points to {target}, which is not there: leave out both or none")
                 self.add_link(name, target.as_posix())
@@ -120,13 +120,13 @@ def release_time_s() -> int:
     SOURCE_DATE_EPOCH if it is set, else the time of the commit, else that of pyproject.toml.
 
     Raises:
-        ValueError: if SOURCE_DATE_EPOCH is no number of seconds.
+        ValueError: if SOURCE_DATE_EPOCH is not a number of seconds.
     Source: https://reproducible-builds.org/specs/source-date-epoch/
     """
     told = os.environ.get("SOURCE_DATE_EPOCH")
     if told is not None:
         if not told.isdecimal():
-            raise ValueError(f"SOURCE_DATE_EPOCH is {told!r}: allowed are seconds since 1970, such as 1767225600")
+            raise ValueError(f"SOURCE_DATE_EPOCH is {told!r}: must be seconds since 1970, such as 1767225600")
         return int(told)
     command = ["git", "-C", str(ROOT), "log", "-1", "--format=%ct"]
     try:

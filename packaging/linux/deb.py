@@ -90,7 +90,7 @@ def check(bundle: Path, version: str) -> None:
         ValueError: with what is wrong and what is allowed.
     """
     if not re.fullmatch(r"[0-9][0-9A-Za-z.+~]*", version):
-        raise ValueError(f"the version is {version!r}: allowed are a digit, then digits, letters and . + ~")
+        raise ValueError(f"the version is {version!r}: must be a digit, then digits, letters and . + ~")
     for part, made_by in (("subflow", "the freezing"), (f"{LICENCES}/index.json", "the list of licences")):
         if not (bundle / part).is_file():
             raise ValueError(f"{bundle / part} is not there: {made_by} has to come first (python3 dev.py package)")

@@ -40,7 +40,9 @@ def make(bundle: Path, output: Path, *, version: str, options: tuple[str, ...] =
     found = {path.name for path in bundle.iterdir()} if bundle.is_dir() else set()
     if "subflow.exe" not in found or found - PARTS:
         others = ", ".join(sorted(found - PARTS)) or "no subflow.exe"
-        raise ValueError(f"{bundle} has {others}: allowed are {', '.join(sorted(PARTS))}, which the uninstaller knows")
+        raise ValueError(
+            f"{bundle} has {others}: must be one of {', '.join(sorted(PARTS))}, which the uninstaller knows"
+        )
     output.mkdir(parents=True, exist_ok=True)
     installer = output / f"Subflow-{version}-Setup.exe"
     with tempfile.TemporaryDirectory(prefix="subflow-icon-") as folder:

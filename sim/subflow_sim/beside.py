@@ -17,7 +17,7 @@ def read_beside(name: str, folder: Path | None, most_bytes: int, example: str) -
     Args:
         name: path as the scenario has it, with "/", relative to the scenario's folder and within it. A scenario from
             someone else can thus read nothing but what came with it.
-        folder: the scenario's; None: the scenario is no file.
+        folder: the scenario's; None: the scenario is not a file.
         most_bytes: larger ones are refused.
         example: of such a name.
 

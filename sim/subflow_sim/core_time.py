@@ -13,5 +13,5 @@ def nanos(seconds: float) -> int:
         SimulationError: if it does not fit in 64 bits.
     """
     if not -MOST_SECONDS <= seconds <= MOST_SECONDS:
-        raise SimulationError(f"a time of {seconds:g} s is no time that can be simulated; allowed: {MOST_SECONDS:g} s")
+        raise SimulationError(f"a time of {seconds:g} s cannot be simulated; allowed: at most {MOST_SECONDS:g} s")
     return round(seconds * 1e9)

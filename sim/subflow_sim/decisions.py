@@ -28,7 +28,7 @@ CAUSES: tuple[str, ...] = tuple(
 """What happened that something had to be decided; a decision's `cause` is a position in it."""
 
 NOBODY = 0xFF
-"""`Decisions.chosen` where a scheduler chose no subflow, and of everything that is no scheduler's decision."""
+"""`Decisions.chosen` where a scheduler chose no subflow, and of everything that is not a scheduler's decision."""
 
 DETECTIONS: Mapping[str, str] = {
     "duplicate_acks": "third duplicate ACK",
@@ -158,7 +158,7 @@ class Explanation:
         cwnd_pkts: window before and after, packets; of subflows.
         rate_bps: pacing rate before and after, bit/s on the wire; 0: unpaced; of subflows.
         data_seq: number of the packet in question in the connection's data; of schedulers.
-        chosen: the subflow it went to, from 1 on; None: it was to wait, or this is no scheduler's decision.
+        chosen: the subflow it went to, from 1 on; None: it was to wait, or this is not a scheduler's decision.
         available: the subflows that had room for it, from 1 on; of schedulers.
         usable: the subflows that were established and not presumed dead, from 1 on; of schedulers.
         detection: of the cause "loss", one of `DETECTIONS`; empty where it is not known or there is none.

@@ -88,7 +88,7 @@ def _values_of(text: str, unit: str) -> FloatArray:
 
 
 def _refuse(text: str) -> None:
-    """Name the first line that is no delay."""
+    """Name the first line that is not a delay."""
     for number, line in enumerate(text.split("\n"), start=1):
         words = line.split()
         if not words:
@@ -98,7 +98,7 @@ def _refuse(text: str) -> None:
             if found is None or found.size != 1:
                 negative = numbers_of(word.removeprefix("-"), ".")
                 is_negative = word.startswith("-") and negative is not None and negative.size == 1
-                what = "is negative" if is_negative else "is no delay"
+                what = "is negative" if is_negative else "is not a delay"
                 raise ParamError(f"line {number}: {shown(word)} {what}", "a number of 0 or more on each line")
 
 
@@ -110,7 +110,9 @@ def _resampled(text: str) -> tuple[FloatArray, float]:
     interval_s = max(round(float(np.median(np.diff(times_s))), 6), 1e-6)
     count = round((times_s[-1] + interval_s) / interval_s)
     if count > MAX_NUMBERS:
-        raise ParamError(f"it lasts {count} times as long as the distance of its lines", f"at most {MAX_NUMBERS} times")
+        raise ParamError(
+            f"it lasts {count} times as long as the interval between its lines", f"at most {MAX_NUMBERS} times"
+        )
     # the half of an interval keeps rounding from choosing the line before
     at = np.searchsorted(times_s, (np.arange(count) + 0.5) * interval_s, side="right") - 1
     return delays_s[at], interval_s

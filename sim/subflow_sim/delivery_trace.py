@@ -80,7 +80,7 @@ def _refuse(text: str) -> None:
     for number, line in enumerate(text.splitlines(), start=1):
         for word in line.split():
             if not (word.isascii() and word.isdigit() and len(word) <= 10):
-                raise ParamError(f"line {number}: {shown(word)} is no whole number of milliseconds", _ALLOWED)
+                raise ParamError(f"line {number}: {shown(word)} is not a whole number of milliseconds", _ALLOWED)
             time = int(word)
             if time > _MAX_MS:
                 raise ParamError(f"line {number}: {time} ms is later than any run lasts", _ALLOWED)
@@ -105,7 +105,7 @@ def _opportunities(text: str) -> CountArray:
             f"it lasts {ends_s[-1]:g} s and delivers {count} packets", f"at most {MAX_NUMBERS} ms and as many packets"
         )
     if count == 0:
-        raise ParamError("there is no delivery opportunity in it", "rates that carry a packet at least")
+        raise ParamError("there is no delivery opportunity in it", "rates that carry at least one packet")
     # a packet is delivered in the millisecond in which the last of its bits is
     done_s = np.interp(
         np.arange(1, count + 1) * (8.0 * OPPORTUNITY_BYTES), bits, np.concatenate((times_s, ends_s[-1:]))

@@ -138,7 +138,7 @@ def multiplied(value: Any, times: float) -> Any:
     """A drawn value times a factor, as a scenario file would have it; packets and bytes stay whole.
 
     Raises:
-        ParamError: if the value is no number.
+        ParamError: if the value is not a number.
     """
     number, dimension = _end(value)
     return _written(number * times, dimension)

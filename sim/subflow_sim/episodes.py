@@ -46,7 +46,7 @@ def draw_values(training: Training, choose: Chooser) -> dict[str, Any]:
     """A value for each key of the block, in its order.
 
     Raises:
-        ParamError: if what is to be multiplied is no number.
+        ParamError: if what is to be multiplied is not a number.
     """
     values: dict[str, Any] = {}
     for key, draw in training.draws.items():

@@ -52,7 +52,7 @@ def open_file(path: Path | str, most_bytes: int | None = None) -> Iterator[Binar
         most_bytes: it may have; None: any number.
 
     Raises:
-        OSError: if it cannot be read, is no regular file, or is too large (`TooLargeFileError`).
+        OSError: if it cannot be read, is not a regular file, or is too large (`TooLargeFileError`).
     """
     try:
         # Without O_NONBLOCK the very opening of a pipe waits for somebody who writes.
@@ -117,7 +117,7 @@ def toml_tree(text: str) -> dict[str, Any]:
     """What a TOML text says.
 
     Raises:
-        tomllib.TOMLDecodeError: if it is no TOML, is nested too deeply, or holds a number of thousands of digits.
+        tomllib.TOMLDecodeError: if it is not TOML, is nested too deeply, or holds a number of thousands of digits.
     """
     _check_toml(text)
     short, contents = _shortened(text)
@@ -144,7 +144,7 @@ def json_tree(content: str | bytes, *, is_strict: bool = True) -> Any:
             pairs, which no file can hold.
 
     Raises:
-        ValueError: if it is no JSON, is nested too deeply, or holds what is refused.
+        ValueError: if it is not JSON, is nested too deeply, or holds what is refused.
     """
     try:
         document = json.loads(content)

@@ -227,7 +227,7 @@ def _read_rate(context: Context, path: Path, value: object) -> _Rate:
             report.unknown_key((*path, key), ["steps", "trace"])
     steps = value.get("steps")
     if not isinstance(steps, list) or not steps:
-        message = "missing" if steps is None else "this is no list of steps" if steps != [] else "no step"
+        message = "missing" if steps is None else "this is not a list of steps" if steps != [] else "no step"
         report.add((*path, "steps"), message, _STEPS_FORM)
         raise Noted
     read = [

@@ -39,7 +39,7 @@ def data_frame(simulation: Simulation, library: DataFrameLibrary | None) -> Any:
         ValueError: if it is none of `DATA_FRAME_LIBRARIES`.
     """
     if library is not None and library not in DATA_FRAME_LIBRARIES:
-        raise ValueError(f"library {library!r}: allowed are {', '.join(DATA_FRAME_LIBRARIES)}, or None for either")
+        raise ValueError(f"library {library!r}: must be one of {', '.join(DATA_FRAME_LIBRARIES)}, or None for either")
     made = _first_there(DATA_FRAME_LIBRARIES if library is None else (library,))
     columns = {"time_s": _times_s(simulation)}
     columns |= {

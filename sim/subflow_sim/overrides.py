@@ -90,7 +90,7 @@ def set_value(tree: dict[str, Any], key: str, value: object, report: Report) -> 
             else:
                 here = _table_at(here, path, report)
         else:
-            report.add_override(key, toml_text(value), f'"{dotted(path)}" is no table', "a key of the scenario file")
+            report.add_override(key, toml_text(value), f'"{dotted(path)}" is not a table', "a key of the scenario file")
             return None
     return path
 

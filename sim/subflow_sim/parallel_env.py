@@ -132,7 +132,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         """
         vec = self._vec
         if not self.agents:
-            raise SimulationError("there is no episode to make a step in: reset() begins one")
+            raise SimulationError("there is no episode to make a step in: call reset() first")
         vec.step(self._gathered(actions))
         # One that joins in this step has no reward yet, and is among those that are told of it.
         self._join()
@@ -206,7 +206,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
             if not len(acting):
                 continue
             if agent not in actions:
-                raise SimulationError(f'the agent "{agent}" has to act, and there is no action of it')
+                raise SimulationError(f'the agent "{agent}" has to act, but no action was given for it')
             given = np.asarray(actions[agent], np.float32)
             if given.size != self._width * info.action_width:
                 wanted = self._width * info.action_width

@@ -36,7 +36,7 @@ _SI_UNITS = {
 }
 _WHOLE = (Dimension.SIZE, Dimension.COUNT, Dimension.COUNTS)
 _QUANTITIES = (Dimension.RATE, Dimension.TIME, Dimension.SIZE, Dimension.RATIO, Dimension.COUNT, Dimension.NUMBER)
-# Dimensions whose values are no strings in a file: text typed by a person is read as the TOML literal it spells.
+# Dimensions whose values are not strings in a file: text typed by a person is read as the TOML literal it spells.
 _LITERALS = (
     *(Dimension.COUNT, Dimension.NUMBER, Dimension.FLAG, Dimension.POINT, Dimension.PATHS, Dimension.LIST),
     Dimension.COUNTS,
@@ -185,7 +185,7 @@ class Param:
             return format_quantity(si_value, self.dimension)
         if isinstance(si_value, list | tuple):
             return _array_text(si_value)
-        raise ValueError(f"{si_value!r} is no value of {self.key}")
+        raise ValueError(f"{si_value!r} is not a value of {self.key}")
 
     def allowed_text(self) -> str:
         """What is allowed, to complete "allowed: ..."."""

@@ -1,4 +1,4 @@
-"""Text from outside where people read it: what is no character to be read is spelled out."""
+"""Text from outside where people read it: what is not a character to be read is spelled out."""
 
 from __future__ import annotations
 

@@ -181,7 +181,7 @@ def policy_bytes(document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) 
     try:
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except (TypeError, ValueError) as error:
-        raise PolicyError(f"the document is no JSON: {error}") from error
+        raise PolicyError(f"the document is not JSON: {error}") from error
     header: dict[str, Any] = {"__metadata__": {_DOCUMENT_KEY: text}}
     parts: list[bytes] = []
     at = 0

@@ -34,7 +34,7 @@ def choose_policy(
         given: options that the scenario sets, SI.
         profile: of the transport.
         library: of policies by name.
-        folder: of the scenario; None: it is no file.
+        folder: of the scenario; None: it is not a file.
 
     Raises:
         ParamError: if there is no such policy, it is unusable, or it does not fit.
@@ -68,7 +68,9 @@ def with_policy(algorithm: Algorithm, given: Mapping[str, OptionValue], profile:
     for key, value in policy.options.items():
         if key not in params:
             hint = did_you_mean(key, list(params))
-            raise ParamError(f'{shown} was trained with the option "{key}", which {algorithm.name} has not{hint}', "")
+            raise ParamError(
+                f'{shown} was trained with the option "{key}", which {algorithm.name} does not have{hint}', ""
+            )
         try:
             trained[key] = params[key].parse(value)  # type: ignore[assignment]  # options are numbers, flags and names
         except ParamError as error:

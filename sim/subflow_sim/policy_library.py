@@ -68,7 +68,7 @@ class PolicyLibrary:
         Args:
             value: a name of the library, or a path that ends in .safetensors: absolute, or with "/" relative to the
                 scenario's folder and within it.
-            folder: the scenario's; None: it is no file.
+            folder: the scenario's; None: it is not a file.
 
         Raises:
             ParamError: if there is none, or it cannot be read.
@@ -96,7 +96,7 @@ def read_policy_file(path: Path) -> bytes:
     """The bytes of a policy file.
 
     Raises:
-        PolicyError: if it cannot be read, is no regular file or too large; the text begins with the path.
+        PolicyError: if it cannot be read, is not a regular file or too large; the text begins with the path.
     """
     return _read(path)[0]
 

@@ -128,7 +128,7 @@ def _scale_of(name: str) -> float:
     found = _COLUMN.fullmatch(name)
     units = _UNITS.get(found[1], {}) if found else {}
     if found is None or found[2] not in units:
-        raise ParamError(f"line 1: {shown(name)} is no column with a unit", _COLUMNS_ALLOWED)
+        raise ParamError(f"line 1: {shown(name)} is not a column with a unit", _COLUMNS_ALLOWED)
     return units[found[2]]
 
 
@@ -141,7 +141,7 @@ def _refuse_row(rows: str, names: list[str]) -> None:
         for name, cell in zip(names, cells, strict=True):
             found = numbers_of(cell, ".+-eE")
             if found is None or found.size != 1 or not np.isfinite(found).all():
-                what = f"a hole: {name} has no value" if not cell else f"{name} is {shown(cell)}, which is no number"
+                what = f"a hole: {name} has no value" if not cell else f"{name} is {shown(cell)}, which is not a number"
                 raise ParamError(f"line {number}: {what}", "a number in each column")
 
 
@@ -186,7 +186,7 @@ def unpacked(text: str) -> CountArray:
     """
     if text.startswith(_NAMED):
         raise ParamError(
-            "the database names what was recorded, and has lost it or has it damaged",
+            "the database refers to a recording that it has lost, or that is damaged",
             'content = "packed:..." as another copy of the run has it, or the file of the recording and no content',
         )
     try:

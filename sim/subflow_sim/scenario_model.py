@@ -461,7 +461,7 @@ class Flow:
 
     @property
     def sends_datagrams(self) -> bool:
-        """It is no transport connection: it has no controller, no subflows and no round trips."""
+        """It is not a transport connection: it has no controller, no subflows and no round trips."""
         return self.kind in DATAGRAM_KINDS
 
     @property

@@ -89,10 +89,10 @@ def read_script(name: str, folder: FilePath | None) -> str:
 
     Args:
         name: of one that ships, or of a file that ends in .py, within the scenario's folder.
-        folder: the scenario's; None: it is no file.
+        folder: the scenario's; None: it is not a file.
 
     Raises:
-        ParamError: if there is none, or it is no text.
+        ParamError: if there is none, or it is not text.
     """
     from subflow_sim.script import MAX_SCRIPT_BYTES
 
@@ -112,7 +112,7 @@ def script_text(content: bytes, name: str) -> str:
     """What a file holds, with line feeds alone and without the mark that some editors put in front.
 
     Raises:
-        ParamError: if it is no text; the message begins with its name.
+        ParamError: if it is not text; the message begins with its name.
     """
     try:
         text = content.decode("utf-8-sig")

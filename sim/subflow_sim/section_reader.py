@@ -37,7 +37,7 @@ class Context:
         mss_bytes: payload of a full packet; None likewise.
         algorithms: controllers and schedulers that may be named.
         profile: transport profile, which decides some defaults.
-        folder: of the scenario file, where the files it names are; None if it is no file.
+        folder: of the scenario file, where the files it names are; None if it is not a file.
         broken: names of scripts that are not usable, by kind; the report says enough of them already.
     """
 

@@ -90,7 +90,7 @@ class Simulation:
     Raises:
         SimulationError: if the core refuses the scenario (no finite rate on a path, …).
         TooLargeError: if it would take more than the limits allow.
-        ParamError: if the environment sets a limit that is no number.
+        ParamError: if the environment sets a limit that is not a number.
     """
 
     def __init__(

@@ -117,7 +117,7 @@ class Distribution:
 
         try:
             values = draw_values(training, choose)
-        except ParamError as error:  # a choice that is no number, to be multiplied
+        except ParamError as error:  # a choice that is not a number, to be multiplied
             problem = Problem(training.template.file, None, "training", "", error.message, error.allowed)
             raise ScenarioError([problem]) from error
         episode_s = draw_episode_s(training, choose)

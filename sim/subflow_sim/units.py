@@ -116,7 +116,7 @@ def parse_quantity(text: str, dimension: Dimension) -> float:
         The value in SI units (bit/s, s, bytes, packets, ratio), correctly rounded; infinite if it exceeds a double.
 
     Raises:
-        ParamError: if it is no number with a unit of that dimension.
+        ParamError: if it is not a number with a unit of that dimension.
     """
     units = UNITS[dimension]
     example = _EXAMPLES[dimension]

@@ -104,7 +104,7 @@ class AgentSpec:
         return 1 if self.choices else len(self.actions)
 
     def action_bounds(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """The least and the largest of each number of an action, [A] each; of one that is no choice."""
+        """The least and the largest of each number of an action, [A] each; of one that is not a choice."""
         low = np.array([action.minimum for action in self.actions], np.float32)
         return low, np.array([action.maximum for action in self.actions], np.float32)
 
@@ -256,7 +256,7 @@ class VecEnv:
 
     Raises:
         SimulationError: if the controller has no agent, a scenario does not suit it or has no fair shares, or an action
-            is no number.
+            is not a number.
     """
 
     def __init__(

@@ -396,7 +396,7 @@ def test_a_file_of_another_kind_or_version_is_no_checkpoint(tmp_path: Path) -> N
 
     path = tmp_path / "checkpoint-1.safetensors"
     write_atomically(path, save({"a": np.zeros(2)}))
-    with pytest.raises(CheckpointError, match="no checkpoint of a training"):
+    with pytest.raises(CheckpointError, match="not a checkpoint of a training"):
         load_checkpoint(path)
     for description, says in (('{"format": 99}', "format 99"), ("[", "damaged"), ('{"format": 1}', "damaged")):
         write_atomically(path, save({"a": np.zeros(2)}, {"subflow_checkpoint": description}))

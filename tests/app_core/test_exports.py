@@ -259,7 +259,7 @@ def test_a_figure_of_a_number_that_no_agent_has_is_refused() -> None:
     runs = [finished_traces(LEARNING), finished_traces(RICH)]
     require_numbers([SEEN.of_number("rtt"), DONE.of_number("choice"), *PLOTS_BY_ID.values()], runs)
 
-    with pytest.raises(InputError, match='"cwnd" is no observation of the agents; these are goodput, rtt'):
+    with pytest.raises(InputError, match='"cwnd" is not an observation of the agents; available: goodput, rtt'):
         require_numbers([SEEN.of_number("cwnd")], runs)
     with pytest.raises(InputError, match="no agent decided in these runs"):
         require_numbers([DONE.of_number("choice")], runs[1:])

@@ -47,9 +47,9 @@ def test_a_topic_is_on_a_page(topic: str, page: GuidePage) -> None:
 
 
 def test_an_unknown_topic_is_told_with_what_is_allowed() -> None:
-    with pytest.raises(InputError, match=r'no topic "menu/file"; allowed are panel/NAME, controller/NAME'):
+    with pytest.raises(InputError, match=r'no topic "menu/file"; allowed: panel/NAME, controller/NAME'):
         guide_page("menu/file")
-    with pytest.raises(InputError, match=r'no page on "liar"; allowed are .*lia, '):
+    with pytest.raises(InputError, match=r'no page on "liar"; allowed: .*lia, '):
         find_topic("liar")
 
 

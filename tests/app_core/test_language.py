@@ -86,7 +86,7 @@ def test_a_broken_catalogue_leaves_the_texts_english(german: Path, caplog: pytes
     with caplog.at_level(logging.ERROR):
         set_language("de")
     assert tr("Deleted {what}.", what="demo") == "Deleted demo."
-    assert "line 1: nothing is no text in quotes" in caplog.text
+    assert "line 1: nothing is not text in quotes" in caplog.text
 
 
 @pytest.mark.parametrize("line", ['"alone"', 'msgctxt "x"', "msgid 3", "msgid __import__('os')"])

@@ -71,5 +71,5 @@ def test_a_source_tree_lists_what_is_installed() -> None:
     # With a licence each, and those under the LGPL with the word that they can be replaced.
     assert [part.name for part in parts.values() if not part.licence] == []
     assert [p.name for p in parts.values() if "LGPL" in p.licence and "may replace" not in p.note] == []
-    # What Subflow is developed and tested with is no part of it.
+    # What Subflow is developed and tested with is not part of it.
     assert not {"pytest", "ruff", "mypy", "ray", "sphinx"} & set(parts)

@@ -187,7 +187,7 @@ def test_bug_of_a_thread_is_shown_and_what_is_only_logged_is_reported(
         bugs.release()
 
     assert "Where:    the thread of the test" in shown[0]
-    # That a disk is full is no bug.
+    # That a disk is full is not a bug.
     assert {each.title for each in crash_reports()} == {"KeyError: 'a survived bug'", "IndexError: pop from empty list"}
 
 
@@ -214,11 +214,11 @@ def test_messages_of_qt_go_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
 
     context = QMessageLogContext()
     with caplog.at_level(logging.DEBUG):
-        _log_qt_message(QtMsgType.QtWarningMsg, context, "a layout that is no layout")
+        _log_qt_message(QtMsgType.QtWarningMsg, context, "a layout that is not a layout")
         _log_qt_message(QtMsgType.QtWarningMsg, context, "This plugin does not support propagateSizeHints()")
 
     assert [(record.levelname, record.message) for record in caplog.records] == [
-        ("WARNING", "a layout that is no layout")
+        ("WARNING", "a layout that is not a layout")
     ]
 
 

@@ -77,7 +77,7 @@ def test_a_run_that_is_shown_is_forked_at_the_crosshair_and_stays_as_a_ghost(
         "1%",
     )
     assert not dialog.start.isEnabled()
-    # A bare number has the unit that stood there, and shows it; a pixel is no time to the nanosecond.
+    # A bare number has the unit that stood there, and shows it; a pixel is not a time to the nanosecond.
     type_into(dialog.field("loss"), "20")
     dialog.field("loss").editingFinished.emit()  # the focus goes on
     assert dialog.field("loss").text() == "20%"

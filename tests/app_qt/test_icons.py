@@ -23,7 +23,7 @@ def _inked(picture: QImage) -> int:
 @pytest.mark.parametrize("name", GLYPHS)
 def test_every_icon_is_drawn(qtbot: QtBot, name: str, caplog: pytest.LogCaptureFixture) -> None:
     prefix, _, glyph = GLYPHS[name].partition(".")
-    assert glyph in icons._font(prefix)[1], f"{GLYPHS[name]} is no glyph of its font"
+    assert glyph in icons._font(prefix)[1], f"{GLYPHS[name]} is not a glyph of its font"
     # Of 576 pixels.
     assert _inked(icon(name).pixmap(SIZE).toImage()) > 12
     assert caplog.records == []

@@ -51,7 +51,7 @@ def test_a_file_is_shown_changed_and_imported(
     assert cells(dialog, 1) == ["delay (ms)", "ms", "srtt_s:measured/1", "8", "41, 42, 43, 44"]
     target = dialog.model.index(0, 2)
     dialog.model.setData(target, "windows:download/1")
-    assert '"windows" is no trace' in dialog.told.text()
+    assert '"windows" is not a trace' in dialog.told.text()
     dialog.model.setData(target, "cwnd_pkts:download/1")
     dialog.model.setData(dialog.model.index(1, 1), "us")
     assert dialog.import_button.isEnabled()

@@ -516,5 +516,5 @@ def test_a_class_is_graded_in_the_window(
     qtbot.waitUntil(lambda: any(told == label.text() for label in window.findChildren(QLabel)))
     dialogs.answer("folder", tmp_path / "none")
     dialog.folder.click()
-    qtbot.waitUntil(lambda: "is no folder" in dialog.said.text())
+    qtbot.waitUntil(lambda: "is not a folder" in dialog.said.text())
     dialog.close()

@@ -325,7 +325,7 @@ def load_with(qtbot: QtBot, qapp: QApplication, tmp_path: Path, database: Path) 
 
 
 def damaged(path: Path) -> None:
-    path.write_bytes(b"this is no database" * 400)
+    path.write_bytes(b"this is not a database" * 400)
 
 
 def newer(path: Path) -> None:

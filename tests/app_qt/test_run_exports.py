@@ -62,4 +62,4 @@ def test_what_is_chosen_of_a_run_is_written_and_its_bundle_verified(
     dialogs.answer("open_path", bundle)
     with qtbot.waitSignal(window.exports.failed, timeout=60_000) as failed:
         window.bar.trigger("file.verify_bundle")
-    assert "no bundle of a run" in failed.args[0]
+    assert "not a bundle of a run" in failed.args[0]

@@ -50,7 +50,7 @@ def test_window_works_in_a_home_that_cannot_be_written(qtbot: QtBot, unwritable:
     window = unwritable
     window.documents.open_text(TWO_PATHS, "two-paths")
     window.set_theme("light")
-    assert "cannot be made" in window.banners.text("database")
+    assert "cannot be created" in window.banners.text("database")
     window.bar.trigger("run.speed_express")
 
     with qtbot.waitSignal(window.runs.ended, timeout=20_000):

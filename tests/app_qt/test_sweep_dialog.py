@@ -119,7 +119,7 @@ def test_problems_stand_beside_their_fields(dialog: NewSweepDialog, qtbot: QtBot
     assert "200%" in row.problem.text()
     assert dialog.answer is None
     dialog.seeds.setText("first")
-    assert '"first" is no seed' in dialog.seeds_problem.text()
+    assert '"first" is not a seed' in dialog.seeds_problem.text()
 
 
 def test_sweep_that_is_too_large_is_refused_with_its_estimate(dialog: NewSweepDialog, qtbot: QtBot):

@@ -331,7 +331,7 @@ def test_a_training_without_a_checkpoint_says_that_it_cannot_go_on(window: MainW
     desk.set_state(training, JobState.INTERRUPTED, "no checkpoint")
     settle(window)
     window.bar.trigger("train.toggle")
-    assert "no checkpoint to go on from" in window.banners.text("training")
+    assert "no checkpoint to continue from" in window.banners.text("training")
 
 
 def test_a_training_that_is_killed_is_told(window: MainWindow, desk: FakeDesk) -> None:

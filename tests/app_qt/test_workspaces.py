@@ -230,7 +230,7 @@ def test_canvas_and_plots_take_turns_in_drawing(window: MainWindow, run_once: Ca
     assert window.docks.front_of("plots") == "plots"
     QTest.mouseClick(window.docks.tab("topology"), Qt.MouseButton.LeftButton)
     assert window.topology.isVisible()
-    # What the inspector changes is no reason to leave the curves; drawing, from wherever, and opening are.
+    # What the inspector changes is not a reason to leave the curves; drawing, from wherever, and opening are.
     window.docks.raise_panel("plots")
     window.bar.trigger("edit.undo")
     assert window.plots.isVisible()

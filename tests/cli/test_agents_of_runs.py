@@ -107,9 +107,9 @@ def test_figures_show_the_number_that_is_named(subflow: Subflow, learned: Path, 
     assert header == "time_s,download/1:rtt,download/2:rtt"
 
     for figure, part in (
-        ("agent_observation:speed", '"speed" is no observation of the agents'),
-        ("cwnd:rtt", "allowed are throughput"),
-        ("agent_action:", "allowed are throughput"),
+        ("agent_observation:speed", '"speed" is not an observation of the agents'),
+        ("cwnd:rtt", "must be one of throughput"),
+        ("agent_action:", "must be one of throughput"),
     ):
         answer = subflow("export", 1, "--db", learned, "--out", tmp_path / "x", "--figure", figure)
         assert answer.code == 2

@@ -16,7 +16,7 @@ VERSIONS = Path(__file__).parents[1] / "store" / "versions"
 
 @pytest.fixture
 def damaged(tmp_path: Path) -> Path:
-    """Three runs, the name of the second of which is no text any more."""
+    """Three runs, the name of the second of which is no longer text."""
     path = tmp_path / "runs.db"
     with open_store(path) as store:
         for name in ("First", "Second", "Third"):

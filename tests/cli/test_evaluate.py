@@ -1,4 +1,4 @@
-"""``subflow evaluate``: the same seeds for everybody, means with confidence intervals, and what is no contender."""
+"""``subflow evaluate``: the same seeds for everybody, means with confidence intervals, and what is not a contender."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_policy_of_the_library_is_found_by_its_name(
     [
         (["nobody"], "there is no 'nobody'"),
         (["none.safetensors"], "none.safetensors"),
-        (["lia", "--seeds", "x"], '"x" are no seeds'),
+        (["lia", "--seeds", "x"], '"x" are not seeds'),
         (["lia", "--baselines", "nobody"], "there is no 'nobody'"),
         (["lia", "--set", "links.wifi.rate=0bit/s"], "links.wifi.rate"),
         (['{ name = "lia", wrong = 1 }'], "wrong"),

@@ -110,7 +110,7 @@ def test_options_choose_what_is_written(
 @pytest.mark.usefixtures("stored_run")
 @pytest.mark.parametrize(
     ("words", "message"),
-    [(["--format", "gif"], '"gif": allowed are csv, svg, pdf, png'), (["--figure", "cwn"], '"cwn": allowed are')],
+    [(["--format", "gif"], '"gif": must be one of csv, svg, pdf, png'), (["--figure", "cwn"], '"cwn": must be one of')],
 )
 def test_unknown_format_or_figure_is_bad_input(
     subflow: Subflow, database: Path, words: list[str], message: str
@@ -196,8 +196,8 @@ def test_figures_for_papers_have_the_size_and_place_that_was_asked_for(
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--style", "nature"), 'figure style "nature": allowed are page, ieee,'),
-        (("--legend", "left"), '--legend = "left": allowed are below, above, inside, none'),
+        (("--style", "nature"), 'figure style "nature": must be one of page, ieee,'),
+        (("--legend", "left"), '--legend = "left": must be one of below, above, inside, none'),
         (("--width", "5"), "width of a figure is 40 to 600 mm, not 5 mm"),
         (("--height", "5000"), "height of a figure is 20 to 400 mm, not 5000 mm"),
         (("--dpi", "7"), "72 to 1200 px per inch, not 7"),
@@ -260,4 +260,4 @@ def test_a_file_that_is_no_bundle_is_refused(subflow: Subflow, tmp_path: Path) -
     (tmp_path / "notes.zip").write_text("no archive")
     answer = subflow("verify", tmp_path / "notes.zip")
     assert answer.code == 2
-    assert "no bundle of a run" in answer.err
+    assert "not a bundle of a run" in answer.err

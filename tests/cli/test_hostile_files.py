@@ -109,7 +109,7 @@ def test_methods_that_take_memory_as_an_archive_says_are_refused(tmp_path: Path,
     path = tmp_path / "a.zip"
     with zipfile.ZipFile(path, "w", method) as archive:
         archive.writestr("manifest.json", "{}")
-    with pytest.raises(InputError, match="packed in a way that bundles are not"):
+    with pytest.raises(InputError, match="it is not packed as bundles are"):
         verify_bundle(path)
 
 
@@ -119,14 +119,14 @@ def test_a_file_that_stands_twice_in_a_bundle_is_refused(tmp_path: Path) -> None
         archive.writestr("manifest.json", "{}")
         with pytest.warns(UserWarning, match="Duplicate name"):
             archive.writestr("manifest.json", "[]")
-    with pytest.raises(InputError, match="stands in it twice"):
+    with pytest.raises(InputError, match="it holds a file twice"):
         verify_bundle(path)
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("run", "demo", "--sample-interval", "1e308s"), 'sample-interval = "1e308s": allowed are up to 9e+09 s'),
+        (("run", "demo", "--sample-interval", "1e308s"), 'sample-interval = "1e308s": must be at most 9e+09 s'),
         (("run", "demo", "--set", "duration=1e308"), "too large"),
         (("run", "demo", "--set", f"{'a.' * 20_000}a=1"), "a key of 20001 parts"),
         (("run", "demo", "--set", f"seed={'[' * 100_000}"), "this is text"),

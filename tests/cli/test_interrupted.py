@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is no signal on Windows")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="Ctrl-C is not a signal on Windows")
 
 COMMANDS = {
     "run": ["run", "demo", "--set", "duration=600s"],

@@ -192,7 +192,7 @@ def test_a_course_key_is_another_one_each_time(subflow: Subflow) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (lambda folder: ["class", folder / "none"], "is no folder; allowed: one with the results of a class"),
+        (lambda folder: ["class", folder / "none"], "is not a folder; allowed: one with the results of a class"),
         (lambda folder: ["class", folder / "empty"], "holds no JSON file; allowed"),
         (lambda folder: ["publish", folder / "01-small.md"], "--key is missing: `subflow labs key` makes one"),
         (lambda folder: ["publish", folder / "01-small.md", "--key", "k", "--out", folder], "is the lab itself"),
@@ -213,13 +213,13 @@ def test_a_file_that_is_no_result_is_graded_as_that(subflow: Subflow, tmp_path: 
     answer = subflow("labs", "class", tmp_path)
     assert answer.code == 2
     assert "not readable" in answer.out
-    assert "notes.json: it cannot be graded: is no result of a lab" in " ".join(answer.err.split())
+    assert "notes.json: it cannot be graded: is not a result of a lab" in " ".join(answer.err.split())
 
 
 def test_a_published_lab_is_not_published_again(published: Path, subflow: Subflow, tmp_path: Path) -> None:
     answer = subflow("labs", "publish", published, "--key", KEY, "--out", tmp_path / "twice")
     assert answer.code == 2
-    assert "has been published: its answers are closed" in answer.err
+    assert "has been published: its answers are sealed" in answer.err
     text = published.read_text().replace('salt = "', 'salt = 3 # "')
     with pytest.raises(LabError, match="closed answers; allowed: what `subflow labs publish` has written"):
         load_lab(_written(tmp_path / "damaged.md", text))

@@ -213,7 +213,7 @@ def test_a_lab_that_was_not_begun_has_no_result(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     answer = subflow("labs", "result", lab_file, "--student", "Ada")
     assert answer.code == 2
-    assert "was not begun here" in answer.err
+    assert "has not been begun here" in answer.err
 
 
 @pytest.fixture
@@ -314,7 +314,7 @@ def test_what_is_missing_in_a_step_is_told(subflow: Subflow, begun: Path) -> Non
     [
         (["predict", "It stays"], 'in the step "Run it" there is nothing to predict now'),
         (["answer", "bdp", "83"], 'the step "Run it" has no question bdp; allowed: none, it asks nothing'),
-        (["begin"], "--anew begins again"),
+        (["begin"], "--anew starts over"),
     ],
 )
 def test_what_a_step_does_not_take_is_told(subflow: Subflow, begun: Path, words: list[str], told: str) -> None:
@@ -327,7 +327,7 @@ def test_wrong_questions_and_options_are_told_with_what_is_allowed(subflow: Subf
     subflow("run", "01-small.toml")
     subflow("labs", "next", begun)
     for words, told in (
-        (["who", "3"], '"3" is none of the options; allowed: 1 ("The '),
+        (["who", "3"], '"3" is not one of the options; allowed: 1 ("The '),
         (["whom", "2"], 'the step "The pipe" has no question whom; allowed: bdp, who'),
         (["bdp", "many"], '"many" is not a number; allowed: e.g. 83 pkt'),
     ):
@@ -373,4 +373,4 @@ def test_a_lab_that_was_not_begun_has_no_steps_to_do(subflow: Subflow, lab_file:
     for words in (["next", lab_file], ["predict", lab_file, "2"], ["answer", lab_file, "who", "2"], ["hint", lab_file]):
         answer = subflow("labs", *words)
         assert answer.code == 2
-        assert f"the lab 01-small was not begun here: `subflow labs begin {lab_file}` begins it" in answer.err
+        assert f"the lab 01-small has not been begun here: `subflow labs begin {lab_file}` begins it" in answer.err

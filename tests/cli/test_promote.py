@@ -118,7 +118,7 @@ def test_what_cannot_be_kept_is_refused_and_nothing_is_written(
         assert answer.code == 2
         assert problem in answer.err
 
-    refused("is no name for a policy", 1, "--name", "a/b")
+    refused("is not a name for a policy", 1, "--name", "a/b")
     refused("there is no training 99", 99)
     refused('"x" is not a training', "x")
     pickle = tmp_path / "evil.safetensors"
@@ -171,7 +171,7 @@ def test_trainings_that_cannot_be_compared_are_told(
         assert problem in answer.err
 
     told = {"seed": 1, "evaluation": {"score": -1.0}}
-    refused("1.safetensors tells no score of an evaluation", told, {"seed": 2})
+    refused("1.safetensors has no evaluation score", told, {"seed": 2})
     refused("their cards differ in options", told, {**told, "seed": 2, "options": {"gamma": 0.5}})
     refused("two of these trainings have the same seed: 1, 1", told, told)
     assert not library.exists()

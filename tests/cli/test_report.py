@@ -34,7 +34,7 @@ def test_report_has_a_name_of_its_own(
     ("words", "why"),
     [
         (("-o", "x.docx"), "reports are written as .html or .pdf"),
-        (("--page", "a3"), 'pages of size "a3": allowed are a4, letter'),
+        (("--page", "a3"), 'pages of size "a3": must be one of a4, letter'),
         (("--figure", "magic"), '--figure = "magic"'),
         (("-o", "no/such/folder/x.pdf"), "choose another folder"),
     ],

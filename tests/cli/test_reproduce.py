@@ -124,7 +124,7 @@ def test_experiments_are_listed(subflow: Subflow, tiny: Path) -> None:
         (("gone",), "gone: no such experiment or paper"),
         (("gone.toml",), "gone.toml: no such recipe file"),
         (("--seeds", "0", "mplibra"), "--seeds 0: at least 1"),
-        (("--seeds", "x", "mplibra"), '--seeds x: "x" is no seed'),
+        (("--seeds", "x", "mplibra"), '--seeds x: "x" is not a seed'),
         (("--jobs", "none", "mplibra"), "--jobs"),
     ],
 )

@@ -47,7 +47,7 @@ def test_nothing_is_written_over(subflow: Subflow) -> None:
     Path("mine.py").write_text("what I wrote")
     answer = subflow("controllers", "new", "mine")
     assert answer.code == 2
-    assert answer.err == "subflow: mine.py is there already; it stays as it is\n"
+    assert answer.err == "subflow: mine.py already exists; it is left as it is\n"
     assert Path("mine.py").read_text() == "what I wrote"
 
 

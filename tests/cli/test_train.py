@@ -127,7 +127,7 @@ def test_it_goes_on_by_folder_or_with_the_newest(subflow: Subflow, scenario: Pat
         (["fake", "--scenario", "FILE", "--steps", "5", "--seed", "1000000"], "seed: 1000000 is not acceptable"),
         (["fake", "--scenario", "FILE", "--steps", "5", "--num-envs", "0"], "num_envs: 0 is not acceptable"),
         (["fake", "--scenario", "FILE", "--steps", "5", "--episode", "0s"], '--episode = "0s": must be greater than 0'),
-        (["fake", "--scenario", "FILE", "--steps", "5", "--eval-seeds", "x"], '"x" are no seeds'),
+        (["fake", "--scenario", "FILE", "--steps", "5", "--eval-seeds", "x"], '"x" are not seeds'),
         (["fake", "--scenario", "FILE", "--steps", "5", "--eval-seeds", "1-3"], "evaluation_seeds: [1, 2, 3]"),
         (["fake", "--scenario", "none.toml", "--steps", "5"], "none.toml: no such scenario file"),
         (["fake", "--scenario", "FILE", "--steps", "5", "--set", "options.gama=1"], "options.gama: there is no such"),
@@ -139,9 +139,9 @@ def test_it_goes_on_by_folder_or_with_the_newest(subflow: Subflow, scenario: Pat
         (["fake", "--scenario", "FILE", "--steps", "5", "--set", "links.wifi.loss=200%"], "--set: links.wifi.loss"),
         (["fake", "--steps", "5"], "none-of-that-name: no such recipe file"),
         (["--recipe", "nothing"], "nothing: no such recipe file"),
-        (["--resume", "none"], "none is no folder of a training"),
-        (["--resume", "--no-store"], "there is no training to go on with"),
-        (["fake", "--resume", "--seed", "3"], "AGENT and --seed with --resume: a training goes on as it began"),
+        (["--resume", "none"], "none is not a folder of a training"),
+        (["--resume", "--no-store"], "there is no training to continue"),
+        (["fake", "--resume", "--seed", "3"], "AGENT and --seed with --resume: a training continues as it began"),
     ],
 )
 def test_bad_input_is_refused_before_anything_is_made(
@@ -188,7 +188,7 @@ def test_another_training_in_the_folder_is_not_overwritten(subflow: Subflow, sce
     assert subflow(*words).code == 0
     answer = subflow(*words)
     assert answer.code == 2
-    assert f"holds a training already: go on with it by `subflow train --resume {out}`" in answer.err
+    assert f"holds a training already: continue it with `subflow train --resume {out}`" in answer.err
 
 
 # Signals

@@ -91,7 +91,7 @@ def test_a_running_one_obeys_from_another_terminal(subflow: Subflow, database: P
     assert "best policy: step" in shown.out
     answer = subflow("trainings", "pause", 1, "--db", database)
     assert answer.code == 2
-    assert f"training 1 is not running; `subflow train --resume {job.folder}` goes on with it" in answer.err
+    assert f"training 1 is not running; `subflow train --resume {job.folder}` continues it" in answer.err
 
 
 def test_names_notes_and_removal(subflow: Subflow, database: Path, over: TrainingJob) -> None:
@@ -124,7 +124,7 @@ def test_a_running_one_is_not_removed_and_no_folder_of_something_else(
         (["show", "99"], "there is no training 99"),
         (["show", "x"], '"x" is not a training'),
         (["show", "last"], "there are no trainings yet"),
-        (["--state", "asleep"], '--state = "asleep": allowed are waiting'),
+        (["--state", "asleep"], '--state = "asleep": must be one of waiting'),
         (["stop", "3"], "there is no training 3"),
     ],
 )

@@ -91,7 +91,7 @@ def _command(*words: str) -> int:
 
 
 def _told(work: Callable[[], object]) -> int:
-    """What is no command fails as commands do."""
+    """What is not a command fails as commands do."""
     try:
         work()
     except StoreError as error:

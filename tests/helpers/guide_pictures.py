@@ -249,7 +249,7 @@ def main(folder: Path, names: Sequence[str] = ()) -> None:
     """Takes the pictures."""
     unknown = [name for name in names if name not in {picture.name for picture in PICTURES}]
     if unknown:
-        sys.exit(f"no such picture: {', '.join(unknown)}; allowed are {', '.join(p.name for p in PICTURES)}")
+        sys.exit(f"no such picture: {', '.join(unknown)}; allowed: {', '.join(p.name for p in PICTURES)}")
     folder.mkdir(parents=True, exist_ok=True)
     last = max((place for place, picture in enumerate(PICTURES) if picture.name in names), default=len(PICTURES))
     logging.getLogger("subflow_app").addHandler(SESSION_LOG)

@@ -55,7 +55,7 @@ def blocks(page: Path) -> Iterator[Block]:
     """Those of a page in their order, without what the guide's own extensions fill in.
 
     Raises:
-        ValueError: if a comment before a block is no mark.
+        ValueError: if a comment before a block is not a mark.
     """
     text = page.read_text(encoding="utf-8")
     for found in _BLOCK.finditer(text):
@@ -68,7 +68,7 @@ def blocks(page: Path) -> Iterator[Block]:
             for comment in comments[0].splitlines():
                 mark = _MARK.match(comment)
                 if mark is None:
-                    raise ValueError(f"{page}: {comment} is no mark")
+                    raise ValueError(f"{page}: {comment} is not a mark")
                 marks[mark["start"]] = mark["kind"]
         saved = _SAVED.search(before)
         line = text.count("\n", 0, found.start()) + 1

@@ -1,6 +1,6 @@
 """Scripts of packaging/ as modules, and what `dev.py package` has made.
 
-That folder is no package of Python: PyPI has one of its name.
+That folder is not a package of Python: PyPI has one of its name.
 """
 
 from __future__ import annotations

@@ -280,7 +280,7 @@ def test_refuses_what_cannot_be():
     with pytest.raises(SimulationError, match="end before the learner has anything to decide"):
         HostEnv(scenario, episode_s=0.01).reset()
     env = HostEnv(scenario, seed=1)
-    with pytest.raises(SimulationError, match=r"reset\(\) begins one"):
+    with pytest.raises(SimulationError, match=r"call reset\(\) first"):
         env.step(np.zeros((2, 1)))
     env.reset()
     with pytest.raises(SimulationError, match="an action has 3 numbers, not 2"):

@@ -181,11 +181,11 @@ def test_with_the_content_in_it_the_scenario_needs_no_file(traced):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"0\n2\nabc\n", '"traces/slow.up" line 3: "abc" is no whole number'),
+        (b"0\n2\nabc\n", '"traces/slow.up" line 3: "abc" is not a whole number'),
         (b"0\n5\n4\n", "line 3: 4 comes after 5"),
-        (b"1\n-2\n", 'line 2: "-2" is no whole number'),
-        (b"1.5\n", 'line 1: "1.5" is no whole number'),
-        (b"99999999999\n", "is no whole number of milliseconds"),
+        (b"1\n-2\n", 'line 2: "-2" is not a whole number'),
+        (b"1.5\n", 'line 1: "1.5" is not a whole number'),
+        (b"99999999999\n", "is not a whole number of milliseconds"),
         (b"2000000000\n", "later than any run lasts"),
         (b"", "no delivery opportunity"),
         (b"0\n0\n", "lasts 0 ms"),

@@ -171,7 +171,7 @@ def test_a_recorded_delay_is_what_packets_see(tmp_path):
     [
         ("24\n-5\n", '"d.txt" line 2: "-5" is negative'),
         ("24\n\n18\n", '"d.txt" line 2: a hole: there is no value'),
-        ("24\nabc\n", '"d.txt" line 2: "abc" is no delay'),
+        ("24\nabc\n", '"d.txt" line 2: "abc" is not a delay'),
         ("", "no delay in it"),
         ("0.024\n0.018\n", "the longest is 0.024: in which unit"),
         ("24000\n18000\n24000\n", "line 1: a delay of 24 s; are the numbers in another unit"),
@@ -180,10 +180,10 @@ def test_a_recorded_delay_is_what_packets_see(tmp_path):
         ("time_s,delay_ms\n0,20\n0.1,21\n0.2,22\n9,20\n", "line 5: a hole: it is 8.8 s later than the line before"),
         ("time_s,delay_ms\n0,20\n0.1,-3\n", "line 3: delay_ms is -3"),
         ("time_s,delay_ms\n0,20\n0.1,\n", "line 3: a hole: delay_ms has no value"),
-        ("time_s,delay_ms\n0,20\n0.1,nan\n", 'line 3: delay_ms is "nan", which is no number'),
+        ("time_s,delay_ms\n0,20\n0.1,nan\n", 'line 3: delay_ms is "nan", which is not a number'),
         ("time_s,delay_ms\n0,20\n0.1\n", "line 3: there are 1 values"),
-        ("time_s,delay\n0,20\n", 'line 1: "delay" is no column with a unit'),
-        ("time_s,delay_mbps\n0,20\n", 'line 1: "delay_mbps" is no column with a unit'),
+        ("time_s,delay\n0,20\n", 'line 1: "delay" is not a column with a unit'),
+        ("time_s,delay_mbps\n0,20\n", 'line 1: "delay_mbps" is not a column with a unit'),
         ("time_s,rate_mbps\n0,20\n1,30\n", "line 1: there is no column for delay or rtt"),
         ("delay_ms,rate_mbps\n0,20\n1,30\n", "line 1: there is no column for time"),
         ("time_s,delay_ms\n0,20\n", "fewer than two lines"),
@@ -203,7 +203,7 @@ def test_a_rate_in_another_unit_is_told(tmp_path):
 
 
 def test_times_in_seconds_are_no_delivery_trace(tmp_path):
-    with pytest.raises(ScenarioError, match=r'line 1: "0.001" is no whole number of milliseconds'):
+    with pytest.raises(ScenarioError, match=r'line 1: "0.001" is not a whole number of milliseconds'):
         loaded(tmp_path, 'links.l.rate={ trace = "t.txt" }', t="0.001\n0.002\n")
 
 

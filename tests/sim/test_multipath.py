@@ -83,7 +83,7 @@ def test_an_event_makes_a_subflow_a_backup_and_takes_it_back() -> None:
     assert np.all(share[(times_s > 1) & (times_s <= 5)] > 0.2)
     assert not np.any(share[(times_s > 5) & (times_s < 10)])
     assert np.all(share[times_s > 10.5] > 0.1)
-    # It is no outage: nothing has to be sent again.
+    # It is not an outage: nothing has to be sent again.
     assert simulation.summary()["flows"][0]["reinjections"] == 0
 
 

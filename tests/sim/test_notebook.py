@@ -63,7 +63,7 @@ def test_whichever_library_is_there_is_taken(simulation: Simulation, monkeypatch
     with pytest.raises(ImportError, match="needs polars: pip install polars"):
         simulation.to_dataframe("polars")
     wrong: Any = "excel"
-    with pytest.raises(ValueError, match="library 'excel': allowed are pandas, polars"):
+    with pytest.raises(ValueError, match="library 'excel': must be one of pandas, polars"):
         simulation.to_dataframe(wrong)
 
 

@@ -73,7 +73,7 @@ def test_states_come_in_the_order_of_the_draft_and_probes_of_the_rtt_each_five_s
         ("bbr3_down", "bbr3_cruise"),
         ("bbr3_down", "bbr3_refill"),
         ("bbr3_cruise", "bbr3_refill"),
-        ("bbr3_cruise", "bbr3_up"),  # a refill that changes neither window nor rate is no decision
+        ("bbr3_cruise", "bbr3_up"),  # a refill that changes neither window nor rate is not a decision
         ("bbr3_refill", "bbr3_up"),
         ("bbr3_up", "bbr3_down"),
     }

@@ -129,10 +129,10 @@ def test_refuses_what_cannot_be():
     with pytest.raises(SimulationError, match='nothing is drawn as "human"'):
         SubflowParallelEnv(scenario, render_mode="human")
     env = SubflowParallelEnv(scenario, "dql-mptcp", seed=1)
-    with pytest.raises(SimulationError, match=r"reset\(\) begins one"):
+    with pytest.raises(SimulationError, match=r"call reset\(\) first"):
         env.step({})
     env.reset()
-    with pytest.raises(SimulationError, match="has to act, and there is no action of it"):
+    with pytest.raises(SimulationError, match="has to act, but no action was given for it"):
         env.step({})
     with pytest.raises(SimulationError, match="has 3 numbers, not 4"):
         env.step(dict.fromkeys(env.agents, np.zeros(3)))

@@ -214,7 +214,7 @@ def test_an_unusable_policy_is_not_written(tmp_path: Path) -> None:
     tensors["actor.layers.0.bias"][3] = np.nan
     with pytest.raises(PolicyError, match=r'tensor "actor\.layers\.0\.bias": NaN as element 3'):
         write_policy(path, document, tensors)
-    with pytest.raises(PolicyError, match="no JSON"):
+    with pytest.raises(PolicyError, match="not JSON"):
         write_policy(path, {**document, "card": {"loss": math.nan}}, random_tensors(document, seed=10))
     assert path.read_bytes() == before
     with pytest.raises(PolicyError, match="cannot be written"):

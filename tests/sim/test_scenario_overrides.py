@@ -69,7 +69,7 @@ def test_a_line_break_cannot_smuggle_in_another_key():
         ("events.1.at=1", "events.1.at", 'no element "1"', "from 0 to 0"),
         ("events.first.at=1", "events.first.at", 'no element "first"', "from 0 to 0"),
         ("seed.x=1", "seed", "this is a table", "whole number"),
-        ("duration.x=1", "duration.x", '"duration" is no table', ""),
+        ("duration.x=1", "duration.x", '"duration" is not a table', ""),
         ("links.wifi.los=1%", "links.wifi.los", 'did you mean "loss"', '"loss"'),
         ("links.wifi.loss=120%", "links.wifi.loss", "too large", "100%"),
         ("duration=-1", "duration", "must not be negative", "60s"),

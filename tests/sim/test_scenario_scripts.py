@@ -134,7 +134,7 @@ def test_all_problems_of_a_script_are_told_at_once_and_those_who_choose_it_say_n
         ('"mine.py"', '"pipe.py"', "controllers.mine.script", "not a regular file", "in the scenario's folder"),
         ('"mine.py"', '"large.py"', "controllers.mine.script", "too large", "64 kB"),
         ('"mine.py"', '"binary.py"', "controllers.mine.script", "line 2: not UTF-8", "UTF-8"),
-        ('"mine.py"', '"null.py"', "controllers.mine.script", "no text", "null characters"),
+        ('"mine.py"', '"null.py"', "controllers.mine.script", "not the text of a script", "null characters"),
         ('"mine.py"', '"english.py"', "controllers.mine.script", "line 1", ""),
         ('"mine.py"', '"empty.py"', "controllers.mine.script", "line 1", ""),
         ('"mine.py"', '"nearest.py"', "controllers.mine.script", "a scheduler, not a controller", "[schedulers.mine]"),

@@ -102,7 +102,7 @@ def test_refuses_what_cannot_be():
     with pytest.raises(SimulationError, match='no reward "mine"'):
         HostVectorEnv(2, scenario, reward="mine")
     env = HostVectorEnv(2, scenario, seed=1)
-    with pytest.raises(SimulationError, match=r"reset\(\) begins one"):
+    with pytest.raises(SimulationError, match=r"call reset\(\) first"):
         env.step(np.zeros((2, 2, 1)))
     env.reset()
     with pytest.raises(SimulationError, match="an action has 4 numbers, not 2"):

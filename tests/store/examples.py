@@ -75,7 +75,7 @@ def values_of(store: Store, run_id: int) -> NDArray[np.float32]:
 
 
 def events(spec: StreamSpec, n: int, first: int, names: dict[str, tuple[str, ...]]) -> EventTable:
-    """Rows `first` ... `first + n - 1` of a stream: row k is at k ms and has k in every column that is no name.
+    """Rows `first` ... `first + n - 1` of a stream: row k is at k ms and has k in every column that is not a name.
 
     Row k has name k modulo the number of names. Columns of several numbers are empty.
     """

@@ -320,6 +320,6 @@ def test_a_figure_that_was_not_written_is_not_shown(filled: Path, path: Path) ->
     path.write_bytes(filled.read_bytes())
     change(path, "UPDATE run_document SET text = replace(text, '3000000.0', '7000000.0') WHERE run_id = 1")
     with open_store(path, read_only=True) as store:
-        with pytest.raises(StoreCorrupt, match="run 1: run_document: something of it is not what was written"):
+        with pytest.raises(StoreCorrupt, match="run 1: run_document: part of it is not what was written"):
             store.run(1)
         assert store.run(2).summary == SUMMARY | {"run_id": 2, "seed": 2}

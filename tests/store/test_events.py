@@ -138,7 +138,7 @@ def test_a_window_holds_the_rows_from_bound_to_bound(store: Store, first_ms: int
         (-math.inf, 0.001, [0, 1]),
         (0.009, math.inf, [9]),
         (0.005, 0.004, []),
-        (0.1 + 0.2 - 0.3 + 0.003, 0.003, [3]),  # a rounding error beyond 3 ms is no time
+        (0.1 + 0.2 - 0.3 + 0.003, 0.003, [3]),  # a rounding error beyond 3 ms is not a time
         (20.0, 30.0, []),
     ],
 )

@@ -87,7 +87,7 @@ def test_any_file_name_will_do(tmp_path: Path, name: str) -> None:
     assert [entry.name for entry in tmp_path.iterdir() if entry.stat().st_size] == [name]
 
 
-# What is no database of ours
+# What is not a database of ours
 
 
 @pytest.mark.parametrize("read_only", [False, True])
@@ -138,7 +138,7 @@ def test_a_folder_is_no_database(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_explained(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match=r"folder cannot be made .*--db"):
+    with pytest.raises(StoreError, match=r"folder cannot be created .*--db"):
         open_store(tmp_path / "file" / "runs.db")
 
 

@@ -402,7 +402,7 @@ def test_a_copy_replaces_a_file_only_when_told(store: Store, tmp_path: Path) -> 
 
 def test_a_copy_that_cannot_be_written_is_explained_and_leaves_nothing(store: Store, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match=r"copy\.db: its folder cannot be made"):
+    with pytest.raises(StoreError, match=r"copy\.db: its folder cannot be created"):
         store.save_copy(tmp_path / "file" / "copy.db")
     (tmp_path / "folder").mkdir()
     with pytest.raises(StoreError, match=r"folder: this is a folder"):

@@ -47,7 +47,7 @@ def test_it_is_small_and_asks_no_network(lab: Lab, tmp_path: Path) -> None:
     assert len(text.encode()) <= MOST_BYTES
     assert "connect-src" not in text
     assert "unsafe-inline" not in text
-    # The name of SVG's elements is no address.
+    # The name of SVG's elements is not an address.
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|fetch\(|eval\(|import\(", packed_text(text, "script"))
     assert json.loads(packed_text(text, "told"))["lab"]["hash"] == lab.file_hash
 

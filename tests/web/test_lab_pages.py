@@ -83,7 +83,7 @@ def test_lab_1_is_done_as_a_page_and_graded(browser: Browser, lab: Lab, tmp_path
     (handed_in / "bob.json").write_bytes(student.hand_in("Bob", folder_of(browser)).read_bytes())
     words = ["labs", "class", str(handed_in), "--lab", str(students), "--key", KEY, "--json"]
     answer = subprocess.run([sys.executable, "-m", "subflow_app", *words], capture_output=True, text=True, check=False)
-    assert answer.returncode == 2, answer.stderr  # for Zoe's, which is no result
+    assert answer.returncode == 2, answer.stderr  # for Zoe's, which is not a result
     grades = {Path(each["file"]).stem: each for each in json.loads(answer.stdout)}
     told = {name: (each["outcome"], each["passed"], each["confirmed"], each["runs"]) for name, each in grades.items()}
     assert told["ada"] == ("confirmed", 9, 9, 9)

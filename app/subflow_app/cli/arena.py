@@ -91,7 +91,7 @@ def arena(
     if as_csv and as_json:
         raise InputError("--csv and --json: choose one of them")
     if metric is not None and metric not in COLUMNS:
-        raise InputError(f"--metric {metric}: there is no such value; allowed are {', '.join(COLUMNS)}")
+        raise InputError(f"--metric {metric}: there is no such value; allowed: {', '.join(COLUMNS)}")
     if only_stored and no_store:
         raise InputError("--stored shows what is in a database; it does not go with --no-store")
     if contests and (family or split != "test"):

@@ -82,12 +82,12 @@ def assess(
             "which controller? `subflow arena --list` lists them; a script's or a policy's file is one, too"
         )
     if minutes is not None and not 0 <= minutes <= _MOST_MINUTES:
-        raise InputError(f"--minutes {minutes:g}: allowed are 0 (no search) to {_MOST_MINUTES}")
+        raise InputError(f"--minutes {minutes:g}: must be 0 (no search) to {_MOST_MINUTES}")
     if out is not None and out.exists() and not out.is_dir():
         raise InputError(f"--out {out}: this is a file, not a folder")
     chosen_seeds = None if seeds is None else seeds_option(seeds)
     if chosen_seeds is not None and len(chosen_seeds) < 5:
-        raise InputError(f"--seeds {seeds}: a verdict takes at least 5")
+        raise InputError(f"--seeds {seeds}: a verdict needs at least 5")
     n_jobs = job_count(jobs)
     extent = Extent(is_quick, chosen_seeds, minutes, tuple(only or ()))
     entrant = chosen_entrants([controller])[0]

@@ -57,7 +57,7 @@ def bench(
     names = list(dict.fromkeys(workloads or (*WORKLOADS, BATCH)))
     for name in names:
         if name not in (allowed := (*WORKLOADS, BATCH)):
-            raise InputError(f'there is no workload "{name}"; allowed are {", ".join(allowed)}')
+            raise InputError(f'there is no workload "{name}"; allowed: {", ".join(allowed)}')
     if instructions and not has_valgrind():
         raise InputError(
             "--instructions: valgrind is not installed, or this is a packaged program, which it cannot watch"

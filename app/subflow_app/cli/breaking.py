@@ -121,11 +121,11 @@ def break_claim(
             _explain(explain, store, as_json=as_json)
         return
     if claim is None:
-        raise InputError("a claim is missing: `subflow break --list` lists those that there are")
+        raise InputError("a claim is missing: `subflow break --list` lists them")
     if minutes is not None and not 0 < minutes <= _MOST_MINUTES:
-        raise InputError(f"--minutes {minutes:g}: allowed are more than 0 and at most {_MOST_MINUTES}")
+        raise InputError(f"--minutes {minutes:g}: must be more than 0 and at most {_MOST_MINUTES}")
     if networks is not None and networks < 1:
-        raise InputError(f"--networks {networks}: allowed is 1 or more")
+        raise InputError(f"--networks {networks}: must be 1 or more")
     if out is not None and out.exists() and not out.is_dir():
         raise InputError(f"--out {out}: this is a file, not a folder")
     chosen = named_or_said(claim)
@@ -274,11 +274,13 @@ def _explain(name: str, store: Store, *, as_json: bool) -> None:
     each = named_counterexample(name)
     runs = case_runs(each)
     if len(runs) < 2:
-        raise InputError(f"{name}: no controller keeps the claim in this network, so there is nothing to set beside it")
+        raise InputError(
+            f"{name}: no controller keeps the claim in this network, so there is nothing to compare it with"
+        )
     parting = find_parting(each, runs)
     if parting is None:
         raise InputError(
-            f"{name}: what the claim is about differs by less than a tenth between its runs: they part never"
+            f"{name}: what the claim is about differs by less than a tenth between its runs: they never part"
         )
     numbers = {}
     for run in (runs[0], runs[parting.place]):

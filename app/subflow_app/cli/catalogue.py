@@ -62,7 +62,7 @@ def show_algorithms(kind: ScriptKind, name: str | None, *, as_json: bool) -> Non
         chosen = next((each for each in (*built_in, *scripts) if each.name == name), None)
         if chosen is None:
             names = ", ".join(each.name for each in (*built_in, *scripts))
-            raise InputError(f'there is no {kind} "{name}"; allowed are {names}')
+            raise InputError(f'there is no {kind} "{name}"; allowed: {names}')
         if as_json:
             print_json(_algorithm_document(chosen))
         else:

@@ -248,7 +248,7 @@ def figure_look(
     for place in LEGENDS:
         if place == legend:
             return FigureLook(sized, place, title, checked_dpi(dpi), is_stacked)
-    raise InputError(f'--legend = "{legend}": allowed are {", ".join(LEGENDS)}')
+    raise InputError(f'--legend = "{legend}": must be one of {", ".join(LEGENDS)}')
 
 
 def named_figures(text: str) -> tuple[PlotSpec, ...]:
@@ -267,7 +267,7 @@ def named_figures(text: str) -> tuple[PlotSpec, ...]:
         elif word in PLOTS_BY_ID:
             figures.append(PLOTS_BY_ID[word])
         else:
-            raise InputError(f'--figure = "{word}": allowed are {", ".join((*PLOTS_BY_ID, "all"))}')
+            raise InputError(f'--figure = "{word}": must be one of {", ".join((*PLOTS_BY_ID, "all"))}')
     return tuple(figures)
 
 
@@ -276,5 +276,5 @@ def _listed(text: str, option: str, allowed: tuple[str, ...]) -> tuple[str, ...]
     words = tuple(dict.fromkeys(word.strip().lower() for word in text.split(",")))
     for word in words:
         if word not in allowed:
-            raise InputError(f'{option} = "{word}": allowed are {", ".join(allowed)}')
+            raise InputError(f'{option} = "{word}": must be one of {", ".join(allowed)}')
     return words

@@ -42,7 +42,7 @@ def tell(error: Exception) -> None:
 
 
 def exit_code_of(error: Exception) -> int | None:
-    """The exit code for errors that are no bugs; None for bugs."""
+    """The exit code for errors that are not bugs; None for bugs."""
     # Usage errors of typer have their own way out. The other packages' are imported late: `subflow --help` needs none.
     if type(error).__module__.startswith("typer"):
         return None

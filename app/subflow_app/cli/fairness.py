@@ -63,7 +63,7 @@ def fairness(
     from_s = None if begin is None else time_option("--from", begin)
     to_s = None if end is None else time_option("--to", end)
     if (scenario is None) == (not runs):
-        raise InputError("say of what: give numbers of runs, or --scenario FILE, not both")
+        raise InputError("fairness of what? give run numbers or --scenario FILE, not both")
     if overrides and scenario is None:
         raise InputError("--set changes a scenario: it goes with --scenario FILE")
     if csv_file is not None and trade_off is None:
@@ -102,7 +102,7 @@ def _weigh(runs: list[str], name: str, csv_file: Path | None, database: Path | N
     from subflow_app.core.traces import StoredTraces
 
     if name not in list(TradeOffKind):
-        raise InputError(f'--trade-off = "{name}": allowed are {", ".join(TradeOffKind)}')
+        raise InputError(f'--trade-off = "{name}": must be one of {", ".join(TradeOffKind)}')
     kind = TradeOffKind(name)
     with opened_store(database, read_only=True) as store:
         numbers = list(dict.fromkeys(run_number(store, run) for run in runs))

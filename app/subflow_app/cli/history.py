@@ -307,4 +307,4 @@ def _check_status(status: str | None) -> None:
 
     allowed = ("running", *FINAL_STATUSES)
     if status is not None and status not in allowed:
-        raise InputError(f'--status = "{status}": allowed are {", ".join(allowed)}')
+        raise InputError(f'--status = "{status}": must be one of {", ".join(allowed)}')

@@ -97,8 +97,8 @@ def begin(
         print_note(kept.notice)
     if kept.progress is not None and not is_anew:
         raise InputError(
-            f"the lab {found.name} was begun on {kept.progress.begun_at}: `subflow labs next {lab}` goes on with it, "
-            "--anew begins again"
+            f"the lab {found.name} was begun on {kept.progress.begun_at}: `subflow labs next {lab}` continues it, "
+            "--anew starts over"
         )
     text = found.scenario_text()
     target = out or Path(f"{found.name}.toml")
@@ -285,7 +285,7 @@ def _begun(called: str, database: Path | None) -> Iterator[_Work]:
     if kept.notice:
         print_note(kept.notice)
     if kept.progress is None:
-        raise InputError(f"the lab {found.name} was not begun here: `subflow labs begin {called}` begins it")
+        raise InputError(f"the lab {found.name} has not been begun here: `subflow labs begin {called}` begins it")
     with opened_store(runs_of(kept.progress, database), read_only=True) as store:
         session = LabSession(found, kept.progress, folder)
         reader = session.reader(store)
@@ -315,7 +315,7 @@ def _chosen(said: str, options: tuple[str, ...]) -> str:
     if said.isdecimal() and 1 <= int(said) <= len(options):
         return options[int(said) - 1]
     allowed = ", ".join(f'{number} ("{option}")' for number, option in enumerate(options, start=1))
-    raise InputError(f'"{said}" is none of the options; allowed: {allowed}')
+    raise InputError(f'"{said}" is not one of the options; allowed: {allowed}')
 
 
 def _missing(work: _Work, step: Step, judgement: Judgement | None) -> list[str]:

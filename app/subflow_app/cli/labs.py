@@ -134,7 +134,7 @@ def result(
     if kept.notice:
         print_note(kept.notice)
     if kept.progress is None:
-        raise InputError(f"the lab {found.name} was not begun here: `subflow labs begin {lab}` begins it")
+        raise InputError(f"the lab {found.name} has not been begun here: `subflow labs begin {lab}` begins it")
     session = LabSession(found, kept.progress, None)
     with opened_store(lab_steps.runs_of(kept.progress, database), read_only=True) as store:
         evidence = session.reader(store).read(kept.progress.document, kept.progress.step_runs())

@@ -39,7 +39,7 @@ def database_path(database: Path | None) -> Path:
     except OSError as error:
         reason = error.strerror or str(error)
         raise StoreError(
-            f"its folder cannot be made: {reason}", path=str(path), way_on="Name another database with --db FILE."
+            f"its folder cannot be created: {reason}", path=str(path), way_on="Name another database with --db FILE."
         ) from error
     return path
 
@@ -127,7 +127,7 @@ def time_option(option: str, text: str) -> float:
     except ParamError as error:
         raise InputError(f'{option} = "{text}": {error}') from error
     if not abs(time_s) <= MOST_SECONDS:
-        raise InputError(f'{option} = "{text}": allowed are up to {MOST_SECONDS:g} s')
+        raise InputError(f'{option} = "{text}": must be at most {MOST_SECONDS:g} s')
     return time_s
 
 

@@ -53,5 +53,5 @@ def retrain(
     if training.problems:
         for problem in training.problems:
             print_error(problem)
-        raise TrainingError("not all policies could be trained anew; the same command tries again")
+        raise TrainingError("not all policies could be retrained; the same command tries again")
     return training, [training.changed(recipe) for recipe in recipes], 0

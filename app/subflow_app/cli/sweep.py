@@ -184,7 +184,7 @@ def job_count(text: str) -> int:
         return core_count()
     if text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= 1024:
         return int(text)
-    raise InputError(f'--jobs = "{text}": allowed are a number from 1 to 1024, and all')
+    raise InputError(f'--jobs = "{text}": must be a number from 1 to 1024, or all')
 
 
 def check_out(out: Path | None) -> None:
@@ -196,7 +196,7 @@ def check_out(out: Path | None) -> None:
     if out is None:
         return
     if out.suffix.lower() not in (".csv", ".json"):
-        raise InputError(f"--out {out}: allowed are names that end in .csv or .json")
+        raise InputError(f"--out {out}: must end in .csv or .json")
     if not out.absolute().parent.is_dir():
         raise InputError(f"--out {out}: its folder does not exist")
 

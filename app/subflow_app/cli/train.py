@@ -121,7 +121,7 @@ def train(
         wrong = [option for option, value in given.items() if value is not None]
         if wrong:
             raise InputError(
-                f"{' and '.join(wrong)} with --resume: a training goes on as it began; only --steps and --minutes "
+                f"{' and '.join(wrong)} with --resume: a training continues as it began; only --steps and --minutes "
                 "may change"
             )
     show_json = json_lines or not sys.stdout.isatty()
@@ -207,7 +207,7 @@ def _config(
     request = with_changes(request, changes, **settings)
     if out is not None and has_checkpoint(out):
         raise InputError(
-            f"{out} holds a training already: go on with it by `subflow train --resume {out}`, or name another folder"
+            f"{out} holds a training already: continue it with `subflow train --resume {out}`, or name another folder"
         )
     config = prepare(request, out or Path.cwd())  # whatever is wrong is said before a folder is made
     return config if out is not None else replace(config, folder=str(new_training_directory(request.agent)))
@@ -234,10 +234,10 @@ def _folder(resume: str, out: Path | None, store: Store | None) -> Path:
     else:
         rows = [] if store is None else [row for row in store.trainings.rows() if row.folder]
         if not rows:
-            raise InputError("there is no training to go on with: name its folder, --resume DIR")
+            raise InputError("there is no training to continue: name its folder with --resume DIR")
         folder = Path(rows[0].folder)
     if not is_training_folder(folder):
-        raise InputError(f"{folder} is no folder of a training")
+        raise InputError(f"{folder} is not a folder of a training")
     return folder
 
 

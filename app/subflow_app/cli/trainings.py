@@ -49,7 +49,7 @@ def trainings(
     from subflow_store import TRAINING_STATES
 
     if state is not None and state not in TRAINING_STATES:
-        raise InputError(f'--state = "{state}": allowed are {", ".join(TRAINING_STATES)}')
+        raise InputError(f'--state = "{state}": must be one of {", ".join(TRAINING_STATES)}')
     with _synced_store(database) as store:
         rows = store.trainings.rows(state=state, limit=limit)
     nothing = "no trainings" if state else "no trainings yet: `subflow train AGENT --scenario FILE` makes one"
@@ -229,7 +229,7 @@ def _tell(database: Path | None, training: str, command: str, expected: str) -> 
     with opened_store(database) as store:
         row = store.trainings.get(training_number(store, training))
     if not row.folder or living_process(Path(row.folder)) is None:
-        raise InputError(f"training {row.id} is not running; `subflow train --resume {row.folder}` goes on with it")
+        raise InputError(f"training {row.id} is not running; `subflow train --resume {row.folder}` continues it")
     job = TrainingJob.attach(row.folder)
     kind = {"checkpoint": ReportKind.CHECKPOINT}.get(command)
     before = None if kind is None else job.last(kind)

@@ -9,7 +9,7 @@ from subflow_app.cli import exit_codes, failures
 from subflow_app.core.errors import InputError
 from subflow_app.core.file_kinds import DATABASE_SUFFIXES, is_database_file
 
-# Also of files that are not there: a typing error in one is no unknown command.
+# Also of files that are not there: a typing error in one is not an unknown command.
 OPENED_SUFFIXES = (".toml", *DATABASE_SUFFIXES)
 
 

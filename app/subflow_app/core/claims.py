@@ -27,7 +27,7 @@ class Outcome:
     Attributes:
         holds: None: it could not be told, `reason` says why.
         is_band: whether it says that numbers lie in bands, and nothing else.
-        left: the number before the first comparison as text; empty for what is no comparison.
+        left: the number before the first comparison as text; empty for what is not a comparison.
         right: what it was compared with, numbers as text: "3.51 .. 4.75", "0.91 Mbit/s > 0.85 Mbit/s".
         told: the whole claim with numbers in place of what was called.
         reason: why it is not known.
@@ -109,7 +109,7 @@ class Claim(Expression):
         """Raise ClaimError unless it holds or fails."""
         if told.kind != "truth":
             allowed = "a comparison, or a band: x in 1 .. 2"
-            raise self.error(1, "this says nothing that could hold or fail", allowed)
+            raise self.error(1, "this states nothing that could be true or false", allowed)
 
 
 def _is_band(node: ast.expr) -> bool:

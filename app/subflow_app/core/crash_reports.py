@@ -182,7 +182,7 @@ def crash_reports() -> tuple[CrashReport, ...]:
 
 
 def remove_report(report: CrashReport) -> None:
-    """Remove it; one that is gone already is no error."""
+    """Remove it; one that is gone already is not an error."""
     with suppress(OSError):
         report.file.unlink()
 

@@ -6,7 +6,7 @@ from subflow_app.core.errors import AppError
 
 
 def is_expected(error: BaseException) -> bool:
-    """Whether an error is no fault of the program: of the input, the machine or a file."""
+    """Whether an error is not a fault of the program: of the input, the machine or a file."""
     # Late: `subflow --help` needs none of them.
     from subflow_agents.errors import AgentError
     from subflow_sim.errors import SimError

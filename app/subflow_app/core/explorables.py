@@ -135,7 +135,7 @@ class Formula(Expression):
                 case ast.Name() if self.at(part).unit:
                     raise self.error(self.at(part).column, "numbers of a formula have no unit", "SI units")
                 case ast.expr() if not isinstance(part, ast.Call | ast.Name | ast.BinOp | ast.UnaryOp):
-                    raise self.error(self.at(part).column, "this is no arithmetic", "+ - * / **")
+                    raise self.error(self.at(part).column, "this is not arithmetic", "+ - * / **")
         for name, column in self.named().items():
             if name not in names:
                 raise self.error(column, f'there is no "{name}"', either(list(names)) if names else "numbers")
@@ -326,7 +326,7 @@ def _read(tree: Mapping[str, Any], report: Report, name: str) -> Explorable | No
         if equation := _equation(report, place, each, [*names, *(other.name for other in equations)]):
             equations.append(equation)
     if values.get("across") not in names and names:
-        report.add(("across",), "this is no input", either(names))
+        report.add(("across",), "this is not an input", either(names))
     top = 0.0
     if values.get("top"):
         try:
@@ -378,4 +378,4 @@ def _equation(report: Report, place: Place, table: Mapping[str, Any], names: Seq
 
 def _check_unit(report: Report, place: Place, unit: str | None) -> None:
     if unit and unit not in UNIT_WORTH:
-        report.add((*place, "unit"), "this is no unit of scenario files", either(list(UNIT_WORTH)))
+        report.add((*place, "unit"), "this is not a unit of scenario files", either(list(UNIT_WORTH)))

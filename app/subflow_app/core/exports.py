@@ -110,7 +110,7 @@ def require_numbers(figures: Iterable[PlotSpec], runs: Sequence[Traces]) -> None
         if not known:
             raise InputError(f"no agent decided in these runs, so there is no {plot.numbers} to show")
         if plot.number not in known:
-            raise InputError(f'"{plot.number}" is no {plot.numbers} of the agents; these are {", ".join(known)}')
+            raise InputError(f'"{plot.number}" is not an {plot.numbers} of the agents; available: {", ".join(known)}')
 
 
 def export_figures(runs: Sequence[Traces], directory: str | Path, plan: ExportPlan) -> list[Path]:

@@ -143,7 +143,7 @@ class Call(NamedTuple):
 
     Attributes:
         name: of the function.
-        texts: its arguments in order; None for those that are no texts in quotes.
+        texts: its arguments in order; None for those that are not texts in quotes.
         columns: where each stands, from 1.
     """
 
@@ -335,7 +335,7 @@ class Expression:
         if before.kind == "number" and token.kind in ("name", "call"):
             units = list(UNIT_WORTH)
             meant = did_you_mean(token.text, units)
-            raise self.error(token.column, f'"{token.text}" is no unit{meant}', either(units))
+            raise self.error(token.column, f'"{token.text}" is not a unit{meant}', either(units))
         raise self.error(token.column, f"{token.shown} {level.where}", level.allowed)
 
     def _check_name(self, token: _Token, after: _Token) -> None:
@@ -451,7 +451,7 @@ class Expression:
         is_band = symbols == ["in", ".."]
         texts = [each for each in told if each.kind == "text"]
         if not is_band and "in" in symbols:
-            raise self.error(column, "a band stands beside a comparison", "x in low .. high")
+            raise self.error(column, "a range cannot be combined with a comparison", "x in low .. high")
         if texts and not is_band:
             if len(texts) < len(told) or {*symbols} != {"=="}:
                 raise self.error(texts[0].column, "a text is compared", 'only with "==" and another text')
@@ -465,7 +465,7 @@ class Expression:
             value, low, high = told
             pairs = [(value, low), (value, high)]
             if low.is_constant and high.is_constant and _numbers(low.value) > _numbers(high.value):
-                raise self.error(low.column, "the lower end of the band is above the upper one", "low .. high")
+                raise self.error(low.column, "the lower end of the range is above the upper one", "low .. high")
         units = [each.unit for each in (*told[is_band:], told[0]) if not isinstance(each.value, Missing)]
         unit = next(filter(None, units), "")
         first, *others = (
@@ -484,12 +484,12 @@ class Expression:
         units = {dimension: each.unit for each in operands if (dimension := _dimension_of(each.unit))}
         if len(units) > 1:
             first, second = list(units.values())[:2]
-            raise self.error(column, f"{first} stands against {second}", "quantities of the same kind")
+            raise self.error(column, f"{first} is set against {second}", "quantities of the same kind")
         bare = next((each for each in operands if each.is_constant and not each.unit and each.value), None)
         if bare is not None and units and "queue" not in units:
             unit = next(iter(units.values()))
             raise self.error(
-                bare.column, f"{bare.text} has no unit, and stands against {unit}", f"e.g. {bare.text} {unit}"
+                bare.column, f"{bare.text} has no unit, but is set against {unit}", f"e.g. {bare.text} {unit}"
             )
 
 

@@ -1,8 +1,8 @@
 """Formulas of rules as trees of fractions, indices and words, for whoever draws them.
 
 The text stays what a rule says in the core, `cwnd + acked * min(alpha / cwnd_total, 1 / cwnd)`, words between formulas
-included: whatever is no formula comes out as words. Typesetting LaTeX (matplotlib) was the alternative: it takes half
-a second to import, and every rule would have been written a second time.
+included: what is not a formula comes out as words. Typesetting LaTeX (matplotlib) was the alternative: it takes half a
+second to import, and every rule would have been written a second time.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def guide_page(topic: str) -> GuidePage:
         anchor = {"command": "-".join(("command", *name.split("/"))), "section": _SECTIONS.get(name, name)}
         return GuidePage(f"{_PAGES[kind]}.html", anchor.get(kind, ""))
     allowed = ", ".join(f"{each}/NAME" for each in (*_FOLDERS, *_PAGES))
-    raise InputError(f'the guide has no topic "{topic}"; allowed are {allowed}')
+    raise InputError(f'the guide has no topic "{topic}"; allowed: {allowed}')
 
 
 def find_topic(word: str) -> str:
@@ -94,7 +94,7 @@ def find_topic(word: str) -> str:
         if f"{kind}/{word}" in known:
             return f"{kind}/{word}"
     raise InputError(
-        f'the guide has no page on "{word}"; allowed are {", ".join(sorted(each.partition("/")[2] for each in known))} '
+        f'the guide has no page on "{word}"; allowed: {", ".join(sorted(each.partition("/")[2] for each in known))} '
         "and command/NAME, section/NAME, plot/NAME"
     )
 

@@ -54,14 +54,14 @@ def read_po(text: str) -> Catalogue:
         if not line.startswith('"'):
             field, _, line = line.partition(" ")
             if field not in ("msgid", "msgid_plural", "msgstr", "msgstr[0]", "msgstr[1]"):
-                raise PoError(f"line {number}: {field!r} is no keyword of a catalogue")
+                raise PoError(f"line {number}: {field!r} is not a keyword of a catalogue")
             if field == "msgid":
                 keep()
             entry[field] = ""
         try:
             part = ast.literal_eval(line)
         except (ValueError, SyntaxError) as error:
-            raise PoError(f"line {number}: {line} is no text in quotes") from error
+            raise PoError(f"line {number}: {line} is not text in quotes") from error
         if not field or not isinstance(part, str):
             raise PoError(f"line {number}: {line} belongs to no entry")
         entry[field] += part

@@ -187,7 +187,7 @@ def save_settings(settings: Settings, path: Path | None = None) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
     except OSError as error:
-        raise SettingsError(f"settings were not saved to {path}: {error.strerror or error}") from error
+        raise SettingsError(f"settings could not be saved to {path}: {error.strerror or error}") from error
 
 
 def _checked(entries: dict[str, Any], path: Path) -> Settings:

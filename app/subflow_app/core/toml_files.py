@@ -34,7 +34,7 @@ def read_text(path: Path, error: type[InputError], what: str, *, most_bytes: int
     try:
         return read_file(path, most_bytes).decode("utf-8-sig")
     except TooLargeFileError as problem:
-        raise error(f"{path}: too large for {what}, allowed are {size_text(most_bytes)}") from problem
+        raise error(f"{path}: too large for {what}; allowed: {size_text(most_bytes)}") from problem
     except OSError as problem:
         raise error(f"{path}: cannot be read: {problem.strerror}") from problem
     except UnicodeDecodeError as problem:
@@ -45,7 +45,7 @@ def toml_tree(text: str, file: str | Path, error: type[InputError]) -> dict[str,
     """What a text says.
 
     Raises:
-        InputError: ``error``, if it is no TOML.
+        InputError: ``error``, if it is not TOML.
     """
     try:
         return gate.toml_tree(text)

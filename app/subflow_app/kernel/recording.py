@@ -110,7 +110,7 @@ class KernelRecording:
         Raises:
             SimulationError: always.
         """
-        raise SimulationError("what was recorded cannot be changed")
+        raise SimulationError("a recording cannot be changed")
 
     def interrupt(self) -> None:
         """Without effect: the run is over."""

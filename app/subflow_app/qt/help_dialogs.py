@@ -12,7 +12,7 @@ from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import close_button, named, v_box
 
-# Gestures and keys that are no actions: (where, what to do, what happens).
+# Gestures and keys that are not actions: (where, what to do, what happens).
 GESTURES = (
     ("Plots", "Wheel", "Zoom time at the cursor"),
     ("Plots", "Drag", "Move through time"),

@@ -41,7 +41,7 @@ class Recovery(QObject):
         self._window = window
         self.folder = folder
         self.takers: dict[str, Callable[[UnsavedText], bool]] = {}
-        """Take what is no scenario, by the suffix of its name; False: the person would rather go on as it is."""
+        """Take what is not a scenario, by the suffix of its name; False: the person would rather go on as it is."""
         # Emitted by the thread that writes, heard on the GUI thread.
         self.file = RecoveryFile(self.failed.emit, folder)
         self._base = window.documents.doc.text

@@ -40,7 +40,7 @@ class Stepping(QObject):
         """Asks for a time, goes on to it and holds.
 
         Raises:
-            InputError: if what was typed is no time, or one that has passed or lies after the end.
+            InputError: if what was typed is not a time, or one that has passed or lies after the end.
         """
         scenario, now_s, _interval_s = self._where()
         if scenario is None:

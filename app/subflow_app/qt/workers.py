@@ -142,7 +142,7 @@ class _Receiver(QObject):
             self._succeeded(result)
         else:
             self._failed(error)
-            # What the system refuses is no fault of ours either.
+            # What the system refuses is not a fault of ours either.
             if not is_expected(error) and not isinstance(error, OSError):
                 raise error
 

@@ -15,7 +15,7 @@ from subflow_app.selftest.outcome import Outcome, State
 
 
 def write_report(path: Path, outcomes: Sequence[Outcome], duration_s: float) -> None:
-    """Writes it, as JSON; without outcomes the self-test has not come to its end, which is no success.
+    """Writes it, as JSON; without outcomes the self-test has not come to its end, which is not a success.
 
     Raises:
         InputError: if it cannot be written.

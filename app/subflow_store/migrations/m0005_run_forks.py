@@ -8,7 +8,7 @@ from subflow_store.migrations.script import run_script
 
 
 def upgrade(connection: Connection) -> None:
-    """Create the table; runs of older versions are no forks.
+    """Create the table; runs of older versions are not forks.
 
     A fork outlives the run that it branched off: its row changes after its end, when that run is removed for good.
     """

@@ -117,7 +117,7 @@ def _parsed(text: str, problems: Problems) -> ast.Module | None:
         problems.add_at(1, 1, 2, "the script is too long", f"at most {MAX_SCRIPT_BYTES // 1000} kB")
         return None
     if "\0" in text:
-        problems.add_at(1, 1, 2, "this is no text of a script", "text without null characters")
+        problems.add_at(1, 1, 2, "this is not the text of a script", "text without null characters")
         return None
     try:
         # Python warns on the terminal of what it finds odd.

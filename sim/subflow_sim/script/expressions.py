@@ -35,7 +35,7 @@ class Expressions(Names):
         value = self.value(node, target)
         if isinstance(value, Number | Wrong):
             return value
-        self.problems.add(node, f"{_article(value)} is no number", _readable(value))
+        self.problems.add(node, f"{_article(value)} is not a number", _readable(value))
         return WRONG
 
     def flag(self, node: ast.expr, target: Target = NOWHERE) -> Number | Wrong:
@@ -93,7 +93,7 @@ class Expressions(Names):
                 self.problems.add(node, "the number is too large", "inf")
                 return WRONG
             return self._literal(number)
-        self.problems.add(node, "this is no number", "numbers, True, False and names")
+        self.problems.add(node, "this is not a number", "numbers, True, False and names")
         return WRONG
 
     # ---- arithmetic ----
@@ -165,7 +165,7 @@ class Expressions(Names):
         if isinstance(left, Wrong) or isinstance(right, Wrong):
             return WRONG
         if right.unit not in (None, RATIO):
-            self.problems.add(exponent, f"{unit_name(right.unit)} is no exponent", "a number without a unit")
+            self.problems.add(exponent, f"{unit_name(right.unit)} is not an exponent", "a number without a unit")
         if right.constant is None or not math.isfinite(right.constant):
             if left.unit not in (None, RATIO):
                 message = f"{unit_name(left.unit)} to a power that is not known has no unit"

@@ -317,14 +317,14 @@ class _Reader:
                 return None
             case ast.Name(id=name):
                 hint = did_you_mean(name, list(self._header.constants))
-                self._problems.add(node, f"{name} is no constant{hint}", "numbers and constants from above")
+                self._problems.add(node, f"{name} is not a constant{hint}", "numbers and constants from above")
                 return None
             case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=operand):
                 value = self.constant(operand)
                 return None if value is None else -value if isinstance(sign, ast.USub) else +value
             case ast.BinOp(left=left, op=op, right=right):
                 return self._fold(node, op, self.constant(left), self.constant(right))
-        self._problems.add(node, "this is no constant", "numbers, constants from above, and + - * / ** of them")
+        self._problems.add(node, "this is not a constant", "numbers, constants from above, and + - * / ** of them")
         return None
 
     def _fold(self, node: ast.expr, op: ast.operator, left: float | None, right: float | None) -> float | None:
@@ -343,7 +343,7 @@ class _Reader:
                 case ast.Pow() if left > 0 and abs(right) < 300:
                     found = whole_power(left, int(right)) if right in (1, 2, 3, 4) else _core.power(left, right)
                 case _:
-                    self._problems.add(node, "this is no constant", "+ - * / ** of numbers")
+                    self._problems.add(node, "this is not a constant", "+ - * / ** of numbers")
                     return None
         except (ZeroDivisionError, OverflowError):
             found = math.nan

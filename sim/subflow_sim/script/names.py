@@ -230,7 +230,7 @@ class Names:
         item = self.value(subscript.slice)
         if not isinstance(item, Item):
             if not isinstance(item, Wrong):
-                self.problems.add(subscript.slice, "this is no subflow", "a subflow of a loop or of best(...)")
+                self.problems.add(subscript.slice, "this is not a subflow", "a subflow of a loop or of best(...)")
             return None
         position, begin = self.header.kept[group, node.attr]
         return item, position, begin

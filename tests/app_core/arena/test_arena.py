@@ -237,7 +237,7 @@ def test_a_contest_of_ones_own_is_run(tmp_path: Path) -> None:
     ("options", "told"),
     [
         ({"families": ["losy"]}, "did you mean lossy"),
-        ({"split": "exam"}, "allowed are train, validation, test"),
+        ({"split": "exam"}, "allowed: train, validation, test"),
         ({"families": ["mplibra"], "split": "validation"}, "in the test split alone"),
         ({"contests": ["nowhere"]}, "no such contest"),
     ],

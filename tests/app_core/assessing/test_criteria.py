@@ -53,5 +53,5 @@ def test_names_do_not_end_texts(tmp_path: Path) -> None:
 
 
 def test_who_heeds_nothing_is_not_assessed(tmp_path: Path) -> None:
-    with pytest.raises(ArenaError, match="no congestion controller"):
+    with pytest.raises(ArenaError, match="not a congestion controller"):
         written_criteria(chosen_entrants(["constant"])[0], tmp_path)

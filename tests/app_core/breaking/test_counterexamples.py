@@ -101,7 +101,7 @@ def test_claims_name_spaces_that_there_are(name: str) -> None:
         ('format = 1\ntitle = "a"\nholds = "goodput("\n', "holds"),
         ('format = 1\ntitle = "a"\nholds = "goodput(\'other\') > 1 Mbit/s"\n', 'there is no case "other"'),
         ('format = 1\ntitle = "a"\nholds = "goodput() > 1 Mbit/s"\nfails = "{nothing}"\n', "in braces"),
-        ('format = 1\ntitle = "a"\nholds = "goodput() > 1 Mbit/s"\n[cases.x]\npath = "worst"\n', "is no path"),
+        ('format = 1\ntitle = "a"\nholds = "goodput() > 1 Mbit/s"\n[cases.x]\npath = "worst"\n', "is not a path"),
         ('format = 1\ntitle = "a"\nholds = "goodput() > 1 Mbit/s"\nsaids = 1\n', "unknown key"),
         ("no TOML", "not valid TOML"),
     ],
@@ -119,7 +119,7 @@ def test_a_counterexample_that_is_damaged_is_told(tmp_path: Path) -> None:
     (tmp_path / f"x{SUFFIX}").write_text(
         'format = 1\nclaim = "improve"\nentrant = "olia"\nsays = "a"\n[confirmed]\nlinux = "no"\n'
     )
-    with pytest.raises(ClaimFileError, match="these are no margins"):
+    with pytest.raises(ClaimFileError, match="these are not margins"):
         read_counterexample(tmp_path / f"x{SUFFIX}")
     (tmp_path / "x.toml").unlink()
     with pytest.raises(ClaimFileError, match="cannot be read"):

@@ -38,7 +38,7 @@ def test_what_was_reported_twice_counts_as_the_training_that_went_on_has_it() ->
 
 
 def test_the_steps_to_a_level_are_those_of_the_smoothed_curve_and_at_most_the_budget() -> None:
-    # Twenty reports: a tenth of the budget are two of them, so the single peak is no arrival.
+    # Twenty reports: a tenth of the budget are two of them, so the single peak is not an arrival.
     values = [0.0, 0.0, 10.0, 0.0, 2.0, 4.0, 6.0, 8.0, *[10.0] * 12]
 
     told = curve(values)

@@ -198,13 +198,13 @@ def _manifest(**given: Any) -> Callable[[dict[str, bytes]], None]:
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (_without("manifest.json"), "no bundle of a run"),
+        (_without("manifest.json"), "not a bundle of a run"),
         (_without("scenario.toml"), "scenario.toml is missing"),
         (_with("summary.json", b"{}"), "summary.json was changed"),
         (_with("../../etc/passwd", b"x"), "passwd is not in the manifest"),
         (_manifest(format=2), "format 2"),
-        (_manifest(kind="holiday pictures"), "no bundle of a run"),
-        (_manifest(run={"seed": "many"}), "no bundle of a run"),
+        (_manifest(kind="holiday pictures"), "not a bundle of a run"),
+        (_manifest(run={"seed": "many"}), "not a bundle of a run"),
     ],
 )
 def test_what_is_wrong_with_a_bundle_is_named(

@@ -55,20 +55,20 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
             ("steps[2].check", 'no step before this one has the id "rum"'),
         ),
         ("'links.bottleneck.queue') == 17", "'links.bottleneck.queu') == 17", ('scenarios have no key "links.bottle',)),
-        ('do = ["run"]', 'do = ["ran"]', (".md:15: steps[0].do[0]", '"ran" is no order, did you mean')),
+        ('do = ["run"]', 'do = ["ran"]', (".md:15: steps[0].do[0]", '"ran" is not an order, did you mean')),
         (
             'answer = "The queue"',
             'answer = "A queue"',
-            ("questions[1].answer", 'none of the options; allowed: "The sender"'),
+            ("questions[1].answer", 'not one of the options; allowed: "The sender"'),
         ),
         ('[["41.7 pkt", ', '[["x", ', ("questions[0].mistakes[0]",)),
         ('[["The sender", ', '[["The queue", ', ('"The queue" is none of the wrong options; allowed: "The sender"',)),
         (
             'hints = ["Look',
             'facts = ["9 = "]\nhints = ["Look',
-            ("steps[0].facts[0]", "is no fact; allowed: NUMBER UNIT ="),
+            ("steps[0].facts[0]", "is not a fact; allowed: NUMBER UNIT ="),
         ),
-        ('unit = "pkt"\nwhy', 'unit = "packets"\nwhy', ("questions[0].unit", "no unit of scenario files")),
+        ('unit = "pkt"\nwhy', 'unit = "packets"\nwhy', ("questions[0].unit", "not a unit of scenario files")),
         ('options = ["It stays", "It falls"]', 'options = ["It falls"]', ("predict.options", "predict.holds")),
         (
             "## Run it {#run}",
@@ -76,7 +76,7 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
             ("steps[0].id", "has no section", ':73: ## Run it: there is no step "rum"'),
         ),
         ('top = "200 pkt"\n', 'top = "200 pkt"\nmistakes = [["peaks() > 1", "x"]]\n', ("mistakes[0]", 'no "peaks"')),
-        ('top = "200 pkt"', 'top = "200 apples"', ("steps[3].predict.top", "is no unit")),
+        ('top = "200 pkt"', 'top = "200 apples"', ("steps[3].predict.top", "is not a unit")),
         (
             'explore = "utilisation"',
             'explore = "utilization"',
@@ -171,7 +171,7 @@ def test_nothing_is_passed_by_reading_and_wrong_answers_are_answered(name: str) 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("name", lab_names())
 def test_predictions_that_do_not_come_true_are_answered(name: str, language: str) -> None:
-    """What a wrong one says about the idea behind it; the one of the solution is no mistake."""
+    """What a wrong one says about the idea behind it; the one of the solution is not a mistake."""
     for step in load_lab(name, language=language).steps:
         if (prediction := step.prediction) is None:
             continue

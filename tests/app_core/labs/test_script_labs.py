@@ -62,7 +62,7 @@ def test_a_script_of_a_lab_is_in_the_scenario_that_the_student_begins_with(tmp_p
         ('[scripts]\nmine = "other.py"', '"other.py" cannot be read'),
         ('[scripts]\nmine = "../mine.py"', "not within the folder of the scenario"),
         ('[scripts]\nmine = "nothing"', "no script of that name ships"),
-        ("[scripts]\nmine = 3", "this is no name of a file; allowed: a table [scripts]"),
+        ("[scripts]\nmine = 3", "this is not a name of a file; allowed: a table [scripts]"),
         ('[scripts]\nmine = "broken.py"', "wcnd"),
     ],
 )

@@ -100,7 +100,7 @@ def test_another_policy_of_that_name_or_none_is_no_reason(store: Store) -> None:
         ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
             return np.full_like(rows[:, :, :1], 2), np.zeros(len(rows), np.float32)
 
-    with pytest.raises(ValueError, match="explorer is another one than that which decided"):
+    with pytest.raises(ValueError, match="explorer is not the one that decided"):
         reasons(stored_agent_steps(store, run_id, "probe/1"), told, Raises())
     found = stored_reasons(store, run_id, told)  # nobody has a policy "explorer"
     assert isinstance(found, str)

@@ -46,7 +46,7 @@ def test_a_name_that_is_taken_is_refused_and_the_first_one_stays(source: Path) -
 
 @pytest.mark.parametrize("name", ["", "../out", "neutral", "random", "a b", "x" * 65, "a.safetensors"])
 def test_an_impossible_name_is_refused(source: Path, name: str) -> None:
-    with pytest.raises(InputError, match="no name for a policy"):
+    with pytest.raises(InputError, match="not a name for a policy"):
         promote(source, name, {})
 
 

@@ -100,7 +100,7 @@ def test_a_scenario_beside_the_recipe_comes_before_a_shipped_one(recipe: Path) -
         ('"drlcc-sc1"', '"drlcc-sc9"', r"mine.toml:4: scenario = \"drlcc-sc9\": .* did you mean drlcc-sc"),
         ('scenario = "drlcc-sc5"', 'scenario = "no"', r"mine.toml:29: evaluation.scenario = \"no\""),
         ("every = 5000", "evry = 5000", r"mine.toml:26: evaluation.evry = 5000: unknown key, did you mean \"every\""),
-        ("1000000-1000004", "5-3", r"mine.toml:27: evaluation.seeds = \"5-3\": \"5-3\" are no seeds"),
+        ("1000000-1000004", "5-3", r"mine.toml:27: evaluation.seeds = \"5-3\": \"5-3\" are not seeds"),
         ("gamma = 0.9\n", "", None),
         ('"1%"', "[1]", r"mine.toml:19: set.\"links.path1.loss\" = \[1\]: this is a list"),
         ("[options]\ngamma = 0.9", "options = 3", r"options = 3: this is a whole number, not a table"),

@@ -201,7 +201,7 @@ def test_a_training_that_fails_says_why(start: Start, folder: Path, error: str, 
     assert TrainingJob.attach(folder).message == message  # also for whoever comes later
     assert job.exit_code == 1
     traceback = (folder / "log.txt").read_text()
-    assert ("Traceback" in traceback) == (error in ("bug", "memory"))  # the others are no mistakes of the program
+    assert ("Traceback" in traceback) == (error in ("bug", "memory"))  # the others are not mistakes of the program
 
 
 def test_a_process_that_ends_without_a_word_is_told_with_its_exit_code(start: Start) -> None:
@@ -240,7 +240,7 @@ def test_a_second_training_in_a_folder_is_refused(start: Start, folder: Path) ->
         TrainingJob(config(folder, resume=True), trainer=TRAINER).start()
     job.stop()
     assert job.wait(PATIENCE_S)
-    with pytest.raises(TrainingError, match=r"holds a training already: go on with it by `subflow train --resume"):
+    with pytest.raises(TrainingError, match=r"holds a training already: continue it with `subflow train --resume"):
         TrainingJob(config(folder), trainer=TRAINER).start()
 
 
@@ -318,7 +318,7 @@ def test_a_detached_training_outlives_its_program_and_obeys_others(
 
 
 def test_attaching_to_a_training_that_is_over_or_was_never_there(start: Start, folder: Path, tmp_path: Path) -> None:
-    with pytest.raises(TrainingError, match="no folder of a training"):
+    with pytest.raises(TrainingError, match="not a folder of a training"):
         TrainingJob.attach(tmp_path)
     start(steps=20).wait(PATIENCE_S)
     job = TrainingJob.attach(folder)

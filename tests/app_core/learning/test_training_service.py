@@ -152,7 +152,7 @@ def test_two_trainings_in_one_folder_are_refused(service: TrainingService, tmp_p
         service.submit(config(tmp_path / "a"))
     with pytest.raises(TrainingError, match="there is no training 99"):
         service.job(99)
-    with pytest.raises(TrainingError, match="no folder of a training"):
+    with pytest.raises(TrainingError, match="not a folder of a training"):
         service.go_on_in(tmp_path / "none")
 
 

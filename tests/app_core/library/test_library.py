@@ -232,7 +232,7 @@ def test_an_interrupted_build_goes_on_where_it_was(
         assert {row.started_at for row in store.runs()} == made
         assert [entry.is_complete for entry in entries_of(store, [recipe], [lab])] == [True, False]
     monkeypatch.setattr(building, "MOST_BYTES", 1000)
-    with pytest.raises(LibraryError, match="allowed are 1000"):
+    with pytest.raises(LibraryError, match="allowed: 1000"):
         LibraryBuild(out, recipes=[recipe], labs=[]).run().check()
 
 

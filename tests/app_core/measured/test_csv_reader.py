@@ -80,7 +80,7 @@ def test_headings_tell_meaning_and_unit(tmp_path: Path, heading: str, target: st
 
 def test_without_headings_a_person_tells(tmp_path: Path) -> None:
     text = "0.1 10\n0.2 12\n0.3 14\n"
-    with pytest.raises(InputError, match=r"nobody knows what the columns of trace\.csv are: column 2"):
+    with pytest.raises(InputError, match=r"the meaning of the columns of trace\.csv is unknown: column 2"):
         imported(tmp_path, text)
     run = imported(tmp_path, text, maps={"column 2": "cwnd_pkts:download/1"})
     assert column(run, "cwnd_pkts:download/1") == [10.0, 12.0, 14.0]
@@ -137,7 +137,7 @@ def test_what_is_no_number_is_said_and_left_out(tmp_path: Path) -> None:
     run = imported(tmp_path, "# made by a script\ntime_s,cwnd\n0.1,1\n0.2,oops\n0.3,3\n0.4,NaN\n0.5,5\n,9\n0.6,6,7\n")
     values = column(run, "cwnd_pkts:measured/1")
     assert (values[0], values[2]) == (1.0, 3.0)
-    assert '"cwnd": 1 cell is no number and left out, first "oops" in line 4.' in run.notices
+    assert '"cwnd": 1 cell is not a number and left out, first "oops" in line 4.' in run.notices
     assert any("1 lines without a time are left out, first line 8" in notice for notice in run.notices)
     assert any("1 line has another number of cells than the headings, first line 9" in notice for notice in run.notices)
 
@@ -158,7 +158,7 @@ def test_bytes_that_are_counted_become_a_rate(tmp_path: Path) -> None:
         (b"time,cwnd\n", "there are no samples in it"),
         (b"oneword", "has one cell only"),
         (b"just one line of words", "there are no samples in it"),
-        (b"\x7fELF\0\0\1\2\0", "is no text"),
+        (b"\x7fELF\0\0\1\2\0", "is not text"),
         (b"\x1f\x8b\x08\0", "is compressed"),
         (b"time,note\n1,a\n2,b\n", "no column of numbers"),
     ],
@@ -172,11 +172,11 @@ def test_bad_choices_are_refused_with_what_is_allowed(tmp_path: Path) -> None:
     text = "time_s,cwnd,rtt_ms\n0.1,1,40\n0.2,2,41\n"
     for options, said in (
         ({"maps": {"window": "cwnd_pkts"}}, 'there is no column "window"; there are cwnd, rtt_ms'),
-        ({"maps": {"cwnd": "windows"}}, '"windows" is no trace; allowed: throughput_bps'),
-        ({"units": {"rtt_ms": "Mbit/s"}}, '"Mbit/s" is no unit for srtt_s; allowed: s, ms'),
+        ({"maps": {"cwnd": "windows"}}, '"windows" is not a trace; allowed: throughput_bps'),
+        ({"units": {"rtt_ms": "Mbit/s"}}, '"Mbit/s" is not a unit for srtt_s; allowed: s, ms'),
         ({"maps": {"cwnd": "srtt_s:a/1", "rtt_ms": "srtt_s:a/1"}}, "are both mapped to srtt_s:a/1"),
         ({"time_column": "zeit"}, '--time "zeit": there is no such column'),
-        ({"time_unit": "Mbit/s"}, "is no unit of time"),
+        ({"time_unit": "Mbit/s"}, "is not a unit of time"),
         ({"format": "xls"}, '--format = "xls"'),
     ):
         with pytest.raises(InputError, match=said):

@@ -91,7 +91,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="has no whole packet"):
         imported(path)
     path.write_bytes(struct.pack("<I", 0xA1B2C3D4))
-    with pytest.raises(InputError, match="is no capture that can be read"):
+    with pytest.raises(InputError, match="is not a readable capture"):
         imported(path)
 
 
@@ -106,7 +106,7 @@ def test_without_dpkt_it_is_said_how_to_get_it(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b"\xd4\xc3\xb2", "is no capture that can be read"),
+        (b"\xd4\xc3\xb2", "is not a readable capture"),
         (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1), "has no whole packet"),
         (struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1) + b"\x01\x02", "has no whole packet"),
     ],

@@ -227,7 +227,7 @@ def test_runs_that_cannot_be_reported_on_are_refused(tmp_path: Path) -> None:
         number = add_run(store, TWO_PATHS, 1)
         with pytest.raises(InputError, match="needs a run"):
             read_runs(store, [])
-        with pytest.raises(InputError, match="50 runs at most, not on 60"):
+        with pytest.raises(InputError, match="at most 50 runs, not 60"):
             read_runs(store, range(1, 61))
         store.delete([number])
         with pytest.raises(InputError, match=f"run {number} is deleted"):
@@ -255,7 +255,7 @@ def test_a_run_without_summary_and_scenario_text_gives_a_report(store: Store) ->
 def test_other_formats_are_refused(name: str, why: str) -> None:
     with pytest.raises(InputError, match=why):
         report_kind(Path(name))
-    with pytest.raises(InputError, match="allowed are a4, letter"):
+    with pytest.raises(InputError, match="must be one of a4, letter"):
         page_size("a3")
 
 

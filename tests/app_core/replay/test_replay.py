@@ -142,7 +142,7 @@ def test_times_beyond_the_run_are_its_ends(store: Store) -> None:
 
     assert replay.seek(-1.0).now_s == 0.0
     assert replay.seek(1e9).now_s == 60.0
-    with pytest.raises(InputError, match="no number"):
+    with pytest.raises(InputError, match="not a number"):
         replay.seek(math.nan)
     with pytest.raises(InputError, match=r"run 1 is from 0 s to 60 s; 70 s is not in it"):
         replay.check_time(70.0)

@@ -17,7 +17,7 @@ from subflow_app.core.scenarios.scenario_edits import add_flow, set_paths
 from subflow_sim.routes import check_path
 from subflow_sim.scenario import Scenario
 
-# a - r1 - r2 - b with two parallel links in the middle, a slow way round by r3, and a host in between that is no way.
+# a - r1 - r2 - b with two parallel links in the middle, a slow detour by r3, and a host in between that is no way.
 NETWORK = """\
 format = 1
 duration = "10s"

@@ -114,7 +114,7 @@ def test_living_process_is_left_alone(folder: Path) -> None:
 
 def test_nothing_is_offered_where_nothing_differs(folder: Path, tmp_path: Path) -> None:
     path = tmp_path / "two-paths.toml"
-    path.write_bytes(b"\xef\xbb\xbfafter")  # a byte-order mark is no difference
+    path.write_bytes(b"\xef\xbb\xbfafter")  # a byte-order mark is not a difference
     file = leave_behind(folder, unsaved(path))
 
     assert find_orphans(folder) == ()

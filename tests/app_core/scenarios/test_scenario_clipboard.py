@@ -105,7 +105,7 @@ def test_paths_over_links_that_are_missing_are_left_out() -> None:
         ("x = 1", "holds no parts"),
         ('[links.x]\nends = ["p", "q"]', "link x joins nodes that this scenario does not have"),
         ('[flows.x]\nfrom = "p"\nto = "a"', "flow x ends at nodes"),
-        ('[nodes."a b"]\nkind = "host"', '"a b" on the clipboard is no name'),
+        ('[nodes."a b"]\nkind = "host"', '"a b" on the clipboard is not a name'),
         ("[nodes.x]\nborn = 2020-01-01", "a date or time of day"),
         ("[nodes.x]\nat = [inf, 0]", "nodes.x on the clipboard holds a number that no scenario has"),
         ("[[notes]]\nat = [1e308, 9999999999999999999]", "notes on the clipboard holds a number"),

@@ -138,7 +138,7 @@ def test_parts_are_added_beside_their_like_and_comments_stay() -> None:
         (lambda: add_flow(SCENARIO, "r1", "client", {"kind": "tcp"}), "r1 is a router"),
         (lambda: add_flow(SCENARIO, "client", "client", {"kind": "tcp"}), "cannot send to itself"),
         (lambda: rename_part(SCENARIO, "links.wifi", "lte"), "another link called lte"),
-        (lambda: rename_part(SCENARIO, "links.wifi", "wi fi"), '"wi fi" is no name'),
+        (lambda: rename_part(SCENARIO, "links.wifi", "wi fi"), '"wi fi" is not a name'),
         (lambda: rename_part(SCENARIO, "links.moon", "x"), "no links.moon"),
         (lambda: set_paths(SCENARIO, "moon", None), "no flow moon"),
     ],

@@ -60,7 +60,7 @@ _HALVES = "def on_loss(w, loss):\n    w.ssthresh = max(w.cwnd / 2, 2)\n"
             "plan may end here without returning",
         ),
         ("def on_ack(w, ack):\n    cwdn = w.cwnd + 1\n", 2, "cwdn is assigned and never used"),
-        ("\0", 1, "this is no text of a script"),
+        ("\0", 1, "this is not the text of a script"),
         ("def on_ack(w, ack):\n    w.cwnd += " + "(" * 300 + "1" + ")" * 300 + "\n", 2, "this is not Python's syntax"),
         ("def on_ack(w, ack):\n    w.cwnd += " + "-" * 20000 + "1\n", 1, "nested too deep"),
         ("def on_ack(w, ack):\n    w.cwnd += " + "+".join(["1"] * 12000) + "\n", 1, ""),

@@ -131,7 +131,7 @@ def load_contest(id_or_path: str) -> Contest:
         InputError: if there is no such file or id; `ArenaError` with all that is wrong with it.
     """
     ids = contest_ids()
-    listed = f"allowed are {', '.join(ids)}"
+    listed = f"allowed: {', '.join(ids)}"
     path = file_or_shipped(id_or_path, "arena", CONTEST_SUFFIX, ids, "no such contest", listed)
     text = read_text(path, ArenaError, "a contest")
     return checked(text, path, ArenaError, lambda tree, report: _read(path, text, tree, report))

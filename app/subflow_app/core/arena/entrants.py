@@ -267,7 +267,7 @@ def _named(text: str, catalog: AlgorithmCatalog, scripts: Sequence[ScriptFile] =
         algorithm, written = _of_script(Path(entry[1]), catalog), entry[2] or ""
     if algorithm is None:
         names = [*known, *BLIND]
-        listed = f"allowed are {', '.join(names)}, or a file with a policy ({SUFFIX}) or a script ({SCRIPT_SUFFIX})"
+        listed = f"allowed: {', '.join(names)}, or a file with a policy ({SUFFIX}) or a script ({SCRIPT_SUFFIX})"
         raise InputError(f'there is no controller "{name}" in the arena; {way_on(name, names, listed)}')
     options: dict[str, TomlValue] = {}
     folder = None
@@ -304,7 +304,7 @@ def _of_text(script: ScriptFile, file: str | Path) -> Algorithm:
 
 
 def entrant_of(script: ScriptFile) -> Entrant:
-    """A script that is no file.
+    """A script that is not a file.
 
     Raises:
         ScriptError: with all that is wrong with it.

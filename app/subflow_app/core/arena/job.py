@@ -68,7 +68,7 @@ class ArenaJob(Batch[_Wanted]):
         executor: ExecutorMaker | None = None,
     ) -> None:
         if not entry.taking_part:
-            raise ArenaError(f"nobody takes part in the arena: {'; '.join(entry.problems)}")
+            raise ArenaError(f"the arena has no entrants: {'; '.join(entry.problems)}")
         runs = len(entry.taking_part) * entry.n_networks
         super().__init__(executor or executor_maker(jobs, cluster), runs, "arena")
         self.entry = entry

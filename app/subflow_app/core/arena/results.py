@@ -112,11 +112,11 @@ def entry(
         InputError: if there is no such entrant, family, contest or split; `ArenaError` if one is not usable.
     """
     if split not in SPLITS:
-        raise InputError(f'there is no split "{split}"; allowed are {", ".join(SPLITS)}')
+        raise InputError(f'there is no split "{split}"; allowed: {", ".join(SPLITS)}')
     titles = family_titles()
     for name in families:
         if name not in titles:
-            listed = f"allowed are {', '.join(titles)}"
+            listed = f"allowed: {', '.join(titles)}"
             raise InputError(f'there is no family of networks "{name}"; {way_on(name, list(titles), listed)}')
     chosen = numbers or (QUICK_NUMBERS if is_quick else FULL_NUMBERS)
     who = chosen_entrants(entrants)
@@ -162,7 +162,7 @@ class Result:
         """Of what the store has.
 
         Raises:
-            ValueError: if that is no result.
+            ValueError: if that is not a result.
         """
         values: dict[str, Any] = {}
         for each in fields(cls):

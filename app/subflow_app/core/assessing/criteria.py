@@ -164,7 +164,9 @@ def check_entrant(entrant: Entrant) -> None:
         ArenaError: if so.
     """
     if entrant.is_blind:
-        raise ArenaError(f"{entrant.name} is no congestion controller: it heeds nothing, and is there to compare with")
+        raise ArenaError(
+            f"{entrant.name} is not a congestion controller: it reacts to nothing and serves only for comparison"
+        )
     if entrant.problem:
         raise ArenaError(entrant.problem)
 

@@ -117,7 +117,7 @@ class Assessment(Series[Job]):
         known = [*criterion_names(), *(claim.name for claim in dossier.claims)]
         for name in extent.only:
             if name not in known:
-                listed = f"allowed are {', '.join(known)}"
+                listed = f"allowed: {', '.join(known)}"
                 raise InputError(f'there is no criterion or claim "{name}"; {way_on(name, known, listed)}')
         self._shared = Shared(executor_maker(jobs, cluster))
         self.entrant = entrant

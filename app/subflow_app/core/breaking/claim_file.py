@@ -162,7 +162,7 @@ def load_claim(name_or_path: str) -> ClaimFile:
         InputError: if there is no such file or name; `ClaimFileError` with all that is wrong with it.
     """
     names = claim_names()
-    listed = f"allowed are {', '.join(names)}"
+    listed = f"allowed: {', '.join(names)}"
     path = file_or_shipped(name_or_path, "claims", SUFFIX, names, "no such claim", listed)
     return read_claim(path.stem, read_text(path, ClaimFileError, "a claim"), path)
 
@@ -286,5 +286,5 @@ def _path(report: Report, case: str, value: object) -> Place:
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _MOST_PATHS:
         return value
     shown = kind_name(value) if not isinstance(value, str | int) else repr(value)
-    report.add(("cases", case, "path"), f"{shown} is no path", f'"best", or a number from 1 to {_MOST_PATHS}')
+    report.add(("cases", case, "path"), f"{shown} is not a path", f'"best", or a number from 1 to {_MOST_PATHS}')
     return None

@@ -227,7 +227,7 @@ def named_counterexample(name_or_path: str) -> Counterexample:
         InputError: if there is none; `ClaimFileError` with all that is wrong with it.
     """
     names = sorted(path.name.removesuffix(SUFFIX) for path in resource_path("counterexamples").glob(f"*{SUFFIX}"))
-    listed = f"allowed are {', '.join(names)}, or a file NAME{SUFFIX}"
+    listed = f"allowed: {', '.join(names)}, or a file NAME{SUFFIX}"
     path = file_or_shipped(name_or_path, "counterexamples", SUFFIX, names, "no such counterexample", listed)
     return read_counterexample(path if path.name.endswith(SUFFIX) else path.with_name(f"{path.stem}{SUFFIX}"))
 
@@ -258,7 +258,7 @@ def _read(name: str, scenario: str, tree: Mapping[str, Any], report: Report) -> 
         if profile not in PROFILES:
             report.unknown_key(("confirmed", profile), PROFILES)
         elif not isinstance(numbers, list) or not all(isinstance(each, int | float) for each in numbers):
-            report.add(("confirmed", profile), "these are no margins", "a list of numbers, one for each seed")
+            report.add(("confirmed", profile), "these are not margins", "a list of numbers, one for each seed")
         else:
             margins[profile] = tuple(map(float, numbers))
     own = tree.get("own", {}).get("text") if isinstance(tree.get("own", {}), dict) else None

@@ -45,7 +45,7 @@ def scenario_of(tree: Mapping[str, Any], name: str = "network") -> Scenario:
     """What tables say.
 
     Raises:
-        ScenarioError: if that is no scenario.
+        ScenarioError: if that is not a scenario.
     """
     own = copy.deepcopy(dict(tree))
     own.pop("training", None)

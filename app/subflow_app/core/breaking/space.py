@@ -190,7 +190,7 @@ def load_space(name_or_path: str, vary: Sequence[str] = ()) -> Space:
     if name_or_path in scenario_names() and name_or_path not in names:
         path = find_scenario(name_or_path)
     else:
-        listed = f"allowed are {', '.join(names)}, a shipped scenario, or a scenario file"
+        listed = f"allowed: {', '.join(names)}, a shipped scenario, or a scenario file"
         path = file_or_shipped(name_or_path, "spaces", SUFFIX, names, "no such space of networks", listed)
     text = read_scenario_text(path)
     return space_of(text, path.stem, vary, path.parent)
@@ -220,8 +220,8 @@ def space_of(text: str, name: str, vary: Sequence[str] = (), folder: Path | None
 def _space(name: str, text: str, scenario: Scenario, vary: Sequence[str]) -> Space:
     if scenario.training is None or not (scenario.training.draws or scenario.training.events):
         raise ClaimFileError(
-            f"{name}: nothing in it can be chosen: a space of networks has a block [training.draws], or is given "
-            "ranges with --vary links.NAME.rate=2Mbit/s..50Mbit/s"
+            f"{name}: nothing in it varies: a space of networks needs a block [training.draws], or "
+            "ranges given with --vary links.NAME.rate=2Mbit/s..50Mbit/s"
         )
     try:
         network_of(scenario)
@@ -229,7 +229,7 @@ def _space(name: str, text: str, scenario: Scenario, vary: Sequence[str]) -> Spa
         raise ClaimFileError(str(error)) from error
     space = Space(name, scenario.name, prose(text), text, scenario.training, tuple(vary))
     if not space.keys:
-        raise ClaimFileError(f"{name}: each draw of it has a single value, so there is one network only")
+        raise ClaimFileError(f"{name}: each of its draws has a single value, so there is only one network")
     return space
 
 
@@ -259,7 +259,7 @@ def _given_draw(vary: str) -> tuple[str, TomlValue]:
     low, dots, high = (part.strip() for part in value.partition(".."))
     if not key or not sign or not value or (dots and not (low and high)):
         raise InputError(
-            f"--vary {vary}: allowed are KEY=LOW..HIGH and KEY=VALUE,VALUE, e.g. links.a.rate=2Mbit/s..50Mbit/s"
+            f"--vary {vary}: must be KEY=LOW..HIGH or KEY=VALUE,VALUE, e.g. links.a.rate=2Mbit/s..50Mbit/s"
         )
     if dots and low == "0":
         low += high.lstrip("0123456789.")  # nothing is nothing in every unit: 0..2%

@@ -326,7 +326,7 @@ class TcpWire:
         return offset if self.size_bytes is None else min(offset, self.size_bytes)
 
     def _window(self, room_bytes: int | None) -> int:
-        """The field of a packet that is no SYN; without a limit the largest there is."""
+        """The field of a packet that is not a SYN; without a limit the largest there is."""
         if room_bytes is None:
             return headers.LARGEST_WINDOW
         return min(headers.LARGEST_WINDOW, room_bytes >> self._window_shift)

@@ -152,7 +152,7 @@ def align(reference: Traces, measured: Traces, *, method: Method = CORRELATION, 
     if not curves:
         raise InputError(
             f'no trace of "{measured.title}" varies with one of "{reference.title}": align them by their first'
-            " data, or tell the offset"
+            " data, or give the offset"
         )
     step_s = _step_s(curves)
     found = [(*_offset_at(curves, step_s, rate), rate) for rate in _rates(with_skew)]

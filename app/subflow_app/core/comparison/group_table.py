@@ -186,7 +186,7 @@ def reference_of(groups: Sequence[ConditionGroup], text: str) -> int:
         if found:
             break
     known = "; ".join(f"{group.letter}: {group.label}" for group in groups)
-    raise InputError(f'"{text}" names no one group; there are {known}')
+    raise InputError(f'"{text}" names no single group; the groups are {known}')
 
 
 def significance_text(difference: Difference) -> str:

@@ -186,10 +186,10 @@ def read_axis(report: Report, table: Mapping[str, Any]) -> ExperimentAxis:
 def _valued(report: Report, table: Mapping[str, Any], unit: str) -> Iterator[AxisPoint]:
     keys, values = table.get("keys"), table["values"]
     if not isinstance(keys, list) or not keys or not all(isinstance(key, str) for key in keys):
-        report.add(("axis", "keys"), "these are no keys", 'dotted keys of the scenario, e.g. ["links.path1.loss"]')
+        report.add(("axis", "keys"), "these are not keys", 'dotted keys of the scenario, e.g. ["links.path1.loss"]')
         return
     if not isinstance(values, list) or not 1 <= len(values) <= MOST_POINTS:
-        report.add(("axis", "values"), "this is no list of values", f"1 to {MOST_POINTS} values")
+        report.add(("axis", "values"), "this is not a list of values", f"1 to {MOST_POINTS} values")
         return
     for number, value in enumerate(values):
         if _is_usable(report, ("axis", "values", number), value):

@@ -117,7 +117,7 @@ class _Drawing:
             each for each in recipe.points(is_quick=results.is_quick) if not panel.points or each.label in panel.points
         ]
         self._measures = [recipe.measures[name] for name in panel.measures]
-        # Draws are no axis: what counts is what comes out of all of them.
+        # Draws are not an axis: what counts is what comes out of all of them.
         self._is_pooled = recipe.axis.is_drawn and panel.form in ("bars", "box", "table", "scatter")
 
     def panels(self) -> list[Panel]:

@@ -53,7 +53,7 @@ def verdict_counts(verdicts: Iterable[Verdict]) -> dict[VerdictKind, int]:
 
 
 def ours_text(verdict: Verdict) -> str:
-    """What came out here; the claim with its numbers where it is no comparison."""
+    """What came out here; the claim with its numbers where it is not a comparison."""
     return verdict.outcome.left or verdict.outcome.told
 
 

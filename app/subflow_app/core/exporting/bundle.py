@@ -88,7 +88,7 @@ def write_bundle(
     origin = StoredOrigin.read(store, run_id)
     row = store.run(run_id)
     if row.status != "finished":
-        raise InputError(f"{origin.title} is {row.status}: a bundle is of a run that was made to its end")
+        raise InputError(f"{origin.title} is {row.status}: only a run that has finished can become a bundle")
     text, policies = with_plain_policies(row.scenario_text or "", origin.scenario)
     files: dict[str, bytes] = {SCENARIO: text.encode(), SUMMARY: json_text(summary).encode()}
     files |= {f"{POLICIES}{name}{POLICY_SUFFIX}": content for name, content in policies.items()}

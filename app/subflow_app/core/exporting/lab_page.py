@@ -80,7 +80,7 @@ def write_lab_page(lab: Lab, path: Path, *, key: str = "", language: str | None 
     check_offered()
     if lab.is_published:
         raise LabError(
-            f"{lab.path} has been published: its answers are closed; allowed: the lab that it was made of, with --key"
+            f"{lab.path} has been published: its answers are sealed; allowed: the lab that it was made from, with --key"
         )
     why_not = beyond_pages(lab)
     if why_not:
@@ -182,7 +182,7 @@ def _question(question: Question, salt: str) -> dict[str, Any]:
         return told | {"sealed": {"salt": sealed.salt, "entries": dict(sealed.entries), "is_exact": False}}
     if not question.options:
         expression = Expression(question.answer, functions())
-        if list(expression.calls()):  # what is right depends on the student's own runs, and is no secret
+        if list(expression.calls()):  # what is right depends on the student's own runs, and is not a secret
             mistakes = [[mistake.said, mistake.why] for mistake in question.mistakes]
             return told | {"answer": compiled(expression), "why": question.why, "mistakes": mistakes}
         right = expression.value(lambda *_: 0.0)

@@ -49,7 +49,7 @@ def read_page(path: Path, number: int = 1) -> PageScenario:
         number: which of its runs, from 1 on.
 
     Raises:
-        InputError: if it cannot be read, is no page of ours or is damaged, or has no such run.
+        InputError: if it cannot be read, is not a page of ours or is damaged, or has no such run.
     """
     try:
         page = read_file(path, MOST_PAGE_BYTES).decode("utf-8")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 Verdict = Literal["same", "different", "not compared"]
 
-# Beyond these a file is no bundle of ours, whatever it unpacks to.
+# Beyond these a file is not a bundle of ours, whatever it unpacks to.
 MOST_FILES = 10_000
 MOST_BYTES = 1_000_000_000
 """Of all files of a bundle, unpacked. They are read in parts, so this bounds the time it takes."""
@@ -130,7 +130,7 @@ def verify_bundle(path: Path, *, on_start: Callable[[RunJob], None] = lambda job
         on_start: is handed the run that is made again, to follow or to stop it.
 
     Raises:
-        InputError: if it is no bundle, or a file in it was changed or is missing.
+        InputError: if it is not a bundle, or a file in it was changed or is missing.
     """
     with _opened(path) as bundle, tempfile.TemporaryDirectory(prefix="subflow-verify-") as name:
         run = _checked_run(bundle)
@@ -179,14 +179,14 @@ class _Bundle:
         self._archive = archive
         infos = [info for info in archive.infolist() if not info.filename.endswith("/")]
         if len(infos) > MOST_FILES:
-            raise InputError(f"{path} is no bundle of a run: it holds more than {count_text(MOST_FILES)} files")
+            raise InputError(f"{path} is not a bundle of a run: it holds more than {count_text(MOST_FILES)} files")
         if sum(info.file_size for info in infos) > MOST_BYTES:
-            raise InputError(f"{path} is no bundle of a run: it holds more than {MOST_BYTES / 1e9:g} GB")
+            raise InputError(f"{path} is not a bundle of a run: it holds more than {MOST_BYTES / 1e9:g} GB")
         self.names = dict.fromkeys(info.filename for info in infos)
         if len(self.names) < len(infos):
-            raise InputError(f"{path} is no bundle of a run: a file stands in it twice")
+            raise InputError(f"{path} is not a bundle of a run: it holds a file twice")
         if any(info.compress_type not in _METHODS for info in infos):
-            raise InputError(f"{path} is no bundle of a run: it is packed in a way that bundles are not")
+            raise InputError(f"{path} is not a bundle of a run: it is not packed as bundles are")
 
     def parts(self, name: str) -> Iterator[bytes]:
         """The content of a file, in parts.
@@ -220,7 +220,7 @@ class _Bundle:
         try:
             return json_tree(self.read(name, MOST_DOCUMENT_BYTES))
         except ValueError as error:
-            raise InputError(f"{self.path}: {name} is no JSON: {error}") from error
+            raise InputError(f"{self.path}: {name} is not JSON: {error}") from error
 
 
 @contextmanager
@@ -235,7 +235,7 @@ def _opened(path: Path) -> Iterator[_Bundle]:
             try:
                 archive = zipfile.ZipFile(file)
             except _BROKEN as error:
-                raise InputError(f"{path} is no bundle of a run, or was cut off: {error}") from error
+                raise InputError(f"{path} is not a bundle of a run, or was cut off: {error}") from error
             with archive:
                 yield _Bundle(path, archive)
     except FileNotFoundError:
@@ -248,10 +248,10 @@ def _checked_run(bundle: _Bundle) -> dict[str, Any]:
     """What the manifest says of the run, once all files are those that it names."""
     path = bundle.path
     if MANIFEST not in bundle.names:
-        raise InputError(f"{path} is no bundle of a run: it has no {MANIFEST} that says what it is")
+        raise InputError(f"{path} is not a bundle of a run: it has no {MANIFEST} that says what it is")
     manifest = bundle.document(MANIFEST)
     if not _is_manifest(manifest):
-        raise InputError(f"{path} is no bundle of a run: its {MANIFEST} lacks what it should say")
+        raise InputError(f"{path} is not a bundle of a run: its {MANIFEST} is incomplete")
     if manifest.get("format") != FORMAT:
         raise InputError(
             f"{path} is a bundle of format {manifest.get('format')!r}; this version ({subflow_app.__version__}) "
@@ -317,7 +317,7 @@ def _scenario(bundle: _Bundle, policies: Path) -> Scenario:
             )
         return parse_scenario(text, file=f"{bundle.path.name}/{SCENARIO}", algorithms=catalog_with(library))
     except UnicodeDecodeError as error:
-        raise InputError(f"{bundle.path}: {SCENARIO} is no text in UTF-8: {error}") from error
+        raise InputError(f"{bundle.path}: {SCENARIO} is not text in UTF-8: {error}") from error
     except ScenarioError as error:
         raise _CannotBeMadeError(
             f"this version ({subflow_app.__version__}) cannot read the scenario: {error}"
@@ -337,9 +337,9 @@ def _simulate(
     on_start(job)
     result = job.run()
     if result.error is not None:
-        raise _CannotBeMadeError(f"the run cannot be made again: {result.error}")
+        raise _CannotBeMadeError(f"the run cannot be repeated: {result.error}")
     if result.status != JobState.FINISHED:
-        raise _CannotBeMadeError("the run was not made again to its end, so there is nothing to compare")
+        raise _CannotBeMadeError("the run could not be repeated to its end, so there is nothing to compare")
     plan = ExportPlan(figures=(), figure_formats=())
     written = export_run(job.traces, folder, plan)
     return result.summary, result.signature, {file.name: file for file in written}

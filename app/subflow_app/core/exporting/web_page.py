@@ -91,7 +91,7 @@ def is_offered() -> bool:
 def check_offered() -> None:
     """Raise InputError where pages cannot be made."""
     if not is_offered():
-        raise InputError("this installation has no core for web pages: install Subflow anew, or use --format bundle")
+        raise InputError("this installation has no core for web pages: install Subflow again, or use --format bundle")
 
 
 def write_page(store: Store, run_ids: Sequence[int], path: Path) -> Path:
@@ -301,7 +301,7 @@ def stored_run_document(store: Store, run_id: int, policies: list[bytes]) -> dic
     """What the page knows of a run; the policies that it needs are added to those of the page."""
     origin, row = StoredOrigin.read(store, run_id), store.run(run_id)
     if row.status != "finished":
-        raise InputError(f"{origin.title} is {row.status}: a page is of a run that was made to its end")
+        raise InputError(f"{origin.title} is {row.status}: only a run that has finished can become a page")
     text, _ = with_plain_policies(row.scenario_text or "", origin.scenario)
     return {
         **run_document(origin.scenario, origin.seed, text, row.sample_interval_s, policies),

@@ -86,8 +86,8 @@ class ForkDraft:
         latest_s = origin.latest_fork_s
         wanted = origin.known_until_s / 2 if at_s is None else at_s
         at_s = round(min(max(wanted, 0.0), latest_s), 9)
-        # The playhead stands on a pixel, which is no time to the nanosecond. Never later than it stands: what one looks
-        # at would have happened already.
+        # The playhead is on a pixel, which is not a time to the nanosecond. Never later than that: what one looks at
+        # would already have happened.
         digits = _SHOWN_DIGITS - math.ceil(math.log10(max(latest_s, 1e-9)))
         return cls(origin, float(Decimal(repr(at_s)).quantize(Decimal(1).scaleb(-max(digits, 3)), ROUND_FLOOR)))
 

@@ -64,7 +64,7 @@ def _read(origin: ForkOrigin, setting: str) -> tuple[dict[str, Any], str | tuple
             direction, *rest = rest
         _check_name(setting, "link", name, list(origin.scenario.links))
         if direction and direction not in _DIRECTIONS:
-            raise InputError(f'--set "{setting}": "{direction}" is no direction; allowed: {either(_DIRECTIONS)}')
+            raise InputError(f'--set "{setting}": "{direction}" is not a direction; allowed: {either(_DIRECTIONS)}')
         target, keys = {"link": name} | ({"direction": direction} if direction else {}), LINK_KEYS
     else:
         base, slash, ordinal = name.partition("/")
@@ -76,7 +76,7 @@ def _read(origin: ForkOrigin, setting: str) -> tuple[dict[str, Any], str | tuple
             name = base
         _check_name(setting, "flow", base, list(origin.scenario.flows))
         if slash and not ordinal.isdecimal():
-            raise InputError(f'--set "{setting}": "{ordinal}" is no subflow; allowed: its number, from 1')
+            raise InputError(f'--set "{setting}": "{ordinal}" is not a subflow; allowed: its number, from 1')
         target, keys = {"flow": name} | ({"subflow": int(ordinal)} if slash else {}), FLOW_KEYS
     if not rest:
         raise InputError(f'--set "{setting}" is not a change of a run; allowed: {_FORM}')

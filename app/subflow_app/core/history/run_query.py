@@ -267,7 +267,7 @@ def _condition(term: _Term, keys: Collection[str] | None, now: datetime | None) 
         operator, value = _started(term, now)
         return Condition(STARTED, operator, value, term.is_negated)
     if field.dimension == Dimension.CHOICE and term.value not in STATUSES:
-        raise _wrong_value(term, f"allowed are {', '.join(STATUSES)}")
+        raise _wrong_value(term, f"unknown; allowed: {', '.join(STATUSES)}")
     if field.dimension in (_TEXT, Dimension.CHOICE):
         if term.operator not in (":", "=", "!="):
             name = term.field
@@ -329,7 +329,9 @@ def _started(term: _Term, now: datetime | None) -> tuple[str, str]:
         case ">=":
             return ">=", begin
         case _:
-            raise QueryError(f"days are turned round by a minus: -started:{term.value}", term.start, term.end)
+            raise QueryError(
+                f"to exclude days, write a minus before the field: -started:{term.value}", term.start, term.end
+            )
 
 
 def _days(term: _Term, today: date) -> tuple[date, date]:
@@ -346,7 +348,9 @@ def _days(term: _Term, today: date) -> tuple[date, date]:
         meant = date.fromisoformat(term.value)
         return meant, meant + day
     except (ValueError, OverflowError):
-        raise _wrong_value(term, "allowed are today, yesterday, a day such as 2026-11-01 or a month: 2026-11") from None
+        raise _wrong_value(
+            term, "unknown; allowed: today, yesterday, a day such as 2026-11-01, a month such as 2026-11"
+        ) from None
 
 
 def _utc(day: date, now: datetime | None) -> str:

@@ -27,7 +27,7 @@ from subflow_app.core.tables import Column, NumberColumn, csv_flag, csv_text
 _SHORTEST = 6  # a sixth of the time that a lab takes is too short for one who reads it
 _GUESSED_S = 4.0  # who answers wrong and again within so many seconds has not thought about it
 _MOST_GUESSES = 3
-_ALIKE = 3  # so many answers given in the same seconds are no chance
+_ALIKE = 3  # so many answers given in the same seconds are not chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Grade:
         file: its name.
         student: as the file says; empty if it cannot be read.
         lab: name of the lab.
-        outcome: whether the runs and what the file says of them are confirmed; None: it is no result.
+        outcome: whether the runs and what the file says of them are confirmed; None: it is not a result.
         steps: in their order.
         of: how many questions the lab asks; those that were not tried count as wrong.
         runs: that it holds.
@@ -145,10 +145,10 @@ def result_files(folder: Path) -> list[Path]:
     """The results in a folder, by name: all its JSON files.
 
     Raises:
-        InputError: if it is no folder, or holds none.
+        InputError: if it is not a folder, or holds none.
     """
     if not folder.is_dir():
-        raise InputError(f"{folder} is no folder; allowed: one with the results of a class, a JSON file each")
+        raise InputError(f"{folder} is not a folder; allowed: one with the results of a class, a JSON file each")
     files = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".json" and path.is_file())
     if not files:
         raise InputError(f"{folder} holds no JSON file; allowed: a folder with the results of a class")

@@ -341,7 +341,7 @@ def script_beside(lab: Path, file: str) -> str:
     A translation of a lab has what it does not translate beside the lab itself.
 
     Raises:
-        ParamError: if there is none, or it is no text.
+        ParamError: if there is none, or it is not text.
     """
     is_there = (lab.parent / file).is_file()
     return read_script(file, lab.parent if is_there else resource_path("labs"))

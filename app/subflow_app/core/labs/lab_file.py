@@ -250,14 +250,14 @@ class _Reader:
             if isinstance(value, str | int | float):
                 yield f"{key}={value if isinstance(value, str) else toml_text(value)}"
             else:
-                self._report.add(("set", key), "this is no single value", "text, a number, true or false")
+                self._report.add(("set", key), "this is not a single value", "text, a number, true or false")
 
     def _scripts(self, table: object) -> Iterator[ScriptFile]:
         allowed = 'a table [scripts] of names and files, e.g. my-lia = "my-lia.py"'
         checked = self._report.expect_table(("scripts",), table, allowed)
         for name, file in (checked or {}).items():
             if not isinstance(file, str):
-                self._report.add(("scripts", name), "this is no name of a file", allowed)
+                self._report.add(("scripts", name), "this is not a name of a file", allowed)
                 continue
             try:
                 text = script_beside(self._path, file)
@@ -357,7 +357,7 @@ class _Reader:
             found = self._report.expect_table((*place, "measured"), measured, "[steps.measured]") or {}
         for key, text in found.items():
             if key not in known or not isinstance(text, str):
-                told = "this is no text" if key in known else f'"{name}" has no number of this name'
+                told = "this is not text" if key in known else f'"{name}" has no number of this name'
                 self._report.add((*place, "measured", key), told, f"an expression for {either(known)}")
             else:
                 self._check((*place, "measured", key), text, before, Expression)
@@ -371,7 +371,7 @@ class _Reader:
             match = _FACT.match(text)
             if match is None or (match["unit"] and match["unit"] not in UNIT_WORTH):
                 allowed = "NUMBER UNIT = EXPRESSION, e.g. 9.65 Mbit/s = goodput(last()); about 1200 = … is meant to 5 %"
-                self._report.add((*place, index), f'"{text}" is no fact', allowed)
+                self._report.add((*place, index), f'"{text}" is not a fact', allowed)
                 continue
             self._check((*place, index), match["expression"], before, Expression)
             yield Fact(match["number"], match["unit"], bool(match["about"]), match["expression"])
@@ -389,7 +389,7 @@ class _Reader:
         allowed = 'pairs of an answer and what is said to it, e.g. [["41.7 pkt", "That is one way only."]]'
         for index, pair in enumerate(pairs if isinstance(pairs, list) else [pairs]):
             if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(text, str) for text in pair):
-                self._report.add(place, "this is no list of pairs of texts", allowed)
+                self._report.add(place, "this is not a list of pairs of texts", allowed)
                 return
             said, why = pair
             if is_drawn:
@@ -410,7 +410,7 @@ class _Reader:
         texts = [shows] if isinstance(shows, str) else shows
         allowed = 'e.g. "panel:topology", "action:run.toggle", "link:wifi" or "field:links.wifi.queue"'
         if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
-            self._report.add(place, "this is no text and no list of texts", allowed)
+            self._report.add(place, "this is neither text nor a list of texts", allowed)
             return
         for text in texts:
             kind, _, name = text.partition(":")
@@ -455,7 +455,7 @@ class _Reader:
 
     def _questions(self, place: Place, tables: object, before: Sequence[str]) -> Iterator[Question]:
         if not isinstance(tables, list):
-            self._report.add(place, "this is no list of tables", "[[steps.questions]]")
+            self._report.add(place, "this is not a list of tables", "[[steps.questions]]")
             return
         ids: set[str] = set()
         for number, table in enumerate(tables):
@@ -474,7 +474,7 @@ class _Reader:
             if not answer and sealed is None:
                 self._report.add((*here, "answer"), "missing", "the text of an option, or an expression of a number")
             elif sealed is None and options and answer not in options:
-                self._report.add((*here, "answer"), "this is none of the options", either(options))
+                self._report.add((*here, "answer"), "this is not one of the options", either(options))
             if len(options) == 1 or len(set(options)) < len(options):
                 self._report.add((*here, "options"), "there is nothing to choose", "two or more different options")
             if not options:
@@ -501,7 +501,7 @@ class _Reader:
             pairs = tuple(entries.items())
             if all(_HEX.match(text) for pair in pairs for text in map(str, pair)):
                 return Sealed(table["salt"], tolerance, pairs)
-        self._report.add(place, "these are no closed answers", "what `subflow labs publish` has written")
+        self._report.add(place, "these are not closed answers", "what `subflow labs publish` has written")
         return None
 
     def _check(self, place: Place, text: str, before: Sequence[str], kind: type[Expression]) -> None:
@@ -517,7 +517,7 @@ class _Reader:
     def _check_unit(self, place: Place, unit: str) -> None:
         known = [each for units in UNITS.values() for each in units if each]
         if unit and unit not in known:
-            self._report.add(place, "this is no unit of scenario files", either(known))
+            self._report.add(place, "this is not a unit of scenario files", either(known))
 
     def _quantity(self, place: Place, text: str) -> float | None:
         if not text:
@@ -529,7 +529,7 @@ class _Reader:
             return None
         if isinstance(found, float) and found > 0:
             return found
-        self._report.add(place, "this is no quantity", 'a number above 0 with its unit, e.g. "200 pkt"')
+        self._report.add(place, "this is not a quantity", 'a number above 0 with its unit, e.g. "200 pkt"')
         return None
 
     def _check_sections(self, sections: Sequence[_Section], ids: Sequence[str]) -> None:

@@ -51,7 +51,9 @@ def _check(call: Call, steps_before: Sequence[str]) -> None:
     elif call.name == "training_return" and len(texts) == 2 and texts[1] is not None and texts[1] not in _WHICH:
         raise KeyProblem(f'a training has no "{texts[1]}" return', either(_WHICH))
     if call.name == "over" and texts and texts[0] not in FIGURES:
-        raise KeyProblem(f'"{texts[0]}" is no figure of a run{did_you_mean(str(texts[0]), FIGURES)}', either(FIGURES))
+        raise KeyProblem(
+            f'"{texts[0]}" is not a figure of a run{did_you_mean(str(texts[0]), FIGURES)}', either(FIGURES)
+        )
     if call.name in _PAIRS:
         _check_pairs(call, texts[_PAIRS[call.name] :])
 

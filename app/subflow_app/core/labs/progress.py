@@ -235,7 +235,7 @@ def progress_of(document: Any, lab: str) -> Progress:
     """From what JSON had.
 
     Raises:
-        ValueError, LookupError, TypeError: if it is no progress in that lab.
+        ValueError, LookupError, TypeError: if it does not hold progress in that lab.
     """
     if document["format"] != FORMAT:
         raise ValueError(f"its format is {document['format']}, this version reads {FORMAT}")
@@ -292,13 +292,13 @@ def _prediction_value(value: Any) -> PredictionValue:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise TypeError(f"{value!r} is no text")
+        raise TypeError(f"{value!r} is not text")
     return value
 
 
 def _count(value: Any) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"{value!r} is no count")
+        raise ValueError(f"{value!r} is not a count")
     return value
 
 

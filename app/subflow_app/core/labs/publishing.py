@@ -42,7 +42,7 @@ def publish(lab: Lab, key: str, folder: Path) -> list[Path]:
         LabError: if it has been published before, or a file is the lab itself.
     """
     if lab.is_published:
-        raise LabError(f"{lab.path} has been published: its answers are closed; allowed: the lab that it was made of")
+        raise LabError(f"{lab.path} has been published: its answers are sealed; allowed: the lab that it was made from")
     texts = {f"{lab.name}.md": published_text(lab, key), **_beside(lab)}
     made_folder(folder)
     written = []
@@ -88,7 +88,7 @@ def _step(table: Mapping[str, Any], questions: Mapping[str, Question], salt: str
 
 
 def _sealed(question: Question, salt: str) -> Sealed | None:
-    """The answers to a question, closed; None: what is right depends on the student's own runs, and is no secret."""
+    """The answers to a question, closed; None: what is right depends on the student's own runs, and is not a secret."""
     right: str | float = question.answer
     if not question.options:
         expression = Expression(question.answer, functions())

@@ -1,6 +1,6 @@
 """A result that was handed in, judged again: whether its runs satisfy the steps that it says were passed.
 
-What is no part of the file cannot be judged again, and is told as that: trainings, and the document as it was while a
+What is not part of the file cannot be judged again, and is told as that: trainings, and the document as it was while a
 step was done; in its place stands the scenario of the last run of the step.
 """
 

@@ -3,7 +3,7 @@
 A hash over the whole content shows whether it was changed; with a course key nobody without that key can make one that
 fits. Every run has its scenario, its seed and its signature, so that it can be simulated again and compared bit for
 bit: that shows that these scenarios give these results. It shows neither who made them nor who thought of the answers,
-and a key that students have is no secret.
+and a key that students have is not a secret.
 """
 
 from __future__ import annotations
@@ -147,9 +147,9 @@ def read_result(path: Path) -> dict[str, Any]:
     try:
         document = json_tree(content)
     except ValueError as error:
-        raise LabError(f"{path} is no JSON: {error}; {allowed}") from error
+        raise LabError(f"{path} is not JSON: {error}; {allowed}") from error
     if not isinstance(document, dict) or document.get("kind") != KIND:
-        raise LabError(f"{path} is no result of a lab; {allowed}")
+        raise LabError(f"{path} is not a result of a lab; {allowed}")
     if document.get("format") != FORMAT:
         raise LabError(f"{path} has format {document.get('format')}; allowed: {FORMAT}")
     wrong = _malformed(document)

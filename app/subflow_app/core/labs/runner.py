@@ -315,7 +315,7 @@ def _without_answer(text: str) -> str:
 
 
 def _typed(values: Mapping[str, str]) -> dict[str, TomlValue]:
-    """Values of an event as TOML has them: true and false are no texts, nor is the number of a subflow."""
+    """Values of an event as TOML has them: true and false are not texts, nor is the number of a subflow."""
     words: Mapping[str, TomlValue] = {"true": True, "false": False}
 
     def typed(value: str) -> TomlValue:

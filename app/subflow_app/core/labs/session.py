@@ -212,7 +212,7 @@ class LabSession:
             said: the text of an option, or a number with or without its unit.
 
         Raises:
-            InputError: if it is none of the options, or no number, or what is right cannot be known yet.
+            InputError: if it is not one of the options, or no number, or what is right cannot be known yet.
         """
         if question.options:
             if said not in question.options:
@@ -333,7 +333,7 @@ def quantity(said: str, unit: str) -> float:
         unit: that it is asked in; a number without one is taken in it.
 
     Raises:
-        InputError: if it is no number.
+        InputError: if it is not a number.
     """
     text = said.strip()
     if text.count(",") == 1 and "." not in text:
@@ -353,7 +353,7 @@ def read_prediction(step: Step, said: str) -> PredictionValue:
     """What a person predicts in words: an option, a number, or the points of a curve, "0s:1, 20s:80".
 
     Raises:
-        InputError: if nothing is asked, or this is no number and no curve.
+        InputError: if nothing is asked, or this is neither a number nor a curve.
     """
     prediction = step.prediction
     if prediction is None:

@@ -50,7 +50,7 @@ class Order:
 
     Attributes:
         verb: its first word.
-        words: what follows, as far as it is no KEY=VALUE.
+        words: what follows, as far as it is not KEY=VALUE.
         values: what it says by KEY=VALUE, in order.
     """
 
@@ -86,7 +86,7 @@ def parse_order(text: str) -> Order:
     rest = rest.strip()
     form = _FORMS.get(verb)
     if form is None:
-        raise SolutionError(f'"{verb}" is no order{did_you_mean(verb, list(_FORMS))}', either(list(_FORMS)))
+        raise SolutionError(f'"{verb}" is not an order{did_you_mean(verb, list(_FORMS))}', either(list(_FORMS)))
     match verb:
         case "set":
             key, equals, value = rest.partition("=")
@@ -99,7 +99,7 @@ def parse_order(text: str) -> Order:
         case _:
             order = _words(verb, rest, form)
     if not _is_whole(order):
-        raise SolutionError(f'"{text}" does not say all', form)
+        raise SolutionError(f'"{text}" is incomplete', form)
     return order
 
 
@@ -116,7 +116,7 @@ def curve_points(text: str) -> list[tuple[float, float]]:
     except ValueError:
         points = []
     if len(points) < max(2, len(matches)):
-        raise SolutionError(f'"{text}" are no points of a curve', allowed)
+        raise SolutionError(f'"{text}" are not points of a curve', allowed)
     if any(second[0] <= first[0] for first, second in pairwise(points)):
         raise SolutionError(f'the times of "{text}" do not rise', allowed)
     return points
@@ -126,7 +126,7 @@ def _words(verb: str, rest: str, form: str) -> Order:
     try:
         parts = shlex.split(rest)
     except ValueError as error:
-        raise SolutionError(f'"{rest}" has a quote without its end', form) from error
+        raise SolutionError(f'"{rest}" has an unclosed quote', form) from error
     words, values = [], {}
     for part in parts:
         key, equals, value = part.partition("=")

@@ -76,7 +76,7 @@ def reasons(steps: AgentSteps, told: AgentDecision, policy: ActingPolicy) -> dic
         actions, _ = policy.act_many(trials, np.tile(acting, (count + 1, 1)), np.ones(trials.shape[:2], np.bool_))
         done = actions[count, row]
         if not np.allclose(done, subflow.action, atol=_SAME):
-            raise ValueError(f"the policy {agent.policy} is another one than that which decided")
+            raise ValueError(f"the policy {agent.policy} is not the one that decided")
         change = np.abs(actions[:count, row] - done).sum(axis=1)
         found[subflow.name] = [
             Reason(

@@ -30,7 +30,7 @@ class NumberRow:
         unit: SI; "1" for what is scaled.
         help: what it is, with its bounds; empty for figures of the epoch.
         values: one per subflow; NaN: not known, or the subflow was only seen.
-        texts: instead of them, for what is no number: names of choices.
+        texts: instead of them, for what is not a number: names of choices.
     """
 
     part: Part

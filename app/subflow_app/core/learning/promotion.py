@@ -35,7 +35,7 @@ def best_of(policies: Sequence[Path]) -> tuple[Path, dict[str, Any]]:
 
     Raises:
         InputError: if they are of trainings that differ in more than their seeds, or one was never evaluated.
-        PolicyError: if a file is no policy.
+        PolicyError: if a file is not a policy.
     """
     cards = {path: Policy.load(path).card for path in policies}
     scores = {path: _score(card) for path, card in cards.items()}
@@ -44,10 +44,10 @@ def best_of(policies: Sequence[Path]) -> tuple[Path, dict[str, Any]]:
     first = cards[policies[0]]
     for path, card in cards.items():
         if math.isnan(scores[path]):
-            raise InputError(f"{path} tells no score of an evaluation, by which it could be compared with the others")
+            raise InputError(f"{path} has no evaluation score by which it could be compared with the others")
         for key in ("agent", "scenario", "options", "families", "validation_networks"):
             if card.get(key) != first.get(key):
-                raise InputError(f"{path} is of another training than {policies[0]}: their cards differ in {key}")
+                raise InputError(f"{path} is from another training than {policies[0]}: their cards differ in {key}")
     seeds = [card.get("seed") for card in cards.values()]
     if len(set(map(str, seeds))) < len(policies):
         raise InputError(f"two of these trainings have the same seed: {', '.join(map(str, seeds))}")
@@ -78,11 +78,11 @@ def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:
 
     Raises:
         InputError: if the name is impossible or taken.
-        PolicyError: if the file is no policy.
+        PolicyError: if the file is not a policy.
         TrainingError: if the library cannot be written.
     """
     if not is_policy_name(name):
-        raise InputError(f'"{name}" is no name for a policy: allowed are up to 64 letters, digits, dots, - and _')
+        raise InputError(f'"{name}" is not a name for a policy; allowed: up to 64 letters, digits, dots, - and _')
     target = policy_folder() / f"{name}{SUFFIX}"
     if name in policy_names() or target.exists():
         raise InputError(f"there is a policy called {name} already: give this one another name")

@@ -142,15 +142,15 @@ def parse_seeds(text: str) -> tuple[int, ...]:
     Raises:
         InputError: if the text is none of that, names no seed or too many.
     """
-    allowed = f'allowed are up to {_MAX_SEEDS} of them, e.g. "1-5" or "1,4,7-9"'
+    allowed = f'allowed: up to {_MAX_SEEDS} of them, e.g. "1-5" or "1,4,7-9"'
     seeds: list[int] = []
     for part in text.split(","):
         match = _SEEDS.fullmatch(part.strip())
         if match is None:
-            raise InputError(f'"{text}" are no seeds; {allowed}')
+            raise InputError(f'"{text}" are not seeds; {allowed}')
         first, last = int(match[1]), int(match[2] or match[1])
         if last < first or last - first >= _MAX_SEEDS or len(seeds) + last - first >= _MAX_SEEDS:
-            raise InputError(f'"{text}" are {"no" if last < first else "too many"} seeds; {allowed}')
+            raise InputError(f'"{text}" are {"not" if last < first else "too many"} seeds; {allowed}')
         seeds += range(first, last + 1)
     return tuple(dict.fromkeys(seeds))
 

@@ -175,7 +175,7 @@ class TrainingJob:
                 raise TrainingError(f"process {other.pid} is training in {self.folder} already")
             if has_checkpoint(self.folder) and not self.config.resume:
                 raise TrainingError(
-                    f"{self.folder} holds a training already: go on with it by `{self.resume_hint()}`, "
+                    f"{self.folder} holds a training already: continue it with `{self.resume_hint()}`, "
                     "or train in another folder"
                 )
             self._state = JobState.STARTING

@@ -53,13 +53,13 @@ def read_config(folder: Path) -> TrainingConfig:
     """What is trained in the folder.
 
     Raises:
-        TrainingError: if it is no folder of a training, or its config cannot be read.
+        TrainingError: if it is not a folder of a training, or its config cannot be read.
         ConfigError: if the config is of a version that knows other settings.
     """
     try:
         document = json_tree(read_file(folder / CONFIG, MOST_CONFIG_BYTES), is_strict=False)
     except FileNotFoundError:
-        raise TrainingError(f"{folder} is no folder of a training: it has no {CONFIG}") from None
+        raise TrainingError(f"{folder} is not a folder of a training: it has no {CONFIG}") from None
     except (OSError, ValueError) as error:
         raise TrainingError(f"{folder / CONFIG} cannot be read: {error}") from error
     if not isinstance(document, dict):

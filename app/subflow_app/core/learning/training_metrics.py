@@ -80,7 +80,7 @@ class MetricLog:
         return tuple(self._columns)
 
     def add(self, values: Mapping[str, object]) -> None:
-        """Append a report; what is no number (text, null) counts as left out."""
+        """Append a report; what is not a number (text, null) counts as left out."""
         self._revision += 1
         self._make_room(self._count + 1)
         for name, value in values.items():

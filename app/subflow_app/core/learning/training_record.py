@@ -148,7 +148,7 @@ def file_hash(path: Path) -> str:
 
 
 def _contender(values: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What was evaluated: the first that is no baseline."""
+    """What was evaluated: the first that is not a baseline."""
     return next((each for each in values.get("controllers") or [] if not each.get("is_baseline")), {})
 
 

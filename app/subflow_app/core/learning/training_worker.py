@@ -86,7 +86,7 @@ def _train(config: TrainingConfig, trainer: str, control: PipeControl, outbox: O
         try:
             import_module(trainer).run_training(config, control, outbox.send)
         except Exception as error:
-            # Whatever it is, the parent and the folder have to know; what is no kind of our own is a bug, and the
+            # Whatever it is, the parent and the folder have to know; what is not a kind of our own is a bug, and the
             # log has its traceback.
             if not isinstance(error, AgentError | SimError | OSError):
                 traceback.print_exc()

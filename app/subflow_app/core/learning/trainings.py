@@ -206,7 +206,7 @@ class Trainings(TrainingService):
         """Begin again from the last checkpoint of a training that ended early.
 
         Raises:
-            AppError: if there is no checkpoint to go on from.
+            AppError: if there is no checkpoint to continue from.
         """
         if training.folder is None:
             raise TrainingError(f"{training.name} has no folder to continue in")
@@ -237,7 +237,7 @@ class Trainings(TrainingService):
 
         Raises:
             AppError: if the name is not possible or taken, or the file cannot be written.
-            SimError: if the file is no policy.
+            SimError: if the file is not a policy.
         """
         path = training.best_policy_path
         if path is None:
@@ -338,7 +338,7 @@ class Trainings(TrainingService):
 
 
 def is_distribution(text: str) -> bool:
-    """Whether a scenario draws another one for every episode; text that is no TOML does not."""
+    """Whether a scenario draws another one for every episode; text that is not TOML does not."""
     try:
         return isinstance(tomllib.loads(text).get("training"), dict)
     except tomllib.TOMLDecodeError:

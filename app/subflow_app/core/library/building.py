@@ -207,7 +207,7 @@ class LibraryBuild(Series[Job]):
                 n_runs = len(whole.runs())
             size = small.stat().st_size
             if size > MOST_BYTES:
-                raise LibraryError(f"the library would have {size} bytes; allowed are {MOST_BYTES}")
+                raise LibraryError(f"the library would have {size} bytes; allowed: {MOST_BYTES}")
             with open_store(small, read_only=True) as library:
                 library.save_copy(self.out, overwrite=True)
                 self._doing = "pictures"

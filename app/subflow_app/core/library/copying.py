@@ -159,7 +159,7 @@ def _unpacked(library: Store) -> Callable[[str, str], str]:
             raise StoreCorrupt(
                 f"a summary of the library cannot be unpacked ({error})",
                 path=str(library.path),
-                way_on="Install Subflow again, or make the library anew with `subflow library build`.",
+                way_on="Install Subflow again, or rebuild the library with `subflow library build`.",
             ) from error
 
     return unpacked

@@ -75,7 +75,7 @@ class Steps:
         )
         if clock == "refuse":
             raise InputError(
-                f"{said}. The clock was set, or files were put together: choose --clock sort (put the samples in"
+                f"{said}. The clock was set, or files were joined: choose --clock sort (put the samples in"
                 " order), drop (leave out what goes back) or join (shift what follows to go on)"
             )
         if clock == "sort":

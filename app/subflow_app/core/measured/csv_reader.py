@@ -88,7 +88,7 @@ def read_csv(path: Path, options: ReadingOptions) -> MeasuredTable:
     if ragged:
         notices.append(
             f"{ragged} line{'s have' if ragged > 1 else ' has'} another number of cells than the headings, first line"
-            f" {first_ragged}: what is missing is no sample, longer lines are left out."
+            f" {first_ragged}: what is missing is not a sample, longer lines are left out."
         )
     place = _time_place(shape.headings, options)
     heading = read_heading(shape.headings[place])
@@ -194,7 +194,7 @@ def _encoding(path: Path) -> str:
     if start.startswith((b"\xff\xfe", b"\xfe\xff")):
         return "utf-16"
     if b"\0" in start:
-        raise InputError(f"{path.name} is no text: CSV, ss logs and pcap files can be imported")
+        raise InputError(f"{path.name} is not text: CSV, ss logs and pcap files can be imported")
     try:
         start[:-4].decode("utf-8")
     except UnicodeDecodeError:
@@ -315,7 +315,7 @@ def _numbers(
         return None
     if wrong:
         notices.append(
-            f'"{title}": {len(wrong)} cell{"s are" if len(wrong) > 1 else " is"} no number and left out, first'
+            f'"{title}": {len(wrong)} cell{"s are" if len(wrong) > 1 else " is"} not a number and left out, first'
             f' "{cells[wrong[0]].strip()[:40]}" in line {lines[wrong[0]]}.'
         )
     return values
@@ -357,7 +357,7 @@ def _times(
         return raw
     unit = options.time_unit or (heading.unit if heading.unit in TIME_UNITS else "")
     if options.time_unit and unit_named(options.time_unit) not in TIME_UNITS:
-        raise InputError(f'{name}: "{options.time_unit}" is no unit of time; allowed: {", ".join(TIME_UNITS)}')
+        raise InputError(f'{name}: "{options.time_unit}" is not a unit of time; allowed: {", ".join(TIME_UNITS)}')
     known = raw[np.isfinite(raw)]
     if not unit and len(known):
         unit = guess_time_unit(float(known[0]))

@@ -12,7 +12,7 @@ from subflow_sim.gate import open_file
 
 
 def text_lines(path: Path, encoding: str) -> Iterator[str]:
-    """The lines with their ends; bytes that are no text are replaced.
+    """The lines with their ends; bytes that are not text are replaced.
 
     Raises:
         InputError: if a line is too long to be one.

@@ -81,7 +81,7 @@ class MeasuredRun:
 
     @property
     def signature(self) -> str:
-        """Fingerprint of the samples: the same file imported twice is no second measurement."""
+        """Fingerprint of the samples: the same file imported twice is not a second measurement."""
         return hashlib.sha256(np.ascontiguousarray(self.values).tobytes()).hexdigest()[:16]
 
     def summary(self) -> dict[str, Any]:
@@ -204,8 +204,9 @@ def make_run(
     if not chosen:
         titles = ", ".join(column.title for column in table.columns[:12])
         raise InputError(
-            f'nobody knows what the columns of {path.name} are: {titles}. Tell with --map "COLUMN=TRACE:OWNER", e.g.'
-            f' --map "{table.columns[0].title}=cwnd_pkts:download/1"; traces are {", ".join(BY_NAME)}'
+            f"the meaning of the columns of {path.name} is unknown: {titles}. State it with "
+            f'--map "COLUMN=TRACE:OWNER", e.g. --map "{table.columns[0].title}=cwnd_pkts:download/1"; '
+            f"traces are {', '.join(BY_NAME)}"
         )
     if not any(np.isfinite(column.values).any() for column in chosen):
         titles = ", ".join(column.title for column in chosen[:12])
@@ -313,7 +314,7 @@ def _si(column: RawColumn, mss_bytes: int, notices: list[str]) -> tuple[NDArray[
     if scale_or_none is None:
         allowed = ", ".join(unit for unit in units_of(quantity.unit) if unit)
         raise InputError(
-            f'"{column.title}" is in {column.unit}, which {quantity.name} cannot be; allowed: {allowed}. Tell with'
+            f'"{column.title}" is in {column.unit}, which {quantity.name} cannot be; allowed: {allowed}. Set it with'
             f' --unit "{column.title}=UNIT", or map the column to another trace'
         )
     return time_s, values * scale_or_none

@@ -135,7 +135,7 @@ def parse_target(text: str) -> Target:
     name, _, owner = text.partition(":")
     quantity = BY_NAME.get(name.strip())
     if quantity is None:
-        raise InputError(f'"{text}": "{name}" is no trace; allowed: {", ".join(BY_NAME)}')
+        raise InputError(f'"{text}": "{name}" is not a trace; allowed: {", ".join(BY_NAME)}')
     owner = owner.strip() or ("measured/1" if quantity.scope == SUBFLOW else "measured")
     return Target(_scope_of(owner, quantity.scope), owner, quantity.name)
 

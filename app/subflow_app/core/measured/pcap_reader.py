@@ -87,7 +87,7 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
     """Reads a capture.
 
     Raises:
-        InputError: if it has no TCP data, or is no capture.
+        InputError: if it has no TCP data, or is not a capture.
         AppError: if dpkt is not installed.
         OSError: if it cannot be read.
     """
@@ -112,7 +112,7 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
             reader = dpkt.pcap.UniversalReader(_Records(file))
             link = reader.datalink()
         except (ValueError, dpkt.Error, OSError) as error:
-            raise InputError(f"{path.name} is no capture that can be read: {error}") from error
+            raise InputError(f"{path.name} is not a readable capture: {error}") from error
         for stamp, frame in _packets(reader, dpkt, notices):
             packets += 1
             at_s = float(stamp)
@@ -139,7 +139,7 @@ def read_pcap(path: Path, options: ReadingOptions) -> MeasuredTable:
         notices.append(f"{back} packets are older than the one before them: they are counted where their times are.")
     if foreign:
         notices.append(
-            f"{foreign} of {packets} packets are no TCP of the first {MOST_CONNECTIONS} connections: left out."
+            f"{foreign} of {packets} packets are not TCP of the first {MOST_CONNECTIONS} connections: left out."
         )
     senders = _senders(sides)
     cells = (last + 1) * len(senders) * _COLUMNS
@@ -178,7 +178,7 @@ def _packets(reader: Any, dpkt: Any, notices: list[str]) -> Iterator[tuple[Any, 
 
 
 def _segment(frame: bytes, link: int, dpkt: Any) -> tuple[str, str, Any, int, int] | None:
-    """Sender, receiver, TCP header, bytes of payload and on the wire; None for what is no TCP over IP."""
+    """Sender, receiver, TCP header, bytes of payload and on the wire; None for what is not TCP over IP."""
     try:
         if link == dpkt.pcap.DLT_EN10MB:
             packet = dpkt.ethernet.Ethernet(frame).data

@@ -80,7 +80,7 @@ def _told(column: RawColumn, target: str | None, unit: str | None) -> RawColumn:
         if named is None or (allowed is not None and named and named not in allowed and not column.is_counter):
             what = f" for {quantity.name}" if quantity is not None else ""
             known = ", ".join(allowed) if allowed is not None else "bit/s, s, pkt, B and their multiples"
-            raise InputError(f'"{column.title}": "{unit}" is no unit{what}; allowed: {known}')
+            raise InputError(f'"{column.title}": "{unit}" is not a unit{what}; allowed: {known}')
         column = replace(column, unit=named)
     return column
 

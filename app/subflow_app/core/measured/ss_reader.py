@@ -83,7 +83,7 @@ def read_ss(path: Path, options: ReadingOptions) -> MeasuredTable:
         raise InputError(f"{path.name}: there is no connection of ss -tin in it")
     if not has_times and options.interval_s is None:
         raise InputError(
-            f"{path.name} has no times: tell how long was waited between outputs, e.g. --interval 100ms; or log with"
+            f"{path.name} has no times: give the time between outputs, e.g. --interval 100ms; or log with"
             " them: while sleep 0.1; do date +%s.%N; ss -tin; done"
         )
     notices: list[str] = []
@@ -101,7 +101,7 @@ def read_ss(path: Path, options: ReadingOptions) -> MeasuredTable:
         mss += [row["mss"] for row in connection.rows if 1 <= row.get("mss", 0) <= MOST_MSS_BYTES]
         columns += _columns(f"{local} > {peer}", owner, connection, options, notices)
     if not columns:
-        raise InputError(f"{path.name}: no connection has figures: ss has to be asked with -i, as in ss -tin")
+        raise InputError(f"{path.name}: no connection has figures: run ss with -i, as in ss -tin")
     return MeasuredTable("ss", tuple(columns), tuple(notices), round(max(mss)) if mss else None)
 
 

@@ -131,7 +131,7 @@ class FigurePlan:
         if len(self.plots) > MOST_PLOTS:
             raise InputError(f"a figure has {MOST_PLOTS} plots at most, not {len(self.plots)}: write one file per plot")
         if self.legend not in LEGENDS:
-            raise InputError(f'legend "{self.legend}": allowed are {", ".join(LEGENDS)}')
+            raise InputError(f'legend "{self.legend}": must be one of {", ".join(LEGENDS)}')
         if self.kind == "png":
             checked_dpi(self.dpi)
             pixels = style.width_mm * style.plot_height_mm * len(self.plots) * (self.dpi / MM_PER_INCH) ** 2

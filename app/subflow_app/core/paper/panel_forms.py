@@ -480,7 +480,7 @@ def _value_axis(axes: Axes, panel: Panel) -> None:
         from matplotlib.ticker import FuncFormatter, NullFormatter
 
         axes.set_yscale("log", nonpositive="mask")
-        # Names of runs are no formulas, so powers of ten cannot be written as such.
+        # Names of runs are not formulas, so powers of ten cannot be written as such.
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _place: f"{value:,.10g}".replace(",", " ")))
         axes.yaxis.set_minor_formatter(NullFormatter())
         return

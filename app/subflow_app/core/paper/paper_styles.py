@@ -96,7 +96,7 @@ def style_named(name: str) -> PaperStyle:
         InputError: if there is none.
     """
     if name not in STYLES_BY_ID:
-        raise InputError(f'figure style "{name}": allowed are {", ".join(STYLES_BY_ID)}')
+        raise InputError(f'figure style "{name}": must be one of {", ".join(STYLES_BY_ID)}')
     return STYLES_BY_ID[name]
 
 

@@ -51,7 +51,7 @@ _FIGURE_STYLE = replace(DEFAULT_STYLE.sized(168.0, 60.0), has_markers=True)
 _LONGEST_LEGEND_NAME = 24
 
 MOST_RUNS = 50
-"""Of a report: more are no report but a table, which `subflow runs` prints."""
+"""Of a report: more are not a report but a table, which `subflow runs` prints."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +129,7 @@ def page_size(name: str) -> PageSize:
     for size in PAGE_SIZES:
         if size == name.lower():
             return size
-    raise InputError(f'pages of size "{name}": allowed are {", ".join(PAGE_SIZES)}')
+    raise InputError(f'pages of size "{name}": must be one of {", ".join(PAGE_SIZES)}')
 
 
 def read_runs(store: Store, numbers: Sequence[int]) -> list[ReportRun]:
@@ -144,7 +144,7 @@ def read_runs(store: Store, numbers: Sequence[int]) -> list[ReportRun]:
     if not chosen:
         raise InputError("a report needs a run: choose one in the history")
     if len(chosen) > MOST_RUNS:
-        raise InputError(f"a report is on {MOST_RUNS} runs at most, not on {len(chosen)}")
+        raise InputError(f"a report covers at most {MOST_RUNS} runs, not {len(chosen)}")
     runs = []
     for number in chosen:
         row = store.run(number)

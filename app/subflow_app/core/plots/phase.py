@@ -10,7 +10,7 @@ from subflow_app.core.plots.spec import STATISTICS, Curve, PlotSpec, XAxis, colu
 from subflow_app.core.traces import SUBFLOW, Traces
 
 _CWND, _RTT = "cwnd_pkts", "srtt_s"
-# More points are no path to the eye but a cloud; every second, third ... one is left out then.
+# More points are not a path to the eye but a cloud; every second, third ... one is left out then.
 _MOST_POINTS = 4000
 
 

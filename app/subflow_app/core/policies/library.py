@@ -71,7 +71,7 @@ def find_policy(name_or_path: str, library: PolicyLibrary | None = None) -> Poli
 
 
 def card_of(library: PolicyLibrary, name: str) -> Mapping[str, Any]:
-    """The card of a policy of the library; empty if there is none of that name, or its file is no policy."""
+    """The card of a policy of the library; empty if there is none of that name, or its file is not a policy."""
     path = library.paths().get(name)
     return {} if path is None else _record(name, path).card
 

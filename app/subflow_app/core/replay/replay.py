@@ -216,7 +216,7 @@ class Replay:
             is_cancelled: whether to give up; without `prepare` the first jump takes as long as the run did.
 
         Raises:
-            InputError: if the time is no number.
+            InputError: if the time is not a number.
             ReplayCancelledError: if it was given up.
             SimulationError: if the run fails before that time.
         """
@@ -227,7 +227,7 @@ class Replay:
         """A simulation of its own that stands at a time, as `seek` takes it, and has the scenario and luck of the run.
 
         Raises:
-            InputError: if the time is no number.
+            InputError: if the time is not a number.
             ReplayCancelledError: if it was given up.
             SimulationError: if the run fails before that time.
         """
@@ -257,7 +257,7 @@ class Replay:
             progress: is told the share of the way to that time, 0 to 1, while it is simulated again.
 
         Raises:
-            InputError: if there is no such owner, none of its decisions is so early, or the time is no number.
+            InputError: if there is no such owner, none of its decisions is so early, or the time is not a number.
             ReplayCancelledError: if it was given up.
             SimulationError: if the run fails before that time.
             StoreError: if the database cannot be read.
@@ -348,7 +348,7 @@ class Replay:
 
     def _clamped_ns(self, t_s: float) -> int:
         if math.isnan(t_s):
-            raise InputError("the time to go to is no number")
+            raise InputError("the requested time is not a number")
         return self._nanos(min(max(t_s, 0.0), self.known_until_s))
 
     def _go_to(self, time_ns: int, is_cancelled: Callable[[], bool], start: TimedSnapshot | None = None) -> None:

@@ -31,7 +31,7 @@ def parse_time(text: str, end_s: float) -> float:
     """A time of a run that was typed, s; without a unit it is in seconds.
 
     Raises:
-        InputError: if it is no time, or none of the run.
+        InputError: if it is not a time, or none of the run.
     """
     try:
         time_s = float(text) if _BARE.fullmatch(text) else parse_quantity(text, Dimension.TIME)

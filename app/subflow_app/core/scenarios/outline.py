@@ -65,7 +65,7 @@ def part_names(doc: ScenarioDoc, section: str) -> list[str]:
 
 
 def names_in(value: Any) -> list[str]:
-    """Return the texts in a list of the file; none if it is no list."""
+    """Return the texts in a list of the file; none if it is not a list."""
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 

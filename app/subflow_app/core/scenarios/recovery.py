@@ -234,7 +234,7 @@ def _content(unsaved: UnsavedText) -> bytes:
         "base_sha256": _hash(unsaved.base),
         "text": unsaved.text,
     }
-    # ASCII: bytes that are no UTF-8, which texts hold as lone surrogates, come back as they were.
+    # ASCII: bytes that are not UTF-8, which texts hold as lone surrogates, come back as they were.
     return json.dumps(entries).encode("ascii")
 
 

@@ -212,7 +212,7 @@ def _check(parts: Mapping[str, Any]) -> None:
         for name, table in named(parts, section).items():
             if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
                 raise InputError(
-                    f'"{name}" on the clipboard is no name of a part: letters, digits, - and _ are allowed'
+                    f'"{name}" on the clipboard is not a name of a part: letters, digits, - and _ are allowed'
                 )
             _check_value(table, f"{section}.{name}")
     for section in ROWS:

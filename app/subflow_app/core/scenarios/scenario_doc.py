@@ -180,7 +180,7 @@ class ScenarioDoc:
 
     @property
     def sketch(self) -> Scenario | None:
-        """As much of the text as can be drawn, while it has problems too; the last valid state while it is no TOML."""
+        """As much of the text as can be drawn, while it has problems too; the last valid state while it is not TOML."""
         return self._sketch
 
     @property
@@ -277,7 +277,7 @@ class ScenarioDoc:
         """Place nodes and notes on the canvas, in whole units.
 
         Args:
-            places: by name of the node; a note is `notes.0`, which is no name of a node.
+            places: by name of the node; a note is `notes.0`, which is not a name of a node.
 
         Raises:
             TomlEditError: if the text is not TOML, or has no such node or note.
@@ -412,7 +412,7 @@ class ScenarioDoc:
 
     def _read_text(self) -> None:
         try:
-            # Lone surrogates stand for bytes that are no UTF-8: such a file is no TOML, whatever else it says.
+            # Lone surrogates stand for bytes that are not UTF-8: such a file is not TOML, whatever else it says.
             self._data = None if _SURROGATE.search(self._text) else toml_edit.read_toml(self._text)
         except TomlEditError:
             self._data = None

@@ -81,7 +81,7 @@ def add_flow(text: str, source: str, destination: str, values: Mapping[str, Toml
         values: `kind` and whatever else the flow says, in the order of the file.
 
     Raises:
-        InputError: if an end is no host, or both are one.
+        InputError: if an end is not a host, or both are one.
         TomlEditError: as `add_node`.
     """
     data = read_toml(text)
@@ -95,7 +95,7 @@ def check_flow_ends(data: Mapping[str, Any], source: str, destination: str) -> N
     """Refuse a flow that could not be.
 
     Raises:
-        InputError: if an end is no host, or both are one.
+        InputError: if an end is not a host, or both are one.
     """
     nodes = named(data, "nodes")
     for end in (source, destination):
@@ -299,7 +299,7 @@ def rename_part(text: str, key: str, name: str) -> Edited:
         return Edited(text, (key,))
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
         raise InputError(
-            f'"{name}" is no name: letters, digits, - and _ are allowed, at most {MAX_NAME_LENGTH} characters'
+            f'"{name}" is not a name: letters, digits, - and _ are allowed, at most {MAX_NAME_LENGTH} characters'
         )
     if name in named(data, section):
         raise InputError(f"there is another {section[:-1]} called {name}: choose a name that is not taken")

@@ -12,19 +12,19 @@ ROWS = ("events", "notes")
 
 
 def named(data: Mapping[str, Any], section: str) -> dict[str, dict[str, Any]]:
-    """Return the parts of a section by name; what is no table is left out."""
+    """Return the parts of a section by name; what is not a table is left out."""
     found = data.get(section)
     return {name: table for name, table in found.items() if isinstance(table, dict)} if isinstance(found, dict) else {}
 
 
 def rows(data: Mapping[str, Any], section: str) -> list[dict[str, Any]]:
-    """Return the rows of a section; what is no table is an empty one, so that the numbers hold."""
+    """Return the rows of a section; what is not a table is an empty one, so that the numbers hold."""
     found = data.get(section)
     return [row if isinstance(row, dict) else {} for row in found] if isinstance(found, list) else []
 
 
 def texts(value: Any) -> list[str]:
-    """Return the texts in a list of the file; none if it is no list."""
+    """Return the texts in a list of the file; none if it is not a list."""
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 

@@ -31,7 +31,7 @@ def open_script(path: Path) -> ScriptFile:
     """A script from a file, called as the file is; what is wrong with it, its compiler tells.
 
     Raises:
-        InputError: if the file cannot be read or is no text.
+        InputError: if the file cannot be read or is not text.
     """
     from subflow_sim.script import MAX_SCRIPT_BYTES, kind_of
 
@@ -81,7 +81,7 @@ def write_script(path: Path, text: str, *, is_new: bool = False) -> None:
         InputError: if it cannot be written; what was there still is.
     """
     if is_new and (path.exists() or path.is_symlink()):
-        raise InputError(f"{path} is there already; it stays as it is")
+        raise InputError(f"{path} already exists; it is left as it is")
     try:
         write_whole(path.resolve(), text.encode())
     except OSError as error:

@@ -31,7 +31,7 @@ class ScriptPlace:
         kind: controller or scheduler.
         name: by which flows choose it.
         file: as the scenario names it, or the name of one that ships.
-        folder: of the scenario; None: it is no file.
+        folder: of the scenario; None: it is not a file.
         content: the text, where the scenario holds it itself.
     """
 
@@ -116,7 +116,7 @@ def new_place(kind: ScriptKind, name: str, data: Mapping[str, Any], folder: Path
     if place.path is None:
         return replace(place, content="")
     if place.path.exists():
-        raise InputError(f"{place.path} is there already; it stays as it is")
+        raise InputError(f"{place.path} already exists; it is left as it is")
     return place
 
 

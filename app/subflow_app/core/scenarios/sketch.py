@@ -50,7 +50,7 @@ def sketch_of(
         data: of the file, as parsed.
         last_valid: what it meant when it last had no problems.
         algorithms: that may be named.
-        folder: where the files are that it names; None: it is no file.
+        folder: where the files are that it names; None: it is not a file.
     """
     report = Report("", dict, dict(data))
     try:

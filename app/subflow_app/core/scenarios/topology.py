@@ -52,7 +52,7 @@ class SubflowPath:
 
     @property
     def sends_datagrams(self) -> bool:
-        """It is no subflow, but the way of a cbr or onoff flow."""
+        """It is not a subflow, but the way of a cbr or onoff flow."""
         return self.owner == self.flow
 
     @property

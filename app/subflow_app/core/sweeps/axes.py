@@ -38,7 +38,7 @@ class SweptValue(NamedTuple):
 
     Attributes:
         text: as the scenario file would have it; empty: the scenario's own, which stays.
-        number: in SI units; None for what is no number.
+        number: in SI units; None for what is not a number.
     """
 
     text: str

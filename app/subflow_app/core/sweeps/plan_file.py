@@ -228,7 +228,7 @@ def read_seeds(written: object) -> Sequence[int]:
     """Seeds as people write them: "1..5", "1,2,7..9", [1, 2, 5], 3. Each once, in order; a single range stays one.
 
     Raises:
-        ParamError: if that are no seeds.
+        ParamError: if these are not seeds.
     """
     if isinstance(written, int) and not isinstance(written, bool):
         written = [written]
@@ -251,11 +251,11 @@ def read_seeds(written: object) -> Sequence[int]:
 def _seed_range(part: str) -> range:
     match = _SEEDS.match(part)
     if match is None:
-        raise ParamError(f'"{part.strip()}" is no seed', SEEDS_FORM)
+        raise ParamError(f'"{part.strip()}" is not a seed', SEEDS_FORM)
     first, last = int(match[1]), int(match[2] or match[1])
     if last < first or last > _MAX_SEED or last - first >= MOST_VALUES:
         raise ParamError(
-            f'"{part.strip()}" are no seeds',
+            f'"{part.strip()}" are not seeds',
             f"whole numbers from 0 to {_MAX_SEED}, the smaller one first, up to {MOST_VALUES:.0e} of them",
         )
     return range(first, last + 1)
@@ -390,7 +390,7 @@ def _axes(report: Report, tree: Mapping[str, Any], values: Mapping[str, Any], ki
     for key in dict.fromkeys(key for key in keys if keys.count(key) > 1):
         report.add(("axes", key), "the key is swept twice", "each key once")
     if "seed" in keys:
-        report.add(("axes", "seed"), "seeds are no axis", f"seeds = {SEEDS_FORM}")
+        report.add(("axes", "seed"), "seeds are not an axis", f"seeds = {SEEDS_FORM}")
     return axes
 
 

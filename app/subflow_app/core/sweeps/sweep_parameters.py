@@ -17,7 +17,7 @@ from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.params import SECTIONS, Dimension, Param
 from subflow_sim.units import split_quantity
 
-# What is no number of a network: names, drawings and what ties parts together. Seeds are asked for by themselves.
+# What is not a number of a network: names, drawings and what ties parts together. Seeds are asked for by themselves.
 _LEFT_OUT = {
     "scenario": ("format", "name", "seed"),
     "link": ("ends",),
@@ -100,7 +100,7 @@ def _of_part(doc: ScenarioDoc, kind: str, part: str) -> Iterator[SweepParameter]
         known.add(key)
         yield from _of_table(doc, part, key, declared.params)
     for key, value in given.items():
-        # Keys that are no parameters of their own, such as the other direction of a link.
+        # Keys that are not parameters of their own, such as the other direction of a link.
         if key not in known and isinstance(value, dict) and part and kind != "transport":
             yield from _leaves(doc, part, f"{part}.{key}", value, None)
 

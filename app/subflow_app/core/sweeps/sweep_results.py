@@ -137,7 +137,7 @@ def _value(text: str) -> SweptValue:
 
 
 def _parameter_unit(table: SweepTable, key: str) -> str | None:
-    """The SI unit of a swept key; None if its values are no numbers of one kind."""
+    """The SI unit of a swept key; None if its values are not numbers of one kind."""
     units = set()
     for value in table.parameter(key):
         if not value.text:

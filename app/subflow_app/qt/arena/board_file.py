@@ -26,4 +26,4 @@ def save_board(board: Board, chart: BoardChart, path: Path) -> None:
     elif suffix in (".svg", ".png"):
         write_file(path, picture_content(chart, figure_kind(path), FILE_SIZE))
     else:
-        raise InputError(f"{path}: the ending says the format; allowed are .csv, .svg and .png")
+        raise InputError(f"{path}: the ending sets the format; allowed: .csv, .svg, .png")

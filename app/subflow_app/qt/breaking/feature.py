@@ -402,7 +402,7 @@ def _write(content: BreakPanel, path: Path) -> None:
     if suffix == ".csv" and content.tried is not None:
         write_file(path, content.tried.csv())
     elif suffix not in (".svg", ".png"):
-        raise InputError(f"{path}: the ending says the format; allowed are .csv, .svg and .png")
+        raise InputError(f"{path}: the ending sets the format; allowed: .csv, .svg, .png")
     elif content.tabs.currentWidget() is content.lines:
         save_chart(content.lines, path)
     else:

@@ -173,7 +173,7 @@ class ExplainFeature(Feature):
         """Opens the script that decided, at the line of the moment.
 
         Raises:
-            InputError: if it is no script of the open scenario, or cannot be read.
+            InputError: if it is not a script of the open scenario, or cannot be read.
         """
         moment = self._moment()
         if moment is not None:

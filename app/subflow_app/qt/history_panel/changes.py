@@ -152,7 +152,7 @@ class RunChanges(QObject):
         self.all_done.emit(not was_refused)
 
     def _mend_stack(self) -> None:
-        """Puts the stack to where the runs are; a change that was never made is no step at all."""
+        """Puts the stack to where the runs are; a change that was never made is not a step at all."""
         stack = self._stack
         while not self.is_busy and isinstance(command := stack.command(stack.index() - 1), HistoryCommand):
             if command.is_done:

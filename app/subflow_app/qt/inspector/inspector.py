@@ -259,7 +259,7 @@ class Inspector(QWidget):
         if self._doc.is_toml and form_for(self._doc, self.key, self._catalog) is None:
             self._set_key("")
         self._follow_key()
-        # While the text is no TOML the form keeps its last state, greyed: its values would be guesses.
+        # While the text is not TOML the form keeps its last state, greyed: its values would be guesses.
         if self._doc.is_toml:
             self._show_form_of_key()
         self.form.setEnabled(self._doc.is_toml)

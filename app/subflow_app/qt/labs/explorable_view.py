@@ -96,7 +96,7 @@ class DraggedNumber(QDoubleSpinBox):
         return (QValidator.State.Acceptable if is_inside else QValidator.State.Intermediate), text, position
 
     def fixup(self, text: str) -> str:
-        """What becomes of a text that is no number in the range."""
+        """What becomes of a text that is not a number in the range."""
         try:
             value = self.valueFromText(text)
         except ValueError:

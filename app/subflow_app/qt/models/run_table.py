@@ -347,7 +347,7 @@ class RunTable(QAbstractTableModel):
             if found is None:
                 self._means[key] = NOTHING
             elif math.isnan(found.ci95) or self.grouping == SWEEP:
-                # Runs of other settings are no repetitions: their spread is not of luck.
+                # Runs of other settings are not repetitions: their spread is not of luck.
                 self._means[key] = shown.text(found.mean)
             else:
                 self._means[key] = f"{shown.text(found.mean)} ± {shown.text(found.ci95)}"

@@ -21,7 +21,7 @@ from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 
 _COMBO_LETTERS = 18  # longer names are cut; the list that opens is wider
-_MOST_OWNERS = 500  # a list of more is no choice
+_MOST_OWNERS = 500  # a list of more is not a choice
 
 
 class EventsPanel(QWidget):

@@ -408,7 +408,7 @@ class ScriptDesk(QObject):
         return place.path is not None and place.path.parent != self._folder
 
     def _lose(self, place: ScriptPlace) -> None:
-        """It is no part of the scenario any more: what was typed stays as a draft."""
+        """It is not part of the scenario any more: what was typed stays as a draft."""
         if self.is_modified:
             self.place, self.draft = None, place.name
         else:

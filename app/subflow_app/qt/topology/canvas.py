@@ -81,7 +81,7 @@ class TopologyCanvas(QGraphicsView):
         self._space_is_down = False
         self._space_was_used = False
         self._keeps_fitting = True
-        self.is_held = False  # the size of the canvas is no reason to fit it anew
+        self.is_held = False  # the size of the canvas is not a reason to fit it anew
         self._fitted_size = QSize()  # of the view when it was fitted last; what changes the content fits it anew
         self._is_editable = True
         self._is_locked = False

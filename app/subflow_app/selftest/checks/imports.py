@@ -16,7 +16,7 @@ _LIBRARIES = (
 )
 _OPTIONAL = ("dpkt",)
 _PACKAGES = ("subflow_sim", "subflow_store", "subflow_app")  # agents come with PyTorch, in a check of their own
-# What learners of others need is no part of the program.
+# What learners of others need is not part of the program.
 _EXTRAS = ("subflow_sim.env", "subflow_sim.parallel_env", "subflow_sim.vector_env")
 
 

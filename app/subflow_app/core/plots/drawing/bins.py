@@ -12,7 +12,7 @@ RAW_S = 0.0
 BIN_WIDTHS_S = (0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
 """Bins to choose from, s; else the time in view says which."""
 
-# More points of a rate than this are no line but a band of noise: 200 s are drawn as means of 1 s.
+# More points of a rate than this are not a line but a band of noise: 200 s are drawn as means of 1 s.
 MOST_RATE_POINTS = 250
 # States at an instant are not noise: their saw-teeth and peaks stay as long as a screen has a pixel for each sample.
 MOST_STATE_POINTS = 1000

@@ -76,7 +76,7 @@ def settled(choice: ViewChoice, study: Study) -> ViewChoice:
         series = default if default in keys else ""
     x = choice.x if choice.x in keys else ""
     if not x:
-        # Lines run along numbers, and what tells them apart is no axis.
+        # Lines run along numbers, and what tells them apart is not an axis.
         free = [key for key in keys if key != series] or keys
         numbers = [key for key in free if study.parameter(key).is_numeric]
         x = next(iter([*numbers, *free]), "")

@@ -26,7 +26,7 @@ _SPELLINGS = {"µs": "us", "min": "s"}
 
 
 class Level(NamedTuple):
-    """One value of a parameter: as it is written, and in SI units; NaN for what is no number."""
+    """One value of a parameter: as it is written, and in SI units; NaN for what is not a number."""
 
     text: str
     number: float
