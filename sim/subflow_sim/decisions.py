@@ -72,7 +72,7 @@ class DecisionLimits:
     """How many decisions are kept until they are taken.
 
     Attributes:
-        capacity: per subflow and per connection of several; the oldest make room, and are counted as lost.
+        capacity: per subflow, and per connection with several subflows; the oldest make room, and are counted as lost.
         window_s: decisions older than this before their owner's latest are forgotten, s; None: all are kept.
 
     Raises:
@@ -102,10 +102,11 @@ def rule_of(info: _core.RuleInfo) -> Rule:
 
 @cache
 def expressions() -> Mapping[str, str]:
-    """What of rules can be computed, by their names: "ssthresh = max(basis / 2, floor)".
+    """What can be computed from rules, by their names: "ssthresh = max(basis / 2, floor)".
 
-    The result is cwnd in packets, a rate in the unit of the rule's rates, or ssthresh in packets. It comes of numbers
-    of the rule, without their units, of the window `before`, and of `packet_bits`, the size of a packet on the wire.
+    The result is cwnd in packets, a rate in the unit of the rule's rates, or ssthresh in packets. It is computed from
+    the numbers of the rule (named without their units), the window `before`, and `packet_bits`, the size of a packet on
+    the wire.
     """
     return {info.name: info.computed for info in _core.all_rules() if info.computed}
 
@@ -380,7 +381,7 @@ class Decisions:
 
     @classmethod
     def joined(cls, batches: Sequence[Decisions]) -> Decisions:
-        """Batches of one simulation, taken one after the other, as one.
+        """Batches taken one after the other from one simulation, as one.
 
         Raises:
             ValueError: if there is no batch or they are not of the same owners and rules.

@@ -1,8 +1,9 @@
-"""Gymnasium environments: a learner that steers flows of the simulator, one decision per step.
+"""Gymnasium environments: a learner drives flows of the simulator, one decision per step.
 
-Who imports this module can make `Subflow/Host-v0`, `Subflow/Connection-v0`, `Subflow/Subflow-v0` and `Subflow/Path-v0`
-by `gymnasium.make` and, stepped together in threads of the core, by `gymnasium.make_vec`; or have Gymnasium import it:
-`gymnasium.make("subflow_sim.env:Subflow/Host-v0")`. (Since Gymnasium 1.0, installed packages are not asked for ids.)
+After importing this module, you can make `Subflow/Host-v0`, `Subflow/Connection-v0`, `Subflow/Subflow-v0` and
+`Subflow/Path-v0` by `gymnasium.make` and, stepped together in threads of the core, by `gymnasium.make_vec`; or have
+Gymnasium import it: `gymnasium.make("subflow_sim.env:Subflow/Host-v0")`. (Since Gymnasium 1.0, installed packages are
+not searched for ids.)
 """
 
 from __future__ import annotations
@@ -208,7 +209,8 @@ class HostEnv(_LearnerEnv):
         options: of the controller, in SI units. {"epoch": "time", "epoch_time": 0.1} decides at fixed times, "rtt"
             after round trips, {"epoch": "packets", "epoch_packets": 50} after packets acknowledged or lost;
             {"history": 4} shows four epochs.
-        seed: of the first `reset` if that is given none. The luck of an episode depends on (seed, number, episode).
+        seed: of the first `reset` if that is given none. The random numbers of an episode depend on (seed, number,
+            episode).
         number: of the environment, where several have the same seed.
         episode_s: the longest duration of an episode, s; None: as the scenario says.
         learner: a flow of the host, if the scenario has several hosts that send.

@@ -29,7 +29,7 @@ class SimulationError(SimError):
 
 
 class ScriptRunError(SimulationError):
-    """A controller or scheduler that was written as text cannot go on; the text says why, where and when.
+    """A controller or scheduler written as a script cannot continue; the text says why, where and when.
 
     Attributes:
         script: its name in the scenario.

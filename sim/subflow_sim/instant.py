@@ -1,4 +1,4 @@
-"""What a simulation is like at one point in time: packets under way, queues, windows, deliveries."""
+"""The state of a simulation at one point in time: packets in transit, queues, windows, deliveries."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class FlowsNow:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instant:
-    """What a simulation is like at one point in time. It stays as it is, whatever the simulation does next.
+    """The state of a simulation at one point in time. It stays as it is, whatever the simulation does next.
 
     Attributes:
         now_s: simulated time, s.

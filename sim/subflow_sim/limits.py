@@ -28,12 +28,13 @@ _MOST = 2**63 - 1
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run takes if its flows fill their links for as long as they are there.
+    """What a run takes if its flows fill their links for as long as they exist.
 
     It makes at most 1.25 times as many link crossings, and at least half as many where nothing but the links holds the
     flows back; random loss, careful controllers and schedulers can leave it far below, and what controllers send beyond
-    what their paths carry, because their options say so, comes on top. The memory is what has to be there at once:
-    traces, and what fits on wires and in queues that have a limit. What piles up beyond that, in queues and buffers
+    what their paths carry, because their options say so, comes on top. The memory is what must be available at
+    once: traces, and what fits on wires and in queues that have a limit. What piles up beyond that, in queues and
+        buffers
     without one, is limited while it runs. Snapshots are extra.
 
     Attributes:
@@ -68,7 +69,7 @@ class Estimate:
 def estimate(
     scenario: Scenario, *, sample_interval_s: float = 0.1, decisions: DecisionLimits | None = None
 ) -> Estimate:
-    """What a run of this scenario would take, told without building it.
+    """What a run of this scenario would take, estimated without building it.
 
     Args:
         scenario: what would be simulated.
@@ -95,8 +96,8 @@ class Limits:
     """How much a run may take.
 
     Attributes:
-        memory_bytes: that it would have to have at once, and that it has while it runs, bytes.
-        link_crossings: that it would make, and that it makes.
+        memory_bytes: the most memory, bytes, by the estimate and while it runs.
+        link_crossings: the most crossings of links, by the estimate and while it runs.
     """
 
     memory_bytes: float = _DEFAULT_MEMORY_BYTES

@@ -152,7 +152,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         return "\n".join([f"episode {self._vec.episode[0]}, t = {self._vec.time_s[0]:.3f} s", *acting])
 
     def close(self) -> None:
-        """Nothing is held that has to be let go."""
+        """Does nothing: there is nothing to release."""
 
     def _is_over(self) -> bool:
         return bool(self._vec.terminated[0] or self._vec.truncated[0])

@@ -1,4 +1,4 @@
-"""Trained policies: their files, what they say of themselves, and what they would do.
+"""Trained policies: their files, their descriptions, and what they would do.
 
 A policy file is one safetensors file. Its metadata hold a JSON document under "subflow_policy":
 
@@ -87,7 +87,7 @@ class Policy:
 
     @property
     def name(self) -> str:
-        """As its maker calls it."""
+        """The name that its author gave it."""
         return str(self.document["name"])
 
     @property
@@ -198,7 +198,7 @@ def policy_bytes(document: Mapping[str, Any], tensors: Mapping[str, ArrayLike]) 
 
 
 def actor_bytes(content: bytes) -> int:
-    """What the numbers of the actor in the content of a policy file take."""
+    """The size of the actor's numbers in a policy file, bytes."""
     length = int.from_bytes(content[:8], "little")
     tensors = json.loads(content[8 : 8 + length])
     ranges = [tensor["data_offsets"] for name, tensor in tensors.items() if name.startswith("actor.")]

@@ -85,9 +85,9 @@ def parse_scenario(
             values before anything is checked; a value is read as TOML if it is TOML, else as text.
         algorithms: the controllers, schedulers and trained policies that may be named; None: those of the compiled core
             and the policies that ship with it.
-        folder: where the files are that it names (delivery traces, policies); None: it can only name traces whose
-            content it has, and policies of the library.
-        tree: what `tomllib` makes of the text, where the caller has read it already; overrides change it.
+        folder: the folder of the files that it names (delivery traces, policies); None: it can name only traces
+            whose content it holds, and policies of the library.
+        tree: the result of `tomllib` for the text, if the caller has parsed it already; overrides change it.
 
     Raises:
         ScenarioError: with all problems, in the order of the file.
@@ -110,7 +110,7 @@ def load_scenario(
     """Read a scenario from a file; see `parse_scenario`.
 
     Args:
-        path: the file, or the name of a scenario that ships, such as "demo", where there is no file of that name.
+        path: the file, or the name of a scenario that ships, such as "demo", if there is no file of that name.
         overrides: see `parse_scenario`.
         algorithms: see `parse_scenario`.
 

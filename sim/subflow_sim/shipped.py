@@ -1,4 +1,4 @@
-"""Where files are that ship with Subflow: policies and scripts that scenarios name, and the scenarios."""
+"""Finds the files that ship with Subflow: policies and scripts that scenarios name, and the scenarios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Running a scenario: the Python face of the core. It adds nothing per packet."""
+"""Runs a scenario: the Python interface to the core. It adds no cost per packet."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _MARK_SCOPES: Mapping[_core.MarkKind, Scope] = {
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A state to come back to, of a simulation and of those forked off it; it outlives them if need be.
+    """A state to return to, of a simulation and of those forked from it; it may outlive them.
 
     Attributes:
         core: the network.
@@ -64,7 +64,7 @@ class Snapshot:
 
     @property
     def bytes(self) -> int:
-        """Memory that it takes: what is under way, what senders and receivers remember, records not yet taken."""
+        """Memory it takes, bytes: packets in transit, what senders and receivers remember, records not yet taken."""
         return self.core.bytes
 
 
@@ -75,15 +75,16 @@ _EVENTS_PER_CALL = 1 << 17
 class Simulation:
     """One run of a scenario, stepped by whoever owns it.
 
-    One thread at a time uses it. While `run_until` is under way, other threads may read `sample_count` and `values` and
-    call `interrupt`; all else raises BusyError then, and changes nothing. The same scenario, seed and version give the
-    same `signature`, whatever the steps and whatever else runs.
+    Only one thread may use it at a time. While `run_until` is running, other threads may read `sample_count` and
+    `values` and call `interrupt`; anything else raises BusyError and changes nothing. The same scenario, seed and
+    version give the same `signature`, whatever the steps and whatever else runs.
 
     Args:
         scenario: what to simulate.
         seed: instead of the scenario's.
         sample_interval_s: simulated time between two samples, s.
-        limits: what the run may take at most, before it starts and while it runs; None: `Limits.from_environment`.
+        limits: the most that the run may take, checked before it starts and while it runs; None:
+            `Limits.from_environment`.
         decisions: how many decisions of controllers and schedulers to keep, from the start on; None: they are not
             recorded, until `record_decisions`.
 
@@ -147,12 +148,12 @@ class Simulation:
 
     @property
     def link_crossings(self) -> int:
-        """Packets offered to links so far, ACKs included: the work of a run is proportional to it."""
+        """Packets offered to links so far, ACKs included; the work of a run is proportional to this number."""
         return self._core.link_crossings
 
     @property
     def memory_bytes(self) -> int:
-        """What it keeps in memory now, traces included."""
+        """Memory in use now, bytes, traces included."""
         return self._core.memory_bytes
 
     @property
@@ -163,12 +164,12 @@ class Simulation:
     def run_until(self, t_s: float, *, max_events: int | None = None) -> bool:
         """Simulate up to `t_s` seconds, or to the end. Releases the GIL.
 
-        Ctrl-C in the main thread and `interrupt` in any other end it within some milliseconds. The simulation can be
-        read then, and goes on with the next call as if nothing had happened.
+        Ctrl-C in the main thread, and `interrupt` in any other, end it within a few milliseconds. The simulation
+        can then be read, and continues with the next call as if nothing had happened.
 
         Args:
             t_s: simulated time, s.
-            max_events: so many events of the core at most, so that a call takes a bounded time; None: all there are.
+            max_events: the most events of the core to process, so that a call takes a bounded time; None: no bound.
 
         Returns:
             Whether that time was reached; False if `interrupt` or `max_events` ended it before.
@@ -204,8 +205,8 @@ class Simulation:
     def apply(self, event: Event) -> Event:
         """Make a change while the simulation stands between two calls of `run_until`.
 
-        It happens one nanosecond from now, behind what the scenario has for that time. What follows is bit for bit the
-        run of the scenario with the returned event behind its own, which is how a changed run is repeated.
+        It happens one nanosecond from now, after the scenario's own events of that time. What follows is bit for bit
+        the run of the scenario with the returned event appended to its own, which is how a changed run is repeated.
 
         Args:
             event: as in a scenario, which `event_reader.read_change` checks; its time does not matter.
@@ -249,10 +250,10 @@ class Simulation:
         return self._core.marks_lost
 
     def record_decisions(self, limits: DecisionLimits | None = None) -> None:
-        """From now on note why controllers and schedulers do what they do, for `take_decisions`.
+        """From now on, record why controllers and schedulers do what they do, for `take_decisions`.
 
-        It changes nothing of what happens. Within the limits at most, which are of each subflow and each connection. A
-        snapshot has what was recorded by then; a restored one from before records nothing.
+        It does not change the run. The limits are those of each subflow and each connection. A snapshot contains
+        what was recorded by then; after restoring one from before this call, nothing is recorded.
         """
         chosen = limits or DecisionLimits()
         self._decision_limits = chosen
@@ -276,9 +277,10 @@ class Simulation:
         return self._core.decisions_lost
 
     def capture_packets(self, flow: str, capacity: int = DEFAULT_CAPACITY) -> None:
-        """From now on note the packets of a flow as they leave and reach its hosts, for `take_packets`.
+        """From now on, record the packets of a flow as they leave and reach its hosts, for `take_packets`.
 
-        It changes nothing of what happens. Captured from the start, the byte numbers of a real TCP can be told.
+        It does not change the run. If packets are captured from the start, the sequence numbers of a real TCP can be
+        derived.
 
         Args:
             flow: its name, "download.1".
@@ -326,7 +328,7 @@ class Simulation:
         return self._core.intervals_lost
 
     def inspect(self) -> Instant:
-        """What there is now: where each packet is, queues, windows, deliveries. Changes nothing.
+        """The present state: where each packet is, queues, windows, deliveries. Changes nothing.
 
         Raises:
             BusyError: if another thread uses it.
@@ -334,7 +336,7 @@ class Simulation:
         return instant_from_core(self._core.inspect(), self._lowered.links, self._subflow_names, self._flow_names)
 
     def to_dataframe(self, library: DataFrameLibrary | None = None) -> Any:
-        """All samples as a data frame of that library, or of the one that is installed; see `notebook.data_frame`."""
+        """All samples as a data frame of the named library, or of an installed one; see `notebook.data_frame`."""
         return data_frame(self, library)
 
     def _repr_html_(self) -> str:
@@ -357,10 +359,10 @@ class Simulation:
             raise SimulationError(str(error)) from error
 
     def restore(self, snapshot: Snapshot) -> None:
-        """Go to a snapshot of this simulation or of one it shares a fork with, live changes included.
+        """Return to a snapshot of this simulation, or of one related to it by a fork, live changes included.
 
-        What follows is bit for bit what followed the snapshot, samples included. The samples before it are those that
-        this object took on the way there; NaN: it never went there, or not with these live changes.
+        What follows is bit for bit what followed the snapshot, samples included. The samples before it are those
+        that this object took on the way there; NaN where it never was, or not with these live changes.
 
         Raises:
             SimulationError: if the snapshot belongs to another simulation.
@@ -372,12 +374,12 @@ class Simulation:
             raise SimulationError(str(error)) from error
 
     def fork(self, snapshot: Snapshot | None = None) -> Simulation:
-        """Another simulation of the same scenario and seed that stands at a snapshot, or else where this one stands.
+        """Another simulation of the same scenario and seed, at a snapshot or else at this one's present state.
 
-        It goes its own way from there, with the samples that `restore` would leave, and left alone it repeats this one
-        bit for bit. Marks, decisions, intervals and agents' steps that had not been taken at the snapshot are there
-        for it to take as well: each of the two runs has all of its own. Snapshots of either can be restored in the
-        other. Costs the memory of another simulation; limits are not checked again.
+        It is independent from there on, with the samples that `restore` would leave; left unchanged, it repeats
+        this one bit for bit. Marks, decisions, intervals and agents' steps that had not been taken at the snapshot can
+        be taken from it as well: each of the two runs has all of its own. Snapshots of either can be restored in the
+        other. It costs the memory of another simulation; limits are not checked again.
 
         Raises:
             BusyError: if another thread uses it.
@@ -396,7 +398,7 @@ class Simulation:
         return twin
 
     def check_invariants(self) -> None:
-        """Verify conservation of packets on every link and the books of every sender.
+        """Verify that packets are conserved on every link, and that every sender's accounts are consistent.
 
         Raises:
             SimulationError: naming the invariant that does not hold.

@@ -1,4 +1,4 @@
-"""What a run leaves behind besides its figures: sampled columns, marks and monitor intervals."""
+"""What a run records besides its figures: sampled columns, marks and monitor intervals."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Mark:
         kind: "loss" (fast retransmit began), "rto", "recovered", "established", "closed", "penalised" (its window was
             halved because it held up a faster subflow), "action" (a learning agent acted), "scripted_drop" (a link lost
             a data packet because the scenario says so), "marked" (its window was reduced because queues had marked
-            packets), "stale" (its connection binds nothing to it any more until it is heard of), "announced" (its
+            packets), "stale" (its connection assigns no more data to it until it responds), "announced" (its
             address was, by the receiver), "refused" (by the receiver, when it was to be opened) of subflows;
             "completed",
             "meta_rto" (nothing was DATA_ACKed for so long that the connection itself retransmits), "controller_change"
@@ -61,9 +61,9 @@ class Mark:
 class Intervals:
     """Finished monitor intervals, one per position, in the order in which the fate of their last packet was known.
 
-    Controllers that send by monitor intervals (vivace, mpcc-…) hold one rate for about a round trip and learn from what
-    became of the packets sent in it, whenever that is known. All arrays are [n] and own their memory. Rates count
-    packets of full size on the wire, headers included, in bit/s. NaN: there was nothing to tell it from.
+    Controllers that send by monitor intervals (vivace, mpcc-…) hold one rate for about a round trip and learn from the
+    fate of the packets sent in it, as soon as it is known. All arrays are [n] and own their memory. Rates count
+    packets of full size on the wire, headers included, in bit/s. NaN: there was nothing to compute it from.
 
     Attributes:
         owners: names of all subflows, as in `Column`.
@@ -76,7 +76,7 @@ class Intervals:
         time_ns: int64, when the last fate was known, ns.
         begin_ns: int64, when the first packet left, ns.
         end_ns: int64, when the first packet of the next interval left, ns.
-        rate_bps: float64, that was asked for; 0: unpaced.
+        rate_bps: float64, the rate that was requested; 0: unpaced.
         send_rate_bps: float64, packets sent over the time of sending.
         throughput_bps: float64, packets delivered over the time of their acknowledgements.
         sent_pkts: int32, retransmissions included.
@@ -85,7 +85,8 @@ class Intervals:
         loss_ratio: float64 in [0, 1], lost over sent.
         rtt_mean_s: float64, s, of the RTT samples of its packets.
         rtt_min_s: float64, s.
-        rtt_gradient: float64, s/s: slope of the RTT over the time of sending, by least squares; of three samples up.
+        rtt_gradient: float64, s/s: slope of the RTT over the time of sending, by least squares; needs at least three
+            samples.
         rtt_gradient_error: float64, s/s: standard error of that slope.
         is_app_limited: bool, there was nothing to send for part of it.
         utility: float64, as the controller computed it, in its own unit; NaN if it has none.

@@ -24,8 +24,8 @@ _MIDDLE = 0.5
 class Distribution:
     """The scenarios of episodes: what a scenario file says, with what its `[training]` block draws.
 
-    Each episode is a function of (seed, environment, episode) alone, in whatever order and however often they are
-    asked for, and each draw of its key besides: another key in the block leaves the others' values as they are.
+    Each episode is a function of (seed, environment, episode) alone, in whatever order and however often episodes
+    are requested, and each draw also of its key: adding a key to the block leaves the values of the others unchanged.
 
     Attributes:
         scenario: the file without draws, which is an episode of its own.
@@ -47,7 +47,7 @@ class Distribution:
         return cls(scenario)
 
     def largest(self) -> Scenario:
-        """The episode with the most subflows that there can be; of all that does not count them, the middle."""
+        """The episode with the most subflows possible; what does not affect their number has its middle value."""
 
         def choose(key: str, draw: Independent) -> Any:
             if key.endswith(".count"):
@@ -84,8 +84,9 @@ class Distribution:
             episode: number of the episode in it, from 0.
 
         Raises:
-            ScenarioError: if what was drawn goes together in no scenario. That can happen only to draws that are
-                checked against each other; all that can be tried one by one was tried when the file was read.
+            ScenarioError: if the drawn values contradict one another. That can happen only to draws that
+                are checked against one another; everything that can be checked alone was checked when the file was
+                read.
         """
         own_seed = episode_seed(seed, env, episode)
         training = self.scenario.training
@@ -103,7 +104,8 @@ class Distribution:
     def values(self, seed: int, env: int, episode: int) -> Mapping[str, Any]:
         """What `draw` draws, by dotted key, as a scenario file would have it (numbers are SI).
 
-        A queue that is measured by what its link holds stands there with its factor; changes at random times do not.
+        A queue given as a multiple of what its link holds appears with its factor; changes at random times do not
+        appear.
         """
         training = self.scenario.training
         return {} if training is None else self._drawn(training, seed, env, episode).values

@@ -1,4 +1,4 @@
-"""Many simulations stepped together in threads of the core, for learning agents to be trained in."""
+"""Many simulations stepped together in threads of the core, to train learning agents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ScenarioMaker = Callable[[int, int], Scenario]
 
 
 class Teller(Protocol):
-    """Who tells of epochs what no agent sees: `subflow_sim.truth.TruthTeller`.
+    """Computes, for each epoch, what no agent sees: see `subflow_sim.truth.TruthTeller`.
 
     Attributes:
         truth: float32 [N, S, T].
@@ -155,11 +155,11 @@ def _number(info: _core.NumberInfo) -> AgentNumber:
 def with_learner(
     scenario: Scenario, controller: str, options: Mapping[str, Any] | None = None, flows: Sequence[str] = ()
 ) -> Scenario:
-    """The scenario with that controller where it is to learn.
+    """The scenario with that controller on the flows that are to learn.
 
-    On the flows that are named; else on those that have it already; else on all MPTCP flows, or TCP flows if it works
-    on single paths. What the options do not say stays as the scenario has it. A controller that schedules gets the
-    scheduler it speaks to.
+    These are the flows that are named; else those that have the controller already; else all MPTCP flows, or TCP flows
+    if it works on single paths. What the options do not set stays as in the scenario. A controller that schedules gets
+    the scheduler that it was made for.
 
     Raises:
         SimulationError: if there is no flow for it.
@@ -204,12 +204,12 @@ def agent_slots(scenario: Scenario, controller: str) -> int:
 
 
 def scheduler_beside(controller: Algorithm, scheduler: str) -> str:
-    """The scheduler for a flow that gets the controller: in place of the default one, that which it was made for."""
+    """The scheduler for a flow that gets the controller: the one that it was made for, in place of the default."""
     return controller.scheduler if controller.scheduler and scheduler == "minrtt" else scheduler
 
 
 class VecEnv:
-    """N simulations, each taken from one decision of its learning agents to the next.
+    """N simulations, each advanced from one decision of its learning agents to the next.
 
     A step runs a simulation until at least one learning agent has to act: all that have to at that instant. The slots
     with the same agent are one decision, and a transition of an agent leads from one of its decisions to its next.
@@ -225,15 +225,15 @@ class VecEnv:
         make_scenario: the scenario of (environment, episode); its flows with the controller learn.
         controller: whose agents learn.
         num_envs: N.
-        seed: of everything random: the luck of an episode depends on (seed, environment, episode) alone.
+        seed: of everything random: the random numbers of an episode depend on (seed, environment, episode) alone.
         threads: that simulate; 0: the caller's.
         slots: S; None: what the first episode of environment 0 needs.
         episode_s: the longest duration of an episode, s; None: the scenario's.
         first_env: number of the first environment: the N are numbered from there on for their scenarios and their luck.
         stagger: end the first episode of each environment at another time, so that not all end together.
-        fair: tell of fair shares, which takes some milliseconds for each episode.
-        truth: who tells of each epoch what no agent sees, of (what the core counts, N, S): `TruthTeller` of
-            `subflow_sim.truth`; None: nobody. It takes some milliseconds for each episode, too.
+        fair: whether to compute fair shares, which takes some milliseconds for each episode.
+        truth: makes what computes, for each epoch, what no agent sees, from (what the core counts, N, S): `TruthTeller`
+            of `subflow_sim.truth`; None: nobody. It takes some milliseconds for each episode, too.
 
     Attributes:
         info: what the agents are.
@@ -336,7 +336,7 @@ class VecEnv:
         self._drain()
 
     def send(self, action: ArrayLike, envs: Sequence[int] | None = None) -> None:
-        """Have environments make a step; until `recv` has told of them their rows are not to be touched.
+        """Have environments make a step; do not touch their rows until `recv` has returned them.
 
         Args:
             action: float32 [N, S, A], of which the rows of `envs` count.

@@ -131,7 +131,7 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
 
 
 class HostVectorEnv(_LearnerVectorEnv):
-    """N of `HostEnv`; which see for spaces, rewards and what else can be said."""
+    """N of `HostEnv`; see there for spaces, rewards and everything else."""
 
     single = HostEnv
 

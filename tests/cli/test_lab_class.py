@@ -152,7 +152,7 @@ def test_a_published_lab_tells_no_answers_and_judges_them_all_the_same(
     checked = subflow("labs", "check", published, "--run")
     assert checked.code == 0
     assert "it was published, without its solution" in checked.err
-    assert "83" not in checked.out + checked.err
+    assert "83" not in (checked.out + checked.err).replace(str(published.parent), "")  # a folder may be called so
 
     lab = load_lab(published)
     session = LabSession.begin(lab, store, "", None)

@@ -140,7 +140,7 @@ def test_a_file_is_written_and_read(tmp_path: Path) -> None:
     write_script(path, CONTROLLER, is_new=True)
     script = open_script(path)
     assert (script.name, script.kind, script.text, script.file) == ("my-own", "controller", CONTROLLER, "my-own.py")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         write_script(path, SCHEDULER, is_new=True)
     write_script(path, SCHEDULER)
     assert open_script(path).kind == "scheduler"
@@ -150,7 +150,7 @@ def test_a_file_is_written_and_read(tmp_path: Path) -> None:
 
 def test_a_link_to_nothing_is_not_written_over(tmp_path: Path) -> None:
     (tmp_path / "link.py").symlink_to(tmp_path / "elsewhere.py")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         write_script(tmp_path / "link.py", CONTROLLER, is_new=True)
     assert not (tmp_path / "elsewhere.py").exists()
 

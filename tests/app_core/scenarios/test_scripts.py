@@ -89,7 +89,13 @@ def test_a_file_that_was_written_is_read_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "told"),
-    [("newreno", "built in"), ("mine", "already"), ("a b", "is not a name"), ("", "is not a name"), ("old", "there")],
+    [
+        ("newreno", "built in"),
+        ("mine", "already"),
+        ("a b", "is not a name"),
+        ("", "is not a name"),
+        ("old", "already exists"),
+    ],
 )
 def test_names_that_cannot_be_are_told(tmp_path: Path, name: str, told: str) -> None:
     doc = ScenarioDoc.open(write_scenario(tmp_path))
