@@ -10,6 +10,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -95,20 +96,25 @@ class Chromium:
             message["sessionId"] = session
         os.write(self._in, json.dumps(message).encode() + b"\0")
         while True:
-            while b"\0" not in self._got:
-                part = os.read(self._out, 1 << 20)
-                if not part:
-                    raise AssertionError("Chromium has ended")
-                self._got += part
-            text, _, self._got = self._got.partition(b"\0")
-            answer = json.loads(text)
-            if answer.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
-                self.problems.append(json.dumps(answer["params"])[:600])
+            answer = self._message()
             if answer.get("id") != number:
                 continue
             if "error" in answer:
                 raise AssertionError(f"{method}: {answer['error']}")
             return answer["result"]
+
+    def _message(self) -> Any:
+        """The next answer or event."""
+        while b"\0" not in self._got:
+            part = os.read(self._out, 1 << 20)
+            if not part:
+                raise AssertionError("Chromium has ended")
+            self._got += part
+        text, _, self._got = self._got.partition(b"\0")
+        message = json.loads(text)
+        if message.get("method") in ("Runtime.exceptionThrown", "Log.entryAdded"):
+            self.problems.append(json.dumps(message["params"])[:600])
+        return message
 
     def ask(self, method: str, **params: Any) -> Any:
         """A command of the protocol, to the page."""
@@ -148,6 +154,26 @@ class Chromium:
         """A screenshot of the whole page."""
         made = self.ask("Page.captureScreenshot", captureBeyondViewport=True)
         path.write_bytes(base64.b64decode(made["data"]))
+
+    def longest_task_s(self, act: Callable[[], object]) -> float:
+        """The processor time of the longest task of the page's own thread while something is done.
+
+        For that long it neither draws nor answers. How long that is by the clock depends on what else the machine does.
+        """
+        self.ask("Tracing.start", traceConfig={"includedCategories": ["toplevel", "__metadata"]})
+        act()
+        self.ask("Tracing.end")
+        events: list[dict[str, Any]] = []
+        while (message := self._message()).get("method") != "Tracing.tracingComplete":
+            if message.get("method") == "Tracing.dataCollected":
+                events += message["params"]["value"]
+        names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+        tasks: list[float] = [
+            event.get("tdur", 0)  # of what began before, there is none
+            for event in events
+            if event["name"].endswith("RunTask") and names.get((event["pid"], event["tid"])) == "CrRendererMain"
+        ]
+        return max(tasks) * 1e-6
 
     def close(self) -> None:
         """End it, and what it has started."""

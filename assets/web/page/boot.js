@@ -14,19 +14,15 @@ function dense(text, size) {
   return bytes.subarray(0, size);
 }
 
-// What is packed in an element of the page: the core, the worker, the scripts.
-function unpacked(id) {
-  const place = document.getElementById(id);
-  return inflated(dense(place.textContent, Number(place.dataset.size)));
-}
-
 async function inflated(packed) {
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
+// The text that lies packed in an element of the page.
 async function unpacked_text(id) {
-  return new TextDecoder().decode(await unpacked(id));
+  const place = document.getElementById(id);
+  return new TextDecoder().decode(await inflated(dense(place.textContent, Number(place.dataset.size))));
 }
 
 (async () => {

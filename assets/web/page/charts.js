@@ -16,8 +16,8 @@ function nice_step(range, count) {
 
 class Chart {
   // `place`: the element that it is added to. `spec`: {quantity, unit, curves}, where `curves()` gives what Run.curves() does.
-  // `host`: duration(), cursor() and event_times() in seconds, on_pick(time, key), on_key(event), and, if charts can be
-  // taken away, remove_chart(chart).
+  // `host`: chores, duration(), cursor() and event_times() in seconds, on_pick(time, key), on_key(event), and, if charts
+  // can be taken away, remove_chart(chart).
   constructor(place, spec, host) {
     this.spec = spec;
     this.host = host;
@@ -29,14 +29,13 @@ class Chart {
     place.append(this.figure);
     this.pointer = null;
     this.still = element("canvas"); // the picture without cursors: all that changes while they move
-    this.canvas.addEventListener("pointermove", (event) => {
-      this.pointer = this.time_at(event.offsetX);
-      this.move();
-    });
-    this.canvas.addEventListener("pointerleave", () => {
-      this.pointer = null;
-      this.move();
-    });
+    this.is_stale = true;
+    const point = (time) => {
+      this.pointer = time;
+      draw_charts(host.chores, [this], false);
+    };
+    this.canvas.addEventListener("pointermove", (event) => point(this.time_at(event.offsetX)));
+    this.canvas.addEventListener("pointerleave", () => point(null));
     this.canvas.addEventListener("click", (event) => host.on_pick(this.time_at(event.offsetX), this.nearest(event)));
     this.canvas.addEventListener("keydown", (event) => host.on_key(event));
   }
@@ -64,9 +63,19 @@ class Chart {
     return best;
   }
 
+  // All of it, or, where nothing but the cursor or the pointer has moved, those over the picture that there is.
   draw() {
     const pen = pen_on(this.canvas);
     if (!pen) return;
+    const is_as_large = this.still.width === this.canvas.width && this.still.height === this.canvas.height;
+    if (this.is_stale || !is_as_large) this.draw_still(pen);
+    else pen.drawImage(this.still, 0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
+    this.draw_cursor(pen, this.host.cursor(), "--cursor");
+    if (this.pointer !== null) this.draw_cursor(pen, this.pointer, "--faint");
+  }
+
+  draw_still(pen) {
+    this.is_stale = false;
     const curves = this.spec.curves();
     this.most = this.largest(curves);
     this.draw_axes(pen);
@@ -75,33 +84,14 @@ class Chart {
     if (own.length > MOST_CURVES) this.draw_band(pen, own);
     const told = own.length > MOST_CURVES ? curves.filter((curve) => curve.is_picked) : curves;
     for (const curve of told) this.draw_curve(pen, curve);
-    this.told = told.map((curve) => ({ ...curve, mean: mean_of(curve.values) }));
+    this.told = told;
     this.count = own.length;
     [this.still.width, this.still.height] = [this.canvas.width, this.canvas.height];
     this.still.getContext("2d").drawImage(this.canvas, 0, 0);
-    this.draw_cursors(pen);
-  }
-
-  // The cursor or the pointer has moved, and nothing else.
-  move() {
-    const pen = this.told && pen_on(this.canvas);
-    if (!pen) return;
-    if (this.still.width !== this.canvas.width || this.still.height !== this.canvas.height) return this.draw();
-    pen.drawImage(this.still, 0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
-    this.draw_cursors(pen);
-  }
-
-  draw_cursors(pen) {
-    this.draw_cursor(pen, this.host.cursor(), "--cursor");
-    if (this.pointer !== null) this.draw_cursor(pen, this.pointer, "--faint");
-    this.tell();
   }
 
   largest(curves) {
-    let most = 0;
-    for (const curve of curves)
-      for (const value of curve.values) if (value > most && value !== Infinity && value < 1e15) most = value;
-    // Thresholds that were never set are as large as can be: they are no reason to press everything else flat.
+    const most = Math.max(0, ...curves.map((curve) => extent_of(curve.values).most));
     return most === 0 ? 1 : most * 1.06;
   }
 
@@ -230,6 +220,7 @@ class Chart {
 
   // Legend and values at the crosshair, or else at the cursor, with the mean of each curve.
   tell() {
+    if (!this.told) return;
     const time = this.pointer ?? this.host.cursor();
     const parts = [];
     if (this.count > MOST_CURVES) parts.push(element("span", { class: "key" }, say("band", this.count)));
@@ -237,19 +228,37 @@ class Chart {
       const at = curve.values[Math.max(0, Math.round(time / curve.interval) - 1)];
       const swatch = element("i", { class: curve.is_ghost ? "swatch ghost" : "swatch" });
       swatch.style.setProperty("--colour", curve.colour);
-      parts.push(element("span", { class: "key" }, swatch, `${curve.label} ${quantity(at, this.spec.unit)} (⌀ ${quantity(curve.mean, this.spec.unit)})`));
+      parts.push(element("span", { class: "key" }, swatch, `${curve.label} ${quantity(at, this.spec.unit)} (⌀ ${quantity(extent_of(curve.values).mean, this.spec.unit)})`));
     }
     this.readout.replaceChildren(element("b", {}, seconds(time)), ...parts);
     this.canvas.setAttribute("aria-label", `${name_of(this.spec.quantity)}, ${this.readout.textContent}`);
   }
 }
 
-function mean_of(values) {
-  let sum = 0, count = 0;
-  for (const value of values)
-    if (!Number.isNaN(value)) {
-      sum += value;
-      ++count;
-    }
-  return count ? sum / count : NaN;
+const extents = new WeakMap(); // by the values
+
+// The largest value and the mean; a threshold that was never set is as large as can be, which is no reason to press
+// everything else flat.
+function extent_of(values) {
+  let known = extents.get(values);
+  if (known) return known;
+  let most = 0, sum = 0, count = 0;
+  for (const value of values) {
+    if (Number.isNaN(value)) continue;
+    if (value > most && value < 1e15) most = value;
+    sum += value;
+    ++count;
+  }
+  known = { most, mean: count ? sum / count : NaN };
+  extents.set(values, known);
+  return known;
+}
+
+// With the next pictures of the screen. Legends come after all canvases: what is written makes sizes unknown again.
+function draw_charts(chores, charts, is_whole) {
+  for (const chart of charts) {
+    chart.is_stale ||= is_whole;
+    chores.want(chart, () => chart.draw());
+  }
+  for (const chart of charts) chores.want(chart.readout, () => chart.tell());
 }

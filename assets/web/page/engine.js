@@ -2,6 +2,7 @@
 "use strict";
 
 const SLICE_MS = 8; // of work between two looks at the messages
+const TELL_MS = 60, TELL_SHARE = 0.02; // between two reports of what there is by then, at least, and of all that comes
 const EVENTS_PER_STEP = 4000;
 const REACHED = 0, EXHAUSTED = 2; // RunEnd
 const decoder = new TextDecoder();
@@ -89,18 +90,19 @@ function end_of(run, columns) {
   return {
     signature,
     results: json("results", run),
-    marks: json("marks", run),
+    // Of each four numbers, none of them an object: there may be a hundred thousand.
+    marks: Float64Array.from(json("marks", run).flat(), (value) => value ?? NaN),
     samples: samples(run, columns),
   };
 }
 
 const calls = {
-  async boot({ module, policies }) {
-    const compiled = await WebAssembly.compile(module);
+  async boot({ core: packed, size, policies }) {
+    const compiled = await WebAssembly.compile(await inflated(dense(packed, size)));
     const instance = await WebAssembly.instantiate(compiled, { wasi_snapshot_preview1: system_calls(compiled) });
     core = instance.exports;
     core._initialize();
-    for (const policy of policies) checked(core.add_policy(give(policy)));
+    for (const policy of policies) checked(core.add_policy(give(await inflated(Uint8Array.from(atob(policy), (letter) => letter.charCodeAt(0))))));
     return {};
   },
   open({ scenario, seed, interval }) {
@@ -122,7 +124,7 @@ const calls = {
   },
   // Runs to the end in slices; what there is by then is told as it goes on.
   async finish({ run, until, columns, tell }, id) {
-    let told = performance.now();
+    let told = performance.now(), due = 0;
     for (;;) {
       const begun = performance.now();
       let end = EXHAUSTED;
@@ -130,9 +132,10 @@ const calls = {
         end = checked(core.advance(run, until, EVENTS_PER_STEP));
       if (end === REACHED) return end_of(run, columns);
       if (end !== EXHAUSTED) throw new Error(`the run ended early (${end})`);
-      if (tell && performance.now() - told > 60) {
+      if (tell && performance.now() - told > TELL_MS && core.now_ns(run) >= due) {
         told = performance.now();
-        postMessage({ id, progress: { now: core.now_ns(run), samples: samples(run, columns) } });
+        due = core.now_ns(run) + until * TELL_SHARE;
+        answer({ id, progress: { now: core.now_ns(run), samples: samples(run, columns) } });
       }
       await new Promise((resume) => setTimeout(resume, 0));
     }
@@ -167,9 +170,15 @@ const calls = {
   },
 };
 
+// Columns are handed over: to copy them would keep the page busy.
+function answer(message) {
+  const values = (message.result ?? message.progress)?.samples?.values ?? message.result?.values ?? [];
+  postMessage(message, values.map((each) => each.buffer));
+}
+
 onmessage = async ({ data: { id, call, given } }) => {
   try {
-    postMessage({ id, result: await calls[call](given, id) });
+    answer({ id, result: await calls[call](given, id) });
   } catch (error) {
     postMessage({ id, error: String((error && error.message) || error) });
   }

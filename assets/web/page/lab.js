@@ -12,6 +12,7 @@ class Lab {
     this.charts = [];
     this.shown_runs = [];
     this.time = 0;
+    this.chores = new Chores();
     take_look();
     language = data.language;
     Object.assign(reason_words, { causes: data.causes, german: data.german });
@@ -77,13 +78,8 @@ class Lab {
     this.at("more").hidden = !run;
   }
   draw() {
-    if (this.is_drawing) return;
-    this.is_drawing = true;
-    requestAnimationFrame(() => {
-      this.is_drawing = false;
-      for (const chart of this.charts) chart.draw();
-      this.steps.sketch?.draw();
-    });
+    draw_charts(this.chores, this.charts, true);
+    this.chores.want("sketch", () => this.steps.sketch?.draw());
   }
 
   // --- beginning
@@ -102,6 +98,7 @@ class Lab {
     await this.restore();
     this.form = new SettingsForm(this);
     this.fill();
+    await this.chores.done();
     document.body.dataset.ready = "yes";
   }
 
@@ -201,6 +198,7 @@ class Lab {
     this.is_busy = false;
     this.at("run").disabled = false;
     this.look_again();
+    await this.chores.done();
     document.body.dataset.ready = "yes";
     return made.length === wanted.length ? made : null;
   }
@@ -227,8 +225,7 @@ class Lab {
     const newest = this.newest();
     if (newest) {
       if (!this.charts.length) LAB_CHARTS.forEach((quantity) => this.add_chart(quantity));
-      this.at("tables").replaceChildren(...result_tables(newest.run));
-      show_events(this.at("events"), newest.run, (time) => {
+      show_results(this.chores, this.at("tables"), this.at("events"), () => this.newest()?.run, (time) => {
         this.time = time;
         this.draw();
       });

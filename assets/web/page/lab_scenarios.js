@@ -144,7 +144,10 @@ class LabRun {
   }
 
   named_marks() {
-    this.marks_by_name ??= this.run.marks.map(([time, kind, owner]) => ({ time, kind: MARK_NAMES[kind], owner: this.owner_name(scope_of_mark(kind), owner) }));
+    this.marks_by_name ??= Array.from({ length: this.run.mark_count }, (_, i) => {
+      const [time, kind, owner] = this.run.mark(i);
+      return { time, kind: MARK_NAMES[kind], owner: this.owner_name(scope_of_mark(kind), owner) };
+    });
     return this.marks_by_name;
   }
 }

@@ -6,7 +6,7 @@ const SPEEDS = [0.01, 0.1, 1, 5, 20];
 
 // As the browser has read it, but for this script, before anything was added: what is saved is this with other data.
 document.currentScript.remove();
-const pristine = `<!doctype html>\n${document.documentElement.outerHTML}`;
+const pristine = document.documentElement.cloneNode(true);
 
 class Page {
   constructor(data) {
@@ -18,6 +18,7 @@ class Page {
     this.whatif = null;
     this.chosen = new Set();
     this.charts = [];
+    this.chores = new Chores();
     take_look();
     language = data.language ?? language;
     Object.assign(reason_words, { causes: data.causes, german: data.german });
@@ -175,6 +176,7 @@ class Page {
       }
       this.fill();
       this.move_to(Math.min(this.time, this.duration()));
+      if (!this.wish) await this.chores.done();
     }
     document.body.dataset.ready = "yes";
   }
@@ -210,6 +212,7 @@ class Page {
     this.fill_results();
     this.tell_state();
     this.look();
+    await this.chores.done();
     document.body.dataset.ready = "yes";
   }
 
@@ -323,8 +326,8 @@ class Page {
     this.at("play").addEventListener("click", () => this.play());
     this.at("speed").append(...SPEEDS.map((speed) => element("option", { value: speed }, `${speed}×`)));
     this.at("speed").value = "1";
-    this.at("theme").addEventListener("click", () => this.change_look(() => (document.documentElement.dataset.theme = is_dark() ? "light" : "dark")));
-    this.at("language").addEventListener("click", () => this.change_look(() => (language = language === "de" ? "en" : "de")));
+    this.at("theme").addEventListener("click", () => this.change_theme());
+    this.at("language").addEventListener("click", () => this.change_language());
     this.at("save").addEventListener("click", () => this.save());
     this.at("toml").addEventListener("click", () => this.save_toml());
     this.at("more").addEventListener("change", (event) => {
@@ -342,27 +345,41 @@ class Page {
     });
   }
 
-  change_look(change) {
-    change();
+  change_theme() {
+    document.documentElement.dataset.theme = is_dark() ? "light" : "dark";
     colours = new Map();
     this.prepare();
-    if (this.listed.some((run) => run.results)) this.fill();
+    this.draw();
+    this.chores.want("picker", () => this.fill_picker());
     this.guide?.draw();
-    this.topology.draw();
+  }
+
+  change_language() {
+    language = language === "de" ? "en" : "de";
+    this.prepare();
+    if (this.listed.some((run) => run.results)) this.fill();
+    else this.draw();
+    this.guide?.draw();
   }
 
   fill() {
-    this.fill_more();
-    this.fill_picker();
     this.fill_runs();
-    this.whatif_form.fill();
-    this.whatif_form.show(this.whatif?.change ?? null);
+    this.tell_state();
+    this.draw();
+    this.fill_results();
+    this.chores.want("more", () => this.fill_more());
+    this.chores.want("form", () => {
+      this.whatif_form.fill();
+      this.whatif_form.show(this.whatif?.change ?? null);
+    });
+    this.chores.want("owners", () => this.fill_owners());
+    this.chores.want("picker", () => this.fill_picker());
+  }
+
+  fill_owners() {
     const menu = this.at("why_owner"), before = menu.value;
     menu.replaceChildren(...this.info().subflows.map((_, i) => element("option", { value: i }, this.run().label_of("subflow", i))));
     if (before) menu.value = before;
-    this.fill_results();
-    this.tell_state();
-    this.draw();
   }
 
   fill_more() {
@@ -430,7 +447,7 @@ class Page {
   }
 
   fill_results() {
-    const base = this.run(), shown = this.shown_run(), results = shown.results;
+    const base = this.run(), results = this.shown_run().results;
     const list = this.at("differences");
     list.replaceChildren();
     if (this.whatif?.run.results && base.results) {
@@ -438,43 +455,31 @@ class Page {
       list.append(...(found.length ? found.slice(0, 8) : [say("no_difference")]).map((text) => element("li", {}, text)));
       if (found.length > 8) list.append(element("li", {}, say("more_events", found.length - 8)));
     }
-    if (!results) {
-      this.at("tables").replaceChildren();
-      this.at("events").replaceChildren();
-      return;
-    }
-    this.at("tables").replaceChildren(...result_tables(shown));
-    show_events(this.at("events"), shown, (time) => this.move_to(time));
+    show_results(this.chores, this.at("tables"), this.at("events"), () => this.shown_run(), (time) => this.move_to(time));
   }
 
   draw_marks() {
     const canvas = this.at("marks"), pen = pen_on(canvas), width = canvas.clientWidth, height = canvas.clientHeight;
     if (!pen) return;
-    for (const [time, kind, owner] of this.shown_run().marks ?? []) {
-      const is_link = LINK_MARKS.includes(kind), is_flow = FLOW_MARKS.includes(kind);
+    const run = this.shown_run(), duration = this.duration(), drawn = new Set();
+    for (let i = 0; i < run.mark_count; ++i) {
+      const [time, kind, owner] = run.mark(i);
       if (kind === 2 || kind === 11) continue;
-      pen.strokeStyle = is_link ? css("--text") : this.run().colour_of(is_flow ? "flow" : "subflow", owner);
+      const is_link = LINK_MARKS.includes(kind), top = is_link ? 0 : kind === 1 ? 2 : 6;
+      const x = (width * time) / duration, place = Math.round(x) * 8 + top;
+      if (drawn.has(place)) continue; // of many in one column of pixels, the first
+      drawn.add(place);
+      pen.strokeStyle = is_link ? css("--text") : this.run().colour_of(FLOW_MARKS.includes(kind) ? "flow" : "subflow", owner);
       pen.lineWidth = is_link || kind === 1 ? 2.5 : 1;
-      const x = (width * time) / this.duration();
-      line(pen, x, is_link ? 0 : kind === 1 ? 2 : 6, x, height);
+      line(pen, x, top, x, height);
     }
   }
 
-  // All of it, or only what moves with the cursor; once for each picture of the screen.
+  // All of it, or only what moves with the cursor.
   draw(is_whole = true) {
-    this.is_stale ||= is_whole;
-    if (this.is_drawing) return;
-    this.is_drawing = true;
-    requestAnimationFrame(() => {
-      const is_stale = this.is_stale;
-      this.is_drawing = this.is_stale = false;
-      for (const chart of this.charts) {
-        if (is_stale) chart.draw();
-        else chart.move();
-      }
-      if (is_stale) this.draw_marks();
-      this.topology.draw();
-    });
+    this.chores.want(this.topology, () => this.topology.draw());
+    if (is_whole) this.chores.want("marks", () => this.draw_marks());
+    draw_charts(this.chores, this.charts, is_whole);
   }
 
   // --- taking it away -------------------------------------------------------------------------------------------------
@@ -483,8 +488,9 @@ class Page {
     const change = this.whatif ? { ...this.whatif.change, run: this.active, signature: this.whatif.run.signature } : null;
     // "<" as an escape: no text of a scenario can end the element that it stands in.
     const data = JSON.stringify({ ...this.data.own, change, language }).replaceAll("<", "\\u003c");
-    const begin = pristine.indexOf(">", pristine.indexOf('id="data"')) + 1, end = pristine.indexOf("<\/script>", begin);
-    download(new Blob([pristine.slice(0, begin), data, pristine.slice(end)], { type: "text/html" }), `${file_name(this.info().name)}.html`);
+    const page = `<!doctype html>\n${pristine.outerHTML}`;
+    const begin = page.indexOf(">", page.indexOf('id="data"')) + 1, end = page.indexOf("<\/script>", begin);
+    download(new Blob([page.slice(0, begin), data, page.slice(end)], { type: "text/html" }), `${file_name(this.info().name)}.html`);
   }
 
   save_toml() {

@@ -15,6 +15,10 @@ class Run {
   }
 
   get is_open() { return this.id !== undefined; }
+  get mark_count() { return (this.marks?.length ?? 0) / 4; }
+
+  // Time, kind, owner and value.
+  mark(number) { return this.marks.subarray(4 * number, 4 * number + 4); }
 
   // At its beginning; with another scenario than its own, if one is given.
   async open(simulator, scenario = this.info.scenario) {

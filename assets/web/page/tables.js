@@ -1,21 +1,56 @@
-// The figures of a run as tables, and its events as a list.
+// The figures of a run and its events as tables.
 
-const MOST_ROWS = 200; // of a table of events at first
+const MOST_ROWS = 100; // of a table in the document: laying out ten thousand takes a second
 
 function table_of(caption, heads, rows) {
-  return element("div", { class: "scroll" }, element("table", {}, element("caption", {}, caption), element("thead", {}, row("th", ...heads)), element("tbody", {}, ...rows)));
+  return element("div", { class: "scroll" }, element("table", {}, caption && element("caption", {}, caption), element("thead", {}, row("th", ...heads)), element("tbody", {}, ...rows)));
 }
 
-function result_tables(run) {
-  const { flows, subflows, links } = run.results;
-  return [
-    table_of(say("flow"), [say("flow"), say("controller"), say("goodput"), say("mean_rtt"), say("p95_rtt"), say("loss"), say("retransmits"), say("completion")],
-      flows.map((flow, i) => with_head(flow.name, run.info.flows[i].controller, quantity(flow.goodput_bps, "bit/s"), quantity(flow.mean_rtt_s, "s"), quantity(flow.p95_rtt_s, "s"), quantity(flow.loss_ratio, "%"), String(flow.retransmits), quantity(flow.completion_s, "s")))),
-    table_of(say("subflow"), [say("subflow"), say("throughput"), say("goodput"), say("mean_cwnd"), say("mean_rtt"), say("loss")],
-      subflows.map((subflow, i) => with_head(run.label_of("subflow", i), quantity(subflow.throughput_bps, "bit/s"), quantity(subflow.goodput_bps, "bit/s"), quantity(subflow.mean_cwnd_pkts, "pkt"), quantity(subflow.mean_rtt_s, "s"), quantity(subflow.loss_ratio, "%")))),
-    table_of(say("link"), [say("link"), say("utilisation"), say("drops"), say("mean_queue")],
-      links.map((link, i) => with_head(run.label_of("link", i), quantity(link.utilisation, "%"), String(link.drops_queue + link.drops_random + link.drops_down + link.drops_scripted), quantity(link.mean_queue_pkts, "pkt")))),
-  ];
+// A table of which some rows are in the document, with what leads to the others.
+function long_table(caption, heads, count, row_at) {
+  const made = table_of(caption, heads, []), body = made.querySelector("tbody");
+  const first = element("input", { type: "number", min: 1, max: count, "aria-label": say("first_row") }), told = element("span");
+  const show = (from) => {
+    const begin = Math.min(Math.max(from, 0), count - 1), end = Math.min(begin + MOST_ROWS, count);
+    body.replaceChildren(...Array.from({ length: end - begin }, (_, i) => row_at(begin + i)));
+    made.scrollTop = 0;
+    first.value = begin + 1;
+    told.textContent = `– ${end} / ${count}`;
+    before.disabled = begin === 0;
+    after.disabled = end === count;
+  };
+  const [before, after] = [["before_chapter", "←", -MOST_ROWS], ["next_chapter", "→", MOST_ROWS]].map(([name, sign, step]) => {
+    const button = element("button", { type: "button", "aria-label": say(name) }, sign);
+    button.addEventListener("click", () => show(Number(first.value) - 1 + step));
+    return button;
+  });
+  first.addEventListener("change", () => show(Math.floor(Number(first.value)) - 1));
+  show(0);
+  return count > MOST_ROWS ? element("div", {}, element("div", { class: "choices" }, before, first, told, after), made) : made;
+}
+
+function flow_table({ info, results: { flows } }) {
+  const heads = ["flow", "controller", "goodput", "mean_rtt", "p95_rtt", "loss", "retransmits", "completion"].map((key) => say(key));
+  return long_table(say("flow"), heads, flows.length, (i) => {
+    const flow = flows[i];
+    return with_head(flow.name, info.flows[i].controller, quantity(flow.goodput_bps, "bit/s"), quantity(flow.mean_rtt_s, "s"), quantity(flow.p95_rtt_s, "s"), quantity(flow.loss_ratio, "%"), String(flow.retransmits), quantity(flow.completion_s, "s"));
+  });
+}
+
+function subflow_table(run) {
+  const heads = ["subflow", "throughput", "goodput", "mean_cwnd", "mean_rtt", "loss"].map((key) => say(key));
+  return long_table(say("subflow"), heads, run.results.subflows.length, (i) => {
+    const subflow = run.results.subflows[i];
+    return with_head(run.label_of("subflow", i), quantity(subflow.throughput_bps, "bit/s"), quantity(subflow.goodput_bps, "bit/s"), quantity(subflow.mean_cwnd_pkts, "pkt"), quantity(subflow.mean_rtt_s, "s"), quantity(subflow.loss_ratio, "%"));
+  });
+}
+
+function link_table(run) {
+  const heads = ["link", "utilisation", "drops", "mean_queue"].map((key) => say(key));
+  return long_table(say("link"), heads, run.results.links.length, (i) => {
+    const link = run.results.links[i], drops = link.drops_queue + link.drops_random + link.drops_down + link.drops_scripted;
+    return with_head(run.label_of("link", i), quantity(link.utilisation, "%"), String(drops), quantity(link.mean_queue_pkts, "pkt"));
+  });
 }
 
 function scope_of_mark(kind) {
@@ -23,16 +58,26 @@ function scope_of_mark(kind) {
 }
 
 // A table of a run's events; `go` is called with the time of one that is chosen.
-function show_events(place, run, go, whole = false) {
-  const marks = run.marks;
-  const rows = (whole ? marks : marks.slice(0, MOST_ROWS)).map(([time, kind, owner, value]) => {
+function event_table(run, go) {
+  const heads = ["time", "event", "owner", "value"].map((key) => say(key));
+  const row_at = (number) => {
+    const [time, kind, owner, value] = run.mark(number);
     const button = element("button", { type: "button", class: "quiet" }, seconds(time));
     button.addEventListener("click", () => go(time));
     return element("tr", {}, element("td", {}, button), element("td", {}, `${MARKS[kind]?.glyph ?? "·"} ${MARKS[kind]?.[language] ?? kind}`), element("td", {}, run.label_of(scope_of_mark(kind), owner)), element("td", {}, digits(value)));
-  });
-  place.replaceChildren(element("table", {}, element("thead", {}, row("th", say("time"), say("event"), say("owner"), say("value"))), element("tbody", {}, ...rows)));
-  if (marks.length <= MOST_ROWS || whole) return;
-  const more = element("button", { type: "button" }, say("more_events", marks.length - MOST_ROWS));
-  more.addEventListener("click", () => show_events(place, run, go, true));
-  place.append(more);
+  };
+  return long_table("", heads, run.mark_count, row_at);
+}
+
+const TABLES = [flow_table, subflow_table, link_table];
+
+// Fills the places of a run's figures and events; `run_now`: which run that is when their turn comes.
+function show_results(chores, tables, events, run_now, go) {
+  TABLES.forEach((make, i) =>
+    chores.want(make, () => {
+      const place = tables.children[i] ?? tables.appendChild(element("div")), run = run_now();
+      place.replaceChildren(run?.results ? make(run) : "");
+    }),
+  );
+  chores.want(event_table, () => events.replaceChildren(run_now()?.results ? event_table(run_now(), go) : ""));
 }

@@ -13,7 +13,7 @@ class Topology {
 
   show(moment) {
     this.moment = moment;
-    this.draw();
+    this.host.chores.want(this, () => this.draw());
   }
 
   draw() {

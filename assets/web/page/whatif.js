@@ -129,6 +129,7 @@ class WhatIf {
     this.host = host;
     this.place = place;
     this.inputs = [];
+    this.problem = element("p", { class: "problem", role: "alert" });
   }
 
   fill() {
@@ -167,7 +168,6 @@ class WhatIf {
     const start = radio("from", "start", say("from_start"), true), cursor = radio("from", "cursor", "", false);
     this.cursor_label = cursor.lastChild;
     this.start = start.firstChild;
-    this.problem = element("p", { class: "problem", role: "alert" });
     const apply = element("button", { type: "submit" }, say("apply")), reset = element("button", { type: "button" }, say("reset"));
     reset.addEventListener("click", () => this.host.on_reset());
     const form = element("form", {}, element("div", { class: "scroll" }, links), flows, element("div", { class: "choices" }, start, cursor, apply, reset), this.problem);

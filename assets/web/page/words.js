@@ -37,7 +37,7 @@ const WORDS = {
     no_difference: "No difference.",
     higher: "{0}: {1} instead of {2} ({3})",
     filter: "Filter", all_flows: "All", band: "{0} curves: from the lowest to the highest, with the median",
-    all_marks: "All of them", times: "times",
+    first_row: "First row",
     keyboard: "Keys: ← → move the cursor, Space plays, w asks why, r resets.",
     unlimited: "unlimited",
     sweep: "Sweep", figure: "Figure", point: "Point", over: "Over", nothing: "nothing",
@@ -84,7 +84,7 @@ const WORDS = {
     no_difference: "Kein Unterschied.",
     higher: "{0}: {1} statt {2} ({3})",
     filter: "Filter", all_flows: "Alle", band: "{0} Kurven: vom kleinsten zum größten Wert, mit dem Median",
-    all_marks: "Alle", times: "-mal",
+    first_row: "Erste Zeile",
     keyboard: "Tasten: ← → verschieben den Zeitpunkt, Leertaste spielt ab, w fragt warum, r setzt zurück.",
     unlimited: "unbegrenzt",
     sweep: "Messreihe", figure: "Größe", point: "Punkt", over: "Über", nothing: "nichts",
@@ -149,12 +149,20 @@ function name_of(quantity) {
   return QUANTITIES[quantity]?.[language] ?? quantity;
 }
 
+const formats = new Map(); // of numbers: making one takes a hundred times as long as using it
+
+function number_text(value, rule, count) {
+  const name = `${language} ${rule} ${count}`;
+  if (!formats.has(name)) formats.set(name, new Intl.NumberFormat(language, { [rule]: count, useGrouping: false }));
+  return formats.get(name).format(value);
+}
+
 const PREFIXES = [[1e9, "G"], [1e6, "M"], [1e3, "k"]];
 
 function digits(value, places = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
-  return value.toLocaleString(language, { maximumSignificantDigits: places, useGrouping: false });
+  return number_text(value, "maximumSignificantDigits", places);
 }
 
 // A value with its unit, as people write it.
@@ -171,5 +179,5 @@ function quantity(value, unit) {
 }
 
 function seconds(time) {
-  return `${time.toLocaleString(language, { maximumFractionDigits: 3, useGrouping: false })} s`;
+  return `${number_text(time, "maximumFractionDigits", 3)} s`;
 }

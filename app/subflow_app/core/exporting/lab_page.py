@@ -47,16 +47,9 @@ LAB = PageKind(
     "lab.html",
     ("page.css", "lab.css"),
     (
-        *("words.js", "elements.js", "charts.js", "simulator.js", "runs.js", "whatif.js", "why.js", "tables.js"),
-        *(
-            "../explorable.js",
-            "lab_words.js",
-            "sealed.js",
-            "lab_checks.js",
-            "lab_scenarios.js",
-            "lab_progress.js",
-            "sketch.js",
-        ),
+        *("words.js", "elements.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
+        *("whatif.js", "why.js", "tables.js", "../explorable.js", "lab_words.js", "sealed.js"),
+        *("lab_checks.js", "lab_scenarios.js", "lab_progress.js", "sketch.js"),
         *("lab_form.js", "lab_steps.js", "lab.js"),
     ),
 )

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 FORMAT = 1
 PAGE_SUFFIX = ".html"
 SCRIPTS = (
-    *("words.js", "elements.js", "charts.js", "simulator.js", "runs.js"),
+    *("words.js", "elements.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
     *("topology.js", "whatif.js", "why.js", "tables.js", "sweep.js", "chapters.js", "main.js"),
 )
 
