@@ -71,7 +71,7 @@ def test_what_moved_an_agent_is_told_in_both_languages(browser: Browser, store: 
     assert "What moved it" in browser.run(why)
     browser.run("(document.getElementById('language').click(), 0)")
     browser.run("(document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'w', bubbles: true})), 0)")
-    wait_until(browser, f"{why}.includes('Was ihn bewegt hat')")
+    wait_until(browser, f"{why}.includes('Was den Ausschlag gab')")
     assert "Anlass: Ein lernender Agent" in browser.run(why)
 
 
