@@ -84,7 +84,7 @@ BROWSERS = ("chromium", "firefox-esr")  # for --full, by the names that Debian a
 PACKAGE_PACKAGES = (
     *("binutils", "desktop-file-utils", "appstream", "shared-mime-info", "xz-utils"),
     *("debootstrap", "x11-utils", "xdotool", "libwayland-client0", "libwayland-cursor0", "libwayland-egl1"),
-    *("nsis", "lintian", "shellcheck", "xdg-utils", "libglib2.0-bin", "groff"),
+    *("nsis", "p7zip-full", "lintian", "shellcheck", "xdg-utils", "libglib2.0-bin", "groff"),
 )
 APT_GET = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-q", "-o", "DPkg::Lock::Timeout=300")
 EXTRAS = ("build", "train", "envs", "cluster", "pcap", "docs", "package", "dev")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import icons
 from windows import installer
 
 WINE = next((path for path in ("/usr/lib/wine/wine64", shutil.which("wine64") or "") if Path(path).is_file()), None)
@@ -38,6 +39,49 @@ def made(bundle: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_nsis_makes_an_installer_without_a_warning(made: Path) -> None:
     assert made.name == "Subflow-1.2.3-Setup.exe"
     assert made.read_bytes()[:2] == b"MZ"
+
+
+def _payload(setup: Path, folder: Path) -> dict[str, bytes]:
+    """What a setup puts on the disk, by the names that it has there."""
+    if shutil.which("7z") is None:
+        pytest.skip("needs 7z of the package p7zip-full")
+    subprocess.run(["7z", "x", f"-o{folder}", str(setup)], capture_output=True, check=True)
+    files = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    return {name: path.read_bytes() for name, path in files.items() if not name.startswith("$PLUGINSDIR/")}
+
+
+def test_what_is_inside_is_the_program_and_its_uninstaller(made: Path, bundle: Path, tmp_path: Path) -> None:
+    inside = _payload(made, tmp_path)
+    assert inside.pop("Uninstall.exe")[:2] == b"MZ"
+    assert inside == {name: name.encode() for name in ("subflow.exe", "subflow-cli.exe", "_internal/module ü.py")}
+
+
+def test_paths_may_be_written_as_windows_writes_them(bundle: Path, tmp_path: Path) -> None:
+    if shutil.which("makensis") is None:
+        pytest.skip("needs makensis of the package nsis")
+    shutil.copytree(bundle, tmp_path / "to pack ü" / "subflow")
+    (tmp_path / "to pack ü" / "subflow.ico").write_bytes(icons.ico())
+    named = {
+        "VERSION": "1.2.3",
+        "SRC": r"to pack ü\subflow",
+        "OUT": r"to pack ü\Setup.exe",
+        "ICON": r"to pack ü\subflow.ico",
+    }
+    command = [
+        "makensis",
+        "-V2",
+        "-WX",
+        "-NOCD",
+        "-INPUTCHARSET",
+        "UTF8",
+        *(f"-D{key}={value}" for key, value in named.items()),
+    ]
+    done = subprocess.run(
+        [*command, installer.HERE / "subflow.nsi"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    inside = _payload(tmp_path / "to pack ü" / "Setup.exe", tmp_path / "unpacked")
+    assert {"subflow.exe", "subflow-cli.exe", "_internal/module ü.py"} < inside.keys()
 
 
 def test_only_what_the_uninstaller_removes_is_installed(bundle: Path, tmp_path: Path) -> None:
