@@ -131,6 +131,32 @@ TEST(Conformance, FourThreadsRunEveryCombinationAsOneDoesAlone) {
     EXPECT_EQ(together, alone);
 }
 
+// Where one takes over, ACKs still come for what left under the one before.
+TEST(Conformance, EveryControllerTakesOverFromAnother) {
+    for (const AlgorithmInfo* info : controller_infos()) {
+        const AlgorithmChoice choice{std::string(info->name), {}};
+        if (agent_of(make_controller(choice)) != nullptr) continue;  // no event brings or ends an agent
+        Scenario scenario = linux_profile(3_s);
+        const PathSpec near = add_path(scenario, {.one_way = 10_ms});
+        const PathSpec far = add_path(scenario, {.rate = 2_Mbps, .one_way = 200_ms});
+        add_mptcp(scenario, {near, far}, "lia");
+        EventSpec& change = scenario.events.emplace_back();
+        change.at = 2_s;
+        change.flow = 0;
+        change.controller = choice;
+        Network network(scenario, 1);
+        for (Nanos until = change.at; until < scenario.duration; until += 5_ms) {
+            network.run_until(until);
+            for (const Subflow& subflow : network.subflows()) {
+                const Window& window = subflow.sender.window();
+                ASSERT_TRUE(std::isfinite(window.cwnd_pkts)) << info->name;
+                ASSERT_TRUE(std::isfinite(window.pacing_pps)) << info->name;
+                ASSERT_TRUE(std::isfinite(window.advertised)) << info->name;
+            }
+        }
+    }
+}
+
 // Of all small networks, one after the other.
 std::vector<std::uint64_t> signatures_of(const Combination& combination) {
     std::vector<std::uint64_t> signatures;

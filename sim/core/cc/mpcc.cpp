@@ -104,7 +104,7 @@ IntervalPlan Mpcc::plan_interval(Window& window, const IntervalMoment& moment) {
         }
     }
     apply_rate(window, rate_bps, moment);
-    if (!is_silent_) window.advertised = advertised_bps_ / packet_bits_;
+    if (!is_silent_) window.advertised = advertised_pps();
     return plan;
 }
 
@@ -119,7 +119,7 @@ void Mpcc::apply_rate(Window& window, double rate_bps, const IntervalMoment& mom
 
 void Mpcc::on_every_ack(Window& window, const AckSample& ack, const Siblings&) {
     is_silent_ = false;
-    window.advertised = advertised_bps_ / packet_bits_;
+    window.advertised = advertised_pps();
     window.cwnd_pkts = std::max(kMinCwnd, kCwndGain * window.pacing_pps * to_seconds(ack.srtt));
     if (ack.why != nullptr) ack.why->set(mpcc_rules::kCwnd, {window.pacing_pps * packet_bits_, to_seconds(ack.srtt)});
 }

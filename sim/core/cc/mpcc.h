@@ -176,6 +176,8 @@ private:
     };
 
     double total_bps() const { return rate_bps_ + others_bps_; }
+    // Nothing while ACKs come for what left before its first interval, after another controller.
+    double advertised_pps() const { return packet_bits_ > 0 ? advertised_bps_ / packet_bits_ : 0; }
     double gradient(double rate_bps, double utility, const Result& from) const;
     Trial judge(const IntervalRecord& record) const;
     void decide_slow_start(Window& window, const IntervalRecord& record, const IntervalMoment& moment);
