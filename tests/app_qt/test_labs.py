@@ -17,6 +17,8 @@ from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.core.catalog import app_catalog
+from subflow_app.core.errors import InputError
+from subflow_app.core.exporting.lab_page import check_page
 from subflow_app.core.labs import lab_file
 from subflow_app.core.labs.lab import Prediction, Step, Target
 from subflow_app.core.labs.progress import ProgressFolder
@@ -483,6 +485,27 @@ def test_a_lab_that_was_handed_out_is_opened_from_its_file(
     handed_out.unlink()
     labs._read_labs()
     assert not page.notice.text()
+
+
+def test_a_lab_is_saved_as_a_web_page_or_says_why_not(
+    labs: LabFeature, window: MainWindow, qtbot: QtBot, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    page = labs.panel.list
+    assert page is not None
+    dialogs.answer("save_path", tmp_path / "lab.html")
+    with qtbot.waitSignal(window.exports.written):
+        page.page.click()
+    assert "A small lab" in (tmp_path / "lab.html").read_text(encoding="utf-8")
+    # In the command's own words, before a place is asked for.
+    training = lab_file.load_lab("13")
+    labs._labs[training.name] = training
+    labs._list_labs()
+    page.select(training.name)
+    page.page.click()
+    with pytest.raises(InputError) as refused:
+        check_page(training)
+    assert page.notice.text() == str(refused.value)
+    assert "cannot be a page" in page.notice.text()
 
 
 def test_a_class_is_graded_in_the_window(

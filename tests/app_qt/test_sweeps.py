@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
+from subflow_app.core.exporting.page_import import run_names
 from subflow_app.core.sweeps.sweep_draft import SweepDraft, estimate_draft
 from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.qt.comparison.feature import CompareFeature
@@ -123,6 +124,11 @@ def test_views_of_a_sweep_are_drawn_and_exported(
     with qtbot.waitSignal(swept.exports.written):
         swept.bar.trigger("sweep.export_data")
     assert len(data.read_text().splitlines()) == 9
+    web_page = tmp_path / "sweep.html"
+    dialogs.answer("save_path", web_page)
+    with qtbot.waitSignal(swept.exports.written):
+        swept.bar.trigger("sweep.page")
+    assert len(run_names(web_page)) == 4
     page.set_view("table")
     page.table.clearSelection()
     swept.bar.trigger("sweep.copy")

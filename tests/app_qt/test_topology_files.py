@@ -9,9 +9,15 @@ import pytest
 from PySide6.QtGui import QImage
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
+from subflow_app.core.errors import InputError
+from subflow_app.core.exporting.page_import import read_page
+from subflow_app.core.exporting.web_page import write_page
+from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.graph_import import import_graph
+from subflow_app.core.scenarios.toml_edit import get_value
 from subflow_app.qt import commands
 from subflow_app.qt.main_window import MainWindow
+from subflow_sim import parse_scenario
 
 pytestmark = pytest.mark.one_window
 
@@ -45,6 +51,36 @@ def test_unsaved_changes_are_asked_about(window: MainWindow, dialogs: ScriptedDi
     dialogs.answer("ask_save_changes", "cancel")
     assert not window.topology_files.import_file(GRAPH)
     assert window.documents.doc.text == before
+
+
+def test_a_run_of_a_web_page_is_imported_and_a_damaged_page_is_told(
+    window: MainWindow, dialogs: ScriptedDialogs, tmp_path: Path
+) -> None:
+    store = window.database.store
+    assert store is not None
+    numbers = []
+    for seed in (1, 7):
+        result = RunJob(parse_scenario(TWO_PATHS), TWO_PATHS, seed=seed, store=store).run()
+        assert result.run_id is not None
+        numbers.append(result.run_id)
+    page = write_page(store, numbers, tmp_path / "two.html")
+    dialogs.answer("open_path", page)
+    dialogs.answer("choice", None)
+    window.bar.trigger("file.import_page")
+    assert window.documents.doc.text == TWO_PATHS
+    dialogs.answer("choice", "2: Two paths")
+    window.drops.open([page])
+    # The page's run was made with a seed of its own.
+    assert get_value(window.documents.doc.data, ("seed",)) == 7
+    told = window.banners.text("import")
+    assert told.startswith("Imported from two.html: Two paths.")
+    assert store.run(numbers[1]).signature in told
+    page.write_bytes(page.read_bytes().replace(b'"format":1', b'"format":9'))
+    window.drops.open([page])
+    with pytest.raises(InputError) as refused:
+        read_page(page)
+    assert window.banners.text("import") == str(refused.value)
+    assert "format = 9: this version reads 1" in str(refused.value)
 
 
 def test_graphml_has_the_topology_and_says_what_it_has_not(

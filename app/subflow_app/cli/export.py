@@ -13,6 +13,7 @@ from subflow_app.cli.history import shown_document
 from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_note
 from subflow_app.core.errors import InputError
+from subflow_app.core.file_kinds import PAGE_SUFFIX
 
 if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import RunExport
@@ -190,7 +191,6 @@ def _export_page(
 
 
 def _page_path(out: Path | None, name: str) -> Path:
-    from subflow_app.core.exporting.web_page import PAGE_SUFFIX
     from subflow_app.core.files import made_folder
 
     return Path(f"{name}{PAGE_SUFFIX}") if out is None else made_folder(out) / f"{name}{PAGE_SUFFIX}"

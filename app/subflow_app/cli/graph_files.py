@@ -11,6 +11,7 @@ import typer
 from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line
 from subflow_app.core.errors import InputError
+from subflow_app.core.file_kinds import PAGE_SUFFIX
 
 
 def import_topology(
@@ -33,7 +34,6 @@ def import_topology(
     was saved in a browser, it makes the scenario with the changes made there: as values if they apply from the
     start, otherwise as events. `subflow run` then repeats the page's run.
     """
-    from subflow_app.core.exporting.web_page import PAGE_SUFFIX
     from subflow_app.core.scenarios.graph_import import import_graph
 
     if file.suffix.lower() == PAGE_SUFFIX:

@@ -1,4 +1,4 @@
-"""Which files are ours: databases and scenarios, as the file manager, the command line and drops tell them apart."""
+"""Which files are ours: databases, scenarios, web pages, as file manager, command line and drops tell them apart."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ DATABASE_SUFFIXES = (".subflow", ".db")
 """Databases of runs; the first is what new ones get, since only that one opens Subflow by a double click."""
 SCENARIO_FILE_SUFFIX = ".subflow.toml"
 """What new scenario files get: any ``.toml`` can be a scenario, but this one opens Subflow by a double click."""
+PAGE_SUFFIX = ".html"
+"""Web pages of runs."""
 
 _SQLITE_MARK = b"SQLite format 3\0"
 

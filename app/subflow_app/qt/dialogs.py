@@ -29,6 +29,7 @@ from subflow_app.qt.widgets.shorthand import close_button, named, v_box
 SCENARIO_FILTER = translatable("Scenarios (*.toml);;All files (*)")
 DATABASE_FILTER = translatable("Databases (*.subflow *.db);;All files (*)")
 CSV_FILTER = translatable("CSV tables (*.csv)")
+PAGE_FILTER = translatable("Web pages (*.html)")
 
 _FRAME_BUTTONS = 120  # px that a window's icon and buttons take beside its title, at most
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 
-from subflow_app.core.file_kinds import DATABASE_SUFFIXES
+from subflow_app.core.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX
 from subflow_app.core.language import tr, trn
 from subflow_app.core.resources import SCENARIO_SUFFIX
 from subflow_app.qt.topology_files import is_graph_file
@@ -84,6 +84,8 @@ class FileDrops(QObject):
             return None
         if is_graph_file(file):
             return self._topology_files.import_file
+        if file.suffix.lower() == PAGE_SUFFIX:
+            return self._topology_files.import_page
         if file.suffix.lower() in DATABASE_SUFFIXES:
             return self._database.open
         if file.suffix.lower() in TRACE_SUFFIXES:
@@ -94,8 +96,8 @@ class FileDrops(QObject):
         if file.is_dir():
             return tr("{name} is a folder: drop a scenario, a graph or a database from it.", name=file.name)
         return tr(
-            "{name} cannot be opened here: drop scenarios (.toml), graphs (.graphml, .gml), databases (.subflow, .db)"
-            " or measured traces (.csv, .log, .pcap).",
+            "{name} cannot be opened here: drop scenarios (.toml), graphs (.graphml, .gml), web pages of runs"
+            " (.html), databases (.subflow, .db) or measured traces (.csv, .log, .pcap).",
             name=file.name,
         )
 

@@ -161,6 +161,7 @@ GLYPHS: dict[str, str] = {
     "purge": "mdi6.broom",
     "scenario": "ph.file-text",
     "import": "ph.download-simple",
+    "web_page": "ph.browser",
     "template": "ph.squares-four",
     "align_left": "ph.align-left",
     "align_right": "ph.align-right",

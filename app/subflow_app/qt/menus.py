@@ -27,6 +27,7 @@ BREAK_MENU = (
     "break.open",
     "break.run_both",
     "break.save",
+    "break.page",
     "-",
     "break.export",
 )
@@ -61,7 +62,7 @@ CURVES_MENU = (
 SUBMENUS: dict[str, tuple[str, ...]] = {
     f"{group} plots": tuple(f"view.plot_{spec.id}" for spec in PLOTS if spec.group == group) for group in GROUPS
 } | {
-    "Import from a file": ("file.import_topology", "file.import_trace"),
+    "Import from a file": ("file.import_topology", "file.import_page", "file.import_trace"),
     "Export to a file": (
         "file.export_figure",
         "file.export_data",
@@ -127,6 +128,7 @@ SUBMENUS: dict[str, tuple[str, ...]] = {
         "sweep.copy",
         "sweep.export_figure",
         "sweep.export_data",
+        "sweep.page",
     ),
     "Step of the lab": ("study.lab_next", "study.lab_hint", "-", "study.lab_result"),
     "Experiments": (
@@ -370,13 +372,13 @@ HISTORY_MENU = (
     "file.export_report",
 )
 SWEEP_BUTTONS = ("sweep.new", "sweep.toggle", "sweep.stop", "sweep.delete")
-SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data")
+SWEEP_VIEW_BUTTONS = ("sweep.show_runs", "sweep.copy", "sweep.export_figure", "sweep.export_data", "sweep.page")
 SWEEP_MENU = SWEEP_BUTTONS[1:]
 SCRIPT_BUTTONS = ("script.save", "script.new_controller", "script.open_copy", "script.find", "script.check")
 SCRIPT_VERSION_BUTTONS = ("script.compare", "script.restore")
 ARENA_BUTTONS = ("arena.run_quick", "arena.run_full", "arena.stop", "arena.export")
 BREAK_BUTTONS = ("break.start", "break.pause", "break.stop", "break.fill")
-BREAK_FOUND_BUTTONS = ("break.open", "break.run_both", "break.save")
+BREAK_FOUND_BUTTONS = ("break.open", "break.run_both", "break.save", "break.page")
 GALLERY_BUTTONS = ("gallery.run_quick", "gallery.run_full", "gallery.resume", "gallery.stop", "gallery.report")
 GALLERY_PAGE_BUTTONS = ("gallery.show_runs", "gallery.open_scenario", "gallery.export_figure")
 GALLERY_MENU = SUBMENUS["Experiments"][2:]

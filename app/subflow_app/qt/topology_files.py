@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.language import tr
 from subflow_app.core.paths import file_stem
 from subflow_app.core.scenarios.topology import picture_of
+from subflow_app.qt.dialogs import PAGE_FILTER
 from subflow_app.qt.widgets.banner import Way
 from subflow_sim.scenario import Scenario
 
@@ -56,6 +57,40 @@ class TopologyFiles(QObject):
             return False
         self._tell(found)
         return True
+
+    def ask_page(self) -> None:
+        """Asks for a web page of runs and makes a scenario of one of them."""
+        path = self._dialogs.open_path(tr("Import a web page"), tr(PAGE_FILTER), self._window.exports.folder)
+        if path is not None:
+            self.import_page(path)
+
+    def import_page(self, path: Path) -> bool:
+        """Makes a scenario of a run of a web page; nothing changes if that cannot be, or no run is chosen."""
+        from subflow_app.core.exporting.page_import import read_page, run_names
+
+        try:
+            number = self._run_of_page(run_names(path))
+            if number is None:
+                return False
+            found = read_page(path, number)
+        except AppError as error:
+            self._banners.show_banner("import", "error", str(error))
+            return False
+        if not self._documents.open_text(found.text, file_stem(found.name)):
+            return False
+        told = tr("Imported from {file}: {name}.", file=path.name, name=found.name)
+        if found.signature:
+            told += " " + tr("Run it: its signature in the page is {signature}.", signature=found.signature)
+        self._banners.show_banner("import", "info", told)
+        return True
+
+    def _run_of_page(self, names: Sequence[str]) -> int | None:
+        """Which of a page's runs, from 1 on: the only one, or that which is chosen; None: none."""
+        if len(names) == 1:
+            return 1
+        options = [f"{number}: {name}" for number, name in enumerate(names, 1)]
+        chosen = self._dialogs.choice(tr("Import a web page"), tr("Which run of the page:"), options, 0)
+        return None if chosen is None else options.index(chosen) + 1
 
     def ask_graphml(self) -> None:
         """Asks for a place and writes the topology as GraphML."""

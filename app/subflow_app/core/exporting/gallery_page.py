@@ -18,12 +18,12 @@ from subflow_app.core.experiments.recipe import SOURCES
 from subflow_app.core.experiments.report import CAUSES_TEXT, figure_caption, figure_text, run_again_text
 from subflow_app.core.experiments.report_tables import settled_mark, settlement_table, verdict_table
 from subflow_app.core.exporting.web_page import (
-    PAGE_SUFFIX,
     check_offered,
     packed_size,
     runs_page,
     stored_run_document,
 )
+from subflow_app.core.file_kinds import PAGE_SUFFIX
 from subflow_app.core.files import write_file
 from subflow_app.core.language import ENGLISH
 from subflow_app.core.paper.panel_figure import render_panels

@@ -70,6 +70,16 @@ def write_lab_page(lab: Lab, path: Path, *, key: str = "", language: str | None 
         InputError: if the lab cannot be a page, or the core for pages did not come with the program.
         LabError: if it has been published before.
     """
+    check_page(lab)
+    data = lab_document(lab, key=key, language=language or current_language())
+    told = markdown_html(lab.introduction)
+    packed = {"told": compact_json(data)}
+    page = page_of({"format": FORMAT}, lab.title, told, LAB, packed=packed, language=str(data["language"]))
+    return write_file(path, page)
+
+
+def check_page(lab: Lab) -> None:
+    """Raise what tells why a lab cannot be a page, as `write_lab_page` does; nothing: it can."""
     check_offered()
     if lab.is_published:
         raise LabError(
@@ -78,11 +88,6 @@ def write_lab_page(lab: Lab, path: Path, *, key: str = "", language: str | None 
     why_not = beyond_pages(lab)
     if why_not:
         raise InputError(f"the lab {lab.name} cannot be a page: {why_not}; allowed: do it in Subflow, or another lab")
-    data = lab_document(lab, key=key, language=language or current_language())
-    told = markdown_html(lab.introduction)
-    packed = {"told": compact_json(data)}
-    page = page_of({"format": FORMAT}, lab.title, told, LAB, packed=packed, language=str(data["language"]))
-    return write_file(path, page)
 
 
 def lab_document(lab: Lab, *, key: str = "", language: str) -> dict[str, Any]:

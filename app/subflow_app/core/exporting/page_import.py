@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import re
 import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,15 @@ class PageScenario:
     signature: str
 
 
+def run_names(path: Path) -> list[str]:
+    """What the runs of a page are called, in order.
+
+    Raises:
+        InputError: if it cannot be read, or is no page of ours or is damaged.
+    """
+    return [str(run["name"]) for run in _told(path)[1]]
+
+
 def read_page(path: Path, number: int = 1) -> PageScenario:
     """The scenario of a page's run.
 
@@ -51,6 +60,26 @@ def read_page(path: Path, number: int = 1) -> PageScenario:
     Raises:
         InputError: if it cannot be read, is not a page of ours or is damaged, or has no such run.
     """
+    change, runs = _told(path)
+    if not 1 <= number <= len(runs):
+        raise InputError(f"{path}: run {number}: it has {len(runs)}")
+    try:
+        run = runs[number - 1]
+        # The reader changes the run that is chosen, which is the first unless there are several.
+        is_changed = change is not None and change.get("run", 0) == number - 1
+        text = _with_change(run, change) if change is not None and is_changed else str(run["toml"])
+        signature = str((change if change is not None and is_changed else run).get("signature", ""))
+        return PageScenario(str(run["name"]), text, parse_scenario(text, file=str(path)), signature)
+    except TomlEditError as error:
+        raise InputError(f"{path}: its change cannot be written: {error}") from error
+    except ScenarioError as error:
+        raise InputError(f"{path}: its scenario is not usable: {error}") from error
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"{path}: a damaged page: {error}") from error
+
+
+def _told(path: Path) -> tuple[Mapping[str, Any] | None, Sequence[Mapping[str, Any]]]:
+    """What the reader of a page has changed, if anything, and its runs."""
     try:
         page = read_file(path, MOST_PAGE_BYTES).decode("utf-8")
     except UnicodeDecodeError:
@@ -64,19 +93,13 @@ def read_page(path: Path, number: int = 1) -> PageScenario:
         data = json_tree(found[1])
         if data["format"] != FORMAT:
             raise InputError(f"{path}: format = {data['format']!r}: this version reads {FORMAT}")
-        runs, change = json_tree(_unpacked(packed[2], int(packed[1])))["runs"], data["change"]
-        if not 1 <= number <= len(runs):
-            raise InputError(f"{path}: run {number}: it has {len(runs)}")
-        run = runs[number - 1]
-        # The reader changes the run that is chosen, which is the first unless there are several.
-        is_changed = change is not None and change.get("run", 0) == number - 1
-        text = _with_change(run, change) if is_changed else str(run["toml"])
-        signature = str((change if is_changed else run).get("signature", ""))
-        return PageScenario(str(run["name"]), text, parse_scenario(text, file=str(path)), signature)
-    except TomlEditError as error:
-        raise InputError(f"{path}: its change cannot be written: {error}") from error
-    except ScenarioError as error:
-        raise InputError(f"{path}: its scenario is not usable: {error}") from error
+        told = json_tree(_unpacked(packed[2], int(packed[1])))
+        if "lab" in told:
+            raise InputError(f"{path}: a page of a lab, which has no run to take: `subflow labs begin` does labs here")
+        runs = told["runs"]
+        if not isinstance(runs, list) or not all(isinstance(run, dict) and "name" in run for run in runs):
+            raise ValueError("its runs are none")
+        return data["change"], runs
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: a damaged page: {error}") from error
 

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from subflow_app.core.capture.packet_capture import CapturePlan, flow_names, write_capture
 from subflow_app.core.exporting.bundle import BUNDLE_SUFFIX, write_bundle
 from subflow_app.core.exporting.tables import TableKind, export_table
-from subflow_app.core.exporting.web_page import PAGE_SUFFIX, write_page
+from subflow_app.core.exporting.web_page import write_page
 from subflow_app.core.exports import ExportPlan, export_run
+from subflow_app.core.file_kinds import PAGE_SUFFIX
 from subflow_app.core.files import made_folder
 from subflow_app.core.paths import file_stem
 from subflow_app.core.replay.origin import StoredOrigin

@@ -27,7 +27,7 @@ from subflow_app.core.language import ENGLISH, translated
 from subflow_app.core.palette import colour_keys, hex_colour, link_colour_keys
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.resources import assets_folder
-from subflow_app.core.scenarios.toml_edit import get_value, read_toml
+from subflow_app.core.scenarios.toml_edit import get_value, read_toml, set_value
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.core.traces import LINK, SUBFLOW, StoredTraces, Traces, select_keys
 from subflow_sim.catalog import controllers
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 FORMAT = 1
-PAGE_SUFFIX = ".html"
 SCRIPTS = (
     *("words.js", "elements.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
     *("topology.js", "whatif.js", "why.js", "tables.js", "sweep.js", "chapters.js", "main.js"),
@@ -303,6 +302,8 @@ def stored_run_document(store: Store, run_id: int, policies: list[bytes]) -> dic
     if row.status != "finished":
         raise InputError(f"{origin.title} is {row.status}: only a run that has finished can become a page")
     text, _ = with_plain_policies(row.scenario_text or "", origin.scenario)
+    if origin.seed != origin.scenario.seed:  # as the run was asked for: its text makes it again
+        text = set_value(text, ("seed",), origin.seed)
     return {
         **run_document(origin.scenario, origin.seed, text, row.sample_interval_s, policies),
         "name": row.name or origin.scenario.name,

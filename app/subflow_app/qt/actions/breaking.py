@@ -93,6 +93,15 @@ def rows() -> Iterator[ActionSpec]:
         (possible("break.save", _NONE_SELECTED),),
     )
     yield ActionSpec(
+        "break.page",
+        "Save as &web page…",
+        "Write the selected network as a web page with both runs, which any browser simulates again",
+        "web_page",
+        ("Ctrl+Alt+Shift+5",),
+        lambda w, _: _breaking(w).ask_page(),
+        (possible("break.page", _NONE_SELECTED),),
+    )
+    yield ActionSpec(
         "break.export",
         "&Export the search…",
         "Write every network that was tried as CSV, or the picture that is shown as SVG or PNG",

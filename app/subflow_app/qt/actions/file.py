@@ -84,6 +84,14 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, _: w.topology_files.ask_import(),
     )
     yield ActionSpec(
+        "file.import_page",
+        "Import a &web page…",
+        "Make a scenario of a run in a web page, with what was changed there",
+        "import",
+        ("Ctrl+Alt+Shift+7",),
+        lambda w, _: w.topology_files.ask_page(),
+    )
+    yield ActionSpec(
         "file.export_graphml",
         "Export topology as &GraphML…",
         "Write nodes and links to a GraphML file, for other programs",

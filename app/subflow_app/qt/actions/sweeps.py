@@ -95,6 +95,15 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, _: _sweeps(w).export_data(),
         (possible("sweep.export_data", translatable("select a sweep in the Sweeps panel that has results")),),
     )
+    yield ActionSpec(
+        "sweep.page",
+        "Save as &web page…",
+        "Write the sweep as a web page: its figures, and the run of each point, which any browser simulates again",
+        "web_page",
+        ("Ctrl+Alt+Shift+6",),
+        lambda w, _: _sweeps(w).save_page(),
+        (possible("sweep.page", translatable("select a sweep in the Sweeps panel that has results")),),
+    )
 
 
 def _sweeps(window: MainWindow) -> SweepFeature:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.file_kinds import PAGE_SUFFIX
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.number_text import duration_text
 from subflow_app.core.paths import file_stem
 from subflow_app.core.scenarios.problem_texts import error_text
-from subflow_app.qt.dialogs import SCENARIO_FILTER
+from subflow_app.qt.dialogs import PAGE_FILTER, SCENARIO_FILTER
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.latest_reader import LatestReader
@@ -33,8 +34,8 @@ if TYPE_CHECKING:
     from subflow_store import Store
     from subflow_store.searches import SearchRecord
 
-START, PAUSE, STOP, FILL, OPEN, RUN_BOTH, SAVE, EXPORT = (
-    f"break.{name}" for name in ("start", "pause", "stop", "fill", "open", "run_both", "save", "export")
+START, PAUSE, STOP, FILL, OPEN, RUN_BOTH, SAVE, PAGE, EXPORT = (
+    f"break.{name}" for name in ("start", "pause", "stop", "fill", "open", "run_both", "save", "page", "export")
 )
 
 _REFRESH_MS = 300
@@ -119,6 +120,9 @@ class BreakFeature(Feature):
                 found.add(FILL)
             if self._content.selected is not None:
                 found |= {OPEN, RUN_BOTH, SAVE}
+                from subflow_app.core.exporting.web_page import is_offered
+
+                found |= {PAGE} if is_offered() else set()
             if self._content.tried is not None:
                 found.add(EXPORT)
         return frozenset(found)
@@ -242,6 +246,19 @@ class BreakFeature(Feature):
                 raise ExportError(f"{path}: {error.strerror or error}") from error
 
         exports.write(path.parent / f"{path.stem}.toml", write)
+
+    def ask_page(self) -> None:
+        """Asks for a place, and writes the selected network with both runs as a web page, in the background."""
+        from subflow_app.core.breaking.claim_page import write_claim_page
+
+        each, exports = self.content.selected, self.window.exports
+        if each is None:
+            return
+        path = exports.ask_path(tr("Save as web page"), tr(PAGE_FILTER), f"{_name_of(each)}{PAGE_SUFFIX}")
+        if path is not None:
+            self.window.workers.start(
+                "web page", lambda: write_claim_page(each, path), succeeded=exports.take, failed=exports.refuse
+            )
 
     def ask_export(self) -> None:
         """Asks for a place, and writes all networks that were tried, or the picture in front."""

@@ -248,6 +248,7 @@ class LabFeature(Feature):
     def _wake(self) -> None:
         if self.panel.list is not None:
             return
+        from subflow_app.qt.labs.lab_page import ask_lab_page
         from subflow_app.qt.labs.list_page import LabListPage
         from subflow_app.qt.labs.spotlight import Spotlight
         from subflow_app.qt.labs.step_page import StepPage
@@ -258,6 +259,9 @@ class LabFeature(Feature):
         reader = self.reader = LatestReader(self.window.workers, self, "labs", pause_ms=500)
         self.spotlight = Spotlight(self.window, self._place)
         labs.open_wanted.connect(self.open_lab)
+        labs.page_wanted.connect(
+            lambda name: ask_lab_page(self.window, self._labs[name], labs.say, key=os.environ.get(COURSE_KEY, ""))
+        )
         labs.begin_wanted.connect(lambda name, is_anew: self.begin(name, is_anew=is_anew))
         page.list_wanted.connect(self.to_list)
         page.back_wanted.connect(self._back)

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.core.exporting.web_page import is_offered
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.language import tr
 from subflow_app.core.resources import resource_path
@@ -29,6 +30,7 @@ class LabListPage(QWidget):
 
     begin_wanted = Signal(str, bool)  # name of the lab, whether from the beginning
     open_wanted = Signal()
+    page_wanted = Signal(str)  # name of the lab
 
     def __init__(self, parent: QWidget | None = None) -> None:
         """No labs yet."""
@@ -55,13 +57,18 @@ class LabListPage(QWidget):
         self.anew.setToolTip(tr("Begin this lab from its first step; what was done before is kept in a file aside"))
         self.open = named(QPushButton(tr("Open a lab file…"), self), "lab_open")
         self.open.setToolTip(tr("A lab that a lecturer has handed out, or one of your own"))
-        buttons = h_box(None, self.begin, self.anew, None, self.open)
+        self.page = named(QPushButton(tr("Save as web page…"), self), "lab_page")
+        self.page.setToolTip(tr("Students do it in a browser, without Subflow and without a network"))
+        self.page.setVisible(is_offered())
+        # In two rows: in German they are wider than the panel.
+        buttons = v_box(None, h_box(None, self.begin, self.anew, None), h_box(None, self.page, self.open, None))
         v_box(self, (self.table, 3), (area, 2), self.notice, buttons, margins=10)
         self.setFocusProxy(self.table)
         self.table.selectionModel().selectionChanged.connect(self._on_selected)
         self.table.activated.connect(lambda _index: self._on_begin())
         self.begin.clicked.connect(self._on_begin)
         self.open.clicked.connect(self.open_wanted)
+        self.page.clicked.connect(self._on_page)
         self.anew.clicked.connect(lambda: self._want(is_anew=True))
         self._show_selected()
 
@@ -105,6 +112,11 @@ class LabListPage(QWidget):
         self.begin.setText(tr("Look back") if is_finished else tr("Continue") if is_begun else tr("Begin"))
         self.begin.setEnabled(listed is not None and not listed.lab.missing)
         self.anew.setVisible(is_begun)
+        self.page.setEnabled(listed is not None)
+
+    def _on_page(self) -> None:
+        if self.selected is not None:
+            self.page_wanted.emit(self.selected.lab.name)
 
     def _on_begin(self) -> None:
         self._want(is_anew=False)

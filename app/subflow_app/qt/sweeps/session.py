@@ -82,7 +82,16 @@ class SweepSession(QObject):
         if page.is_drawn:
             is_table = page.pages.currentWidget() is page.table
             found |= {"sweep.export_data", "sweep.copy" if is_table else "sweep.export_figure"}
+            from subflow_app.core.exporting.web_page import is_offered
+
+            found |= {"sweep.page"} if is_offered() else set()
         return frozenset(found)
+
+    @property
+    def shown_sweep(self) -> int | None:
+        """Number of the sweep whose results are shown; None: none is."""
+        entry = next((entry for entry in self.panel.selected() if entry.key == self._study_of), None)
+        return None if entry is None else entry.id
 
     @property
     def is_busy(self) -> bool:
