@@ -34,9 +34,9 @@ class Chart {
       this.pointer = time;
       draw_charts(host.chores, [this], false);
     };
-    this.canvas.addEventListener("pointermove", (event) => point(this.time_at(event.offsetX)));
+    this.canvas.addEventListener("pointermove", (event) => point(this.time_at(place_of(event)[0])));
     this.canvas.addEventListener("pointerleave", () => point(null));
-    this.canvas.addEventListener("click", (event) => host.on_pick(this.time_at(event.offsetX), this.nearest(event)));
+    this.canvas.addEventListener("click", (event) => host.on_pick(this.time_at(place_of(event)[0]), this.nearest(place_of(event))));
     this.canvas.addEventListener("keydown", (event) => host.on_key(event));
   }
 
@@ -46,14 +46,14 @@ class Chart {
   }
 
   frame() {
-    const box = this.canvas.clientWidth || 300;
-    return { left: 56, width: Math.max(box - 64, 20), top: 6, height: (this.canvas.clientHeight || 150) - 26, end: this.host.duration() };
+    const [width, height] = size_of(this.canvas);
+    return { left: 56, width: Math.max(width - 64, 20), top: 6, height: Math.max(height - 26, 20), end: this.host.duration() };
   }
 
-  nearest(event) {
+  nearest([x, y]) {
     const curves = this.spec.curves().filter((curve) => curve.key && !curve.is_ghost);
-    const time = this.time_at(event.offsetX), { top, height } = this.frame();
-    const value = this.most * (1 - (event.offsetY - top) / height);
+    const time = this.time_at(x), { top, height } = this.frame();
+    const value = this.most * (1 - (y - top) / height);
     let best = null, least = Infinity;
     for (const curve of curves) {
       const at = curve.values[Math.round(time / curve.interval) - 1];
@@ -69,7 +69,7 @@ class Chart {
     if (!pen) return;
     const is_as_large = this.still.width === this.canvas.width && this.still.height === this.canvas.height;
     if (this.is_stale || !is_as_large) this.draw_still(pen);
-    else pen.drawImage(this.still, 0, 0, this.canvas.clientWidth, this.canvas.clientHeight);
+    else pen.drawImage(this.still, 0, 0, ...size_of(this.canvas));
     this.draw_cursor(pen, this.host.cursor(), "--cursor");
     if (this.pointer !== null) this.draw_cursor(pen, this.pointer, "--faint");
   }
@@ -97,7 +97,6 @@ class Chart {
 
   draw_axes(pen) {
     const { left, width, top, height, end } = this.frame();
-    pen.font = "12px system-ui, sans-serif";
     pen.fillStyle = css("--text");
     pen.strokeStyle = css("--line");
     pen.lineWidth = 1;
@@ -152,6 +151,7 @@ class Chart {
   draw_curve(pen, curve) {
     const { left, width, top, height, end } = this.frame();
     const { values, interval } = curve;
+    if (this.is_blot(values)) return this.draw_blot(pen, curve);
     pen.strokeStyle = curve.colour;
     pen.globalAlpha = curve.is_ghost ? 0.55 : 1;
     pen.lineWidth = curve.is_picked ? 2.6 : 1.6;
@@ -181,6 +181,38 @@ class Chart {
         to(i, high);
       }
     }
+    pen.stroke();
+    pen.globalAlpha = 1;
+    pen.setLineDash([]);
+  }
+
+  // Whether the line of a curve would fill more than half of the area that it goes through.
+  is_blot(values) {
+    const { width, height } = this.frame(), { least, most, way } = extent_of(values);
+    const unit = height / this.most;
+    return way * unit * 1.6 > 0.5 * width * (most - least) * unit && way * unit > 10 * width;
+  }
+
+  // As a line of means, over the range from the least to the most of what each is of.
+  draw_blot(pen, curve) {
+    const { left, width, top, height, end } = this.frame(), { values, interval } = curve;
+    const count = Math.max(1, Math.ceil((6 * end) / (width * interval))), parts = [];
+    for (let i = 0; i < values.length; i += count) {
+      const { least, most, mean } = extent_of(values.subarray(i, i + count));
+      if (!Number.isNaN(mean)) parts.push([left + (width * (i + (Math.min(count, values.length - i) + 1) / 2) * interval) / end, least, mean, most]);
+    }
+    const y = (value) => top + height * (1 - Math.min(value, this.most) / this.most);
+    pen.fillStyle = pen.strokeStyle = curve.colour;
+    pen.globalAlpha = 0.2;
+    pen.beginPath();
+    for (const [x, , , most] of parts) pen.lineTo(x, y(most));
+    for (const [x, least] of [...parts].reverse()) pen.lineTo(x, y(least));
+    pen.fill();
+    pen.globalAlpha = curve.is_ghost ? 0.55 : 1;
+    pen.lineWidth = curve.is_picked ? 2.6 : 1.6;
+    pen.setLineDash(curve.is_ghost ? [5, 4] : curve.dash);
+    pen.beginPath();
+    for (const [x, , mean] of parts) pen.lineTo(x, y(mean));
     pen.stroke();
     pen.globalAlpha = 1;
     pen.setLineDash([]);
@@ -226,7 +258,7 @@ class Chart {
     if (this.count > MOST_CURVES) parts.push(element("span", { class: "key" }, say("band", this.count)));
     for (const curve of this.told) {
       const at = curve.values[Math.max(0, Math.round(time / curve.interval) - 1)];
-      const swatch = element("i", { class: curve.is_ghost ? "swatch ghost" : "swatch" });
+      const swatch = element("i", { class: `swatch ${curve.is_ghost ? "ghost" : curve.dash.length ? "dashed" : ""}` });
       swatch.style.setProperty("--colour", curve.colour);
       parts.push(element("span", { class: "key" }, swatch, `${curve.label} ${quantity(at, this.spec.unit)} (⌀ ${quantity(extent_of(curve.values).mean, this.spec.unit)})`));
     }
@@ -237,19 +269,23 @@ class Chart {
 
 const extents = new WeakMap(); // by the values
 
-// The largest value and the mean; a threshold that was never set is as large as can be, which is no reason to press
-// everything else flat.
+// Least and largest value, the mean, and how far it is up and down; a threshold that was never set is as large as can be,
+// which is no reason to press everything else flat.
 function extent_of(values) {
   let known = extents.get(values);
   if (known) return known;
-  let most = 0, sum = 0, count = 0;
+  let least = Infinity, most = 0, sum = 0, count = 0, way = 0, last = NaN;
   for (const value of values) {
     if (Number.isNaN(value)) continue;
-    if (value > most && value < 1e15) most = value;
     sum += value;
     ++count;
+    if (value >= 1e15) continue;
+    if (value > most) most = value;
+    if (value < least) least = value;
+    if (!Number.isNaN(last)) way += Math.abs(value - last);
+    last = value;
   }
-  known = { most, mean: count ? sum / count : NaN };
+  known = { least, most, way, mean: count ? sum / count : NaN };
   extents.set(values, known);
   return known;
 }

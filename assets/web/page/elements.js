@@ -10,15 +10,31 @@ function line(pen, x1, y1, x2, y2) {
 // Of several runs or lines on a canvas.
 const DASHES = [[], [6, 3], [2, 2], [8, 2.5, 2, 2.5]];
 
-// An empty canvas in the pixels of the screen, to draw on in those of the page; null while it is not seen.
+const FONT = "12px system-ui, sans-serif"; // on canvases
+
+// How many pixels of the page one of a canvas takes: what is drawn is as large as what is written beside it.
+function zoom() {
+  return parseFloat(getComputedStyle(document.documentElement).fontSize) / 16;
+}
+
+function size_of(canvas) {
+  return [canvas.clientWidth / zoom(), canvas.clientHeight / zoom()];
+}
+
+function place_of({ offsetX, offsetY }) {
+  return [offsetX / zoom(), offsetY / zoom()];
+}
+
+// An empty canvas in the pixels of the screen, to draw on in its own; null while it is not seen.
 function pen_on(canvas) {
-  const ratio = devicePixelRatio || 1, width = canvas.clientWidth, height = canvas.clientHeight;
-  if (!width || !height) return null;
-  const size = [Math.round(width * ratio), Math.round(height * ratio)];
+  const ratio = devicePixelRatio || 1, scale = ratio * zoom();
+  const size = [Math.round(canvas.clientWidth * ratio), Math.round(canvas.clientHeight * ratio)];
+  if (!size[0] || !size[1]) return null;
   if (canvas.width !== size[0] || canvas.height !== size[1]) [canvas.width, canvas.height] = size;
   const pen = canvas.getContext("2d");
-  pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-  pen.clearRect(0, 0, width, height);
+  pen.setTransform(scale, 0, 0, scale, 0, 0);
+  pen.clearRect(0, 0, canvas.width, canvas.height);
+  pen.font = FONT;
   return pen;
 }
 

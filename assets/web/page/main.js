@@ -459,7 +459,7 @@ class Page {
   }
 
   draw_marks() {
-    const canvas = this.at("marks"), pen = pen_on(canvas), width = canvas.clientWidth, height = canvas.clientHeight;
+    const canvas = this.at("marks"), pen = pen_on(canvas), [width, height] = size_of(canvas);
     if (!pen) return;
     const run = this.shown_run(), duration = this.duration(), drawn = new Set();
     for (let i = 0; i < run.mark_count; ++i) {

@@ -60,7 +60,8 @@ class Sketch {
   draw_to(event) {
     const { left, top, width, height } = this.area();
     const share = (value) => Math.min(Math.max(value, 0), 1);
-    const column = Math.round(share((event.offsetX - left) / width) * (SKETCH_COLUMNS - 1)), drawn = share(1 - (event.offsetY - top) / height) * this.top;
+    const [x, y] = place_of(event);
+    const column = Math.round(share((x - left) / width) * (SKETCH_COLUMNS - 1)), drawn = share(1 - (y - top) / height) * this.top;
     const before = this.last ?? column, from = this.heights[before];
     // A quick stroke passes over columns: they lie on the line between.
     const step = Math.sign(column - before);
@@ -86,7 +87,8 @@ class Sketch {
   }
 
   area() {
-    return { left: 48, top: 8, width: Math.max(this.canvas.clientWidth - 58, 20), height: Math.max(this.canvas.clientHeight - 32, 20) };
+    const [width, height] = size_of(this.canvas);
+    return { left: 48, top: 8, width: Math.max(width - 58, 20), height: Math.max(height - 32, 20) };
   }
 
   // `came`: {values, interval} of the run.
@@ -101,7 +103,6 @@ class Sketch {
     if (!pen) return;
     const { left, top, width, height } = this.area();
     const x = (time) => left + (width * time) / this.until, y = (value) => top + height * (1 - Math.min(value, this.top) / this.top);
-    pen.font = "12px system-ui, sans-serif";
     pen.fillStyle = css("--text");
     pen.strokeStyle = css("--line");
     pen.lineWidth = 1;

@@ -66,7 +66,7 @@ class Sweep {
   // Where a mark stands, and what the axes reach over.
   frame() {
     const { x, lines, least } = { ...this.sweep, ...this.shown() }, marks = this.marks();
-    const width = this.canvas.clientWidth || 300, height = this.canvas.clientHeight || 200;
+    const [width, height] = size_of(this.canvas);
     const along = x.is_log ? Math.log10 : (value) => value;
     const ends = marks.map((mark) => along(mark.x)), aside = x.names ? 0.5 : 0;
     let left = Math.min(...ends) - aside, right = Math.max(...ends) + aside;
@@ -106,7 +106,6 @@ class Sweep {
 
   draw_axes(pen, frame) {
     const { left, right, top, bottom, low, high, at_x, at_y, x_axis } = frame;
-    pen.font = "12px system-ui, sans-serif";
     pen.fillStyle = css("--text");
     pen.strokeStyle = css("--line");
     pen.lineWidth = 1;
@@ -160,11 +159,12 @@ class Sweep {
     }
   }
 
-  nearest({ offsetX, offsetY }) {
+  nearest(event) {
+    const [x, y] = place_of(event);
     const { at_x, at_y } = this.frame();
     let best = null, least = 40;
     for (const mark of this.marks()) {
-      const far = Math.hypot(at_x(mark.x) - offsetX, at_y(mark.y) - offsetY);
+      const far = Math.hypot(at_x(mark.x) - x, at_y(mark.y) - y);
       if (far < least) [least, best] = [far, mark];
     }
     return best;

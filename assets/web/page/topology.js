@@ -17,9 +17,8 @@ class Topology {
   }
 
   draw() {
-    const pen = pen_on(this.canvas), width = this.canvas.clientWidth, height = this.canvas.clientHeight;
+    const pen = pen_on(this.canvas), [width, height] = size_of(this.canvas);
     if (!pen) return;
-    pen.font = "13px system-ui, sans-serif";
     const info = this.host.info(), at = this.positions(info, width, height);
     const lanes = this.lanes(info, at);
     this.links = this.host.links();
@@ -118,20 +117,23 @@ class Topology {
 
   draw_label(pen, lane, link, width) {
     const [x, y] = this.point({ ...lane, side: 0 }, 0.5);
-    pen.textAlign = "center";
-    pen.textBaseline = "middle";
     const index = this.host.info().links.indexOf(link), spec = this.links[2 * index];
     const parts = [link.name];
     if (width > 560) parts.push(`${Number.isFinite(spec.rate) ? quantity(spec.rate, "bit/s") : say("unlimited")} · ${quantity(spec.delay, "s")}`);
-    parts.forEach((text, i) => {
-      const at = y + (i - (parts.length - 1) / 2) * 16, half = pen.measureText(text).width / 2 + 4;
-      pen.fillStyle = css("--back");
-      pen.globalAlpha = 0.82;
-      pen.fillRect(x - half, at - 8, 2 * half, 16);
-      pen.globalAlpha = 1;
-      pen.fillStyle = css("--text");
-      pen.fillText(text, x, at);
-    });
+    parts.forEach((text, i) => this.write(pen, text, x, y + (i - (parts.length - 1) / 2) * 16));
+  }
+
+  // On a ground of its own, as lines and packets lie under it.
+  write(pen, text, x, y) {
+    const half = pen.measureText(text).width / 2 + 4;
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.fillStyle = css("--back");
+    pen.globalAlpha = 0.82;
+    pen.fillRect(x - half, y - 8, 2 * half, 16);
+    pen.globalAlpha = 1;
+    pen.fillStyle = css("--text");
+    pen.fillText(text, x, y);
   }
 
   draw_node(pen, node, [x, y], width) {
@@ -143,11 +145,8 @@ class Topology {
     else pen.rect(x - 13, y - 10, 26, 20);
     pen.fill();
     pen.stroke();
-    pen.fillStyle = css("--text");
-    pen.textAlign = x < width / 5 ? "left" : x > (4 * width) / 5 ? "right" : "center";
-    pen.textBaseline = "top";
-    const shift = pen.textAlign === "left" ? -13 : pen.textAlign === "right" ? 13 : 0;
-    pen.fillText(node.name, x + shift, y + 15);
+    const half = pen.measureText(node.name).width / 2 + 4;
+    this.write(pen, node.name, Math.min(Math.max(x, half), width - half), y + 22);
   }
 
   // The same in words, for who does not see it.

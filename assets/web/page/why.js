@@ -17,7 +17,7 @@ function reasons_of(decision) {
   if (decision.rate_after_bps) changes.push(`${say("rate")} ${quantity(decision.rate_before_bps, "bit/s")} → ${quantity(decision.rate_after_bps, "bit/s")}`);
   if (changes.length) parts.push(element("p", {}, changes.join(", ")));
   const numbers = (decision.numbers ?? []).map(({ name, meaning, value }) => with_head(...number_of(name, value), local(meaning)));
-  if (numbers.length) parts.push(element("table", {}, element("tbody", {}, ...numbers)));
+  if (numbers.length) parts.push(element("div", { class: "wide" }, element("table", {}, element("tbody", {}, ...numbers))));
   const steps = (decision.steps ?? []).map(({ line: number, source, value }) => with_head(String(number), element("code", {}, source), digits(value, 6)));
   if (steps.length) parts.push(element("div", { class: "scroll" }, element("table", {}, element("tbody", {}, ...steps))));
   if (decision.source) parts.push(element("p", { class: "faint" }, `${say("source")}: ${decision.source}`));

@@ -437,9 +437,9 @@ def _picture(traces: Traces, scope: str, name: str, heading: str, factor: float)
     for key, times, values in sampled:
         step = max(1, len(values) // _MOST_POINTS)
         points = " ".join(
-            f"{60 + 620 * t / end:.0f},{150 - 130 * min(v / most, 1.0):.0f}"
-            for t, v in zip(times[::step].tolist(), values[::step].tolist(), strict=True)
-            if v == v
+            f"{60 + 620 * float(np.mean(t)) / end:.0f},{150 - 130 * min(float(np.nanmean(v)) / most, 1.0):.0f}"
+            for t, v in ((times[i : i + step], values[i : i + step]) for i in range(0, len(values), step))
+            if not np.isnan(v).all()
         )
         colour, owner = hex_colour(colours[key.owner]), html.escape(key.owner)
         lines.append(f'<polyline fill="none" stroke="{colour}" points="{points}"><title>{owner}</title></polyline>')
