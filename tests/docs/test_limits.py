@@ -229,13 +229,13 @@ def sweep_takes(runs: int, crossings: float) -> None:
 
 LIMITS = (
     Limit(
-        "a scenario, with the recordings that stand in it",
+        "a scenario, with the recordings in it",
         gate.size_text(gate.MOST_OWN_BYTES),
         gate.MOST_OWN_BYTES,
         load_with_recording,
         "larger than 64 MB",
     ),
-    of_file("its text without them", gate.MOST_TEXT_BYTES, load_scenario, "larger than 4 MB without its recordings"),
+    of_file("its text without the recordings", gate.MOST_TEXT_BYTES, load_scenario, "larger than 4 MB without its recordings"),
     of_file("the same in the window", gate.MOST_TEXT_BYTES, ScenarioDoc.open, "larger than 4 MB without its"),
     of_file(
         "a recording of rates or delays",
@@ -244,7 +244,7 @@ LIMITS = (
         "too large",
     ),
     of_file(
-        "a controller or scheduler written as text",
+        "a controller or scheduler written as a script",
         MAX_SCRIPT_BYTES,
         lambda path: script_reader.read_script(path.name, path.parent),
         "too large",
