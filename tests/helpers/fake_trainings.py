@@ -217,7 +217,7 @@ class FakeDesk(Trainings):
 
     def go_on(self, training: Training) -> None:
         if training.message == "no checkpoint":
-            raise InputError(f"{training.name} has no checkpoint to go on from")
+            raise InputError(f"{training.name} has no checkpoint to continue from")
         self._call("go_on", training, JobState.STARTING)
 
     def load_log(self, training: Training) -> None:
