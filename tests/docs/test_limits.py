@@ -235,7 +235,12 @@ LIMITS = (
         load_with_recording,
         "larger than 64 MB",
     ),
-    of_file("its text without the recordings", gate.MOST_TEXT_BYTES, load_scenario, "larger than 4 MB without its recordings"),
+    of_file(
+        "its text without the recordings",
+        gate.MOST_TEXT_BYTES,
+        load_scenario,
+        "larger than 4 MB without its recordings",
+    ),
     of_file("the same in the window", gate.MOST_TEXT_BYTES, ScenarioDoc.open, "larger than 4 MB without its"),
     of_file(
         "a recording of rates or delays",
