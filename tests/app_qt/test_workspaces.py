@@ -14,6 +14,7 @@ from tests.app_qt.conftest import close_window
 from tests.helpers.window import make_window
 
 from subflow_app.core.experiments import recipe_files
+from subflow_app.core.language import set_language
 from subflow_app.qt.choices import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.widgets.banner import Way
@@ -217,6 +218,17 @@ def test_a_lab_has_room_for_its_words_and_for_the_form_in_a_small_window(window:
     area = window.inspector.form.parentWidget()
     assert area is not None
     assert area.height() >= 6 * 26
+    # No field is cut off at its side, in any language.
+    for code in ("en", "de"):
+        set_language(code)
+        try:
+            for part in ("", "flows.download", "links.wifi"):
+                window.inspector.show_key("nodes.phone")  # the form is built anew
+                window.inspector.show_key(part)
+                content = window.inspector.form.widget()
+                assert content.minimumSizeHint().width() <= window.inspector.form.viewport().width(), (code, part)
+        finally:
+            set_language("en")
     tools = [button for button in window.topology.tools.findChildren(QToolButton) if button.isVisible()]
     assert all(button.geometry().bottom() <= window.topology.tools.height() for button in tools)
 

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QHeaderView,
     QLabel,
+    QScrollArea,
     QTreeView,
     QWidget,
 )
@@ -84,7 +85,11 @@ class SharesPage(QWidget):
         content = QWidget(self)
         top = h_box(None, self.jain, (self.curve, 1), spacing=12)
         v_box(content, top, self.words, (self.tree, 1), self.links, self.notices, margins=(6, 4, 6, 6), spacing=6)
-        return content
+        # In a low panel it is scrolled: nothing covers anything else.
+        area = named(QScrollArea(self, widgetResizable=True), "fairness_scroll", tr("Shares"))
+        area.setFrameShape(QScrollArea.Shape.NoFrame)
+        area.setWidget(content)
+        return area
 
     def _set_up_tree(self) -> None:
         tree = self.tree

@@ -46,7 +46,8 @@ class FieldRow(QObject):
         self._doc = doc
         self.field = field  # what is shown
         self._is_read_only = False
-        self.label = muted(Label(field.label, parent))
+        self.label = muted(Label(field.label, parent, wordWrap=True))
+        self.label.setMinimumWidth(1)  # a long word is cut rather than the editor beside it, in a narrow panel
         self.editor = self._make_editor(field, parent)
         self.reset = QToolButton(parent)
         self.message = Label(parent)

@@ -73,7 +73,7 @@ def _show_field(window: MainWindow, key: str) -> None:
     while around is not None and not isinstance(around, QScrollArea):
         around = around.parentWidget()
     if row is not None and around is not None:
-        around.ensureWidgetVisible(row.editor)
+        around.ensureWidgetVisible(row.editor, 0, 50)
 
 
 def _panel(window: MainWindow, name: str) -> QRect | None:

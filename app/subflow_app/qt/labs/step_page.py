@@ -25,6 +25,7 @@ from subflow_app.qt.labs.forms import PredictionForm, QuestionForm
 from subflow_app.qt.labs.step_text import StepText
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens, muted, set_style
+from subflow_app.qt.widgets.elided_label import ElidedLabel
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class StepPage(QWidget):
         self.to_list.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self.to_list.setToolTip(tr("Back to the list of labs; you can continue this one later"))
         self.to_list.clicked.connect(self.list_wanted)
-        self.lab_title = named(muted(Label(self)), "lab_title")
+        self.lab_title = named(muted(ElidedLabel(self, Qt.TextElideMode.ElideRight)), "lab_title")
         self.place = named(muted(Label(self)), "lab_place")
         self.place.setContentsMargins(0, 0, 10, 0)
         self.bar = named(QProgressBar(self, textVisible=False), "lab_progress", tr("Steps that are passed"))
