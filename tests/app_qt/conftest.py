@@ -7,14 +7,16 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 import shiboken6
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer, SignalInstance
 from PySide6.QtGui import QGuiApplication, QUndoStack, QWindow
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog
 from pytestqt.qtbot import QtBot
+from pytestqt.wait_signal import SignalBlocker
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, be_patient, make_window
 
 from subflow_app.qt import theme
@@ -30,6 +32,9 @@ HARMLESS = (
     "This plugin does not support grabbing the keyboard",
 )
 
+PATIENCE_MS = 20_000
+"""For which a test waits at most for what happens within moments on an idle computer."""
+
 OF_MODULE = "of_module"
 """A property of the window that the tests of a module share."""
 
@@ -39,6 +44,22 @@ def _others_objects() -> None:
     """What other tests have left, modules and PyTorch's objects above all, is not gone through after each test."""
     gc.collect()
     gc.freeze()
+
+
+class PatientQtBot(QtBot):
+    """Waits for as long as a busy computer may take, unless a test says otherwise."""
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE_MS) -> None:
+        super().waitUntil(callback, timeout=timeout)
+
+    def waitSignal(self, signal: SignalInstance, *, timeout: int = PATIENCE_MS, **options: Any) -> SignalBlocker:
+        return super().waitSignal(signal, timeout=timeout, **options)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    """The plugin's, with more patience."""
+    return PatientQtBot(request)
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
-from tests.helpers.window import make_window
+from tests.helpers.window import at_rest, make_window
 
 from subflow_app.core.experiments import recipe_files
 from subflow_app.core.language import set_language
@@ -345,15 +345,9 @@ def places(window: MainWindow) -> list[QRect]:
 
 
 def settled(qtbot: QtBot, window: MainWindow) -> list[QRect]:
-    """Where things are once their layout has come to rest: the same in ten looks, with events between them."""
-    seen: list[list[QRect]] = []
-
-    def is_still() -> bool:
-        seen.append(places(window))
-        return len(seen) >= 10 and all(each == seen[-1] for each in seen[-10:])
-
-    qtbot.waitUntil(is_still)
-    return seen[-1]
+    """Where things are once their layout has come to rest."""
+    qtbot.waitUntil(at_rest(lambda: places(window)))
+    return places(window)
 
 
 def test_nothing_moves_when_a_run_is_shown_or_a_banner_comes(

@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from tests.helpers.journey import SIZE, Journey
-from tests.helpers.window import ScriptedDialogs, make_window
+from tests.helpers.window import ScriptedDialogs, at_rest, make_window
 
 from subflow_app.core.replay.decision_steps import ExplainedDecision
 from subflow_app.qt.explain.feature import ExplainFeature
@@ -30,7 +29,6 @@ from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.playhead.packet_item import PacketItem
 from subflow_app.qt.plotting.curve_id import CurveId
-from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.sweeps.new_dialog import NewSweepDialog
 from subflow_sim.instant import Instant
@@ -106,7 +104,11 @@ class TimeJourney(Journey):
         seen = []
         for number, time_s in enumerate(times_s):
             playhead.seek(time_s)
-            self.wait_for(lambda: not playhead.is_waiting and playhead.instant is not None)
+            self.wait_for(
+                lambda time_s=time_s: (
+                    not playhead.is_waiting and playhead.instant is not None and playhead.instant.now_s == time_s
+                )
+            )
             assert playhead.instant is not None
             seen.append(playhead.instant)
             if number < 2:
@@ -115,20 +117,34 @@ class TimeJourney(Journey):
 
     def painted(self) -> tuple[int, dict[str, int]]:
         """How many packets the canvas shows, those that it has no room for included; and the queues that it numbers."""
-        (item,) = [item for item in self.window.topology.scene.items() if isinstance(item, PacketItem)]
-        assert item.places is not None
-        return len(item.places) + item.places.left_out, {mark.owner: mark.waiting for mark in item.places.queues}
+        places = [item.places for item in self.window.topology.scene.items() if isinstance(item, PacketItem)]
+        if len(places) != 1 or places[0] is None:
+            return 0, {}
+        return len(places[0]) + places[0].left_out, {mark.owner: mark.waiting for mark in places[0].queues}
 
     def explain(self, owner: str, after_s: float) -> ExplainedDecision:
         """Clicks the curve of a subflow's window, with the mouse, at the first sample after a time."""
         window = self.window
         window.docks.set_open("explain", True)
-        QApplication.processEvents()
         feature = window.features[ExplainFeature]
-        (plot,) = [plot for plot in window.plots.stack.time_plots if plot.spec.id == "cwnd"]
-        (curve,) = [c for c in plot.shown_curves() if CurveId(c.run, c.owner, c.kind) == CurveId(0, owner, "subflow")]
-        sample = int(np.searchsorted(curve.time_s, after_s))
-        self._click(plot, float(curve.time_s[sample]), float(curve.values[sample]))
+
+        def place() -> QPoint | None:
+            """Where the sample is now: bins are others when the plot gets another width."""
+            for plot in window.plots.stack.time_plots:
+                for curve in plot.shown_curves() if plot.spec.id == "cwnd" else ():
+                    if CurveId(curve.run, curve.owner, curve.kind) == CurveId(0, owner, "subflow"):
+                        sample = int(np.searchsorted(curve.time_s, after_s))
+                        point = QPointF(float(curve.time_s[sample]), float(curve.values[sample]))
+                        stack = window.plots.stack
+                        return QPoint(stack.mapFromScene(plot.view.mapViewToScene(point)))
+            return None
+
+        # The panel that was opened takes room from the plots.
+        self.wait_for(lambda: place() is not None)
+        self.wait_for(at_rest(place))
+        found = place()
+        assert found is not None
+        QTest.mouseClick(window.plots.stack.viewport(), Qt.MouseButton.LeftButton, pos=found)
         self.wait_for(lambda: not feature.is_busy and feature.content.point is not None)
         self.picture("4-explained")
         point = feature.content.point
@@ -158,11 +174,6 @@ class TimeJourney(Journey):
             self.picture(f"5-ghost-{theme}")
         window.bar.trigger("view.theme_light")
         return window.history.runs()[0].id
-
-    def _click(self, plot: TimePlot, time_s: float, value: float) -> None:
-        stack = self.window.plots.stack
-        at = stack.mapFromScene(plot.view.mapViewToScene(QPointF(time_s, value)))
-        QTest.mouseClick(stack.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(at))
 
 
 def everything_in(instant: Instant) -> list[tuple[object, ...]]:

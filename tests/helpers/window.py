@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -148,6 +150,17 @@ def make_window(
         part.setParent(window)
     be_patient(window)
     return window
+
+
+def at_rest(look: Callable[[], object], looks: int = 10) -> Callable[[], bool]:
+    """A condition to wait for: so many looks in a row see the same, so that no layout or animation is under way."""
+    seen: deque[object] = deque(maxlen=looks)
+
+    def is_at_rest() -> bool:
+        seen.append(look())
+        return len(seen) == looks and all(each == seen[-1] for each in seen)
+
+    return is_at_rest
 
 
 def be_patient(window: MainWindow) -> None:
