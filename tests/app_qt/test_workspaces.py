@@ -226,6 +226,7 @@ def test_a_lab_has_room_for_its_words_and_for_the_form_in_a_small_window(window:
                 window.inspector.show_key("nodes.phone")  # the form is built anew
                 window.inspector.show_key(part)
                 content = window.inspector.form.widget()
+                assert content is not None
                 assert content.minimumSizeHint().width() <= window.inspector.form.viewport().width(), (code, part)
         finally:
             set_language("en")

@@ -133,7 +133,7 @@ def test_a_class_of_five_is_graded(subflow: Subflow, store: Store, published: Pa
     assert "it was signed without the course key" in odd["Eve"]
     assert "the same work as in bob.json" in odd["Eve"]
     assert "3 wrong answers followed by another one within 4 s" in odd["Gus"]
-    assert "done in 0 minutes, the lab takes about 5" in odd["Gus"]
+    assert "done in 0 min, the lab takes about 5 min" in odd["Gus"]
     with (tmp_path / "steps.csv").open() as file:
         pipe = {row["student"]: row for row in csv.DictReader(file) if row["step"] == "pipe"}
     assert (pipe["Gus"]["tries"], pipe["Gus"]["first_try"], pipe["Sue"]["first_try"]) == ("5", "0", "2")

@@ -28,6 +28,7 @@ from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.playhead.packet_item import PacketItem
+from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.sweeps.new_dialog import NewSweepDialog
@@ -104,11 +105,7 @@ class TimeJourney(Journey):
         seen = []
         for number, time_s in enumerate(times_s):
             playhead.seek(time_s)
-            self.wait_for(
-                lambda time_s=time_s: (
-                    not playhead.is_waiting and playhead.instant is not None and playhead.instant.now_s == time_s
-                )
-            )
+            self.wait_for(partial(_is_at, playhead, time_s))
             assert playhead.instant is not None
             seen.append(playhead.instant)
             if number < 2:
@@ -174,6 +171,10 @@ class TimeJourney(Journey):
             self.picture(f"5-ghost-{theme}")
         window.bar.trigger("view.theme_light")
         return window.history.runs()[0].id
+
+
+def _is_at(playhead: Playhead, time_s: float) -> bool:
+    return not playhead.is_waiting and playhead.instant is not None and playhead.instant.now_s == time_s
 
 
 def everything_in(instant: Instant) -> list[tuple[object, ...]]:

@@ -256,7 +256,7 @@ def _odd_times(
     odd = []
     is_whole = all(step.is_passed for step in made.values())
     if lab is not None and minutes is not None and is_whole and minutes < lab.minutes / _SHORTEST:
-        odd.append(f"done in {minutes:.0f} minutes, the lab takes about {lab.minutes}")
+        odd.append(f"done in {minutes:.0f} min, the lab takes about {lab.minutes} min")
     passed = [_time(step.passed_at) for step in made.values() if step.passed_at]
     times = [time for time in passed if time is not None]
     if times != sorted(times):

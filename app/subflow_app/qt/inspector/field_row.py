@@ -62,7 +62,8 @@ class FieldRow(QObject):
 
     def add_to(self, grid: QGridLayout, row: int) -> int:
         """Put the widgets into a grid of four columns; returns the next free row."""
-        grid.addWidget(self.label, row, 0, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        # As wide as its column: by itself, a label that wraps would take less.
+        grid.addWidget(self.label, row, 0, Qt.AlignmentFlag.AlignVCenter)
         grid.addWidget(self.editor, row, 1, 1, 2)
         grid.addWidget(self.reset, row, 3)
         grid.addWidget(self._message_icon, row + 1, 1, Qt.AlignmentFlag.AlignTop)

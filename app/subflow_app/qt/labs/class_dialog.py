@@ -30,7 +30,7 @@ class ClassDialog(QDialog):
         super().__init__(window)
         named(self, "lab_class", tr("Grade a class"))
         self.setWindowTitle(tr("Grade a class"))
-        self.resize(900, 560)
+        self.resize(1000, 600)
         self._window = window
         self._lab: Path | None = None
         self.grades: list[Grade] = []
