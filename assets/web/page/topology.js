@@ -20,11 +20,12 @@ class Topology {
     const pen = pen_on(this.canvas), [width, height] = size_of(this.canvas);
     if (!pen) return;
     const info = this.host.info(), at = this.positions(info, width, height);
-    const lanes = this.lanes(info, at);
+    const lanes = this.lanes(info, at, Math.min(width, height));
     this.links = this.host.links();
     const most = Math.max(1e6, ...this.links.map((link) => (Number.isFinite(link.rate) ? link.rate : 0)));
     lanes.forEach((lane, index) => this.draw_lane(pen, lane, index, most));
     if (this.moment) this.draw_packets(pen, lanes);
+    this.named = []; // where: in a crowd, those that would hide others are left out
     info.links.forEach((link, k) => this.draw_label(pen, lanes[2 * k], link, width));
     for (const node of info.nodes) this.draw_node(pen, node, at.get(node.name), width);
     this.tell(info);
@@ -43,8 +44,9 @@ class Topology {
     return new Map(info.nodes.map((node) => [node.name, place(node)]));
   }
 
-  // Both directions of each link, side by side; links of the same two nodes bend apart.
-  lanes(info, at) {
+  // Both directions of each link, side by side; links of the same two nodes bend apart, as far as there is room, and
+  // where that is little, their names stand one after the other.
+  lanes(info, at, room) {
     const beside = new Map(), lanes = [];
     const pair = (link) => [...link.ends].sort().join("\n");
     for (const link of info.links) beside.set(pair(link), (beside.get(pair(link)) ?? 0) + 1);
@@ -54,8 +56,9 @@ class Topology {
       const count = beside.get(pair(link)), rank = used.get(pair(link)) ?? 0;
       used.set(pair(link), rank + 1);
       const turn = link.ends[0] <= link.ends[1] ? 1 : -1;
-      const bend = turn * (rank - (count - 1) / 2) * 64;
-      lanes.push({ from, to, bend, side: 4 }, { from: to, to: from, bend: -bend, side: 4 });
+      const apart = Math.min(64, (room - 60) / Math.max(1, count - 1)), bend = turn * (rank - (count - 1) / 2) * apart;
+      const name_at = apart < 40 ? 0.2 + (0.6 * rank) / (count - 1) : 0.5;
+      lanes.push({ from, to, bend, side: 4, name_at, is_tight: apart < 40 }, { from: to, to: from, bend: -bend, side: 4 });
     }
     return lanes;
   }
@@ -116,10 +119,12 @@ class Topology {
   }
 
   draw_label(pen, lane, link, width) {
-    const [x, y] = this.point({ ...lane, side: 0 }, 0.5);
+    const [x, y] = this.point({ ...lane, side: 0 }, lane.name_at);
+    if (lane.is_tight && this.named.some(([left, top]) => Math.abs(left - x) < 48 && Math.abs(top - y) < 16)) return;
+    this.named.push([x, y]);
     const index = this.host.info().links.indexOf(link), spec = this.links[2 * index];
     const parts = [link.name];
-    if (width > 560) parts.push(`${Number.isFinite(spec.rate) ? quantity(spec.rate, "bit/s") : say("unlimited")} · ${quantity(spec.delay, "s")}`);
+    if (width > 560 && !lane.is_tight) parts.push(`${Number.isFinite(spec.rate) ? quantity(spec.rate, "bit/s") : say("unlimited")} · ${quantity(spec.delay, "s")}`);
     parts.forEach((text, i) => this.write(pen, text, x, y + (i - (parts.length - 1) / 2) * 16));
   }
 

@@ -150,7 +150,7 @@ class WhatIf {
       body.append(element("tr", {}, element("th", { scope: "row" }, link.name), ...cells));
     });
     links.append(body);
-    const flows = element("div", { class: "choices" });
+    const flows = element("div", { class: "choices scroll" });
     const declared = new Map(info.flows.map((flow) => [flow.flow, flow]));
     for (const [name, flow] of declared) {
       if (flow.kind === "cbr" || flow.kind === "onoff") continue;
