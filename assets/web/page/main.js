@@ -368,10 +368,7 @@ class Page {
     this.draw();
     this.fill_results();
     this.chores.want("more", () => this.fill_more());
-    this.chores.want("form", () => {
-      this.whatif_form.fill();
-      this.whatif_form.show(this.whatif?.change ?? null);
-    });
+    this.chores.want("form", () => this.whatif_form.fill());
     this.chores.want("owners", () => this.fill_owners());
     this.chores.want("picker", () => this.fill_picker());
   }

@@ -124,6 +124,8 @@ function differences(before, after) {
   return found.filter((each) => each.size >= 0.001).sort((a, b) => b.size - a.size).map((each) => each.text);
 }
 
+const FLOWS_AT_A_TIME = 20;
+
 class WhatIf {
   constructor(place, host) {
     this.host = host;
@@ -133,7 +135,7 @@ class WhatIf {
   }
 
   fill() {
-    const info = this.host.info(), data = this.host.data, scenario = info.scenario.scenario;
+    const info = this.host.info(), scenario = info.scenario.scenario;
     this.inputs = [];
     const links = element("table", {}, element("thead", {}, row("th", say("link"), ...Object.keys(LINK_KEYS).map((key) => `${say(key)} (${LINK_KEYS[key].shown})`))));
     const body = element("tbody");
@@ -151,20 +153,6 @@ class WhatIf {
     });
     links.append(body);
     const flows = element("div", { class: "choices scroll" });
-    const declared = new Map(info.flows.map((flow) => [flow.flow, flow]));
-    for (const [name, flow] of declared) {
-      if (flow.kind === "cbr" || flow.kind === "onoff") continue;
-      const menus = { controller: data.choices[info.profile].controllers.filter((each) => each.kinds.includes(flow.kind)) };
-      if (flow.kind === "mptcp") menus.scheduler = data.choices[info.profile].schedulers;
-      for (const [key, all] of Object.entries(menus)) {
-        const select = element("select", { "aria-label": `${name}: ${say(key)}` });
-        const names = [...new Set([flow[key], ...all.map((each) => each.name)])];
-        for (const each of names) select.append(element("option", { value: each }, each));
-        select.value = flow[key];
-        this.inputs.push({ input: select, initial: flow[key], edit: { kind: "flow", flow: name, key, before: flow[key] } });
-        flows.append(element("label", {}, `${name}: ${say(key)} `, select));
-      }
-    }
     const start = radio("from", "start", say("from_start"), true), cursor = radio("from", "cursor", "", false);
     this.cursor_label = cursor.lastChild;
     this.start = start.firstChild;
@@ -178,6 +166,27 @@ class WhatIf {
     form.addEventListener("change", () => this.follow_cursor());
     this.place.replaceChildren(form);
     this.follow_cursor();
+    this.unlisted = [...new Map(info.flows.map((flow) => [flow.flow, flow])).values()].filter(({ kind }) => kind !== "cbr" && kind !== "onoff");
+    this.add_flows(flows);
+  }
+
+  // Some at a time: each has menus with all controllers and schedulers.
+  add_flows(place) {
+    const choices = this.host.data.choices[this.host.info().profile];
+    for (const flow of this.unlisted.splice(0, FLOWS_AT_A_TIME)) {
+      const menus = { controller: choices.controllers.filter((each) => each.kinds.includes(flow.kind)) };
+      if (flow.kind === "mptcp") menus.scheduler = choices.schedulers;
+      for (const [key, all] of Object.entries(menus)) {
+        const select = element("select", { "aria-label": `${flow.flow}: ${say(key)}` });
+        const names = [...new Set([flow[key], ...all.map((each) => each.name)])];
+        select.append(...names.map((each) => element("option", { value: each }, each)));
+        select.value = flow[key];
+        this.inputs.push({ input: select, initial: flow[key], edit: { kind: "flow", flow: flow.flow, key, before: flow[key] } });
+        place.append(element("label", {}, `${flow.flow}: ${say(key)} `, select));
+      }
+    }
+    if (this.unlisted.length) this.host.chores.want("flows", () => this.add_flows(place));
+    else this.show(this.host.whatif?.change ?? null);
   }
 
   // A scheduler cannot change while a connection is there: such a change is from the start.
