@@ -14,7 +14,6 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.core.errors import AppError, InputError
-from subflow_app.core.file_kinds import PAGE_SUFFIX
 from subflow_app.core.json_document import fields
 
 if TYPE_CHECKING:
@@ -253,10 +252,10 @@ def _print_shipped(claim: str | None, *, as_json: bool) -> None:
 def _write_claim_page(name: str, out: Path | None, *, as_json: bool) -> None:
     from subflow_app.core.breaking.claim_page import write_claim_page
     from subflow_app.core.breaking.counterexample import named_counterexample
-    from subflow_app.core.files import made_folder
+    from subflow_app.core.files import page_place
 
     each = named_counterexample(name)
-    path = write_claim_page(each, (Path() if out is None else made_folder(out)) / f"{each.name}{PAGE_SUFFIX}")
+    path = write_claim_page(each, page_place(out, each.name))
     if as_json:
         print_json({"counterexample": each.name, "files": [str(path)]})
     else:

@@ -13,7 +13,6 @@ from subflow_app.cli.history import shown_document
 from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_note
 from subflow_app.core.errors import InputError
-from subflow_app.core.file_kinds import PAGE_SUFFIX
 
 if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import RunExport
@@ -70,7 +69,10 @@ def run_export(
 
 def export(
     runs: RunIds,
-    out: Annotated[Path | None, typer.Option(metavar="DIR", help="Folder to write to; default: ./run-N.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder to write to, or with --page also a file.html; default: ./run-N."),
+    ] = None,
     formats: Annotated[
         str,
         typer.Option(
@@ -168,6 +170,7 @@ def _export_page(
     from subflow_app.cli.sweeps import sweep_number
     from subflow_app.core.exporting.sweep_page import write_sweep_page
     from subflow_app.core.exporting.web_page import write_page
+    from subflow_app.core.files import page_place
 
     if formats != "csv" or figure is not None:
         raise InputError("--page: is written by itself; leave out --format and --figure")
@@ -177,23 +180,17 @@ def _export_page(
     with opened_store(database, read_only=True) as store:
         if sweeps:
             number = sweep_number(store, sweeps[0])
-            path = write_sweep_page(store, number, _page_path(out, f"{SWEEP}{number}"))
+            path = write_sweep_page(store, number, page_place(out, f"{SWEEP}{number}"))
             made: dict[str, object] = {"sweep": number}
         else:
             numbers = list(dict.fromkeys(run_number(store, run) for run in runs))
             name = f"run{'' if len(numbers) == 1 else 's'}-{'-'.join(map(str, numbers))}"
-            path = write_page(store, numbers, _page_path(out, name))
+            path = write_page(store, numbers, page_place(out, name))
             made = {"run_ids": numbers}
     if as_json:
         print_json({**made, "files": [str(path)]})
     else:
         print_line(f"wrote {path}")
-
-
-def _page_path(out: Path | None, name: str) -> Path:
-    from subflow_app.core.files import made_folder
-
-    return Path(f"{name}{PAGE_SUFFIX}") if out is None else made_folder(out) / f"{name}{PAGE_SUFFIX}"
 
 
 def export_formats(text: str) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ def reproduce(
     if not names and not (list_only or is_page):
         raise InputError("which experiment? `subflow reproduce --list` lists them; a paper and `all` are names, too")
     n_jobs = job_count(jobs)
-    for option, folder in (("--out", out), ("--docs", pages)):
+    for option, folder in (("--out", None if is_page else out), ("--docs", pages)):
         if folder is not None and folder.exists() and not folder.is_dir():
             raise InputError(f"{option} {folder}: this is a file, not a folder")
     chosen_seeds = None if seeds is None else seeds_option(seeds)
@@ -210,7 +210,7 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
 def _write_gallery_page(recipes: Sequence[Recipe], out: Path | None, database: Path | None, *, as_json: bool) -> None:
     from subflow_app.core.experiments.exhibits import read_exhibit
     from subflow_app.core.exporting.gallery_page import PAGE_NAME, write_gallery_page
-    from subflow_app.core.files import made_folder
+    from subflow_app.core.files import page_place
     from subflow_app.core.library.shipped import open_library
 
     with ExitStack() as stack:
@@ -220,7 +220,7 @@ def _write_gallery_page(recipes: Sequence[Recipe], out: Path | None, database: P
             stack.callback(library.close)
         exhibits = [read_exhibit(store, each.name, recipe=each, library=library) for each in recipes]
         shown = {each: library if each.is_shipped else store for each in exhibits}
-        path = write_gallery_page(shown, (Path() if out is None else made_folder(out)) / PAGE_NAME)
+        path = write_gallery_page(shown, page_place(out, Path(PAGE_NAME).stem))
     if as_json:
         print_json({"experiments": [each.name for each in exhibits], "files": [str(path)]})
     else:

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from subflow_app.core.errors import ExportError
+from subflow_app.core.file_kinds import PAGE_SUFFIX
 from subflow_app.core.tables import csv_text
 from subflow_sim.whole_file import write_whole
 
@@ -30,6 +31,18 @@ def made_folder(path: str | Path) -> Path:
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     return folder
+
+
+def page_place(out: Path | None, name: str) -> Path:
+    """Where a web page is written: to the file that is named, or else under its own name, in a folder made for it.
+
+    Raises:
+        ExportError: if the folder cannot be made.
+    """
+    if out is not None and out.suffix.lower() == PAGE_SUFFIX and not out.is_dir():
+        made_folder(out.parent)
+        return out
+    return (Path() if out is None else made_folder(out)) / f"{name}{PAGE_SUFFIX}"
 
 
 def write_file(path: str | Path, content: bytes | str) -> Path:
