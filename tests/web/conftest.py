@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -51,6 +52,17 @@ def stored_run(store: Store, text: str = SCENARIO, seed: int = 3) -> int:
     result = RunJob(parse_scenario(text, algorithms=app_catalog()), text, seed=seed, store=store).run()
     assert result.run_id is not None
     return result.run_id
+
+
+def saved_file(browser: Browser, folder: Path, suffix: str) -> Path:
+    """What the browser has saved, once it is whole."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        found = [path for path in folder.glob(f"*{suffix}") if path.stat().st_size > 0]
+        if found and not list(folder.glob("*.part")) and not list(folder.glob("*.crdownload")):
+            return found[0]
+        time.sleep(0.1)
+    raise AssertionError(f"nothing was saved in {folder}")
 
 
 @pytest.fixture(scope="session")

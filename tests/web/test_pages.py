@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import time
 from pathlib import Path
 
 import pytest
 from tests.helpers.browsers import Browser, wait_until
 from tests.helpers.pages import READY, data_of, move_to, set_input, state, submit, with_data
-from tests.web.conftest import SCENARIO, stored_run
+from tests.web.conftest import SCENARIO, saved_file, stored_run
 
 from subflow_app.core.exporting.page_import import read_page
 from subflow_app.core.exporting.web_page import write_page
@@ -25,16 +24,6 @@ def opened(browser: Browser, page: Path) -> Browser:
     browser.open(page.as_uri())
     wait_until(browser, READY)
     return browser
-
-
-def saved_file(browser: Browser, folder: Path, suffix: str) -> Path:
-    end = time.monotonic() + 60
-    while time.monotonic() < end:
-        found = [path for path in folder.glob(f"*{suffix}") if path.stat().st_size > 0]
-        if found and not list(folder.glob("*.part")) and not list(folder.glob("*.crdownload")):
-            return found[0]
-        time.sleep(0.1)
-    raise AssertionError(f"nothing was saved in {folder}")
 
 
 def test_a_run_is_simulated_bit_for_bit(opened: Browser) -> None:

@@ -61,6 +61,23 @@ def test_a_shipped_scenario_runs_as_here(name: str) -> None:
     assert core.finish(core.open(made, scenario.seed)) == KEPT[name]
 
 
+@pytest.mark.parametrize(("controller", "scheduler"), [("cubic", "minrtt"), ("olia", "roundrobin"), ("pcc", "minrtt")])
+def test_scripts_run_as_here_and_go_on_from_any_time(controller: str, scheduler: str) -> None:
+    text = TWO_PATHS.replace('"lia"', f'"my-{controller}"\nscheduler = "my-{scheduler}"').replace('"4s"', '"3s"')
+    text += f'[controllers.my-{controller}]\nscript = "{controller}.py"\n'
+    text += f'[schedulers.my-{scheduler}]\nscript = "{scheduler}.py"\n'
+    made = portable(parse_scenario(text, folder=ASSETS.parent / "controllers"), 1)
+    core = WebCore()
+    run = core.open(made, 1, 0.1)
+    here = signature_of(made, 1)
+    assert core.finish(run) == here
+    assert core.finish(core.checked("fork_at", run, 1.3e9, 0)) == here
+    decision = core.told("explain", run, 0.0, 2e9)
+    # With what was executed, as the script has it.
+    script = (ASSETS.parent / "controllers" / f"{controller}.py").read_text(encoding="utf-8")
+    assert any(step["source"] in script for step in decision["steps"])
+
+
 def test_a_run_goes_on_from_any_time_and_is_changed_as_here() -> None:
     made = portable(parse_scenario(TWO_PATHS), 1)
     core = WebCore()
