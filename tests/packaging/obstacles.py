@@ -8,8 +8,10 @@ starts, lose rights of root or see a disk that nobody else sees, before numpy is
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import os
+import subprocess
 import sys
 from pathlib import Path
 from unittest import mock
@@ -26,6 +28,8 @@ _PR_CAPBSET_DROP = 24
 _CAPABILITY_VERSION_3 = 0x20080522
 # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH and CAP_FOWNER: by them the permissions of files mean nothing to root.
 _OVER_PERMISSIONS = (1, 2, 3)
+_PACKAGING = Path(__file__).resolve().parents[2] / "packaging"
+_PATIENCE_S = 60.0
 _DISK_BYTES = 3_000_000
 # Enough to open the database, too little for a whole run.
 _LEFT_BYTES = 200_000
@@ -157,13 +161,39 @@ def read_only_home(place: Place) -> str:
     refused = place.subflow("run", *SHORT_RUN, code=1, may_speak=True, environment=environment).err
     require(str(home) in refused and "--db" in refused, f"the way on is not said: {refused.strip()}")
     place.subflow("run", *SHORT_RUN, "--no-store", environment=environment)
-    spoken = place.subflow("probe", "start", "0", may_speak=True, environment=environment).err.splitlines()
-    said = [line for line in spoken if line != _NO_FONT_CACHE]
+    said = [line for line in _said_by_the_window(place, environment) if line != _NO_FONT_CACHE]
     # Log, settings and database, each once.
     is_expected = 1 <= len(said) <= 3 and all(str(home) in line for line in said)
     require(is_expected, f"the window says: {' | '.join(said) or 'nothing'}")
     require(not any(home.iterdir()), "something was written")
     return "commands and window work; what cannot be kept is said with its folder"
+
+
+def _said_by_the_window(place: Place, environment: dict[str, str]) -> list[str]:
+    """The lines that the program writes until its window shows and is asked to go."""
+    sys.path.append(str(_PACKAGING))
+    from virtual_screen import ScreenError, VirtualScreen
+
+    with contextlib.ExitStack() as until_it_is_gone:
+        try:
+            screen = until_it_is_gone.enter_context(VirtualScreen())
+            screen.titles()
+        except ScreenError as reason:
+            raise NotHereError(str(reason)) from reason
+        shown_there = {**os.environ, **environment, "QT_QPA_PLATFORM": "xcb", "DISPLAY": screen.display}
+        with (place.folder / "said.txt").open("w+", encoding="utf-8") as said:
+            program = subprocess.Popen(check.own_command(), env=shown_there, cwd=place.folder, stderr=said)
+            until_it_is_gone.callback(program.kill)
+            try:
+                screen.wait_for_title("Subflow", program)
+            except ScreenError as reason:
+                raise CheckError(str(reason)) from reason
+            program.terminate()
+            code = program.wait(_PATIENCE_S)
+            said.seek(0)
+            lines = said.read().splitlines()
+    require(code == 0, f"the window ended with {code}: {' | '.join(lines)}")
+    return lines
 
 
 def no_display(place: Place) -> str:

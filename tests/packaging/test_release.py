@@ -153,6 +153,7 @@ def test_what_takes_long_is_made_each_night() -> None:
 def test_the_wheels_of_the_simulator_are_made_for_three_systems_and_tried(workflow: dict[str, Any]) -> None:
     job = workflow["jobs"]["wheels"]
     assert {one["name"] for one in job["strategy"]["matrix"]["include"]} == {"linux", "windows", "macos"}
+    assert any("build --sdist sim" in step.get("run", "") for step in job["steps"])
     told = tomllib.loads((ROOT / "sim" / "pyproject.toml").read_text(encoding="utf-8"))
     settings, own = told["tool"]["cibuildwheel"], told["project"]
     assert {"linux", "macos", "windows"} < set(settings)
