@@ -108,6 +108,7 @@ def test_its_language_and_look_change(opened: Browser) -> None:
     assert opened.run("document.documentElement.dataset.theme") != before
     opened.run("(document.documentElement.lang === 'de' || document.getElementById('language').click(), 0)")
     assert "Zahlen" in opened.run("document.body.innerText")
+    assert opened.run("document.getElementById('speed').getAttribute('aria-label')") == "Tempo"
     opened.run("(document.getElementById('language').click(), 0)")
     assert "Figures" in opened.run("document.body.innerText")
 

@@ -315,6 +315,7 @@ class Page {
   prepare() {
     document.documentElement.lang = language;
     for (const place of document.querySelectorAll("[data-say]")) place.textContent = say(place.dataset.say);
+    for (const place of document.querySelectorAll("[data-label]")) place.setAttribute("aria-label", say(place.dataset.label));
     this.at("theme").textContent = say(is_dark() ? "light" : "dark");
     this.at("time").max = String(this.duration());
     this.at("time").step = String(this.duration() / 2000);
