@@ -1,4 +1,4 @@
-"""What a training is: everything needed to repeat it, as plain values."""
+"""The configuration of a training: everything needed to repeat it, as plain values."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ FIRST_EVALUATION_SEED = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class TrainingConfig:
-    """A training, as it is stored beside what it makes.
+    """A training, as it is stored next to its results.
 
     Attributes:
         agent: name in the registry, such as "drl-cc".
         scenario: TOML text of the scenario or distribution (with its `[training]` table) to learn on.
         scenario_name: what messages call it.
-        scenario_folder: where the files are that the scenario names; empty: it names none.
+        scenario_folder: the folder of the files that the scenario names; empty: it names none.
         overrides: "KEY=VALUE" for the scenario, as on the command line.
         options: of the agent, in place of its defaults.
         num_envs: simulations that run side by side.
@@ -43,16 +43,16 @@ class TrainingConfig:
         evaluation_seeds: of the runs of an evaluation; never used in training.
         baselines: controllers that the evaluations compare with.
         evaluation_scenario: TOML text of what to evaluate on; empty: the scenario trained on.
-        families: of networks of the arena, of whose training split some episodes are; "all" stands for every one.
-        families_share: of the episodes that are of them.
-        validation_networks: of the validation split, of each family, that the best policy is chosen by, with the
-            evaluations' scenario; 0: by the score on that alone.
-        validation_families: those families.
-        validation_home: whether what the agent is worth on the evaluations' scenario is half of that score.
+        families: families of the arena from whose training split some episodes are drawn; "all" stands for every one.
+        families_share: the share of these episodes.
+        validation_networks: how many networks of each family's validation split, together with the evaluations'
+            scenario, the best policy is chosen by; 0: by the score on that scenario alone.
+        validation_families: the families of these networks.
+        validation_home: whether the agent's result on the evaluations' scenario is half of that score.
         checkpoint_minutes: time between two checkpoints.
         report_every: transitions between two reports of metrics, so that curves repeat; 0: one each second.
         folder: where everything is written.
-        resume: go on from the last checkpoint in `folder`.
+        resume: continue from the last checkpoint in `folder`.
     """
 
     agent: str

@@ -45,7 +45,7 @@ class Contender:
 
 @dataclass(frozen=True, slots=True)
 class RunFigures:
-    """What came of one run.
+    """The results of one run.
 
     Attributes:
         seed: of the run.

@@ -1,4 +1,4 @@
-"""What the training loop asks of an environment and of a learner, whatever the algorithm.
+"""The interface of environments and learners that the training loop uses, whatever the algorithm.
 
 The loop: `observe` what the environments delivered, `act` on it, send the actions, `learn` until nothing is due while
 the environments simulate, receive. Nothing in it depends on the clock.
@@ -24,9 +24,9 @@ BoolArray: TypeAlias = NDArray[np.bool_]
 class TrainingEnv(Protocol):
     """N simulations side by side: `subflow_sim.VecEnv`, or what looks like it.
 
-    The arrays are allocated once and overwritten by each `recv`. An episode's last step delivers what came of every
-    open decision (`acting`, with `terminated` or `truncated`); the step after it ignores that environment's action and
-    begins the next episode with rewards of 0 (Gymnasium's autoreset mode NEXT_STEP).
+    The arrays are allocated once and overwritten by each `recv`. An episode's last step delivers the outcome of
+    every open decision (`acting`, with `terminated` or `truncated`); the step after it ignores that environment's
+    action and begins the next episode with rewards of 0 (Gymnasium's autoreset mode NEXT_STEP).
 
     Attributes:
         info: what its agents see and do.
@@ -67,7 +67,7 @@ class TrainingEnv(Protocol):
     truth: FloatArray | None
 
     def reset(self, seed: int | None = None, episodes: Sequence[int] | None = None) -> object:
-        """Begin an episode in each environment: the first, or those numbers; each is random by (seed, env, episode)."""
+        """Begin an episode in each environment: the first, or that number; (seed, env, episode) determine it."""
         ...
 
     def send(self, action: FloatArray, envs: Sequence[int] | None = None) -> object:
@@ -88,7 +88,7 @@ class TrainingEnv(Protocol):
 
 @dataclass(slots=True)
 class LearnerState:
-    """All that a learner needs to go on bit for bit: weights, optimisers, memories, noise, random numbers.
+    """All that a learner needs to continue bit for bit: weights, optimisers, memories, noise, random numbers.
 
     Attributes:
         tensors: by dotted name, of any numeric dtype and shape.
@@ -101,7 +101,7 @@ class LearnerState:
 
 @dataclass(slots=True)
 class PolicyParts:
-    """What a policy file holds, less its card.
+    """What a policy file holds, except its card.
 
     Attributes:
         document: "observation", "action", "options", "actor" and "critic" of the policy document.
@@ -130,7 +130,7 @@ class Learner(Protocol):
             progress: share of the budget that is spent, in [0, 1], for schedules.
 
         Returns:
-            How many gradient steps that were; 0: none is due until more was observed.
+            How many gradient steps were made; 0: none is due until more has been observed.
         """
         ...
 
@@ -143,7 +143,7 @@ class Learner(Protocol):
         ...
 
     def state(self) -> LearnerState:
-        """A copy of all it needs to go on."""
+        """A copy of all it needs to continue."""
         ...
 
     def load_state(self, state: LearnerState) -> None:

@@ -1,4 +1,4 @@
-"""The agents there are, by name. Naming one loads its file, which says what it is; its learner loads PyTorch."""
+"""All agents, by name. Naming one loads its file, which describes it; its learner loads PyTorch."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class AgentInfo:
         default_recipe: file in assets/agents/recipes, without its ending, that trains the policy shipped.
         config_class: frozen dataclass of its options.
         make_learner: (config, setup) -> learner; the first call imports PyTorch.
-        make_environment: (training, config) -> environment, for agents that learn on something else than the
-            scenario's simulation with these options; None from it: on that after all.
+        make_environment: (training, config) -> environment, for agents that learn on something other than
+            the scenario's simulation with these options; if it returns None, on that after all.
         controller_options: (config) -> options of the controller that it is trained with, as a scenario names them.
-        min_paths: paths that a flow of its scenario needs at least.
+        min_paths: the least number of paths that a flow of its scenario needs.
     """
 
     name: str

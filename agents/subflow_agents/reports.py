@@ -1,4 +1,4 @@
-"""What a training tells while it runs, and what it can be told: plain values, for pipes and files."""
+"""What a training reports while it runs, and the commands that it obeys: plain values, for pipes and files."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class Command(StrEnum):
 
 
 class Control(Protocol):
-    """Whoever a training asks what to do."""
+    """What a training asks for commands."""
 
     def poll(self) -> Command:
         """The next command not yet obeyed, or NONE. Returns at once; asked at least every 50 ms."""
@@ -118,7 +118,7 @@ class Control(Protocol):
 
 
 class NoControl:
-    """Nobody tells the training anything."""
+    """A control that never has a command."""
 
     def poll(self) -> Command:
         """Always NONE."""

@@ -1,4 +1,4 @@
-"""Runs and their traces in one SQLite file. Takes and gives plain values; knows neither the simulator nor the app.
+"""Runs and their traces in one SQLite file. It takes and returns plain values, and knows neither simulator nor app.
 
     with open_store("subflow.db") as store:
         with store.start_run(RunStart(...), [ColumnSpec("subflow", "download/1", "cwnd_pkts", "pkt")]) as run:
@@ -104,17 +104,17 @@ __all__ = [
 
 
 def open_store(path: str | os.PathLike[str], *, read_only: bool = False, busy_timeout_s: float = 5.0) -> Store:
-    """Open a database of runs; a file that is missing is made, with its folder, and an older one is upgraded.
+    """Open a database of runs; a missing file is created, with its folder, and an older one is upgraded.
 
     Runs that are marked as running but whose process has ended are marked as interrupted.
 
     Args:
         path: the file; ":memory:" stands for a database that lasts as long as the store.
-        read_only: change nothing; the file must exist, and may lie where nothing can be written.
+        read_only: change nothing; the file must exist, and may be in a place where nothing can be written.
         busy_timeout_s: how long to wait for another process to let go of the file.
 
     Raises:
-        StoreError: if the file cannot be used; its kinds say why, its text also what to do.
+        StoreError: if the file cannot be used; its subclass says why, its text also what to do.
     """
     from subflow_store.store import Store
 

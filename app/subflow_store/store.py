@@ -212,7 +212,7 @@ class Store:
     ) -> list[RunRow]:
         """The runs that pass all filters, newest first, without their documents.
 
-        What is damaged costs the others nothing: `damaged` says what is missing in the last list.
+        Damaged runs do not affect the others: `damaged` says what is missing from the last list.
 
         Args:
             conditions: all of which must be met.
@@ -249,7 +249,7 @@ class Store:
             return list(queries.value_keys(reader))
 
     def values(self, key: str) -> dict[int, float | str]:
-        """What the runs have recorded under a key, by run: a number in SI units, or the text of what is none.
+        """What the runs have recorded under a key, by run: a number in SI units, or text.
 
         Raises:
             StoreError: if the file cannot be read.
@@ -278,7 +278,7 @@ class Store:
             return self._rows_of(reader, run_id, queries.list_series(reader, run_id))
 
     def read(self, series_id: int, t_from_s: float | None = None, t_to_s: float | None = None) -> SeriesData:
-        """The samples of a signal with t_from_s <= t <= t_to_s; a bound left out does not bound.
+        """The samples of a signal with t_from_s <= t <= t_to_s, in its unit; a bound that is left out does not apply.
 
         Raises:
             RunNotFound: if there is no such series.

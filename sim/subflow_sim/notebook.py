@@ -1,4 +1,4 @@
-"""A simulation as notebooks and data frames want it: curves where it is the last line of a cell, samples as columns."""
+"""A simulation for notebooks and data frames: curves if it is the last line of a cell, samples as columns."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def data_frame(simulation: Simulation, library: DataFrameLibrary | None) -> Any:
 
 
 def html(simulation: Simulation) -> str:
-    """What it is, what came out so far, and the curves of its subflows; no script, nothing to load."""
+    """Its title, its results so far, and the curves of its subflows, without scripts or anything to load."""
     scenario = simulation.scenario
     state = "finished" if simulation.finished else f"at {simulation.now_s:g} of {simulation.duration_s:g} s"
     parts = [

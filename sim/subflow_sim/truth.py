@@ -1,4 +1,4 @@
-"""What the simulator knows of an epoch and no agent can see: to judge agents by while they learn.
+"""What the simulator knows of an epoch and no agent can see, for judging agents while they learn.
 
 Nothing of it exists at run time: a policy is a function of what its agent observes.
 """
