@@ -16,6 +16,7 @@ import sys
 from pathlib import Path
 from unittest import mock
 
+from subflow_app.core.own_program import own_command
 from subflow_app.selftest import check
 from subflow_app.selftest.check import SHORT_RUN, CheckError, NotHereError, Place, last_lines, require
 
@@ -182,7 +183,7 @@ def _said_by_the_window(place: Place, environment: dict[str, str]) -> list[str]:
             raise NotHereError(str(reason)) from reason
         shown_there = {**os.environ, **environment, "QT_QPA_PLATFORM": "xcb", "DISPLAY": screen.display}
         with (place.folder / "said.txt").open("w+", encoding="utf-8") as said:
-            program = subprocess.Popen(check.own_command(), env=shown_there, cwd=place.folder, stderr=said)
+            program = subprocess.Popen(own_command(), env=shown_there, cwd=place.folder, stderr=said)
             until_it_is_gone.callback(program.kill)
             try:
                 screen.wait_for_title("Subflow", program)
@@ -213,9 +214,13 @@ CHECKS = {made.__name__: made for made in (low_disk, read_only_home, no_display)
 
 def main(name: str, folder: str, *program: str) -> int:
     """Tries one; returns the exit code."""
+
+    def tried(*words: str) -> list[str]:
+        return [*program, *words]
+
     try:
         _require_linux()
-        with mock.patch.object(check, "own_command", lambda *words: [*program, *words]):
+        with mock.patch.object(check, "own_command", tried), mock.patch.dict(globals(), own_command=tried):
             told, code = CHECKS[name](Place(Path(folder))), 0
     except NotHereError as reason:
         told, code = str(reason), NOT_HERE
