@@ -45,7 +45,7 @@ const WORDS = {
     yes: "yes", no: "no", agent: "the agent", random: "It acts at random.", neutral: "It changes nothing.",
     moved: "What moved it", saw: "It saw", usual: "median", otherwise: "with the median, it would have done",
     no_reason: "No single number: with any one of them at its median, it would have done the same.",
-    before_chapter: "Previous", next_chapter: "Next", run: "Run", contents: "All {0}",
+    before_chapter: "Previous", next_chapter: "Next", run: "Run", contents: "Contents ({0})",
   },
   de: {
     recomputing: "Wird simuliert …",
@@ -92,7 +92,7 @@ const WORDS = {
     yes: "ja", no: "nein", agent: "der Agent", random: "Er handelt zufällig.", neutral: "Er ändert nichts.",
     moved: "Was den Ausschlag gab", saw: "Er sah", usual: "Median", otherwise: "mit dem Median hätte er getan",
     no_reason: "Keine einzelne Zahl: Stünde eine von ihnen bei ihrem Median, hätte er dasselbe getan.",
-    before_chapter: "Vorheriges", next_chapter: "Nächstes", run: "Lauf", contents: "Alle {0}",
+    before_chapter: "Vorheriges", next_chapter: "Nächstes", run: "Lauf", contents: "Inhalt ({0})",
   },
 };
 
