@@ -105,6 +105,26 @@ def places_in(text: str) -> set[str]:
         return set()  # braces of TOML, which nobody fills in
 
 
+# One word per thing, as the head of the catalogue has them: the word that is not for it, in texts that name it.
+OTHER_WORDS = {
+    "cwnd": r"\bFenster[sn]?\b",
+    "panel": r"\bFenster[sn]?\b",
+    "flow": r"(?<![{.\"])\b[Ff]lows?\b(?![.}\"])",
+    "hint": r"\bHinweise?\b",
+    "lab": r"\bLabors?\b",
+    "default": r"\b(?:Weggelassen|Ohne Angabe):",
+}
+
+
+@pytest.mark.parametrize(("thing", "other_word"), OTHER_WORDS.items(), ids=OTHER_WORDS)
+def test_german_has_one_word_for_a_thing(thing: str, other_word: str) -> None:
+    catalogue = read_po((FOLDER / "de.po").read_text(encoding="utf-8"))
+    named = re.compile(rf"\b{thing}s?\b", re.IGNORECASE)
+    assert [
+        german for english, german in pairs(catalogue) if named.search(english) and re.search(other_word, german)
+    ] == []
+
+
 def test_translations_end_as_their_texts_do(catalogue: Catalogue) -> None:
     for english, translated in pairs(catalogue):
         for ending in ("…", ":", " ▾", " "):
