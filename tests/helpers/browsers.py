@@ -252,6 +252,8 @@ class Firefox:
         """Load a page."""
         self.ask("WebDriver:SwitchToFrame", {"id": None})
         self.ask("WebDriver:Navigate", {"url": url})
+        # Between a server and a disk, the page from before may answer a little longer.
+        wait_until(self, f"location.href === {json.dumps(url)} && document.readyState === 'complete'")
 
     def enter_frame(self) -> None:
         """By its number."""

@@ -15,6 +15,9 @@ import pytest
 from tests.helpers.browsers import Browser, wait_until
 from tests.helpers.pages import READY, state
 
+from subflow_app.core.exporting.live_figure import live_figure
+from subflow_app.core.exporting.web_page import shared_parts
+
 GUIDE = Path(__file__).parents[2] / "docs" / "export.md"
 
 
@@ -77,6 +80,18 @@ def test_a_page_is_simulated_from_a_server_and_asks_it_nothing_more(browser: Bro
     wait_until(browser, READY)
     assert state(browser).startswith("✓")
     assert set(site.asked) - {"/favicon.ico"} == {"/run-12.html"}
+
+
+@pytest.mark.full("two browsers start and simulate")
+def test_pages_that_share_a_core_get_it_from_their_server(browser: Browser, site: Site) -> None:
+    figure = live_figure("reno-sawtooth", "cwnd_pkts", ["duration=20s", "warmup=2s"], "shared.js")
+    (site.folder / figure.file).write_text(figure.page, encoding="utf-8")
+    (site.folder / "shared.js").write_text(shared_parts(), encoding="utf-8")
+    site.asked.clear()
+    browser.open(f"{site.address}{figure.file}")
+    wait_until(browser, READY)
+    assert state(browser).startswith("✓")
+    assert set(site.asked) - {"/favicon.ico"} == {f"/{figure.file}", "/shared.js"}
 
 
 @pytest.mark.full("two browsers start and simulate")
