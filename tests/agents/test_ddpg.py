@@ -265,7 +265,9 @@ def test_a_state_of_another_network_is_refused() -> None:
 def test_more_subflows_than_the_network_has_room_for_are_refused_by_name() -> None:
     learner, env = learner_of(SMALL, LevelEnv(1, rows=3))
     env.reset(1)
-    with pytest.raises(ConfigError, match=r"options\.slots: .* 3 subflows that act together, the network room for 2"):
+    with pytest.raises(
+        ConfigError, match=r"options\.slots: .* 3 subflows that act together, but the network has room for 2"
+    ):
         learner.observe(env)
 
 

@@ -171,7 +171,7 @@ def test_a_search_is_started_held_and_stopped_and_goes_on(
         ("goodput() >=", "olia", "two-links", "column 13"),
         ("goodput() >= goodput('nobody')", "olia", "two-links", "nobody"),
         ("", "nobody", "two-links", "nobody"),
-        ("", "olia", OWN, "nothing in it can be chosen"),
+        ("", "olia", OWN, "nothing in it varies"),
     ],
 )
 def test_what_cannot_be_looked_for_is_told_in_the_panel(

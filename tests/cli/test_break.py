@@ -52,7 +52,7 @@ def test_a_claim_of_ones_own_is_tried(subflow: Subflow) -> None:
         (("break",), "a claim is missing"),
         (("break", "improv"), "did you mean improve?"),
         (("break", "improve", "--space", "nowhere"), "no such space of networks"),
-        (("break", "improve", "--space", "demo"), "nothing in it can be chosen"),
+        (("break", "improve", "--space", "demo"), "nothing in it varies"),
         (("break", "improve", "--controller", "nobody"), 'no controller "nobody"'),
         (("break", "improve", "--minutes", "0"), "--minutes 0"),
         (("break", "improve", "--networks", "0"), "--networks 0"),

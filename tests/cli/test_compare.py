@@ -48,7 +48,7 @@ BAD = [
     (["1", "20-30"], '"20-30": there is no run'),
     (["1", "2", "--by", "colour"], '--by = "colour": must be one of condition, controller'),
     (["1", "4", "--figures", "speed"], 'no run has the figure "speed"'),
-    (["1", "4", "--reference", "C"], '"C" names no one group'),
+    (["1", "4", "--reference", "C"], '"C" names no single group'),
 ]
 
 

@@ -57,7 +57,7 @@ def test_what_the_simulator_packs_is_what_the_store_folds() -> None:
     packed = packed_text(times)
     text, found = folded(f'rate = {{ trace = "lte.up", content = "{packed}" }}')
     assert list(found.values()) == [packed]
-    with pytest.raises(ParamError, match="the database names what was recorded, and has lost it"):
+    with pytest.raises(ParamError, match="the database refers to a recording that it has lost"):
         parse_trace(text.rpartition('content = "')[2].partition('"')[0])
 
 

@@ -163,7 +163,7 @@ def test_holm_counts_the_tests_of_the_table() -> None:
 def test_groups_are_found_by_letter_label_and_run() -> None:
     groups = group_runs(six_runs()).groups
     assert [reference_of(groups, text) for text in ("b", "olia", "5", "LIA", "A")] == [1, 1, 1, 0, 0]
-    with pytest.raises(InputError, match='"cubic" names no one group; there are A: lia; B: olia'):
+    with pytest.raises(InputError, match='"cubic" names no single group; the groups are A: lia; B: olia'):
         reference_of(groups, "cubic")
 
 
