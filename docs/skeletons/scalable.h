@@ -11,19 +11,20 @@ class Scalable {
 public:
     // What Explain shows: a rule has a name, a formula in words, the line that is computed, and the numbers in it. The
     // last number is what comes out.
-    static constexpr RuleNumber kGain{"gain_pkts", "what an acknowledged packet adds"};
+    static constexpr RuleNumber kGrown{"growth_pkts", "what an acknowledged packet adds"};
     static constexpr RuleInfo kGrowth{
         .name = "share_growth",
-        .formula = "cwnd + gain * acked",
-        .computed = "cwnd = cwnd + gain * acked",
+        .formula = "cwnd + growth * acked",
+        .computed = "cwnd = cwnd + growth * acked",
         .source = "Kelly, ACM CCR 33(2), 2003, section 3",
-        .numbers = {number::kAcked, kGain, number::kCwnd},
+        .numbers = {number::kAcked, kGrown, number::kCwnd},
     };
     static constexpr std::array kRules{&kSlowStart, &kGrowth, &NewReno::kHalving};
-    // What scenarios, forms and sweeps can set.
+    // What scenarios, forms and sweeps can set. No other controller of single paths may have an option of this name: in
+    // `uncoupled` they stand side by side, and the compiler checks it.
     static constexpr std::array kOptions{
         OptionInfo{
-            .key = "gain",
+            .key = "growth",
             .kind = OptionKind::Number,
             .help = "What each acknowledged packet adds to the window.",
             .default_number = 0.01,
@@ -40,14 +41,14 @@ public:
         .rules = kRules,
     };
 
-    explicit Scalable(const Options& options) : gain_(options.number("gain")) {}
+    explicit Scalable(const Options& options) : growth_(options.number("growth")) {}
 
     // For each acknowledgement outside of a recovery; the siblings are the subflows of the connection, this one too.
     void on_ack(Window& window, const AckSample& ack, const Siblings&) const {
         const double acked = beyond_slow_start(window, ack);  // of it, what slow start leaves
-        if (ack.why != nullptr && acked > 0) ack.why->set(kGrowth, {acked, gain_, window.cwnd_pkts});
+        if (ack.why != nullptr && acked > 0) ack.why->set(kGrowth, {acked, growth_, window.cwnd_pkts});
         // Kelly, section 3: a share of each acknowledged packet
-        window.cwnd_pkts += gain_ * acked;
+        window.cwnd_pkts += growth_ * acked;
     }
 
     // Once for a window of losses: says where to go on. Repairing them is not its business.
@@ -56,7 +57,7 @@ public:
     }
 
 private:
-    double gain_;
+    double growth_;
 };
 static_assert(CongestionController<Scalable>);
 

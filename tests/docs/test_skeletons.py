@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.helpers.core_program import copied_core, said_by
 from tests.helpers.skeletons import SKELETONS, loaded_skeleton
 from tests.helpers.window import TWO_PATHS
 
@@ -31,10 +31,11 @@ _PROGRAM = """
 #include <cstdio>
 #include "scenarios.h"
 using namespace subflow;
+using namespace subflow::literals;
 int main() {
-    Scenario scenario = testing::linux_profile(std::chrono::seconds(20));
+    Scenario scenario = testing::linux_profile(20_s);
     const PathSpec fast = testing::add_path(scenario, {.loss = 0.001});
-    const PathSpec slow = testing::add_path(scenario, {.one_way = std::chrono::milliseconds(10), .loss = 0.001});
+    const PathSpec slow = testing::add_path(scenario, {.one_way = 10_ms, .loss = 0.001});
     FlowSpec& flow = testing::add_mptcp(scenario, {fast, slow}, "scalable");
     flow.scheduler.name = "leastloaded";
     const Network network = testing::finished(scenario);
@@ -65,10 +66,7 @@ def test_the_page_leads_to_each_of_them_and_to_files_that_are_there() -> None:
 
 @pytest.mark.full("compiles the core")
 def test_a_controller_and_a_scheduler_are_a_file_and_a_line(tmp_path: Path) -> None:
-    compiler = shutil.which("g++")
-    if compiler is None:
-        pytest.skip("there is no compiler")
-    core = shutil.copytree(ROOT / "sim" / "core", tmp_path / "core")
+    core = copied_core(tmp_path)
     shutil.copyfile(SKELETONS / "scalable.h", core / "cc" / "scalable.h")
     shutil.copyfile(SKELETONS / "least_loaded.h", core / "sched" / "least_loaded.h")
     for path, header, name in (
@@ -79,17 +77,7 @@ def test_a_controller_and_a_scheduler_are_a_file_and_a_line(tmp_path: Path) -> N
         listed = text.replace("std::variant<", f"std::variant<{name}, ", 1)
         included = listed.replace("#include <vector>\n", f'#include <vector>\n#include "{header}.h"\n', 1)
         path.write_text(included, encoding="utf-8")
-    (tmp_path / "program.cpp").write_text(_PROGRAM, encoding="utf-8")
-    sources = sorted(core.rglob("*.cpp"))
-    units = [sources[first : first + 11] for first in range(0, len(sources), 11)]
-    for number, unit in enumerate(units):
-        (tmp_path / f"unit{number}.cpp").write_text("".join(f'#include "{path}"\n' for path in unit), encoding="utf-8")
-    helpers = [ROOT / "tests" / "sim_core" / "scenarios.cpp", tmp_path / "program.cpp"]
-    includes = ["-I", core, "-I", ROOT / "tests" / "sim_core"]
-    made = tmp_path / "program"
-    words = [compiler, "-std=c++20", "-O0", *includes, *helpers, *sorted(tmp_path.glob("unit*.cpp")), "-o", made]
-    subprocess.run([str(word) for word in words], check=True)
-    goodput_mbps = float(subprocess.run([made], capture_output=True, text=True, check=True).stdout)
+    goodput_mbps = float(said_by(tmp_path, core, _PROGRAM, [ROOT / "tests" / "sim_core" / "scenarios.cpp"]))
     assert 5 < goodput_mbps < 20  # of two links of 10 Mbit/s
 
 

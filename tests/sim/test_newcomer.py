@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-
-CORE = Path(__file__).parents[2] / "sim" / "core"
-COMPILER = os.environ.get("CXX") or shutil.which("g++") or shutil.which("clang++")
+from tests.helpers.core_program import copied_core, said_by
 
 pytestmark = pytest.mark.full("compiles the core")
 
@@ -103,7 +98,9 @@ static_assert(PacketScheduler<Contrary>);
 _PROGRAM = """\
 #include <cstdio>
 
+#include "cc/controllers.h"
 #include "network.h"
+#include "sched/schedulers.h"
 
 using namespace subflow;
 
@@ -185,21 +182,11 @@ def add(folder: Path, header: str, text: str, list_file: str, name: str, before:
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """What the program says that is built of a core with both newcomers."""
-    if COMPILER is None:
-        pytest.skip("there is no C++ compiler")
     folder = tmp_path_factory.mktemp("newcomer")
-    core = folder / "core"
-    shutil.copytree(CORE, core)
+    core = copied_core(folder)
     add(core / "cc", "newcomer.h", _CONTROLLER, "controllers.h", "Newcomer", "newreno.h")
     add(core / "sched", "contrary.h", _SCHEDULER, "schedulers.h", "Contrary", "min_rtt.h")
-    (core / "newcomer.cpp").write_text(_PROGRAM)
-
-    # In one go: each source alone would read the same headers and make the same templates again.
-    whole, program = folder / "whole.cpp", folder / "newcomer"
-    whole.write_text("".join(f'#include "{source}"\n' for source in sorted(core.rglob("*.cpp"))))
-    build(core, whole, program)
-    done = subprocess.run([str(program)], capture_output=True, text=True, check=True, timeout=60)
-    return done.stdout.splitlines()
+    return said_by(folder, core, _PROGRAM).splitlines()
 
 
 def delivered(said: list[str], name: str) -> int:
@@ -208,7 +195,6 @@ def delivered(said: list[str], name: str) -> int:
     return int(line.rpartition(" ")[2])
 
 
-@pytest.mark.timeout(600)
 def test_a_file_and_an_entry_in_the_list_make_a_controller(said: list[str]) -> None:
     assert "newcomer: patience" in said
     # A single-path controller is a base of `uncoupled` as well, which takes its options.
@@ -220,17 +206,9 @@ def test_a_file_and_an_entry_in_the_list_make_a_controller(said: list[str]) -> N
     assert 0.9 * 8333 < delivered(said, "newcomer") <= 8333
 
 
-@pytest.mark.timeout(600)
 def test_a_file_and_an_entry_in_the_list_make_a_scheduler(said: list[str]) -> None:
     assert "contrary: most" in said
     assert "most 4 taken" in said
     assert any(line.startswith("refused: ") and "most" in line for line in said)
     # Five packets per round trip of 20 and of 60 ms, both 1.2 ms longer for the packet itself: 318 packets per second.
     assert delivered(said, "contrary") == pytest.approx(3176, rel=0.03)
-
-
-def build(core: Path, source: Path, program: Path) -> None:
-    """Run the compiler, without optimisation: what it makes runs for a moment."""
-    command = [COMPILER, "-std=c++20", "-O0", "-ffp-contract=off", f"-I{core}", source, "-o", program]
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
