@@ -10,6 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.inspector import DEMO, choice_editor, choose, doc_of, row, show_inspector, text_editor, type_text
+from tests.helpers.window import at_rest
 
 from subflow_app.qt.inspector import Inspector
 from subflow_app.qt.inspector.editors import FlagEditor, PairEditor, TextEditor
@@ -246,12 +247,16 @@ def test_a_wrong_value_is_kept_and_listed_and_can_be_undone(inspector: Inspector
 def test_rows_stay_where_they_are_under_a_pressed_mouse_button(inspector: Inspector, qtbot: QtBot) -> None:
     message, below = row(inspector, "links.wifi.delay").message, row(inspector, "links.wifi.loss").label
     editor = type_text(inspector, "links.wifi.delay", "-5ms", enter=False)
-    qtbot.wait(50)  # the form has come to rest
+
+    def place() -> QPoint:
+        return below.mapTo(inspector, QPoint(0, 0))
+
+    qtbot.waitUntil(at_rest(place))
     before = below.mapTo(inspector, QPoint(0, 0))
     assert message.isVisible()
     QTest.mousePress(below, Qt.MouseButton.LeftButton)
     QTest.keyClick(editor, Qt.Key.Key_Escape)
-    qtbot.wait(50)
+    qtbot.waitUntil(at_rest(place))
     assert message.isVisible()
     assert below.mapTo(inspector, QPoint(0, 0)) == before
     QTest.mouseRelease(below, Qt.MouseButton.LeftButton)

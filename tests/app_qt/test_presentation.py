@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from tests.helpers.window import TWO_PATHS
+from tests.helpers.window import TWO_PATHS, at_rest
 
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plotting.legend import Legend
@@ -40,7 +40,7 @@ def test_it_fills_the_screen_and_goes_back_to_what_was_there(
     window.resize(1600, 950)
     for name in ("design", "lab", "run"):
         window.bar.trigger(f"view.workspace_{name}")
-        QTest.qWait(50)  # panels have their sizes
+        qtbot.waitUntil(at_rest(lambda: _sizes(window)))
         sizes, rest = _sizes(window), _rest(window)
         QTest.keyClick(window, Qt.Key.Key_F11)
         assert window.isFullScreen()
@@ -74,7 +74,7 @@ def test_it_fills_the_screen_and_goes_back_to_what_was_there(
         window.banners.close_banner("file")
         assert window.topology.tools.isVisible() == window.topology.isVisible()
         assert window.toolbar.actions() == buttons
-        QTest.qWait(50)
+        qtbot.waitUntil(at_rest(lambda: _sizes(window)))
         assert _rest(window) == rest, name
         assert list(_sizes(window)) == list(sizes), name
         for panel, size in _sizes(window).items():
@@ -120,10 +120,10 @@ def test_names_of_the_legend_are_whole(
     run_once()
     QTest.keyClick(window, Qt.Key.Key_F11)
     window.resize(*size)
-    QTest.qWait(50)
 
     legend = window.plots.findChild(Legend)
     assert legend is not None
+    qtbot.waitUntil(at_rest(lambda: (legend.tree.columnWidth(0), legend.tree.viewport().width())))
     names = legend.tree.sizeHintForColumn(0)
     assert legend.tree.columnWidth(0) >= names
     assert legend.tree.header().length() <= legend.tree.viewport().width()

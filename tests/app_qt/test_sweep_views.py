@@ -11,6 +11,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, small_study
+from tests.helpers.window import at_rest
 
 from subflow_app.qt.sweeps.study_page import StudyPage
 from subflow_app.qt.theme import DARK, LIGHT, set_current
@@ -64,13 +65,11 @@ def test_names_along_an_axis_do_not_overlap(page: StudyPage, qtbot: QtBot):
     assert axis.shown_names() == ["lia", "olia", "balia", "mpcc-loss"]
     # Words are cut; of numbers one in two or three is told.
     page.resize(380, 420)
-    qtbot.wait(1)
-    cut = axis.shown_names()
-    assert len(cut) == 4
-    assert "…" in cut[-1]
+    qtbot.waitUntil(lambda: "…" in axis.shown_names()[-1])
+    assert len(axis.shown_names()) == 4
     page.resize(240, 420)
     page.choose(x=LOSS, y=CONTROLLER)
-    qtbot.wait(1)
+    qtbot.waitUntil(at_rest(axis.shown_names))
     told = axis.shown_names()
     assert 0 < len(told) < 5
     assert all("…" not in text for text in told)
