@@ -1,4 +1,4 @@
-"""An agent that steers the rate of one path, with a PPO of its own taste. Save as agents/subflow_agents/my_agent.py."""
+"""Controls the rate of one path by PPO with its own settings. Save as agents/subflow_agents/my_agent.py."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class MyConfig(PpoConfig):
 
 
 def _make_learner(config: MyConfig, setup: LearnerSetup) -> Learner:
-    """Here PyTorch may be imported, nowhere else. A learner of your own has the methods of `learner.Learner`."""
+    """Only here may PyTorch be imported. A learner of your own has the methods of `learner.Learner`."""
     from subflow_agents.ppo import PpoLearner
 
     return PpoLearner(config, setup)
 
 
 def _controller_options(config: MyConfig) -> dict[str, Any]:
-    """Options of the controller that is steered, as a scenario names them."""
+    """Options of the controller that it drives, as a scenario names them."""
     return {"probe_bw": False, "history": float(config.history)}
 
 

@@ -25,7 +25,7 @@ public:
         .rules = kRules,
     };
 
-    // It takes a subflow whenever there is one with room.
+    // Whenever a subflow has room, it chooses one.
     static constexpr bool kIsWorkConserving = true;
 
     explicit LeastLoaded(const Options&) {}
@@ -43,7 +43,7 @@ public:
     }
 
 private:
-    // A packet that is sent again goes to a subflow that it was not on before, where there is one.
+    // A packet that is sent again goes to a subflow that has not carried it yet, if there is one.
     static bool comes_before(const Candidate& a, const Candidate& b) {
         if (a.has_sent_this != b.has_sent_this) return b.has_sent_this;
         return a.inflight_pkts * b.cwnd_pkts < b.inflight_pkts * a.cwnd_pkts;

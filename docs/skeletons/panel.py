@@ -1,4 +1,4 @@
-"""How often what happened in the shown runs. Save as app/subflow_app/qt/tally_feature.py."""
+"""How often each kind of event happened in the runs shown. Save as app/subflow_app/qt/tally_feature.py."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ class TallyFeature(Feature):
         self.model: TableModel[tuple[str, int]] = TableModel(_COLUMNS, self)
 
     def connect_parts(self) -> None:
-        """All parts of the window are there now: the panel follows the plots."""
+        """Called when all parts of the window exist: the panel follows the plots."""
         self.panel.woken.connect(self._fill)
 
     def _fill(self) -> None:
-        self.panel.put_in(set_up_table(QTableView(), "tally_table", tr("What happened how often"), self.model))
+        self.panel.put_in(set_up_table(QTableView(), "tally_table", tr("How often each event happened"), self.model))
         self.window.plots.runs_changed.connect(self._count)
         self.window.runs.ended.connect(lambda _job, _result: self._count())
         self._count()

@@ -1,4 +1,4 @@
-"""Queueing delay of each subflow: what its round-trip time has above the smallest. Save beside the other plots."""
+"""Queueing delay of each subflow: its round-trip time minus the smallest. Save beside the other plots."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ namespace subflow {
 class Scalable {
 public:
     // What Explain shows: a rule has a name, a formula in words, the line that is computed, and the numbers in it. The
-    // last number is what comes out.
+    // last number is the result.
     static constexpr RuleNumber kGrown{"growth_pkts", "what an acknowledged packet adds"};
     static constexpr RuleInfo kGrowth{
         .name = "share_growth",
@@ -21,7 +21,7 @@ public:
     };
     static constexpr std::array kRules{&kSlowStart, &kGrowth, &NewReno::kHalving};
     // What scenarios, forms and sweeps can set. No other controller of single paths may have an option of this name: in
-    // `uncoupled` they stand side by side, and the compiler checks it.
+    // `uncoupled` they are side by side, which the compiler checks.
     static constexpr std::array kOptions{
         OptionInfo{
             .key = "growth",
@@ -43,15 +43,15 @@ public:
 
     explicit Scalable(const Options& options) : growth_(options.number("growth")) {}
 
-    // For each acknowledgement outside of a recovery; the siblings are the subflows of the connection, this one too.
+    // Called for each acknowledgement outside a recovery; the siblings include this subflow.
     void on_ack(Window& window, const AckSample& ack, const Siblings&) const {
-        const double acked = beyond_slow_start(window, ack);  // of it, what slow start leaves
+        const double acked = beyond_slow_start(window, ack);  // the part that slow start leaves
         if (ack.why != nullptr && acked > 0) ack.why->set(kGrowth, {acked, growth_, window.cwnd_pkts});
         // Kelly, section 3: a share of each acknowledged packet
         window.cwnd_pkts += growth_ * acked;
     }
 
-    // Once for a window of losses: says where to go on. Repairing them is not its business.
+    // Called once per window of losses: sets where to continue. The transport repairs the losses.
     void on_congestion_event(Window& window, const CongestionEvent& event, const Siblings&) const {
         NewReno::halve(window, event);
     }
