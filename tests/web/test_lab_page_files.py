@@ -16,6 +16,7 @@ from subflow_app.core.exporting.lab_page import lab_document, write_lab_page
 from subflow_app.core.exporting.lab_page_checks import check_document
 from subflow_app.core.exporting.lab_page_scenarios import beyond_pages
 from subflow_app.core.exporting.markdown_html import markdown_html
+from subflow_app.core.exporting.page_import import read_page
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.lab_file import lab_names, load_lab, parse_lab
 from subflow_app.core.labs.publishing import published_text
@@ -43,13 +44,16 @@ def sealed_answer(question: Any, said: str | float) -> tuple[bool, str]:
 
 
 def test_it_is_small_and_asks_no_network(lab: Lab, tmp_path: Path) -> None:
-    text = write_lab_page(lab, tmp_path / "lab.html", language="en").read_text(encoding="utf-8")
+    page = write_lab_page(lab, tmp_path / "lab.html", language="en")
+    text = page.read_text(encoding="utf-8")
     assert len(text.encode()) <= MOST_BYTES
     assert "connect-src" not in text
     assert "unsafe-inline" not in text
     # The name of SVG's elements is not an address.
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|fetch\(|eval\(|import\(", packed_text(text, "script"))
     assert json.loads(packed_text(text, "told"))["lab"]["hash"] == lab.file_hash
+    with pytest.raises(InputError, match="a page of a lab, which has no run to take"):
+        read_page(page)
 
 
 def test_answers_cannot_be_read_and_can_be_judged(document: Any) -> None:

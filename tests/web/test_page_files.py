@@ -17,11 +17,9 @@ from subflow_app.core.breaking.claim_page import write_claim_page
 from subflow_app.core.breaking.counterexample import named_counterexample
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting import page_import, sweep_page, web_page
-from subflow_app.core.exporting.lab_page import write_lab_page
 from subflow_app.core.exporting.page_import import read_page
 from subflow_app.core.exporting.sweep_page import write_sweep_page
 from subflow_app.core.exporting.web_page import write_page
-from subflow_app.core.labs.lab_file import load_lab
 from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan
 from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.core.sweeps.sweep_results import stored_table
@@ -80,12 +78,6 @@ def test_a_run_with_a_seed_of_its_own_comes_back_with_it(store: Store, tmp_path:
     found = read_page(write_page(store, [number], tmp_path / "seed.html"))
     assert found.scenario.seed == 11
     assert signature_of(found.text, found.scenario.seed) == found.signature == store.run(number).signature
-
-
-def test_the_page_of_a_lab_has_no_run_to_take(tmp_path: Path) -> None:
-    page = write_lab_page(load_lab("1"), tmp_path / "lab.html")
-    with pytest.raises(InputError, match="a page of a lab, which has no run to take"):
-        read_page(page)
 
 
 def test_a_change_from_the_start_is_in_the_values(page: Path, tmp_path: Path) -> None:

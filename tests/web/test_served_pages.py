@@ -47,7 +47,7 @@ def site(page: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]
             asked.append(self.path)
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(folder)))
-    thread = threading.Thread(target=server.serve_forever)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
     thread.start()
     yield Site(folder, f"http://127.0.0.1:{server.server_port}/", asked)
     server.shutdown()
