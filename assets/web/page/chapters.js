@@ -24,7 +24,10 @@ class Chapters {
     this.menu.addEventListener("change", () => this.turn(Number(this.menu.value)));
     this.before.addEventListener("click", () => this.turn(this.number - 1));
     this.after.addEventListener("click", () => this.turn(this.number + 1));
-    addEventListener("hashchange", () => this.turn(this.asked()));
+    addEventListener("hashchange", () => {
+      this.turn(this.asked());
+      this.show_asked();
+    });
     if (this.summary) place.append(...this.told(this.summary));
     if (this.chapters.length > 1) place.append((this.contents = element("details", {}, element("summary"), this.list())), element("div", { class: "choices" }, this.before, this.menu, this.after));
     place.append(this.text, this.pair);
@@ -41,6 +44,7 @@ class Chapters {
     this.number = Math.max(0, found);
     this.fill_pair();
     this.draw();
+    if (number === null) this.show_asked();
     return { ...this.chapters[this.number], runs: this.shown() };
   }
 
@@ -48,6 +52,11 @@ class Chapters {
   asked() {
     const words = asked_words();
     return this.chapters.findIndex(({ id }) => words.includes(id));
+  }
+
+  // What tells of all chapters stands above the one that an address names.
+  show_asked() {
+    if (this.summary && this.asked() >= 0) this.menu.scrollIntoView();
   }
 
   // All chapters by their groups, each a button.
@@ -95,7 +104,7 @@ class Chapters {
   }
 
   told({ id, title, texts, tables }) {
-    const parts = [element("h2", {}, title), ...texts.map((text) => element("p", {}, text))];
+    const parts = [...(title ? [element("h2", {}, title)] : []), ...texts.map((text) => element("p", {}, text))];
     const picture = document.getElementById(`figure-${id}`)?.cloneNode();
     if (picture) {
       picture.removeAttribute("id");

@@ -102,7 +102,7 @@ def gallery_page(
         paper: [each.results for each in members if each.results is not None] for paper, members in ordered.items()
     }
     counts = settlement_table({paper: members for paper, members in known.items() if members})
-    summary = {"title": TITLE, "texts": [CAUSES_TEXT], "tables": [_table_document(counts)]}
+    summary = {"title": "", "texts": [CAUSES_TEXT], "tables": [_table_document(counts)]}
     return runs_page(
         TITLE,
         runs,
