@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("sim/subflow_sim", "agents/subflow_agents", "app/subflow_store", "app/subflow_app")
 # Whatever speaks to a network, of the standard library, of Qt and of what is often installed beside them.
 NETWORK = (
-    *("asyncio", "ftplib", "http", "imaplib", "poplib", "smtplib", "socket", "socketserver", "ssl", "urllib"),
+    *("asyncio", "ftplib", "http", "imaplib", "poplib", "smtplib", "socket", "socketserver", "ssl", "urllib.request"),
     *("webbrowser", "xmlrpc", "aiohttp", "httpx", "requests", "urllib3", "websockets", "sentry_sdk", "ray"),
     *("PySide6.QtNetwork", "PySide6.QtWebSockets", "PySide6.QtWebEngineCore", "PySide6.QtWebEngineWidgets"),
 )

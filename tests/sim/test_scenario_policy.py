@@ -184,7 +184,7 @@ def test_a_policy_that_is_not_there_is_named_with_those_that_are(tmp_path: Path)
         ('{ name = "drl-cc", policy = "slow", history = 3 }', "was trained with history = 2, not 3"),
         (
             '{ name = "drl-cc", policy = "typo.safetensors" }',
-            'the option "epoch_tme", which drl-cc has not, did you mean',
+            'the option "epoch_tme", which drl-cc does not have, did you mean',
         ),
         ('{ name = "drl-cc", policy = "long.safetensors" }', "was trained with epoch_time = 1000.0: too large"),
         ('{ name = "lia", policy = "trained" }', "unknown key"),
