@@ -305,6 +305,33 @@ def test_a_finished_lab_is_looked_back_at_and_begun_anew(labs: LabFeature, windo
     assert (labs_directory() / f"{LAB}.old-1.json").exists()
 
 
+def test_a_handed_out_lab_of_the_same_name_begins_anew_and_keeps_what_was(
+    labs: LabFeature, page: StepPage, dialogs: ScriptedDialogs, qtbot: QtBot, tmp_path: Path
+) -> None:
+    first = labs.session
+    page.to_list.click()
+    handed_out = tmp_path / "handed" / f"{LAB}.md"
+    handed_out.parent.mkdir()
+    handed_out.write_text(SAWTOOTH_LAB.replace("Another controller.", "Another one."))
+    dialogs.answer("open_path", handed_out)
+    assert labs.panel.list is not None
+    labs.panel.list.open.click()
+    assert f"another text than that of {handed_out}" in labs.panel.list.other_text.text()
+    assert labs.panel.list.other_text.isVisible()
+    assert not labs.panel.list.begin.isVisible()
+    labs.begin(LAB)  # as a double click does
+    assert labs.session is first
+    assert labs.panel.pages.currentWidget() is labs.panel.list
+    labs.panel.list.anew.click()
+    qtbot.waitUntil(lambda: labs.session is not first)
+    assert labs.session is not None
+    assert labs.session.lab.path == handed_out
+    assert (labs_directory() / f"{LAB}.old-1.json").exists()
+    page.to_list.click()
+    assert not labs.panel.list.other_text.isVisible()
+    assert labs.panel.list.begin.text() == "Continue"
+
+
 def test_runs_leave_when_a_lab_begins(
     labs: LabFeature, window: MainWindow, qtbot: QtBot, run_once: Callable[[], int]
 ) -> None:

@@ -336,6 +336,32 @@ def test_wrong_questions_and_options_are_told_with_what_is_allowed(subflow: Subf
         assert told in answer.err
 
 
+def test_a_lab_with_another_text_goes_on_only_anew(subflow: Subflow, begun: Path) -> None:
+    begun.write_text(SAWTOOTH_LAB.replace("Another controller.", "Another one."))
+    result = ["result", begun, "--student", "Ada"]
+    for words in (["begin", begun], ["next", begun], ["hint", begun], ["predict", begun, "2"], result):
+        answer = subflow("labs", *words)
+        assert answer.code == 2
+        assert f"was begun with another text than that of {begun}" in answer.err
+        assert f"`subflow labs begin {begun} --anew` begins it anew, and keeps" in answer.err
+    assert "(you are here)" not in subflow("labs", "show", begun).out
+    assert subflow("labs", "begin", begun, "--anew").code == 0
+    assert len(list(labs_directory().iterdir())) == 2
+    assert subflow("labs", "hint", begun).code == 0
+
+
+def test_a_result_says_that_its_lab_was_begun_with_another_text(subflow: Subflow, done: Path, tmp_path: Path) -> None:
+    path = _result(subflow, done, tmp_path / "ada.json")
+
+    def begin_with_another(document: dict[str, Any]) -> None:
+        document["lab"]["begun_with"] = "0" * 64
+
+    told = "the lab 01-small was begun with another text of it"
+    assert told not in subflow("labs", "verify", path, "--lab", done, "--no-rerun").err
+    answer = subflow("labs", "verify", _forged(path, begin_with_another), "--lab", done, "--no-rerun")
+    assert told in answer.err
+
+
 def test_to_begin_anew_keeps_what_was_and_writes_over_no_scenario(subflow: Subflow, begun: Path) -> None:
     scenario = Path("01-small.toml")
     scenario.write_text(scenario.read_text() + "# mine\n")

@@ -96,6 +96,7 @@ def begin(
     if kept.notice:
         print_note(kept.notice)
     if kept.progress is not None and not is_anew:
+        check_text(found, kept.progress, lab)
         raise InputError(
             f"the lab {found.name} was begun on {kept.progress.begun_at}: `subflow labs next {lab}` continues it, "
             "--anew starts over"
@@ -257,11 +258,12 @@ def step_document(step: Step, session: LabSession | None) -> dict[str, Any]:
 
 
 def begun_session(lab: Lab) -> LabSession | None:
-    """The way through a lab that was begun; None: it was not."""
+    """The way through a lab that was begun; None: it was not, or not with this text."""
+    from subflow_app.core.labs.other_text import other_text_notice
     from subflow_app.core.labs.session import LabSession
 
     progress = _folder().peek(lab.name)
-    return None if progress is None else LabSession(lab, progress, None)
+    return None if progress is None or other_text_notice(lab, progress) else LabSession(lab, progress, None)
 
 
 # ---- inside ----
@@ -286,6 +288,7 @@ def _begun(called: str, database: Path | None) -> Iterator[_Work]:
         print_note(kept.notice)
     if kept.progress is None:
         raise InputError(f"the lab {found.name} has not been begun here: `subflow labs begin {called}` begins it")
+    check_text(found, kept.progress, called)
     with opened_store(runs_of(kept.progress, database), read_only=True) as store:
         session = LabSession(found, kept.progress, folder)
         reader = session.reader(store)
@@ -294,6 +297,19 @@ def _begun(called: str, database: Path | None) -> Iterator[_Work]:
         own = [run for run in evidence.runs if run.id not in (evidence.sweep or ())]
         text = (own[-1].row.scenario_text if own else None) or kept.progress.document
         yield _Work(called, session, store, reader, text)
+
+
+def check_text(lab: Lab, progress: Progress, called: str) -> None:
+    """Go on only in the text of the lab that it was begun with.
+
+    Raises:
+        InputError: if it was begun with another one, with the command that begins anew.
+    """
+    from subflow_app.core.labs.other_text import other_text_notice
+
+    if told := other_text_notice(lab, progress):
+        anew = f"`subflow labs begin {called} --anew` begins it anew, and keeps what was done before in a file"
+        raise InputError(f"{told} {anew}")
 
 
 def runs_of(progress: Progress, database: Path | None) -> Path | None:

@@ -135,6 +135,7 @@ def result(
         print_note(kept.notice)
     if kept.progress is None:
         raise InputError(f"the lab {found.name} has not been begun here: `subflow labs begin {lab}` begins it")
+    lab_steps.check_text(found, kept.progress, lab)
     session = LabSession(found, kept.progress, None)
     with opened_store(lab_steps.runs_of(kept.progress, database), read_only=True) as store:
         evidence = session.reader(store).read(kept.progress.document, kept.progress.step_runs())
@@ -185,15 +186,12 @@ def verify(
 
 
 def _document(lab: Lab) -> dict[str, Any]:
-    from subflow_app.core.labs.progress import ProgressFolder
-    from subflow_app.core.paths import labs_directory
-
-    progress = ProgressFolder(labs_directory()).peek(lab.name)
+    session = lab_steps.begun_session(lab)
     return {
         **fields(lab, "name", "number", "title", "minutes", "level"),
         "steps": len(lab.steps),
-        "passed": 0 if progress is None else progress.passed(lab),
-        "is_begun": progress is not None,
+        "passed": 0 if session is None else session.progress.passed(lab),
+        "is_begun": session is not None,
         "missing": list(lab.missing),
     }
 

@@ -11,6 +11,8 @@ from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
 from subflow_app.core.errors import InputError, LabError
 from subflow_app.core.labs.lab import Lab
+from subflow_app.core.labs.lab_file import lab_names, load_lab
+from subflow_app.core.labs.other_text import is_other_text, other_text_notice
 from subflow_app.core.labs.outcomes import answer_text, missing_text
 from subflow_app.core.labs.progress import Answered, ProgressFolder, document_of, progress_of
 from subflow_app.core.labs.runner import LabRunner, run_lab
@@ -237,3 +239,20 @@ def test_a_number_that_no_run_gives_is_told_when_a_lab_is_tried(tmp_path: Path, 
     [*problems] = run_lab(small_lab(tmp_path, text)).problems
     assert (problems == []) == (told == "")
     assert all(told in problem for problem in problems)
+
+
+def test_progress_is_of_the_text_that_it_was_begun_with(lab: Lab, store: Store, tmp_path: Path) -> None:
+    progress = LabSession.begin(lab, store, "", None).progress
+    assert other_text_notice(lab, progress) == ""
+    other = small_lab(tmp_path, SAWTOOTH_LAB.replace("Another controller.", "Another one."))
+    told = other_text_notice(other, progress)
+    assert told.startswith(f"The lab 01-small was begun with another text than that of {other.path}")
+
+
+def test_a_shipped_lab_is_the_same_lab_in_each_language() -> None:
+    for name in lab_names():
+        english, german = (load_lab(name, language=language) for language in ("en", "de"))
+        assert english.file_hash != german.file_hash
+        assert not is_other_text(english, german.file_hash)
+        assert not is_other_text(german, english.file_hash)
+        assert is_other_text(english, "0" * 64)

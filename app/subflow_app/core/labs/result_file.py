@@ -25,6 +25,7 @@ from subflow_app.core.errors import LabError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.lab import Lab
+from subflow_app.core.labs.other_text import is_other_text
 from subflow_app.core.labs.progress import Progress, now
 from subflow_app.core.labs.regrading import regrade
 from subflow_app.core.labs.sealing import course_seal
@@ -309,6 +310,9 @@ def _lab_notices(document: Mapping[str, Any], lab: Lab | None) -> Iterator[str]:
     missing = [step.id for step in lab.steps if step.id not in _passed(document)] if lab is not None else []
     if missing:
         yield f"not passed: {', '.join(missing)}"
+    begun_with = document["lab"].get("begun_with")
+    if lab is not None and begun_with != document["lab"].get("hash") and is_other_text(lab, str(begun_with)):
+        yield f"the lab {lab.name} was begun with another text of it"
 
 
 def _missing_runs(document: Mapping[str, Any]) -> Iterator[str]:

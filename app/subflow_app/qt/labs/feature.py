@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from subflow_app.core.explorables import Point
     from subflow_app.core.labs.evidence import Begin, EvidenceReader
     from subflow_app.core.labs.lab import Lab, Step, Target
-    from subflow_app.core.labs.progress import Answered, PredictionValue, ProgressFolder
+    from subflow_app.core.labs.progress import Answered, PredictionValue, Progress, ProgressFolder
     from subflow_app.core.labs.session import Judgement, LabSession
     from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
     from subflow_app.qt.labs.class_dialog import ClassDialog
@@ -124,6 +124,9 @@ class LabFeature(Feature):
         if store is None:
             self.panel.list.say(tr("A lab needs the database of runs, and none is open: open one from the File menu."))
             return
+        from subflow_app.core.labs.evidence import Begin
+        from subflow_app.core.labs.other_text import other_text_notice
+
         folder = self._folder()
         try:
             if is_anew:
@@ -135,10 +138,13 @@ class LabFeature(Feature):
         if kept.notice:
             self.panel.list.say(kept.notice)
         if kept.progress is not None:
-            self._take_up(lab, kept.progress.document, str(kept.progress.database))
+            if other_text_notice(lab, kept.progress):
+                # The list says why, and offers to begin anew.
+                self.to_list()
+                self.panel.list.select(name)
+                return
+            self._take_up(lab, kept.progress)
             return
-        from subflow_app.core.labs.evidence import Begin
-
         self._work(lambda: (lab.scenario_text(), Begin.of(store)), lambda made: self._begun(lab, *made))
 
     def open_lab(self) -> None:
@@ -299,11 +305,7 @@ class LabFeature(Feature):
 
         assert self.panel.list is not None
         folder = self._folder()
-        listed = []
-        for lab in self._labs.values():
-            progress = folder.peek(lab.name)
-            listed.append(ListedLab(lab, None if progress is None else progress.passed(lab)))
-        self.panel.list.show_labs(listed)
+        self.panel.list.show_labs([ListedLab.of(lab, folder) for lab in self._labs.values()])
 
     def _folder(self) -> ProgressFolder:
         from subflow_app.core.labs.progress import ProgressFolder
@@ -323,20 +325,18 @@ class LabFeature(Feature):
         self._take(session, store)
         self._keeping(session.keep)
 
-    def _take_up(self, lab: Lab, text: str, database: str) -> None:
+    def _take_up(self, lab: Lab, kept: Progress) -> None:
         from subflow_app.core.labs.session import LabSession
 
-        store, folder = self.window.database.store, self._folder()
+        store = self.window.database.store
         assert store is not None
         assert self.panel.list is not None
-        if database and Path(database) != self.window.database.path:
-            told = tr("This lab was begun with the runs in {file}: open that database to go on with it.", file=database)
-            self.panel.list.say(told)
+        if kept.database and Path(kept.database) != self.window.database.path:
+            self.panel.list.say(_other_database_text(kept.database))
             return
-        kept = folder.read(lab.name).progress
-        if kept is None or (self.window.documents.doc.text != text and not self._open(text, lab)):
+        if self.window.documents.doc.text != kept.document and not self._open(kept.document, lab):
             return
-        session = LabSession(lab, kept, folder)
+        session = LabSession(lab, kept, self._folder())
         self._take(session, store)
         self._show_last_run(session, store)
 
@@ -564,11 +564,7 @@ class LabFeature(Feature):
         is_same = Path(session.progress.database) == self.window.database.path
         self._evidence = session.reader(store) if is_same else None
         if not is_same:
-            told = tr(
-                "This lab was begun with the runs in {file}: open that database to go on with it.",
-                file=session.progress.database,
-            )
-            self._on_failed(StoreError(told))
+            self._on_failed(StoreError(_other_database_text(session.progress.database)))
         self.look()
 
     def _on_link(self, link: str) -> None:
@@ -597,3 +593,7 @@ class LabFeature(Feature):
 
     def _work(self, work: Callable[[], T], then: Callable[[T], None]) -> None:
         self.window.workers.start("lab", work, succeeded=then, failed=self._on_failed)
+
+
+def _other_database_text(file: str) -> str:
+    return tr("This lab was begun with the runs in {file}: open that database to go on with it.", file=file)

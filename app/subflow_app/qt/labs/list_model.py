@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from subflow_app.core.labs.lab import Lab
+from subflow_app.core.labs.other_text import other_text_notice
+from subflow_app.core.labs.progress import ProgressFolder
 from subflow_app.core.language import translatable
 from subflow_app.core.tables import Column
 
@@ -17,10 +19,24 @@ LEVELS = {
 
 @dataclass(frozen=True, slots=True)
 class ListedLab:
-    """A lab, and how many of its steps are passed; None: it was not begun."""
+    """A lab in the list.
+
+    Attributes:
+        lab: it.
+        passed: how many of its steps are passed; None: it was not begun, or not with this text.
+        other_text: why what was begun cannot go on here; empty: it can.
+    """
 
     lab: Lab
     passed: int | None
+    other_text: str = ""
+
+    @classmethod
+    def of(cls, lab: Lab, folder: ProgressFolder) -> ListedLab:
+        """A lab with what is kept of it."""
+        progress = folder.peek(lab.name)
+        other_text = other_text_notice(lab, progress)
+        return cls(lab, None if progress is None or other_text else progress.passed(lab), other_text)
 
 
 def _done(listed: ListedLab) -> str:

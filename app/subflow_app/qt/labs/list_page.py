@@ -49,6 +49,8 @@ class LabListPage(QWidget):
         area = named(QScrollArea(self, widgetResizable=True), "lab_about_scroll", tr("What the lab is about"))
         area.setFrameShape(area.Shape.NoFrame)
         area.setWidget(self.about)
+        self.other_text = named(Label(self, wordWrap=True), "lab_other_text")
+        self.other_text.setForegroundRole(QPalette.ColorRole.BrightText)
         self.notice = named(Label(self, wordWrap=True), "lab_list_notice")
         self.notice.setForegroundRole(QPalette.ColorRole.BrightText)
         self.notice.hide()
@@ -62,7 +64,7 @@ class LabListPage(QWidget):
         self.page.setVisible(is_offered())
         # In two rows: in German they are wider than the panel.
         buttons = v_box(None, h_box(None, self.begin, self.anew, None), h_box(None, self.page, self.open, None))
-        v_box(self, (self.table, 3), (area, 2), self.notice, buttons, margins=10)
+        v_box(self, (self.table, 3), (area, 2), self.other_text, self.notice, buttons, margins=10)
         self.setFocusProxy(self.table)
         self.table.selectionModel().selectionChanged.connect(self._on_selected)
         self.table.activated.connect(lambda _index: self._on_begin())
@@ -111,7 +113,12 @@ class LabListPage(QWidget):
         is_finished = is_begun and listed is not None and listed.passed == len(listed.lab.steps)
         self.begin.setText(tr("Look back") if is_finished else tr("Continue") if is_begun else tr("Begin"))
         self.begin.setEnabled(listed is not None and not listed.lab.missing)
-        self.anew.setVisible(is_begun)
+        other_text = "" if listed is None else listed.other_text
+        anew = tr("“Begin anew” starts at its first step; what was done before is kept in a file aside.")
+        self.other_text.setText(f"{other_text} {anew}")
+        self.other_text.setVisible(bool(other_text))
+        self.begin.setVisible(not other_text)
+        self.anew.setVisible(is_begun or bool(other_text))
         self.page.setEnabled(listed is not None)
 
     def _on_page(self) -> None:
