@@ -234,7 +234,7 @@ PICTURES: tuple[Picture, ...] = (
     Picture("sweeps", _sweep, "sweeps"),
     Picture("fairness", _fairness, "fairness"),
     Picture("agent", _agent, "agent"),
-    Picture("lab", _lab, "lab"),
+    Picture("lab", _lab),
     Picture("gallery", lambda studio: show_experiment(studio.window, "drl-cc-sc1"), "gallery"),
     Picture("arena", _arena, "arena"),
     Picture("break", _break, "break"),
