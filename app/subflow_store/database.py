@@ -107,7 +107,7 @@ class Database:
 
     def _open_for_reading(self, path: Path, *, any_version: bool) -> None:
         if not path.exists():
-            raise StoreMissing("there is no such file", path=self.label, way_on="Check the name given with --db.")
+            raise StoreMissing("there is no such file", path=self.label, way_on="Check the name.")
         _check_header(path)
         # Not mode=ro: when such a connection is the last, it cannot clear the -wal and -shm files away.
         self._reading_uri = f"{path.as_uri()}?mode=rw"
