@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QTableView
 
-from subflow_app.core.language import tr
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.tables import Column
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.models.table_model import TableModel
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 _ROOM = (240, 120)  # px
 _COLUMNS: tuple[Column[tuple[str, int]], ...] = (
-    Column("What", lambda row: row[0]),
-    Column("How often", lambda row: str(row[1]), is_number=True),
+    Column(translatable("What"), lambda row: row[0]),
+    Column(translatable("How often"), lambda row: str(row[1]), is_number=True),
 )
 
 
