@@ -327,10 +327,10 @@ def table_cell(series: PanelSeries, point: int) -> str:
     """Mean, interval and what others report, e.g. ``3.02 ± 0.11 (paper 3.2)``."""
     mean, half = float(series.means[point]), float(series.halves[point])
     told = interval_text(mean, half)
-    for mark in series.references:
-        if mark.point == point:
-            told += f" (paper {'≈ ' if mark.is_implied else ''}{number_text(mark.value)})"
-    return told
+    reported = [
+        ("≈ " if mark.is_implied else "") + number_text(mark.value) for mark in series.references if mark.point == point
+    ]
+    return f"{told} (paper {', '.join(reported)})" if reported else told
 
 
 def number_text(value: float) -> str:
