@@ -35,7 +35,7 @@ class Sweep {
   first(number) {
     const start = this.marks()[0]?.point ?? 0;
     this.chosen = number === null ? start : Math.max(0, this.sweep.points.findIndex((point) => point.run === number));
-    this.write();
+    this.draw();
     return { runs: [this.sweep.points[this.chosen].run], at: null };
   }
 
