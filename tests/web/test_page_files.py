@@ -61,6 +61,22 @@ def test_it_is_small_and_asks_no_network(page: Path) -> None:
         assert not re.search(r"(src|href)=|https?://|import\(|fetch\(|eval\(", part)
 
 
+@pytest.mark.parametrize("scheme", [0, 1], ids=["light", "dark"])
+def test_its_faint_text_can_be_read(page: Path, scheme: int) -> None:
+    text = page.read_text(encoding="utf-8")
+
+    def luminance(name: str) -> float:
+        colour = re.findall(rf"--{name}: #(\w{{6}})", text)[scheme]
+        parts = [int(colour[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+        red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    for ground in ("back", "panel"):
+        low, high = sorted((luminance("faint"), luminance(ground)))
+        # The least contrast of text: WCAG 2.2, success criterion 1.4.3.
+        assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
 def test_no_name_is_markup(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "<b>& more" not in text

@@ -44,8 +44,9 @@ def test_the_points_of_a_sweep_are_simulated_when_they_are_chosen(browser: Brows
     chosen = f"{selects}[1].selectedOptions[0].textContent"
     assert browser.run(chosen) == "links.wifi.loss = 0%, flows.download.controller = lia"
     assert state(browser).startswith("✓")
-    # Its chart is drawn from the beginning.
-    assert browser.run("document.querySelectorAll('#guide .swatch').length") == 2
+    # Its chart is drawn from the beginning, and the legend has the lines as they are drawn.
+    styles = "[...document.querySelectorAll('#guide .swatch')].map((each) => each.className.trim())"
+    assert browser.run(styles) == ["swatch", "swatch dashed"]
     press(browser, "ArrowRight")
     press(browser, "ArrowDown")
     assert browser.run(chosen) == "links.wifi.loss = 1%, flows.download.controller = olia"

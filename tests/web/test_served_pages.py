@@ -111,6 +111,8 @@ def test_what_a_teacher_pastes_shows_the_figure_at_its_height(browser: Browser, 
     shown = "[...document.querySelectorAll('main > section, header > button')].filter((each) => each.offsetHeight)"
     assert browser.run(f"{shown}.length") == 1
     assert browser.run("document.getElementById('bar').offsetHeight") > 0
+    # The guide says that 26 rem are enough for one curve.
+    assert browser.run("document.body.offsetHeight") <= 26 * 16
     # Nothing of it is scrolled once its frame follows.
     wait_until(browser, "document.documentElement.scrollHeight <= window.innerHeight")
 

@@ -258,8 +258,7 @@ class Chart {
     if (this.count > MOST_CURVES) parts.push(element("span", { class: "key" }, say("band", this.count)));
     for (const curve of this.told) {
       const at = curve.values[Math.max(0, Math.round(time / curve.interval) - 1)];
-      const swatch = element("i", { class: `swatch ${curve.is_ghost ? "ghost" : curve.dash.length ? "dashed" : ""}` });
-      swatch.style.setProperty("--colour", curve.colour);
+      const swatch = swatch_of(curve.colour, curve.is_ghost ? "ghost" : style_of(curve.dash));
       parts.push(element("span", { class: "key" }, swatch, `${curve.label} ${quantity(at, this.spec.unit)} (⌀ ${quantity(extent_of(curve.values).mean, this.spec.unit)})`));
     }
     this.readout.replaceChildren(element("b", {}, seconds(time)), ...parts);

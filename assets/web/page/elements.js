@@ -10,6 +10,17 @@ function line(pen, x1, y1, x2, y2) {
 // Of several runs or lines on a canvas.
 const DASHES = [[], [6, 3], [2, 2], [8, 2.5, 2, 2.5]];
 
+// How a legend shows such a line.
+function style_of(dash) {
+  return dash.length ? (dash[0] > 2 ? "dashed" : "dotted") : "";
+}
+
+function swatch_of(colour, style = "") {
+  const made = element("i", { class: `swatch ${style}` });
+  made.style.setProperty("--colour", colour);
+  return made;
+}
+
 const FONT = "12px system-ui, sans-serif"; // on canvases
 
 // How many pixels of the page one of a canvas takes: what is drawn is as large as what is written beside it.

@@ -397,8 +397,7 @@ class Page {
         else this.chosen.delete(key);
         this.draw();
       });
-      const swatch = element("i", { class: "swatch" });
-      swatch.style.setProperty("--colour", this.run().colour_of("subflow", i));
+      const swatch = swatch_of(this.run().colour_of("subflow", i));
       return element("label", {}, box, swatch, label);
     });
     this.at("picker").replaceChildren(...boxes.filter(Boolean));

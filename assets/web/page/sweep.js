@@ -95,9 +95,8 @@ class Sweep {
     const frame = this.frame();
     this.draw_axes(pen, frame);
     frame.lines.forEach((line, rank) => this.draw_line(pen, frame, line, rank));
-    const swatch = (line) => {
-      const made = element("i", { class: "swatch" });
-      made.style.setProperty("--colour", line.colour[is_dark() ? 1 : 0]);
+    const swatch = (line, rank) => {
+      const made = swatch_of(line.colour[is_dark() ? 1 : 0], style_of(DASHES[rank % DASHES.length]));
       return element("span", { class: "key" }, made, line.label);
     };
     this.keys.replaceChildren(...(frame.lines.length > 1 ? frame.lines.map(swatch) : []));

@@ -26,14 +26,16 @@ function long_table(caption, heads, count, row_at) {
   });
   first.addEventListener("change", () => show(Math.floor(Number(first.value)) - 1));
   show(0);
-  return count > MOST_ROWS ? element("div", {}, element("div", { class: "choices" }, before, first, told, after), made) : made;
+  return count > MOST_ROWS ? element("div", {}, made, element("div", { class: "choices" }, before, first, told, after)) : made;
 }
 
+// When a flow was completed has a column where one was.
 function flow_table({ info, results: { flows } }) {
-  const heads = ["flow", "controller", "goodput", "mean_rtt", "p95_rtt", "loss", "retransmits", "completion"].map((key) => say(key));
+  const is_any_complete = flows.some((flow) => Number.isFinite(flow.completion_s));
+  const heads = ["flow", "controller", "goodput", "mean_rtt", "p95_rtt", "loss", "retransmits", ...(is_any_complete ? ["completion"] : [])].map((key) => say(key));
   return long_table(say("flow"), heads, flows.length, (i) => {
     const flow = flows[i];
-    return with_head(flow.name, info.flows[i].controller, quantity(flow.goodput_bps, "bit/s"), quantity(flow.mean_rtt_s, "s"), quantity(flow.p95_rtt_s, "s"), quantity(flow.loss_ratio, "%"), String(flow.retransmits), quantity(flow.completion_s, "s"));
+    return with_head(flow.name, info.flows[i].controller, quantity(flow.goodput_bps, "bit/s"), quantity(flow.mean_rtt_s, "s"), quantity(flow.p95_rtt_s, "s"), quantity(flow.loss_ratio, "%"), String(flow.retransmits), ...(is_any_complete ? [quantity(flow.completion_s, "s")] : []));
   });
 }
 

@@ -17,9 +17,11 @@ class Topology {
   }
 
   draw() {
+    const info = this.host.info();
+    this.canvas.classList.toggle("flat", this.is_flat(info));
     const pen = pen_on(this.canvas), [width, height] = size_of(this.canvas);
     if (!pen) return;
-    const info = this.host.info(), at = this.positions(info, width, height);
+    const at = this.positions(info, width, height);
     const lanes = this.lanes(info, at, Math.min(width, height));
     this.links = this.host.links();
     const most = Math.max(1e6, ...this.links.map((link) => (Number.isFinite(link.rate) ? link.rate : 0)));
@@ -29,6 +31,12 @@ class Topology {
     info.links.forEach((link, k) => this.draw_label(pen, lanes[2 * k], link, width));
     for (const node of info.nodes) this.draw_node(pen, node, at.get(node.name), width);
     this.tell(info);
+  }
+
+  // A row of nodes with few links side by side needs little height.
+  is_flat({ nodes, links }) {
+    const pairs = links.map((link) => [...link.ends].sort().join("\n"));
+    return nodes.every((node) => node.at[1] === nodes[0].at[1]) && pairs.every((pair) => pairs.filter((other) => other === pair).length <= 3);
   }
 
   positions(info, width, height) {
@@ -125,7 +133,10 @@ class Topology {
     const index = this.host.info().links.indexOf(link), spec = this.links[2 * index];
     const parts = [link.name];
     if (width > 560 && !lane.is_tight) parts.push(`${Number.isFinite(spec.rate) ? quantity(spec.rate, "bit/s") : say("unlimited")} · ${quantity(spec.delay, "s")}`);
-    parts.forEach((text, i) => this.write(pen, text, x, y + (i - (parts.length - 1) / 2) * 16));
+    // Between two nodes that leave it no room, it stands above them.
+    const gap = Math.abs(lane.to[0] - lane.from[0]) - 32, is_above = !lane.bend && Math.abs(lane.to[1] - lane.from[1]) < 24 && parts.some((text) => pen.measureText(text).width > gap);
+    const middle = is_above ? y - 16 - 8 * parts.length : y;
+    parts.forEach((text, i) => this.write(pen, text, x, middle + (i - (parts.length - 1) / 2) * 16));
   }
 
   // On a ground of its own, as lines and packets lie under it.
