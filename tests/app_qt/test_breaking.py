@@ -15,7 +15,7 @@ from subflow_app.core.breaking.claim_file import load_claim, said_claim
 from subflow_app.core.breaking.counterexample import PROFILES, Counterexample, read_counterexample
 from subflow_app.core.breaking.job import BreakJob, Question
 from subflow_app.core.breaking.space import load_space
-from subflow_app.core.exporting.page_import import run_names
+from subflow_app.core.exporting.page_import import read_page
 from subflow_app.qt.breaking.feature import EXPORT, FILL, OPEN, PAGE, PAUSE, RUN_BOTH, SAVE, START, STOP, BreakFeature
 from subflow_app.qt.breaking.form import OWN
 from subflow_app.qt.explain.feature import ExplainFeature
@@ -108,7 +108,7 @@ def test_what_a_search_has_found_is_shown_opened_run_and_written(
     dialogs.answer("save_path", tmp_path / "small.html")
     with qtbot.waitSignal(window.exports.written):
         window.bar.trigger(PAGE)
-    assert run_names(tmp_path / "small.html")[0].startswith("olia")
+    assert read_page(tmp_path / "small.html").names[0].startswith("olia")
 
     feature.run_selected()
     explain = window.features[ExplainFeature]

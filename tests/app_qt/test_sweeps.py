@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs, make_window
 
-from subflow_app.core.exporting.page_import import run_names
+from subflow_app.core.exporting.page_import import read_page
 from subflow_app.core.sweeps.sweep_draft import SweepDraft, estimate_draft
 from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.qt.comparison.feature import CompareFeature
@@ -128,7 +128,7 @@ def test_views_of_a_sweep_are_drawn_and_exported(
     dialogs.answer("save_path", web_page)
     with qtbot.waitSignal(swept.exports.written):
         swept.bar.trigger("sweep.page")
-    assert len(run_names(web_page)) == 4
+    assert len(read_page(web_page).names) == 4
     page.set_view("table")
     page.table.clearSelection()
     swept.bar.trigger("sweep.copy")

@@ -78,7 +78,7 @@ def test_a_run_of_a_web_page_is_imported_and_a_damaged_page_is_told(
     page.write_bytes(page.read_bytes().replace(b'"format":1', b'"format":9'))
     window.drops.open([page])
     with pytest.raises(InputError) as refused:
-        read_page(page)
+        read_page(page).scenario()
     assert window.banners.text("import") == str(refused.value)
     assert "format = 9: this version reads 1" in str(refused.value)
 

@@ -53,7 +53,7 @@ def test_it_is_small_and_asks_no_network(lab: Lab, tmp_path: Path) -> None:
     assert not re.search(r"https?://(?!www\.w3\.org/2000/svg)|fetch\(|eval\(|import\(", packed_text(text, "script"))
     assert json.loads(packed_text(text, "told"))["lab"]["hash"] == lab.file_hash
     with pytest.raises(InputError, match="a page of a lab, which has no run to take"):
-        read_page(page)
+        read_page(page).scenario()
 
 
 def test_answers_cannot_be_read_and_can_be_judged(document: Any) -> None:

@@ -84,14 +84,14 @@ def test_no_name_is_markup(page: Path) -> None:
 
 
 def test_the_scenario_comes_back_as_it_was(page: Path) -> None:
-    found = read_page(page)
+    found = read_page(page).scenario()
     assert found.scenario.name == "Two paths </script><b>& more"
     assert signature_of(found.text) == found.signature == signature_of(SCENARIO)
 
 
 def test_a_run_with_a_seed_of_its_own_comes_back_with_it(store: Store, tmp_path: Path) -> None:
     number = stored_run(store, SCENARIO, seed=11)
-    found = read_page(write_page(store, [number], tmp_path / "seed.html"))
+    found = read_page(write_page(store, [number], tmp_path / "seed.html")).scenario()
     assert found.scenario.seed == 11
     assert signature_of(found.text, found.scenario.seed) == found.signature == store.run(number).signature
 
@@ -103,7 +103,7 @@ def test_a_change_from_the_start_is_in_the_values(page: Path, tmp_path: Path) ->
         {"kind": "flow", "flow": "download", "key": "controller", "value": "olia"},
     ]
     change = {"from": None, "edits": edits, "signature": "as the page has it"}
-    found = read_page(changed(page, tmp_path, lambda data: data.update(change=change)))
+    found = read_page(changed(page, tmp_path, lambda data: data.update(change=change))).scenario()
     assert found.scenario.links["wifi"].forward.loss == found.scenario.links["wifi"].reverse.loss == 0.05
     assert found.scenario.links["lte"].forward.queue.limit_pkts == 10
     assert found.scenario.flows["download"].controller.name == "olia"
@@ -116,7 +116,7 @@ def test_a_change_from_a_time_on_is_an_event(page: Path, tmp_path: Path) -> None
         {"kind": "flow", "flow": "download", "key": "controller", "value": "balia"},
     ]
     change = {"from": 2.0, "applied": "2.000000001", "edits": edits}
-    found = read_page(changed(page, tmp_path, lambda data: data.update(change=change)))
+    found = read_page(changed(page, tmp_path, lambda data: data.update(change=change))).scenario()
     rate, controller = (event for event in found.scenario.events if event.at_s < 3)
     assert (rate.at_s, rate.link, rate.direction, rate.rate_bps) == (2.000000001, "lte", "forward", 3e6)
     assert controller.flow == "download"
@@ -138,7 +138,7 @@ def test_a_damaged_page_is_refused_with_what_is_wrong(
     page: Path, tmp_path: Path, change: Callable[[Any], object], told: str
 ) -> None:
     with pytest.raises(InputError, match=re.escape(told)):
-        read_page(changed(page, tmp_path, change))
+        read_page(changed(page, tmp_path, change)).scenario()
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"<html></html>"])
@@ -146,15 +146,16 @@ def test_what_is_no_page_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "other.html"
     path.write_bytes(content)
     with pytest.raises(InputError, match="not a page that `subflow export RUN --page` has made"):
-        read_page(path)
+        read_page(path).scenario()
 
 
 def test_several_runs_share_a_page(store: Store, run_id: int, tmp_path: Path) -> None:
     other = stored_run(store, SCENARIO.replace('"lia"', '"olia"'))
     path = write_page(store, [run_id, other], tmp_path / "both.html")
-    assert [read_page(path, number).scenario.flows["download"].controller.name for number in (1, 2)] == ["lia", "olia"]
+    both = read_page(path)
+    assert [both.scenario(number).scenario.flows["download"].controller.name for number in (1, 2)] == ["lia", "olia"]
     with pytest.raises(InputError, match="run 3: it has 2"):
-        read_page(path, 3)
+        both.scenario(3)
 
 
 def test_a_learned_controller_brings_its_policy_once(store: Store, tmp_path: Path) -> None:
@@ -181,10 +182,10 @@ def test_a_damaged_part_of_a_page_is_told(page: Path, tmp_path: Path, monkeypatc
     packed = text.index('id="told"') + 200
     other.write_text(f"{text[:packed]}0000000000{text[packed + 10 :]}", encoding="utf-8")
     with pytest.raises(InputError, match="a damaged page: its runs cannot be unpacked"):
-        read_page(other)
+        read_page(other).scenario()
     monkeypatch.setattr(page_import, "_MOST_TOLD_BYTES", 1000)
     with pytest.raises(InputError, match=r"its runs end too early, or take more than 0\.001 MB"):
-        read_page(page)
+        read_page(page).scenario()
 
 
 def test_a_sweep_has_a_page_with_a_run_of_each_point(

@@ -82,7 +82,7 @@ def test_what_if_is_simulated_saved_and_comes_back_as_a_scenario(opened: Browser
     assert len(signature) == 16
     opened.run("(document.getElementById('save').click(), 0)")
     saved = shutil.copy(saved_file(opened, folder, ".html"), folder / f"again-{moment}.htm")
-    found = read_page(Path(saved))
+    found = read_page(Path(saved)).scenario()
     assert found.signature == signature
     simulation = Simulation(parse_scenario(found.text), seed=3)
     simulation.run_until(simulation.duration_s)

@@ -36,7 +36,7 @@ def saved_signature(browser: Browser, folder: Path) -> str:
     for old in downloads.glob("*.html"):
         old.unlink()
     browser.run("(document.getElementById('save').click(), 0)")
-    found = read_page(Path(shutil.copy(saved_file(browser, downloads, ".html"), folder / "saved.html")))
+    found = read_page(Path(shutil.copy(saved_file(browser, downloads, ".html"), folder / "saved.html"))).scenario()
     simulation = Simulation(found.scenario)
     simulation.run_until(simulation.duration_s)
     assert simulation.signature() == found.signature

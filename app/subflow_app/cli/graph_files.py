@@ -53,7 +53,7 @@ def import_topology(
 def _import_page(file: Path, out: Path | None, run: int, *, force: bool, as_json: bool) -> None:
     from subflow_app.core.exporting.page_import import read_page
 
-    found = read_page(file, run)
+    found = read_page(file).scenario(run)
     target = _written(file, out, found.text, force=force)
     if as_json:
         print_json({"scenario": str(target), "name": found.scenario.name, "signature": found.signature})

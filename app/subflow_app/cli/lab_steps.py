@@ -23,7 +23,7 @@ from subflow_app.core.number_text import counted
 if TYPE_CHECKING:
     from subflow_app.core.labs.evidence import EvidenceReader
     from subflow_app.core.labs.lab import Lab, Prediction, Question, Step
-    from subflow_app.core.labs.progress import Progress
+    from subflow_app.core.labs.progress import Progress, ProgressFolder
     from subflow_app.core.labs.session import Judgement, LabSession
     from subflow_store import Store
 
@@ -96,7 +96,7 @@ def begin(
     if kept.notice:
         print_note(kept.notice)
     if kept.progress is not None and not is_anew:
-        check_text(found, kept.progress, lab)
+        _check_text(found, kept.progress, lab)
         raise InputError(
             f"the lab {found.name} was begun on {kept.progress.begun_at}: `subflow labs next {lab}` continues it, "
             "--anew starts over"
@@ -269,7 +269,7 @@ def begun_session(lab: Lab) -> LabSession | None:
 # ---- inside ----
 
 
-def _folder() -> Any:
+def _folder() -> ProgressFolder:
     from subflow_app.core.labs.progress import ProgressFolder
     from subflow_app.core.paths import labs_directory
 
@@ -282,24 +282,33 @@ def _begun(called: str, database: Path | None) -> Iterator[_Work]:
     from subflow_app.core.labs.session import LabSession
 
     found = load_lab(called)
-    folder = _folder()
-    kept = folder.read(found.name)
-    if kept.notice:
-        print_note(kept.notice)
-    if kept.progress is None:
-        raise InputError(f"the lab {found.name} has not been begun here: `subflow labs begin {called}` begins it")
-    check_text(found, kept.progress, called)
-    with opened_store(runs_of(kept.progress, database), read_only=True) as store:
-        session = LabSession(found, kept.progress, folder)
+    progress = kept_progress(found, called)
+    with opened_store(runs_of(progress, database), read_only=True) as store:
+        session = LabSession(found, progress, _folder())
         reader = session.reader(store)
-        evidence = reader.read(kept.progress.document, kept.progress.step_runs())
+        evidence = reader.read(progress.document, progress.step_runs())
         # A sweep changes no document, in the window neither.
         own = [run for run in evidence.runs if run.id not in (evidence.sweep or ())]
-        text = (own[-1].row.scenario_text if own else None) or kept.progress.document
+        text = (own[-1].row.scenario_text if own else None) or progress.document
         yield _Work(called, session, store, reader, text)
 
 
-def check_text(lab: Lab, progress: Progress, called: str) -> None:
+def kept_progress(lab: Lab, called: str) -> Progress:
+    """What was done in a lab so far; what happened to its file is told.
+
+    Raises:
+        InputError: if it was not begun, or with another text.
+    """
+    kept = _folder().read(lab.name)
+    if kept.notice:
+        print_note(kept.notice)
+    if kept.progress is None:
+        raise InputError(f"the lab {lab.name} has not been begun here: `subflow labs begin {called}` begins it")
+    _check_text(lab, kept.progress, called)
+    return kept.progress
+
+
+def _check_text(lab: Lab, progress: Progress, called: str) -> None:
     """Go on only in the text of the lab that it was begun with.
 
     Raises:

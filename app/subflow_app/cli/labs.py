@@ -122,24 +122,18 @@ def result(
     taken from the database in which you began the lab, unless --db names another.
     """
     from subflow_app.core.labs.lab_file import load_lab
-    from subflow_app.core.labs.progress import ProgressFolder
     from subflow_app.core.labs.result_file import result_document, write_result
     from subflow_app.core.labs.session import LabSession
-    from subflow_app.core.paths import file_stem, labs_directory
+    from subflow_app.core.paths import file_stem
 
     if not student.strip():
         raise InputError("--student must not be blank")
     found = load_lab(lab)
-    kept = ProgressFolder(labs_directory()).read(found.name)
-    if kept.notice:
-        print_note(kept.notice)
-    if kept.progress is None:
-        raise InputError(f"the lab {found.name} has not been begun here: `subflow labs begin {lab}` begins it")
-    lab_steps.check_text(found, kept.progress, lab)
-    session = LabSession(found, kept.progress, None)
-    with opened_store(lab_steps.runs_of(kept.progress, database), read_only=True) as store:
-        evidence = session.reader(store).read(kept.progress.document, kept.progress.step_runs())
-        document = result_document(found, kept.progress, evidence, student.strip(), key)
+    progress = lab_steps.kept_progress(found, lab)
+    session = LabSession(found, progress, None)
+    with opened_store(lab_steps.runs_of(progress, database), read_only=True) as store:
+        evidence = session.reader(store).read(progress.document, progress.step_runs())
+        document = result_document(found, progress, evidence, student.strip(), key)
     target = out or Path(f"{found.name}-{file_stem(student)}.json")
     write_result(target, document)
     print_line(f"wrote {target}: {document['passed']} of {document['of']} steps, {len(document['runs'])} runs")

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.errors import AppError
+from subflow_app.core.file_kinds import PAGE_SUFFIX
 from subflow_app.core.language import tr, trn
 from subflow_app.core.paths import file_stem
-from subflow_app.qt.dialogs import CSV_FILTER, is_accepted
+from subflow_app.qt.dialogs import CSV_FILTER, PAGE_FILTER, is_accepted
 from subflow_app.qt.reporting import Reports
 from subflow_app.qt.run_exports import RunExports
 from subflow_store import StoreError
@@ -62,6 +63,16 @@ class Exports(QObject):
             self.refuse(error)
         else:
             self.take(path)
+
+    def write_later(self, name: str, write: Callable[[], Path]) -> None:
+        """Writes it in the background, and tells how that went; ``name`` is that of the work."""
+        self._workers.start(name, write, succeeded=self.take, failed=self.refuse)
+
+    def ask_page(self, name: str, write: Callable[[Path], Path]) -> None:
+        """Asks where a web page is to go, and writes it there in the background; ``name`` is suggested."""
+        path = self.ask_path(tr("Save as web page"), tr(PAGE_FILTER), f"{name}{PAGE_SUFFIX}")
+        if path is not None:
+            self.write_later("web page", lambda: write(path))
 
     def take(self, path: Path) -> None:
         """Tells that this was written; the next is suggested beside it."""

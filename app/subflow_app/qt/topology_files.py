@@ -66,13 +66,14 @@ class TopologyFiles(QObject):
 
     def import_page(self, path: Path) -> bool:
         """Makes a scenario of a run of a web page; nothing changes if that cannot be, or no run is chosen."""
-        from subflow_app.core.exporting.page_import import read_page, run_names
+        from subflow_app.core.exporting.page_import import read_page
 
         try:
-            number = self._run_of_page(run_names(path))
+            page = read_page(path)
+            number = self._run_of_page(page.names)
             if number is None:
                 return False
-            found = read_page(path, number)
+            found = page.scenario(number)
         except AppError as error:
             self._banners.show_banner("import", "error", str(error))
             return False

@@ -2,6 +2,18 @@
 
 const ACK = 1; // PacketKind
 
+// The two nodes of a link, whichever it leaves.
+function pair_of({ ends }) {
+  return [...ends].sort().join("\n");
+}
+
+// How many links each two nodes have.
+function counts_of_pairs(links) {
+  const counts = new Map();
+  for (const link of links) counts.set(pair_of(link), (counts.get(pair_of(link)) ?? 0) + 1);
+  return counts;
+}
+
 class Topology {
   constructor(place, host) {
     this.host = host;
@@ -35,8 +47,7 @@ class Topology {
 
   // A row of nodes with few links side by side needs little height.
   is_flat({ nodes, links }) {
-    const pairs = links.map((link) => [...link.ends].sort().join("\n"));
-    return nodes.every((node) => node.at[1] === nodes[0].at[1]) && pairs.every((pair) => pairs.filter((other) => other === pair).length <= 3);
+    return nodes.every((node) => node.at[1] === nodes[0].at[1]) && Math.max(...counts_of_pairs(links).values()) <= 3;
   }
 
   positions(info, width, height) {
@@ -55,14 +66,11 @@ class Topology {
   // Both directions of each link, side by side; links of the same two nodes bend apart, as far as there is room, and
   // where that is little, their names stand one after the other.
   lanes(info, at, room) {
-    const beside = new Map(), lanes = [];
-    const pair = (link) => [...link.ends].sort().join("\n");
-    for (const link of info.links) beside.set(pair(link), (beside.get(pair(link)) ?? 0) + 1);
-    const used = new Map();
+    const beside = counts_of_pairs(info.links), used = new Map(), lanes = [];
     for (const link of info.links) {
       const [from, to] = link.ends.map((end) => at.get(end));
-      const count = beside.get(pair(link)), rank = used.get(pair(link)) ?? 0;
-      used.set(pair(link), rank + 1);
+      const pair = pair_of(link), count = beside.get(pair), rank = used.get(pair) ?? 0;
+      used.set(pair, rank + 1);
       const turn = link.ends[0] <= link.ends[1] ? 1 : -1;
       const apart = Math.min(64, (room - 60) / Math.max(1, count - 1)), bend = turn * (rank - (count - 1) / 2) * apart;
       const name_at = apart < 40 ? 0.2 + (0.6 * rank) / (count - 1) : 0.5;

@@ -41,45 +41,59 @@ class PageScenario:
     signature: str
 
 
-def run_names(path: Path) -> list[str]:
-    """What the runs of a page are called, in order.
+@dataclass(frozen=True, slots=True)
+class WebPage:
+    """A page of runs.
+
+    Attributes:
+        path: its file, as it was exported or as its reader saved it.
+        runs: what it says of them.
+        change: what its reader has changed; None: nothing.
+    """
+
+    path: Path
+    runs: Sequence[Mapping[str, Any]]
+    change: Mapping[str, Any] | None
+
+    @property
+    def names(self) -> list[str]:
+        """What its runs are called, in order."""
+        return [str(run["name"]) for run in self.runs]
+
+    def scenario(self, number: int = 1) -> PageScenario:
+        """The scenario of a run.
+
+        Args:
+            number: which of its runs, from 1 on.
+
+        Raises:
+            InputError: if it has no such run, or what it says of that is damaged.
+        """
+        path = self.path
+        if not 1 <= number <= len(self.runs):
+            raise InputError(f"{path}: run {number}: it has {len(self.runs)}")
+        try:
+            run, change = self.runs[number - 1], self.change
+            # The reader changes the run that is chosen, which is the first unless there are several.
+            if change is not None and change.get("run", 0) != number - 1:
+                change = None
+            text = str(run["toml"]) if change is None else _with_change(run, change)
+            signature = str((run if change is None else change).get("signature", ""))
+            return PageScenario(str(run["name"]), text, parse_scenario(text, file=str(path)), signature)
+        except TomlEditError as error:
+            raise InputError(f"{path}: its change cannot be written: {error}") from error
+        except ScenarioError as error:
+            raise InputError(f"{path}: its scenario is not usable: {error}") from error
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"{path}: a damaged page: {error}") from error
+
+
+def read_page(path: Path) -> WebPage:
+    """A page of runs.
 
     Raises:
-        InputError: if it cannot be read, or is no page of ours or is damaged.
+        InputError: if it cannot be read, is not a page of ours or is damaged.
     """
-    return [str(run["name"]) for run in _told(path)[1]]
-
-
-def read_page(path: Path, number: int = 1) -> PageScenario:
-    """The scenario of a page's run.
-
-    Args:
-        path: the page, as it was exported or as its reader saved it.
-        number: which of its runs, from 1 on.
-
-    Raises:
-        InputError: if it cannot be read, is not a page of ours or is damaged, or has no such run.
-    """
-    change, runs = _told(path)
-    if not 1 <= number <= len(runs):
-        raise InputError(f"{path}: run {number}: it has {len(runs)}")
-    try:
-        run = runs[number - 1]
-        # The reader changes the run that is chosen, which is the first unless there are several.
-        is_changed = change is not None and change.get("run", 0) == number - 1
-        text = _with_change(run, change) if change is not None and is_changed else str(run["toml"])
-        signature = str((change if change is not None and is_changed else run).get("signature", ""))
-        return PageScenario(str(run["name"]), text, parse_scenario(text, file=str(path)), signature)
-    except TomlEditError as error:
-        raise InputError(f"{path}: its change cannot be written: {error}") from error
-    except ScenarioError as error:
-        raise InputError(f"{path}: its scenario is not usable: {error}") from error
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path}: a damaged page: {error}") from error
-
-
-def _told(path: Path) -> tuple[Mapping[str, Any] | None, Sequence[Mapping[str, Any]]]:
-    """What the reader of a page has changed, if anything, and its runs."""
     try:
         page = read_file(path, MOST_PAGE_BYTES).decode("utf-8")
     except UnicodeDecodeError:
@@ -99,7 +113,7 @@ def _told(path: Path) -> tuple[Mapping[str, Any] | None, Sequence[Mapping[str, A
         runs = told["runs"]
         if not isinstance(runs, list) or not all(isinstance(run, dict) and "name" in run for run in runs):
             raise ValueError("its runs are none")
-        return data["change"], runs
+        return WebPage(path, runs, data["change"])
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: a damaged page: {error}") from error
 

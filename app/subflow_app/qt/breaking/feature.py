@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.file_kinds import PAGE_SUFFIX
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.number_text import duration_text
 from subflow_app.core.paths import file_stem
 from subflow_app.core.scenarios.problem_texts import error_text
-from subflow_app.qt.dialogs import PAGE_FILTER, SCENARIO_FILTER
+from subflow_app.qt.dialogs import SCENARIO_FILTER
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.latest_reader import LatestReader
@@ -251,14 +250,9 @@ class BreakFeature(Feature):
         """Asks for a place, and writes the selected network with both runs as a web page, in the background."""
         from subflow_app.core.breaking.claim_page import write_claim_page
 
-        each, exports = self.content.selected, self.window.exports
-        if each is None:
-            return
-        path = exports.ask_path(tr("Save as web page"), tr(PAGE_FILTER), f"{_name_of(each)}{PAGE_SUFFIX}")
-        if path is not None:
-            self.window.workers.start(
-                "web page", lambda: write_claim_page(each, path), succeeded=exports.take, failed=exports.refuse
-            )
+        each = self.content.selected
+        if each is not None:
+            self.window.exports.ask_page(_name_of(each), lambda path: write_claim_page(each, path))
 
     def ask_export(self) -> None:
         """Asks for a place, and writes all networks that were tried, or the picture in front."""

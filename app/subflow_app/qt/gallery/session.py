@@ -207,7 +207,7 @@ class GallerySession(QObject):
                 content = process.draw(replace(figure, kind=figure_kind(path), dpi=_DPI_RANGE[1]))
                 return write_file(path, content)
 
-            self._window.workers.start("export figure", write, succeeded=exports.take, failed=exports.refuse)
+            exports.write_later("export figure", write)
 
     def ask_report(self) -> None:
         """Asks for a folder, and writes a report on the selected experiments into it."""
@@ -222,7 +222,7 @@ class GallerySession(QObject):
             return write_report(chosen, Path(folder), render=process.draw).html
 
         self._window.statusBar().showMessage(tr("The report is being written…"))
-        self._window.workers.start("write report", write, succeeded=exports.take, failed=exports.refuse)
+        exports.write_later("write report", write)
 
     def may_close(self) -> bool:
         """Asks whether to end what goes on, if anything does."""

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
-from subflow_app.core.file_kinds import PAGE_SUFFIX
 from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import file_stem
-from subflow_app.qt.dialogs import CSV_FILTER, PAGE_FILTER
+from subflow_app.qt.dialogs import CSV_FILTER
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import SWEEP_BUTTONS, SWEEP_MENU, SWEEP_VIEW_BUTTONS
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
@@ -121,26 +120,15 @@ class SweepFeature(Feature):
         exports = self.window.exports
         path = exports.ask_path(tr("Export the data of the sweep"), tr(CSV_FILTER), self._suggested(".csv"))
         if path is not None:
-            self.window.workers.start(
-                "export sweep", lambda: write_runs(study, path), succeeded=exports.take, failed=exports.refuse
-            )
+            exports.write_later("export sweep", lambda: write_runs(study, path))
 
     def save_page(self) -> None:
         """Writes the sweep as a web page, in the background."""
         from subflow_app.core.exporting.sweep_page import write_sweep_page
 
         sweep_id, store = self.session.shown_sweep, self.window.database.store
-        if sweep_id is None or store is None:
-            return
-        exports = self.window.exports
-        path = exports.ask_path(tr("Save as web page"), tr(PAGE_FILTER), self._suggested(PAGE_SUFFIX))
-        if path is not None:
-            self.window.workers.start(
-                "web page",
-                lambda: write_sweep_page(store, sweep_id, path),
-                succeeded=exports.take,
-                failed=exports.refuse,
-            )
+        if sweep_id is not None and store is not None:
+            self.window.exports.ask_page(self._suggested(""), lambda path: write_sweep_page(store, sweep_id, path))
 
     def _suggested(self, suffix: str) -> str:
         study = self.session.panel.page.study
