@@ -11,8 +11,9 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.language import tr
-from subflow_app.core.running.live_changes import LiveChange, describe_change
+from subflow_app.core.running.live_changes import LiveChange
 from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
+from subflow_app.core.scenarios.event_words import change_text
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
 from subflow_app.qt import format as fmt
 from subflow_app.qt.inspector.inspector import Inspector
@@ -203,7 +204,7 @@ class RunSession(QObject):
         if self._live is not None:
             self._live.refresh()
         at = fmt.time(change.event.at_s)
-        self._tell(tr("Changed at {time}: {what}", time=at, what=describe_change(change.values)))
+        self._tell(tr("Changed at {time}: {what}", time=at, what=change_text(change.values)))
 
     def _on_live_refused(self, reason: str) -> None:
         self._notices.live_change_refused(reason)

@@ -16,14 +16,14 @@ LOSS: dict[str, Any] = {"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}
     ("change", "text"),
     [
         (LOSS, "wifi loss 2 % → 5 %"),
-        ({"link": "wifi", "rate": 4e6, "before": {"rate": "8Mbit/s"}}, "wifi rate 8 Mbit/s → 4000000.0"),
+        ({"link": "wifi", "rate": 4e6, "before": {"rate": "8Mbit/s"}}, "wifi rate 8 Mbit/s → 4000000"),
         ({"link": "wifi", "loss": 0.05, "before": {"loss": "2%"}}, "wifi loss 2 % → 5 %"),
         (
             {"link": "wifi", "direction": "reverse", "queue": "10pkt", "before": {"queue": "unlimited"}},
-            "wifi reverse queue limit unlimited → 10 pkt",
+            "wifi reverse queue unlimited → 10 pkt",
         ),
         ({"link": "wifi", "loss": "5%", "before": {"loss": "2% / 1%"}}, "wifi loss 2 % / 1 % → 5 %"),
-        ({"link": "wifi", "up": False, "before": {"up": True}}, "wifi in service → out of service"),
+        ({"link": "wifi", "up": False, "before": {"up": True}}, "wifi up → down"),
         ({"flow": "d.3", "subflow": 2, "open": False, "before": {"open": True}}, "d.3 subflow 2 open → closed"),
         ({"flow": "d", "controller": "olia", "before": {"controller": "lia"}}, "d controller lia → olia"),
         (

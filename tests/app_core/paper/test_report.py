@@ -145,7 +145,7 @@ def test_runs_that_differ_in_their_seed_are_one_experiment_with_an_interval(stor
 
 
 def test_events_are_told_with_their_units(store: Store) -> None:
-    assert tables(report_on(store, 6))["Events"].rows == (("1 s", "wifi", "link down, rate 1 Mbit/s"),)
+    assert tables(report_on(store, 6))["Events"].rows == (("1 s", "wifi", "down, rate 1 Mbit/s"),)
 
 
 def test_an_event_that_changes_the_controller_is_told() -> None:

@@ -10,7 +10,7 @@ import pytest
 from tests.helpers.scenario_texts import TWO_PATHS
 
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.running.live_changes import LiveChange, describe_change, with_change
+from subflow_app.core.running.live_changes import LiveChange, with_change
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.toml_edit import read_toml
 from subflow_sim.errors import ScenarioError, SimulationError
@@ -149,16 +149,3 @@ def test_a_run_holds_exactly_where_it_is_sent_and_stays_the_same_run() -> None:
         held.append(running.job.progress.sim_time_s)
     assert held[-1] == pytest.approx(30.123456789, abs=1e-12)
     assert signature_of(running.job.scenario_text) == running.finish().signature
-
-
-@pytest.mark.parametrize(
-    ("values", "text"),
-    [
-        ({"link": "wifi", "rate": "4Mbit/s", "up": True}, "wifi: rate 4Mbit/s, up"),
-        ({"link": "wifi", "direction": "forward", "loss": 0.02}, "wifi (forward): loss 0.02"),
-        ({"flow": "download", "subflow": 2, "open": False}, "download, subflow 2: closed"),
-        ({"flow": "download", "backup": True}, "download: backup"),
-    ],
-)
-def test_changes_are_told_in_words(values: dict[str, str], text: str) -> None:
-    assert describe_change(values) == text

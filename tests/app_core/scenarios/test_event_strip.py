@@ -93,7 +93,7 @@ def test_directions_go_down_on_their_own_and_come_up_together() -> None:
 
 
 def test_an_up_without_a_down_is_a_mark() -> None:
-    assert only_mark(HEAD + event("5s", link="wifi", up=True)).changes == (("up", "true"),)
+    assert only_mark(HEAD + event("5s", link="wifi", up=True)).changes == (("up", True),)
 
 
 def test_subflows_that_close_and_open_are_bars_of_their_flow() -> None:
@@ -105,7 +105,7 @@ def test_subflows_that_close_and_open_are_bars_of_their_flow() -> None:
         + event("20s", flow="download", subflow=1, backup=True)
     )
     assert bars(text, "flows.download") == [(5.0, 9.0, "2", True), (7.0, 9.0, "", True)]
-    assert only_mark(text, "flows.download").changes == (("backup", "true"),)
+    assert only_mark(text, "flows.download").changes == (("backup", True),)
 
 
 def test_another_controller_is_a_mark_with_its_name() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from subflow_app.core.palette import colour_keys
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
-from subflow_app.core.scenarios.topology import Hop, TopologyPicture, event_rows, picture_of
+from subflow_app.core.scenarios.topology import Hop, TopologyPicture, picture_of
 
 NETWORK = """\
 format = 1
@@ -101,12 +101,6 @@ def test_timed_changes_belong_to_their_link_or_path() -> None:
     assert [event.at_s for event in shown.paths["multi/2"].events] == [9.0]
     assert shown.paths["multi/1"].events == ()
     assert shown.paths["multi/1"].count == 3
-
-
-def test_events_in_words() -> None:
-    rows = [row for link in picture().links.values() for row in event_rows(link.events)]
-
-    assert {(row.at_s, row.changes) for row in rows} == {(0.0, (("link", "down"),)), (20.0, (("rate", 2e6),))}
 
 
 def test_newer_positions_win() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from subflow_app.core.metrics import METRICS
 from subflow_app.core.number_text import NOTHING, count_text, duration_text
-from subflow_app.core.scenarios.topology import event_rows
+from subflow_app.core.scenarios.event_words import change_words, entry_of
 from subflow_app.core.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_app.core.traces import Traces, path_label
 from subflow_sim.scenario import Event, Flow, Link, LinkDirection, QueueSpec, Scenario
@@ -152,22 +152,13 @@ def events_table(events: Sequence[Event]) -> TextTable:
     """A row per timed change."""
     columns = text_columns("At", "Of", "Change")
     rows = []
-    for event, row in zip(events, event_rows(events), strict=True):
+    for event in events:
         subject = event.link or event.flow or NOTHING
-        if event.link is not None and row.direction != "both":
-            subject += f" ({row.direction})"
+        if event.link is not None and event.direction != "both":
+            subject += f" ({event.direction})"
         if event.subflow is not None:
             subject += f", subflow {event.subflow}"
-        changes = [f"{what} {_change_text(what, value)}" for what, value in row.changes]
-        if event.backup is not None:
-            changes.append("backup" if event.backup else "no longer a backup")
-        if event.announce is not None:
-            changes.append("announced" if event.announce else "withdrawn")
-        if event.refuse is not None:
-            changes.append("refused" if event.refuse else "not refused any more")
-        if event.controller is not None:
-            changes.append(f"controller {event.controller.name}")
-        rows.append((delay_text(event.at_s), subject, ", ".join(changes) or NOTHING))
+        rows.append((delay_text(event.at_s), subject, ", ".join(change_words(entry_of(event), str)) or NOTHING))
     return TextTable("Events", columns, tuple(rows))
 
 
@@ -221,20 +212,6 @@ def _sends(flow: Flow) -> str:
     if flow.stop_s is not None:
         told.append(f"until {delay_text(flow.stop_s)}")
     return ", ".join(told)
-
-
-def _change_text(what: str, value: float | str) -> str:
-    if isinstance(value, str):
-        return value
-    if what == "rate":
-        return rate_text(value)
-    if what == "delay":
-        return delay_text(value)
-    if what == "loss":
-        return f"{value * 100:.4g} %"
-    if math.isinf(value):
-        return UNLIMITED
-    return f"{value:.0f} {'pkt' if what == 'queue' else 'B'}"
 
 
 def _option_text(value: object) -> str:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from subflow_app.core.events import stored_object
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.running.live_changes import LiveChange, describe_change
-from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.core.running.live_changes import LiveChange
+from subflow_app.core.scenarios.event_words import change_text, entry_of
 from subflow_app.core.traces import NANOSECONDS, TraceMark, Traces
 from subflow_sim.units import Dimension, format_quantity
 
@@ -174,7 +174,7 @@ class RunEvents:
         self._marks_taken = len(marks)
         for change in changes[self._changes_taken :]:
             target = change.event.link or change.event.flow or ""
-            rows.append(self._of_text("live", change.event.at_s, target, _change_words(change.values)))
+            rows.append(self._of_text("live", change.event.at_s, target, change_text(change.values, has_target=False)))
         self._changes_taken = max(self._changes_taken, len(changes))
         if rows:
             self._columns = self._columns.with_more(_Columns.of(rows))
@@ -243,7 +243,7 @@ class RunEvents:
                 yield self._of_text("stop", flow.stop_s, flow.name, "")
         for event in scenario.events:
             if event.at_s <= scenario.duration_s:
-                yield self._of_text("scenario", event.at_s, event.link or event.flow or "", event_words(event))
+                yield self._of_text("scenario", event.at_s, event.link or event.flow or "", _event_text(event))
 
     def _decision_columns(self, table: EventTable) -> _Columns:
         numbers = np.array([self._owner(name) for name in table.names["owner"]], np.int32)
@@ -275,39 +275,9 @@ def is_of(name: str, owner: str) -> bool:
     return name == owner or name.startswith((f"{owner}/", f"{owner}."))
 
 
-def event_words(event: Event) -> str:
-    """What a planned event changes: ``forward: rate 4Mbit/s, down``."""
-    words = []
-    if event.up is not None:
-        words.append(tr("up") if event.up else tr("down"))
-    if event.open is not None:
-        words.append(tr("opens") if event.open else tr("closes"))
-    if event.backup is not None:
-        words.append(tr("backup") if event.backup else tr("no backup"))
-    if event.announce is not None:
-        words.append(tr("announced") if event.announce else tr("withdrawn"))
-    if event.refuse is not None:
-        words.append(tr("refused") if event.refuse else tr("not refused"))
-    if event.rate_bps is not None:
-        rate = format_quantity(event.rate_bps, Dimension.RATE) if math.isfinite(event.rate_bps) else tr("unlimited")
-        words.append(tr("rate {value}", value=rate))
-    if event.delay_s is not None:
-        words.append(tr("delay {value}", value=format_quantity(event.delay_s, Dimension.TIME)))
-    if event.loss is not None:
-        words.append(tr("loss {value}", value=format_quantity(event.loss, Dimension.RATIO)))
-    if event.queue is not None and event.queue.limit_pkts is not None:
-        words.append(tr("queue {value}", value=f"{event.queue.limit_pkts} pkt"))
-    elif event.queue is not None and event.queue.limit_bytes is not None:
-        words.append(tr("queue {value}", value=f"{event.queue.limit_bytes} B"))
-    side = str(event.direction) if event.link and event.direction != "both" else ""
-    if event.subflow is not None:
-        side = tr("subflow {number}", number=event.subflow)
-    return f"{side}: {', '.join(words)}" if side else ", ".join(words)
-
-
-def _change_words(values: Mapping[str, TomlValue]) -> str:
-
-    return describe_change(values).partition(": ")[2]
+def _event_text(event: Event) -> str:
+    where = {"direction": event.direction} if event.link else {"subflow": event.subflow} if event.subflow else {}
+    return change_text(where | entry_of(event), has_target=False)
 
 
 def _value_words(kind: str, value: float) -> str:

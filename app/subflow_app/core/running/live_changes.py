@@ -71,23 +71,3 @@ def with_change(text: str, values: Mapping[str, TomlValue], at_s: float) -> str:
     if after != {**before, "events": [*before.get("events", []), entry]}:
         return toml_edit.append_table(text, "events", entry)
     return appended
-
-
-def describe_change(values: Mapping[str, TomlValue]) -> str:
-    """A change in words: ``wifi (forward): rate 4Mbit/s, up`` or ``download, subflow 2: closed``."""
-    target = str(values.get("link", values.get("flow", "")))
-    if values.get("direction", "both") != "both":
-        target += f" ({values['direction']})"
-    if "subflow" in values:
-        target += f", subflow {values['subflow']}"
-    words = {("up", True): "up", ("up", False): "down", ("open", True): "open", ("open", False): "closed"}
-    words |= {("backup", True): "backup", ("backup", False): "no backup"}
-    words |= {("announce", True): "announced", ("announce", False): "withdrawn"}
-    words |= {("refuse", True): "refused", ("refuse", False): "not refused"}
-    changes = []
-    for key, value in values.items():
-        if isinstance(value, bool) and (key, value) in words:
-            changes.append(words[key, value])
-        elif key not in ("link", "flow", "direction", "subflow"):
-            changes.append(f"{key} {value if isinstance(value, str) else toml_edit.render(value)}")
-    return f"{target}: {', '.join(changes)}"

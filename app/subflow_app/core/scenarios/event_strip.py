@@ -320,10 +320,10 @@ def _event_items(
         values: list[Path] = [("events", number, key) for key, _ in changes]
         switches = [key for key in ("up", "open") if isinstance(event.get(key), bool)]
         if switches and not outages.take(number, at_s, event):
-            changes += [(key, text_of(event[key])) for key in switches]
+            changes += [(key, event[key]) for key in switches]
         for key in ("backup", "announce", "refuse"):
             if isinstance(event.get(key), bool):
-                changes.append((key, text_of(event[key])))
+                changes.append((key, event[key]))
         if "controller" in event:
             changes.append(("controller", choice_text(event["controller"])))
         if changes:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.scenarios.form_text import choice_text, text_of
+from subflow_app.core.scenarios.event_words import change_words
+from subflow_app.core.scenarios.form_text import text_of
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.sketch import missing_part
 from subflow_sim.params import SECTIONS
@@ -93,18 +94,4 @@ def event_texts(doc: ScenarioDoc, index: str) -> tuple[str, str]:
     if not isinstance(event, dict):
         return tr("event {number}", number=int(index) + 1), ""
     title = " ".join(filter(None, (text_of(event.get("at")), text_of(event.get("link") or event.get("flow")))))
-    words = []
-    if "up" in event:
-        words.append(tr("up") if event["up"] is True else tr("down"))
-    if "open" in event:
-        words.append(tr("opens") if event["open"] is True else tr("closes"))
-    if "backup" in event:
-        words.append(tr("becomes a backup") if event["backup"] is True else tr("no longer a backup"))
-    if "announce" in event:
-        words.append(tr("announced") if event["announce"] is True else tr("withdrawn"))
-    if "refuse" in event:
-        words.append(tr("refused") if event["refuse"] is True else tr("not refused"))
-    if "controller" in event:
-        words.append(tr("controller {name}", name=choice_text(event["controller"])))
-    words += [f"{tr(key)} {text_of(event[key])}" for key in ("rate", "delay", "loss", "queue") if key in event]
-    return title or tr("event {number}", number=int(index) + 1), ", ".join(words)
+    return title or tr("event {number}", number=int(index) + 1), ", ".join(change_words(event))

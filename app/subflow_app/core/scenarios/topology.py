@@ -6,11 +6,9 @@ events touch what. Shapes and texts are the canvas's business.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from subflow_app.core.language import translatable
 from subflow_app.core.palette import ColourKey, colour_keys
 from subflow_app.core.scenarios.layout import Point, place_nodes
 from subflow_sim.scenario import Event, Flow, Link, Note, Scenario
@@ -183,38 +181,3 @@ def _bows(links: Mapping[str, Link]) -> dict[str, float]:
         first, second = sorted(link.ends)
         parallel.setdefault((first, second), []).append(name)
     return {name: (len(names) - 1) / 2 - index for names in parallel.values() for index, name in enumerate(names)}
-
-
-@dataclass(frozen=True, slots=True)
-class EventRow:
-    """A timed event in words for tooltips: when, and each thing that changes as (what, new value in SI or a word)."""
-
-    at_s: float
-    direction: str
-    changes: tuple[tuple[str, float | str], ...]
-
-
-def event_rows(events: Sequence[Event]) -> list[EventRow]:
-    """Take events apart into what a reader wants to know of them; units and words for numbers are up to the caller."""
-    rows: list[EventRow] = []
-    for event in events:
-        changes: list[tuple[str, float | str]] = []
-        if event.up is not None:
-            changes.append(("link", translatable("up") if event.up else translatable("down")))
-        if event.open is not None:
-            changes.append((translatable("subflow"), translatable("opens") if event.open else translatable("closes")))
-        if event.rate_bps is not None:
-            changes.append((translatable("rate"), event.rate_bps))
-        if event.delay_s is not None:
-            changes.append((translatable("delay"), event.delay_s))
-        if event.loss is not None:
-            changes.append((translatable("loss"), event.loss))
-        if event.queue is not None:
-            limit = event.queue.limit_pkts
-            if limit is not None:
-                changes.append((translatable("queue"), float(limit)))
-            else:
-                size = event.queue.limit_bytes
-                changes.append(("queue size", float(size) if size is not None else math.inf))
-        rows.append(EventRow(event.at_s, event.direction if event.link else "both", tuple(changes)))
-    return rows

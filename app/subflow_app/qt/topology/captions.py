@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from subflow_app.core.language import tr, translatable
-from subflow_app.core.scenarios.topology import PictureLink, SubflowPath, event_rows
+from subflow_app.core.scenarios.event_words import change_words, entry_of
+from subflow_app.core.scenarios.topology import PictureLink, SubflowPath
 from subflow_app.qt import format as fmt
 from subflow_sim.scenario import Event, Link, LinkDirection, QueueSpec
 
@@ -109,24 +110,16 @@ def copies_text(path: SubflowPath) -> str:
 def event_lines(events: Sequence[Event], link: Link | None = None) -> list[str]:
     """Write one line for each timed event, e.g. `at 60 s: down`."""
     lines = []
-    for row in event_rows(events[:_MOST_EVENTS]):
-        words = [_change(what, value) for what, value in row.changes]
+    for event in events[:_MOST_EVENTS]:
         direction = ""
-        if row.direction != "both" and link is not None:
-            first, second = link.ends if row.direction == "forward" else reversed(link.ends)
+        if event.direction != "both" and link is not None:
+            first, second = link.ends if event.direction == "forward" else reversed(link.ends)
             direction = f" ({first} → {second})"
-        change = f"{', '.join(words)}{direction}"
-        lines.append(tr("at {time}: {what}", time=fmt.time(row.at_s, 6), what=change))
+        change = f"{', '.join(change_words(entry_of(event)))}{direction}"
+        lines.append(tr("at {time}: {what}", time=fmt.time(event.at_s, 6), what=change))
     if len(events) > _MOST_EVENTS:
         lines.append(tr("and {count} more", count=len(events) - _MOST_EVENTS))
     return lines
-
-
-def _change(what: str, value: float | str) -> str:
-    if isinstance(value, str):
-        return tr(value) if what == "link" else f"{tr(what)} {tr(value)}"
-    number = {"rate": fmt.rate, "delay": fmt.time, "loss": fmt.ratio, "queue": fmt.packets, "queue size": fmt.size}
-    return f"{tr(what.removesuffix(' size'))} {number[what](value)}"
 
 
 def _rate(direction: LinkDirection) -> str:

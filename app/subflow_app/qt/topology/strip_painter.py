@@ -10,6 +10,7 @@ from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygon
 
 from subflow_app.core.language import tr
 from subflow_app.core.scenarios.event_strip import StripBar, StripItem, StripMark, tick_step
+from subflow_app.core.scenarios.event_words import change_words
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.topology.strip_layout import MARK_RADIUS, StripLayout
@@ -57,27 +58,7 @@ def bar_text(bar: StripBar) -> str:
 
 def mark_text(mark: StripMark) -> str:
     """What a mark says: the new values."""
-    words = []
-    for key, value in mark.changes:
-        if key == "up":
-            words.append(tr("up") if value == "true" else tr("down"))
-        elif key == "open":
-            words.append(tr("opens") if value == "true" else tr("closes"))
-        elif key == "backup":
-            words.append(tr("backup") if value == "true" else tr("no backup"))
-        elif key == "announce":
-            words.append(tr("announced") if value == "true" else tr("withdrawn"))
-        elif key == "refuse":
-            words.append(tr("refused") if value == "true" else tr("not refused"))
-        elif key == "controller":
-            words.append(tr("controller {name}", name=value))
-        elif key == "loss":
-            words.append(tr("loss {value}", value=value))
-        elif key == "delay":
-            words.append(tr("delay {value}", value=value))
-        else:
-            words.append(value)
-    return _with_side(", ".join(words), mark.side)
+    return _with_side(", ".join(change_words(dict(mark.changes))), mark.side)
 
 
 def _with_side(text: str, side: str) -> str:
