@@ -6,13 +6,18 @@ with it now, and whether it may be closed. What several parts share (documents, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QWidget
 
+from subflow_app.core.language import tr
+from subflow_app.qt.widgets.lazy_panel import LazyPanel
+
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
+
+C = TypeVar("C", bound=QWidget)
 
 
 class Feature(QObject):
@@ -48,3 +53,40 @@ class Feature(QObject):
 
     def close(self) -> None:
         """Ends what goes on: the window closes."""
+
+
+class PanelFeature(Feature, Generic[C]):
+    """A feature with a panel that is filled when it is first shown or asked for.
+
+    Attributes:
+        title: accessible name of the panel, English.
+        room: width and height, px, that the content has at least.
+        scrolls: the panel may become smaller than its content.
+    """
+
+    title = ""
+    room = (430, 240)
+    scrolls = True
+
+    def __init__(self, window: MainWindow) -> None:
+        """An empty panel."""
+        super().__init__(window)
+        self.panel: LazyPanel = LazyPanel(f"{self.panel_name}_panel", tr(self.title), room=self.room)
+        self.shown: C | None = None
+        self.panel.woken.connect(lambda: self.content)
+
+    @property
+    def content(self) -> C:
+        """The content of the panel; `shown` is None until it was asked for."""
+        if self.shown is None:
+            self.shown = self.make()
+            self.panel.put_in(self.shown, scrolls=self.scrolls)
+            self.on_made()
+        return self.shown
+
+    def make(self) -> C:
+        """Builds the content; its modules are imported here, because most sessions never open the panel."""
+        raise NotImplementedError
+
+    def on_made(self) -> None:
+        """Fills the content for the first time."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -17,17 +16,16 @@ from subflow_app.core.paths import file_stem
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.dialogs import SCENARIO_FILTER
 from subflow_app.qt.explain.feature import ExplainFeature
-from subflow_app.qt.feature import Feature
+from subflow_app.qt.feature import PanelFeature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.menus import BREAK_BUTTONS, BREAK_FOUND_BUTTONS
-from subflow_app.qt.widgets.lazy_panel import LazyPanel
+from subflow_app.qt.study import Study
 from subflow_app.qt.widgets.shorthand import timer
 
 if TYPE_CHECKING:
     from subflow_app.core.breaking.case_source import CaseRun
     from subflow_app.core.breaking.job import BreakJob, Question
     from subflow_app.core.breaking.parting import Parting
-    from subflow_app.core.jobs.job import JobOutcome
     from subflow_app.qt.breaking.panel import BreakPanel, Listed, Shown
     from subflow_app.qt.main_window import MainWindow
     from subflow_store import Store
@@ -37,35 +35,31 @@ START, PAUSE, STOP, FILL, OPEN, RUN_BOTH, SAVE, PAGE, EXPORT = (
     f"break.{name}" for name in ("start", "pause", "stop", "fill", "open", "run_both", "save", "page", "export")
 )
 
-_REFRESH_MS = 300
 _TYPING_MS = 250
 _MAP_S = 4.0  # between two looks at what a search has tried that goes on
 _MAKING_SMALL = 0.9  # share from which on a search makes small what it has found
 _FILTERS = translatable("Table of all networks (*.csv);;Scalable drawing (*.svg);;Image (*.png)")
-_ROOM = (430, 240)  # px
 
 
-class BreakFeature(Feature):
+class BreakFeature(PanelFeature["BreakPanel"]):
     """The panel Break and what its actions do."""
 
     panel_name = "break"
+    title = translatable("Break a claim")
 
     def __init__(self, window: MainWindow) -> None:
         """An empty panel."""
         super().__init__(window)
-        self.panel: LazyPanel = LazyPanel("break_panel", tr("Break a claim"), room=_ROOM)
-        self._content: BreakPanel | None = None
         self._question: Question | None = None
-        self._job: BreakJob | None = None
-        self._is_running = False
-        self._is_paused = False
         self._is_listed = False  # the search that goes on is in the list, and was chosen there
-        self._stopped = threading.Event()
+        self.study: Study[BreakJob] = Study(window.workers, self, "break", window.tell_failure)
+        self.study.changed.connect(self.changed)
+        self.study.ticked.connect(self._show_progress)
+        self.study.ended.connect(self._on_ended)
         self._looked_at = 0.0
         self._asked = self._reader_of("read what to break", self._on_question, self._on_refused)
         self._listed = self._reader_of("list searches", self._on_listed, window.tell_failure)
         self._read = self._reader_of("read search", self._on_read, window.tell_failure)
-        self._timer = timer(self, self._show_progress, _REFRESH_MS)
         self._typing = timer(self, self._ask, _TYPING_MS, is_single=True)
         self._wanted: int | None = None  # search that is shown when the list has been read
 
@@ -75,54 +69,53 @@ class BreakFeature(Feature):
         reader.failed.connect(failed)
         return reader
 
-    @property
-    def content(self) -> BreakPanel:
-        """What is in the panel; it comes when it is first asked for."""
-        if self._content is None:
-            from subflow_app.qt.breaking.panel import BreakPanel
+    def make(self) -> BreakPanel:
+        """The form, the searches and what was found."""
+        from subflow_app.qt.breaking.panel import BreakPanel
 
-            bar = self.window.bar
-            asking = [bar[name] for name in BREAK_BUTTONS]
-            found = [bar[name] for name in BREAK_FOUND_BUTTONS]
-            content = self._content = BreakPanel(asking, found, bar[EXPORT])
-            self.panel.put_in(content, scrolls=True)
-            content.form.changed.connect(self._on_form)
-            content.form.offer_scripts(self.window.documents.doc.scripts)
-            content.chosen.connect(self._show)
-            content.taken_up.connect(self.window.bar[FILL].trigger)
-            content.selection_changed.connect(self.changed)
-            self._ask()
-            self.read()
-        return self._content
+        bar = self.window.bar
+        content = BreakPanel(
+            [bar[name] for name in BREAK_BUTTONS], [bar[name] for name in BREAK_FOUND_BUTTONS], bar[EXPORT]
+        )
+        content.form.changed.connect(self._on_form)
+        content.form.offer_scripts(self.window.documents.doc.scripts)
+        content.chosen.connect(self._show)
+        content.taken_up.connect(bar[FILL].trigger)
+        content.selection_changed.connect(self.changed)
+        return content
+
+    def on_made(self) -> None:
+        """Checks the form and lists the searches."""
+        self._ask()
+        self.read()
 
     @property
     def is_settled(self) -> bool:
         """Whether nothing is searched, and everything has been read."""
         is_busy = self._asked.is_busy or self._listed.is_busy or self._read.is_busy or self._typing.isActive()
-        return not (self._is_running or is_busy)
+        return not (self.study.is_running or is_busy)
 
     def connect_parts(self) -> None:
-        """The panel wakes when it is first shown; another database has other searches."""
-        self.panel.woken.connect(lambda: self.content)
+        """Another database has other searches."""
         self.window.database.opened.connect(lambda _store: self.read())
         self.window.documents.edited.connect(self._on_edited)
 
     def possible(self) -> frozenset[str]:
         """Searching once it is known what for; whatever can be done with what is selected."""
         found = set()
-        if self._is_running:
+        if self.study.is_running:
             found |= {PAUSE, STOP}
         elif self._question is not None:
             found.add(START)
-        if self._content is not None:
-            if self._content.row is not None and self._content.row.record is not None:
+        if self.shown is not None:
+            if self.shown.row is not None and self.shown.row.record is not None:
                 found.add(FILL)
-            if self._content.selected is not None:
+            if self.shown.selected is not None:
                 found |= {OPEN, RUN_BOTH, SAVE}
                 from subflow_app.core.exporting.web_page import is_offered
 
                 found |= {PAGE} if is_offered() else set()
-            if self._content.tried is not None:
+            if self.shown.tried is not None:
                 found.add(EXPORT)
         return frozenset(found)
 
@@ -138,38 +131,27 @@ class BreakFeature(Feature):
         from subflow_app.core.jobs.executors import jobs_beside_window
 
         store, question = self.window.database.store, self._question
-        if store is None or question is None or self._is_running:
+        if store is None or question is None or self.study.is_running:
             return
         self.window.workspaces.go_to("break")
         minutes = self.content.form.minutes.value()
-        self._is_running, self._is_paused, self._is_listed = True, False, False
-        self._stopped.clear()
+        self._is_listed = False
+        self._looked_at = time.monotonic()
 
-        def work() -> JobOutcome | None:
+        def make() -> BreakJob:
             before = store.searches.of_key(question.key)
             earlier = 0.0 if before is None else before.elapsed_s / 60
-            job = BreakJob(question, store, minutes=earlier + minutes, jobs=jobs_beside_window())
-            self._job = job
-            return None if self._stopped.is_set() else job.run()
+            return BreakJob(question, store, minutes=earlier + minutes, jobs=jobs_beside_window())
 
-        self.window.workers.start("break", work, succeeded=self._on_ended, failed=self._on_failed, cancel=self.stop)
-        self._timer.start()
-        self._looked_at = time.monotonic()
-        self._show_progress()
-        self.changed.emit()
+        self.study.start(make)
 
     def pause(self) -> None:
-        """Pauses the search, or goes on with it."""
-        if self._job is not None and self._is_running:
-            self._is_paused = not self._is_paused
-            (self._job.pause if self._is_paused else self._job.unpause)()
-            self._show_progress()
+        """Pauses the search, or continues it."""
+        self.study.toggle_pause()
 
     def stop(self) -> None:
-        """Ends it soon; what was tried is kept, and starting again goes on from there."""
-        self._stopped.set()
-        if self._job is not None:
-            self._job.stop()
+        """Ends it soon; what was tried is kept, and starting again continues from there."""
+        self.study.stop()
 
     def fill(self) -> None:
         """Asks in the form what the chosen search has asked, so that it can go on, or be asked with changes.
@@ -187,7 +169,7 @@ class BreakFeature(Feature):
     def read(self) -> None:
         """Lists the searches that the database has, in the background."""
         store = self.window.database.store
-        if self._content is None or store is None:
+        if self.shown is None or store is None:
             return
         self._listed.ask(lambda _: (store, store.searches.all()), is_other=True)
 
@@ -256,7 +238,7 @@ class BreakFeature(Feature):
 
     def ask_export(self) -> None:
         """Asks for a place, and writes all networks that were tried, or the picture in front."""
-        content = self._content
+        content = self.shown
         if content is None or content.tried is None:
             return
         suffix = ".csv" if content.tabs.currentIndex() == 0 else ".svg"
@@ -276,9 +258,9 @@ class BreakFeature(Feature):
     def _on_edited(self) -> None:
         from subflow_app.qt.breaking.form import OWN
 
-        if self._content is not None:
-            self._content.form.offer_scripts(self.window.documents.doc.scripts)
-            if self._content.form.asked.space == OWN:
+        if self.shown is not None:
+            self.shown.form.offer_scripts(self.window.documents.doc.scripts)
+            if self.shown.form.asked.space == OWN:
                 self._on_form()
 
     def _ask(self) -> None:
@@ -321,14 +303,14 @@ class BreakFeature(Feature):
             self.changed.emit()
 
     def _show_progress(self) -> None:
-        content, job = self._content, self._job
+        content, job = self.shown, self.study.job
         if content is None:
             return
         if job is None:
             content.bar.show_told(0.0, tr("Reading what was tried …"))
             return
         told, search = job.progress, job.search
-        if self._is_paused:
+        if self.study.is_paused:
             what = tr("paused")
         elif told.fraction >= _MAKING_SMALL:
             what = tr("simplifying the networks found")
@@ -349,31 +331,14 @@ class BreakFeature(Feature):
                 self._wanted = job.record.id
             self.read()
 
-    def _on_ended(self, outcome: JobOutcome | None) -> None:
-        job = self._job
-        self._end()
+    def _on_ended(self, job: BreakJob | None) -> None:
         if job is not None:
-            said = [note[:1].upper() + note[1:] + "." for note in job.notes]
-            if said:
-                self.window.tell(" ".join(said))
-        if outcome is not None and outcome.error is not None:
-            self.window.tell_failure(outcome.error)
-        elif outcome is not None and outcome.problems:
-            self.window.tell_failure(InputError(outcome.problems[0]))
-
-    def _on_failed(self, error: Exception) -> None:
-        self._end()
-        self.window.tell_failure(error)
-
-    def _end(self) -> None:
-        self._timer.stop()
-        if self._job is not None and self._job.record is not None:
-            self._wanted = self._job.record.id
-        self._is_running, self._is_paused, self._job = False, False, None
-        if self._content is not None:
-            self._content.bar.hide()
+            self._wanted = None if job.record is None else job.record.id
+            if job.notes:
+                self.window.tell(" ".join(f"{note[:1].upper()}{note[1:]}." for note in job.notes))
+        if self.shown is not None:
+            self.shown.bar.hide()
         self.read()
-        self.changed.emit()
 
 
 def _known_of(store: Store, listed: Listed) -> Shown:
