@@ -40,15 +40,16 @@ def test_the_arena_is_run_shown_and_written(
     assert not content.bar.isVisible()
     assert "57 of 57 results, quick form." in content.words.text()
     QAbstractItemModelTester(content.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
-    assert {mark.name for mark in content.delay.marks} >= {"newreno", "lia"}
+    assert {mark.name for mark in content.delay.panel.series} >= {"newreno", "lia"}
     place = content.families.findData("lossy")
     content.families.setCurrentIndex(place)
     assert all(row.n == 1 for row in content.rows)
-    assert not content.harm.marks  # nobody is beside them there
+    assert not content.harm.panel.series  # nobody is beside them there
     content.families.setCurrentIndex(0)
     for number, name in ((0, "board.csv"), (1, "delay.svg"), (2, "friendliness.png")):
         content.tabs.setCurrentIndex(number)
         content.grab()
         dialogs.answer("save_path", tmp_path / name)
         feature.ask_export()
+        qtbot.waitUntil((tmp_path / name).exists, timeout=20_000)
         assert (tmp_path / name).stat().st_size > 500

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPointF, QRectF, Qt
-from PySide6.QtGui import QAction, QFont, QFontMetricsF, QImage
+from PySide6.QtCore import QPointF, Qt
+from PySide6.QtGui import QAction, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.app_core.fairness.test_trade_offs import RunOf
 from tests.helpers.window import ScriptedDialogs
@@ -17,7 +16,6 @@ from tests.helpers.window import ScriptedDialogs
 from subflow_app.core.errors import AppError
 from subflow_app.core.fairness.trade_offs import Point, TradeOffKind, trade_off_points
 from subflow_app.qt.fairness.feature import FairnessFeature
-from subflow_app.qt.fairness.trade_off_plot import TradeOffPicture
 from subflow_app.qt.fairness.trade_offs import TradeOffPage
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.plotting.painted_axes import ticks
@@ -69,24 +67,25 @@ def test_a_point_is_chosen_by_mouse_and_by_keys(page: TradeOffPage) -> None:
     page.show_points(points(), TradeOffKind.DELAY)
     chosen: list[str] = []
     page.point_chosen.connect(lambda point: chosen.append(point.title))
-    place = page.plot.picture().place(page.points[1])
+    place = page.plot.place(1)
     QTest.mouseClick(page.plot, Qt.MouseButton.LeftButton, pos=place.toPoint())
     QTest.keyClick(page.table, Qt.Key.Key_Down)
     QTest.mouseClick(page.plot, Qt.MouseButton.LeftButton, pos=QPointF(2, 2).toPoint())
     assert chosen == ["quick", "neither"]
 
 
-def test_points_lie_in_the_picture_and_better_is_a_corner(qapp: QApplication) -> None:
-    area = QRectF(0, 0, 600, 400)
-    for kind in TradeOffKind:
-        picture = TradeOffPicture(points(kind), kind, area, QFontMetricsF(QFont()))
-        assert all(picture.area.contains(picture.place(point)) for point in picture.points)
-        assert picture.at(picture.place(picture.points[1])) == 1
-        assert picture.at(picture.area.topLeft()) == -1
-    first, second, _ = points()
-    picture = TradeOffPicture(points(), TradeOffKind.DELAY, area, QFontMetricsF(QFont()))
-    assert picture.place(second).x() < picture.place(first).x()
-    assert picture.place(second).y() > picture.place(first).y()
+def test_points_lie_in_the_picture_and_better_is_a_corner(page: TradeOffPage) -> None:
+    plot = page.plot
+    for kind in (TradeOffKind.FRIENDLINESS, TradeOffKind.DELAY):
+        page.show_points(points(kind), kind)
+        assert plot.panel is not None
+        assert all(plot.axes.area.contains(plot.place(number)) for number in range(len(plot.panel.series)))
+        assert plot.number_at(plot.place(1)) == 1
+        assert plot.number_at(plot.axes.area.topLeft()) == -1
+    assert plot.panel is not None
+    assert len(plot.panel.front) == 3  # two points, and the bend of the step between them
+    assert plot.place(1).x() < plot.place(0).x()
+    assert plot.place(1).y() > plot.place(0).y()
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.0, 1.0), (0.0, 146.0), (2.3, 2.9), (0.0, 3e-4), (95.0, 1005.0)])
@@ -102,7 +101,7 @@ def test_files_by_suffix(page: TradeOffPage, tmp_path: Path) -> None:
     for suffix in ("png", "svg", "pdf", "csv"):
         page.write(tmp_path / f"figure.{suffix}")
     picture = QImage(str(tmp_path / "figure.png"))
-    assert (picture.width(), picture.height()) == (2009, 1359)
+    assert picture.width() == 2007  # 170 mm at 300 px per inch
     assert b"<svg" in (tmp_path / "figure.svg").read_bytes()
     assert b"quick" in (tmp_path / "figure.svg").read_bytes()
     assert (tmp_path / "figure.pdf").read_bytes().startswith(b"%PDF")
@@ -134,8 +133,10 @@ def test_trade_offs_of_shown_runs_select_them_in_the_history(
     assert [row.id for row in window.history.selected()] == [run]
     dialogs.answer("save_path", tmp_path / "nowhere" / "figure.png", tmp_path / "figure.csv")
     window.bar.trigger("study.export_trade_offs")
+    settle()
     assert "export" in " ".join(window.banners.topics())
     window.bar.trigger("study.export_trade_offs")
+    settle()
     assert (tmp_path / "figure.csv").exists()
     page.kinds.setCurrentIndex(page.kinds.findData(TradeOffKind.FRIENDLINESS))
     page.kind_changed.emit()

@@ -79,8 +79,9 @@ def save_scale(documents: Sequence[dict[str, Any]], path: Path) -> None:
     from subflow_app.core.palette import ColourKey
     from subflow_app.core.paper.figure_plan import figure_kind
     from subflow_app.core.paper.panel_figure import render_panels
-    from subflow_app.core.paper.panel_plan import Panel, PanelFigure, PanelSeries
+    from subflow_app.core.paper.panel_plan import PanelFigure
     from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
+    from subflow_app.core.picture import Panel, PanelSeries
 
     by_name = {document["name"]: document for document in documents}
     panels = []

@@ -13,11 +13,11 @@ from tests.app_core.arena.tiny_contest import write_tiny
 
 from subflow_app.core.arena import job as arena_job
 from subflow_app.core.arena.arena_text import board_document, standings_csv, told_of, values_csv
-from subflow_app.core.arena.frontier import Point, frontier, points
+from subflow_app.core.arena.frontier import scatter
 from subflow_app.core.arena.job import ArenaJob
 from subflow_app.core.arena.report import arena_report, commands, write_board
 from subflow_app.core.arena.results import FULL_NUMBERS, QUICK_NUMBERS, Board, Entry, Result, entry, known_board
-from subflow_app.core.arena.standings import standings
+from subflow_app.core.arena.standings import Interval, Standing, standings
 from subflow_app.core.errors import ArenaError, InputError
 from subflow_app.core.jobs.executors import executor_maker
 from subflow_sim.arena.utility import WORST
@@ -182,9 +182,14 @@ def test_gated_and_failed_networks_are_told_apart() -> None:
 
 
 def test_the_frontier_is_those_whom_nobody_beats_in_both() -> None:
-    found = [Point("a", 0.1, 0.5), Point("b", 0.2, 0.9), Point("c", 0.3, 0.8), Point("oracle", 0.0, 1.0)]
-    found.append(Point("constant", 0.0, 0.1))
-    assert [point.name for point in frontier(found, "queueing", "throughput")] == ["a", "b"]
+    found = {"a": (0.1, 0.5), "b": (0.2, 0.9), "c": (0.3, 0.8), "oracle": (0.0, 1.0), "constant": (0.0, 0.1)}
+    none = Interval(0.0, 0.0, 0.0)
+    rows = [
+        Standing(name, 1, none, 0.0, {}, {"queueing": x, "throughput": y}, None, 0, 0) for name, (x, y) in found.items()
+    ]
+    panel = scatter(rows, "queueing", "throughput")
+    assert [series.name for series in panel.series if series.is_ours] == ["a", "b"]
+    assert panel.note == "Frontier: a, b"
 
 
 def test_pages_and_tables_are_written(tmp_path: Path) -> None:
@@ -205,7 +210,7 @@ def test_pages_and_tables_are_written(tmp_path: Path) -> None:
     assert [each["controller"] for each in document["standings"]] == [row.name for row in rows]
     assert len(values_csv(board).splitlines()) > 12
     assert standings_csv(board, rows).splitlines()[1].startswith("1,")
-    assert len(points(rows, "queueing", "throughput")) == 2  # nothing of idle arrived, so nothing waited
+    assert len(scatter(rows, "queueing", "throughput").series) == 2  # nothing of idle arrived, so nothing waited
 
 
 def test_commands_make_the_same_board() -> None:

@@ -8,46 +8,50 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+
+import numpy as np
 
 from subflow_app.core.arena.columns import COLUMNS
 from subflow_app.core.arena.standings import Standing
+from subflow_app.core.language import tr
+from subflow_app.core.palette import ColourKey
 from subflow_app.core.pareto import pareto_front
+from subflow_app.core.picture import Panel, PanelSeries
 from subflow_sim.arena.blind import BLIND
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
-    """An entrant between two columns.
+def scatter(rows: Sequence[Standing], along: str, up: str, order: Sequence[str] = ()) -> Panel:
+    """The picture of two columns: a mark for each entrant of which both are known, best rank first.
 
-    Attributes:
-        name: of it.
-        x: along, in the unit shown.
-        y: up, in the unit shown.
-        is_best: whether it is on the frontier.
+    Args:
+        rows: standings.
+        along: column of the x axis.
+        up: column of the y axis.
+        order: names whose places choose the colours; left out: the rank does.
     """
-
-    name: str
-    x: float
-    y: float
-    is_best: bool = False
-
-
-def points(rows: Sequence[Standing], along: str, up: str) -> list[Point]:
-    """Those of which both columns are known, in the order of their rank."""
-    scale_x, scale_y = COLUMNS[along].scale, COLUMNS[up].scale
-    found = [
-        Point(row.name, row.columns.get(along, math.nan) * scale_x, row.columns.get(up, math.nan) * scale_y)
-        for row in rows
-    ]
-    known = [point for point in found if math.isfinite(point.x) and math.isfinite(point.y)]
-    best = {point.name for point in frontier(known, along, up)}
-    return [replace(point, is_best=point.name in best) for point in known]
-
-
-def frontier(found: Sequence[Point], along: str, up: str) -> list[Point]:
-    """Those on the frontier, along the x axis."""
-    sign_x, sign_y = COLUMNS[along].better, COLUMNS[up].better
-    others = [point for point in found if point.name not in BLIND]
-    best = pareto_front([(sign_x * point.x, sign_y * point.y) for point in others])
-    return sorted((point for point, is_best in zip(others, best, strict=True) if is_best), key=lambda point: point.x)
+    x, y = COLUMNS[along], COLUMNS[up]
+    both = [(row.name, row.columns.get(along, math.nan), row.columns.get(up, math.nan)) for row in rows]
+    known = [each for each in both if math.isfinite(each[1]) and math.isfinite(each[2])]
+    others = [each for each in known if each[0] not in BLIND]
+    front = pareto_front([(x.better * each[1], y.better * each[2]) for each in others])
+    best = {name for (name, *_), is_best in zip(others, front, strict=True) if is_best}
+    places = {name: place for place, name in enumerate(order or [name for name, *_ in known])}
+    nothing = np.array([math.nan])
+    series = tuple(
+        PanelSeries(
+            name,
+            ColourKey(places[name], 0),
+            places[name],
+            name in best,
+            np.array([value_y * y.scale]),
+            nothing,
+            x=np.array([value_x * x.scale]),
+            x_halves=nothing,
+        )
+        for name, value_x, value_y in known
+    )
+    names = ", ".join(each.name for each in sorted(series, key=lambda each: float(each.x[0])) if each.is_ours)
+    note = tr("Frontier: {names}", names=names) if names else ""
+    return Panel(
+        "scatter", "", x.axis_title, y.axis_title, ("",), np.empty(0), series, note, better=(x.better, y.better)
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -21,15 +20,16 @@ from subflow_app.core.arena.arena_text import (
     values_csv,
 )
 from subflow_app.core.arena.columns import COLUMNS
-from subflow_app.core.arena.frontier import Point, frontier, points
+from subflow_app.core.arena.frontier import scatter
 from subflow_app.core.arena.results import FULL_NUMBERS, QUICK_NUMBERS, Board, family_titles
 from subflow_app.core.arena.standings import Standing, standings
 from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.palette import ColourKey
-from subflow_app.core.paper.panel_plan import Panel, PanelFigure, PanelSeries
+from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
+from subflow_app.core.picture import Panel, PanelSeries
 from subflow_app.core.tables import TextTable
 
 HTML_FILE, PDF_FILE = "arena.html", "arena.pdf"
@@ -101,7 +101,7 @@ def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
         "round trip. Friendliness is what competing TCP keeps of what it gets beside NewReno."
     )
     for number, (along, up) in enumerate((("queueing", "throughput"), ("friendliness", "throughput")), start=1):
-        panel = _scatter(rows, "", along, up)
+        panel = scatter(rows, along, up)
         if panel.has_values:
             caption = f"Figure {number}. {COLUMNS[up].title} against {COLUMNS[along].title.lower()}, all families."
             yield Picture(caption, panels=PanelFigure((panel,), _STYLE))
@@ -155,37 +155,6 @@ def commands(board: Board) -> list[str]:
     return [command, f"{command} mplibra:policy=neutral my-policy.safetensors"]
 
 
-def _scatter(rows: Sequence[Standing], title: str, along: str, up: str) -> Panel:
-    found = points(rows, along, up)
-    best = frontier(found, along, up)
-    series = [_mark(point, number) for number, point in enumerate(found)]
-    names = ", ".join(point.name for point in best)
-    return Panel(
-        "scatter",
-        title,
-        COLUMNS[along].axis_title,
-        COLUMNS[up].axis_title,
-        ("",),
-        np.empty(0),
-        tuple(series),
-        note=f"Frontier: {names}" if names else "",
-    )
-
-
-def _mark(point: Point, number: int) -> PanelSeries:
-    return PanelSeries(
-        point.name,
-        ColourKey(number, 0),
-        number,
-        point.is_best,
-        np.array([point.y]),
-        np.array([math.nan]),
-        (np.array([point.y]),),
-        x=np.array([point.x]),
-        x_halves=np.array([math.nan]),
-    )
-
-
 def _family_figure(family: str, rows: Sequence[Standing]) -> PanelFigure:
     shown = rows[:_MOST_IN_FAMILY]
     bars = Panel(
@@ -208,4 +177,4 @@ def _family_figure(family: str, rows: Sequence[Standing]) -> PanelFigure:
         ),
         note=f"The best {len(shown)} of {len(rows)}" if len(rows) > len(shown) else "",
     )
-    return PanelFigure((bars, _scatter(shown, "", "queueing", "throughput")), _SMALL_STYLE)
+    return PanelFigure((bars, scatter(shown, "queueing", "throughput")), _SMALL_STYLE)

@@ -86,7 +86,7 @@ from subflow_app.core.scenarios.toml_edit import TomlValue
 
 if TYPE_CHECKING:
     from subflow_app.core.claims import Claim
-    from subflow_app.core.paper.panel_plan import PanelForm
+    from subflow_app.core.picture import PanelForm
 
 PAPERS: Mapping[str, str] = {
     "drl-cc": "DRL-CC",

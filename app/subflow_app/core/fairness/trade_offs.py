@@ -21,9 +21,11 @@ from subflow_app.core.fairness.analysis import run_analysis
 from subflow_app.core.fairness.measured import end_of
 from subflow_app.core.files import write_csv
 from subflow_app.core.history.run_names import shared_words
-from subflow_app.core.language import translatable
+from subflow_app.core.language import tr, translatable
 from subflow_app.core.metrics import METRICS, Metric
+from subflow_app.core.palette import ColourKey
 from subflow_app.core.pareto import pareto_front
+from subflow_app.core.picture import Panel, PanelSeries
 from subflow_app.core.plots.bars import repetitions
 from subflow_app.core.plots.spec import mean_rates, transport_flows
 from subflow_app.core.tables import csv_number
@@ -256,6 +258,50 @@ def short_titles(titles: Sequence[str]) -> list[str]:
     if len(titles) < 2 or any(len(each) <= same for each in words):
         return list(titles)
     return [" ".join(each[same:]) for each in words]
+
+
+def trade_off_panel(points: Sequence[Point], kind: TradeOffKind) -> Panel:
+    """The picture of these points."""
+    spec = TRADE_OFFS[kind]
+    x, y = spec.x.metric, spec.y.metric
+    series = tuple(
+        PanelSeries(
+            name,
+            ColourKey(number, 0),
+            number,
+            point.is_best,
+            np.array([point.y.mean * y.scale]),
+            np.array([point.y.ci95 * y.scale]),
+            x=np.array([point.x.mean * x.scale]),
+            x_halves=np.array([point.x.ci95 * x.scale]),
+            words=point_text(point, kind),
+        )
+        for number, (name, point) in enumerate(zip(short_titles([p.title for p in points]), points, strict=True))
+    )
+    best = ", ".join(point.title for point in points if point.is_best)
+    note = tr("On the Pareto front: {names}", names=best) if best else ""
+    return Panel(
+        "scatter", "", x.axis_title, y.axis_title, ("",), np.empty(0), series, note, better=(x.better, y.better)
+    )
+
+
+def interval_text(found: Estimate, metric: Metric) -> str:
+    """A mean with its interval and unit: "3.2 ± 0.1 Mbit/s"."""
+    text = f"{found.mean * metric.scale:.4g}"
+    if math.isfinite(found.ci95):
+        text += f" ± {found.ci95 * metric.scale:.2g}"
+    return f"{text} {metric.unit}".rstrip()
+
+
+def point_text(point: Point, kind: TradeOffKind) -> str:
+    """A point in words."""
+    spec = TRADE_OFFS[kind]
+    lines = [point.title]
+    for quantity, figure in ((spec.x, point.x), (spec.y, point.y)):
+        lines.append(f"{tr(quantity.metric.title)}: {interval_text(figure, quantity.metric)}")
+    if point.is_best:
+        lines.append(tr("On the Pareto front: no other is at least as good in both"))
+    return "\n".join(lines)
 
 
 def points_document(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequence[int]) -> dict[str, Any]:

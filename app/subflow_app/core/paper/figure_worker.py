@@ -19,11 +19,12 @@ from subflow_app.core.paper.figure_plan import FigurePlan, PlotData
 from subflow_app.core.paper.figure_process import BROKEN, CONTENT, REFUSED
 from subflow_app.core.paper.figures import render_figure
 from subflow_app.core.paper.panel_figure import render_panels
-from subflow_app.core.paper.panel_plan import Ground, Panel, PanelFigure, PanelSeries, Reference
+from subflow_app.core.paper.panel_plan import Ground, PanelFigure
 from subflow_app.core.paper.paper_styles import PaperStyle
 from subflow_app.core.paper.report import Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.paper.topology_sketch import SketchLink, SketchNode, TopologySketch
+from subflow_app.core.picture import Panel, PanelSeries, Reference
 from subflow_app.core.plots import Bar, Curve
 from subflow_app.core.tables import TextColumn, TextTable
 

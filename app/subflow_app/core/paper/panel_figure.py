@@ -18,8 +18,9 @@ from subflow_app.core.paper.panel_forms import (
     names_lines,
     table_layout,
 )
-from subflow_app.core.paper.panel_plan import Panel, PanelFigure, PanelSeries
+from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
+from subflow_app.core.picture import Panel, PanelSeries
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from subflow_app.core import palette
-from subflow_app.core.paper.panel_plan import FloatArray, Panel, PanelFigure, PanelForm, PanelSeries, Reference
+from subflow_app.core.paper.panel_plan import PanelFigure
+from subflow_app.core.picture import FloatArray, Panel, PanelForm, PanelSeries, Reference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -190,6 +191,10 @@ def draw_scatter(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
         for mark in series.references:
             if math.isfinite(series.x[mark.point]):
                 _mark(axes, float(series.x[mark.point]), mark, series, figure)
+    if panel.front:
+        axes.plot(
+            *zip(*panel.front, strict=True), color=figure.ground.muted, linestyle="--", linewidth=figure.style.line_pt
+        )
     axes.margins(0.12)
 
 

@@ -6,19 +6,12 @@ clouds, traces and tables. `panel_figure` draws it wherever matplotlib is loaded
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Literal
-
-import numpy as np
-from numpy.typing import NDArray
+from dataclasses import dataclass, replace
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.palette import ColourKey
 from subflow_app.core.paper.figure_plan import FigureKind
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, MM_PER_INCH, PaperStyle, checked_dpi
-
-FloatArray = NDArray[np.float64]
-PanelForm = Literal["lines", "bars", "trace", "table", "box", "scatter"]
+from subflow_app.core.picture import Panel
 
 # Narrower than this, panels stand above each other.
 _TWO_COLUMNS_MM = 130.0
@@ -46,88 +39,6 @@ class Ground:
 
 
 PAPER = Ground()
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A value that others report, beside one of ours.
-
-    Attributes:
-        point: its position among the points of the panel.
-        value: in the unit of the panel.
-        is_implied: whether it follows from an improvement that they report and from our value of the baseline.
-        baseline: the colour of that baseline; None: the mark has that of its series.
-    """
-
-    point: int
-    value: float
-    is_implied: bool = False
-    baseline: ColourKey | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PanelSeries:
-    """A line, a group of bars, a row of boxes, a curve, or a row of a table.
-
-    Attributes:
-        name: in the legend.
-        colour: of it in all figures.
-        shape: position of its marker and its dash among those there are.
-        is_ours: whether it is what the figure is about.
-        means: float64 [n_points], in the unit of the panel; NaN where nothing was measured. Traces: [n_samples].
-        halves: half widths of their 95 % intervals, likewise; NaN where there is none. Traces: empty.
-        values: of each point what the single runs came to; boxes and clouds need them.
-        references: what others report.
-        x: traces: times or other positions of the samples; clouds: the means of the other quantity. Else empty.
-        x_halves: clouds: half widths of the intervals of `x`. Else empty.
-    """
-
-    name: str
-    colour: ColourKey
-    shape: int
-    is_ours: bool
-    means: FloatArray
-    halves: FloatArray
-    values: tuple[FloatArray, ...] = ()
-    references: tuple[Reference, ...] = ()
-    x: FloatArray = field(default_factory=lambda: np.empty(0))
-    x_halves: FloatArray = field(default_factory=lambda: np.empty(0))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Panel:
-    """One coordinate system.
-
-    Attributes:
-        form: how series are drawn.
-        title: above it; empty for none.
-        x_text: of the x axis, with its unit.
-        y_text: of the y axis, with its unit.
-        points: names of the points.
-        positions: of the points where they are numbers, ascending or not; empty: names stand in equal distances.
-        series: in the order of the legend.
-        note: a line below: what is missing, or what a mark means here.
-        is_log_x: whether positions are drawn logarithmically; they are anyway where they reach far.
-        is_log_y: whether values are.
-        area: drawn behind a trace as a filled area, as the capacity of links is.
-    """
-
-    form: PanelForm
-    title: str
-    x_text: str
-    y_text: str
-    points: tuple[str, ...]
-    positions: FloatArray
-    series: tuple[PanelSeries, ...]
-    note: str = ""
-    is_log_x: bool = False
-    is_log_y: bool = False
-    area: PanelSeries | None = None
-
-    @property
-    def has_values(self) -> bool:
-        """Whether there is anything of ours to draw."""
-        return any(np.isfinite(series.means).any() for series in self.series)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -128,9 +128,15 @@ class ArenaFeature(PanelFeature["ArenaPanel"]):
         path = window.exports.ask_path(tr("Export the arena"), tr(_FILTERS), f"arena{suffix}")
         if path is None:
             return
-        from subflow_app.qt.arena.board_file import save_board
+        from subflow_app.core.arena.arena_text import values_csv
+        from subflow_app.core.files import write_file
+        from subflow_app.core.paper.panel_file import write_panel
 
-        window.exports.write(path, lambda: save_board(board, content.chart or content.delay, path))
+        panel = (content.chart or content.delay).panel
+        if panel is None or path.suffix.lower() == ".csv":
+            window.exports.write(path, lambda: write_file(path, values_csv(board)))
+        else:
+            window.exports.write_later("export arena", lambda: write_panel(panel, path))
 
     # ---- inside ----
 

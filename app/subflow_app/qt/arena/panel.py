@@ -9,14 +9,13 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QCheckBox, QStackedWidget, QTableView, QTabWidget, QWidget
 
 from subflow_app.core.arena.arena_text import METHOD, told_of
-from subflow_app.core.arena.columns import COLUMNS
-from subflow_app.core.arena.frontier import points
+from subflow_app.core.arena.frontier import scatter
 from subflow_app.core.arena.results import Board, family_titles
 from subflow_app.core.arena.standings import Standing, standings
 from subflow_app.core.language import tr
 from subflow_app.qt.arena.board_model import NAME, BarDelegate, BoardModel
-from subflow_app.qt.arena.charts import BoardChart, ScatterChart
 from subflow_app.qt.plain_text import Label
+from subflow_app.qt.plotting.panel_view import PanelView
 from subflow_app.qt.theme import muted, set_style, tab_style
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.choice import Choice
@@ -56,8 +55,11 @@ class ArenaPanel(QWidget):
         self.table.setItemDelegate(BarDelegate(self.table))
         self.table.horizontalHeader().setSortIndicator(0, Qt.SortOrder.AscendingOrder)
         self.table.horizontalHeader().setStretchLastSection(False)
-        self.delay = ScatterChart("arena_delay", tr("Throughput against queueing delay, a mark per entrant"), self)
-        self.harm = ScatterChart("arena_friendliness", tr("Throughput against friendliness, a mark per entrant"), self)
+        empty = tr("No entrant has both of these values.")
+        words = tr("Throughput against queueing delay, a mark per entrant")
+        self.delay = PanelView("arena_delay", words, empty, self)
+        words = tr("Throughput against friendliness, a mark per entrant")
+        self.harm = PanelView("arena_friendliness", words, empty, self)
         self.tabs = named(QTabWidget(self, documentMode=True), "arena_tabs", tr("Views of the arena"))
         set_style(self.tabs, tab_style)
         self.tabs.addTab(self.table, tr("Table"))
@@ -90,9 +92,9 @@ class ArenaPanel(QWidget):
         return str(self.families.currentData() or "")
 
     @property
-    def chart(self) -> BoardChart | None:
+    def chart(self) -> PanelView | None:
         """The picture in front; None: the table is."""
-        charts: tuple[BoardChart | None, ...] = (None, self.delay, self.harm)
+        charts: tuple[PanelView | None, ...] = (None, self.delay, self.harm)
         return charts[self.tabs.currentIndex()]
 
     def show_board(self, board: Board) -> None:
@@ -127,8 +129,10 @@ class ArenaPanel(QWidget):
         set_widths(self.table, list(zip(titles, texts, strict=False)))
         self._sorted.sort(header.sortIndicatorSection(), header.sortIndicatorOrder())
         self._select(selected)
-        self._draw(self.delay, "queueing")
-        self._draw(self.harm, "friendliness")
+        # The same colour for an entrant in every family: its place in the list.
+        order = [each.name for each in board.entry.entrants]
+        self.delay.show_panel(scatter(self.rows, "queueing", _UP, order))
+        self.harm.show_panel(scatter(self.rows, "friendliness", _UP, order))
         self._say()
 
     @property
@@ -144,15 +148,6 @@ class ArenaPanel(QWidget):
             index = self._sorted.index(row, NAME)
             if index.data() in names:
                 selection.select(index, flags)
-
-    def _draw(self, chart: ScatterChart, along: str) -> None:
-        assert self.board is not None
-        # The same colour for an entrant in every family: its place in the list.
-        order = [each.name for each in self.board.entry.entrants]
-        marks = points(self.rows, along, _UP)
-        x, y = COLUMNS[along], COLUMNS[_UP]
-        colours = [order.index(mark.name) for mark in marks]
-        chart.show_marks(marks, colours, (x.axis_title, y.axis_title), (x.better < 0, y.better < 0))
 
     def _say(self) -> None:
         board = self.board

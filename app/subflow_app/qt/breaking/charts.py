@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt
-from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QLinearGradient, QPainter, QPen
+from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QLinearGradient, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from subflow_app.core.breaking.search_map import SearchMap
 from subflow_app.core.language import tr
-from subflow_app.qt.arena.charts import BoardChart
 from subflow_app.qt.plain_text import as_written
-from subflow_app.qt.theme import Tokens, mixed
+from subflow_app.qt.plotting.figure_file import FigureSize
+from subflow_app.qt.theme import LIGHT, Tokens, current_tokens, mixed
+from subflow_app.qt.widgets.shorthand import named
 
+FILE_SIZE = FigureSize(211.7, 148.2, 192)
+"""Of a file: 800 by 560 at the resolution of the layout, and twice that as a bitmap."""
 _MARK = 3.0
 _REACH = 7.0
 _BAR = 12.0
@@ -25,12 +28,14 @@ def margin_colour(shade: float, tokens: Tokens) -> QColor:
     return QColor(mixed(side, tokens.base, _FADED * (1 - abs(2 * shade - 1))))
 
 
-class MapChart(BoardChart):
+class MapChart(QWidget):
     """A mark per network over two axes, those in which the claim fails most on top."""
 
     def __init__(self, name: str, text: str, parent: QWidget | None = None) -> None:
         """Nothing in it yet."""
-        super().__init__(name, text, parent)
+        super().__init__(parent)
+        named(self, name, text)
+        self.setMinimumSize(280, 220)
         self.content: SearchMap | None = None
         self.chosen = (0, 1)
         self._field = QRectF()
@@ -44,9 +49,27 @@ class MapChart(BoardChart):
         self.setAccessibleDescription(told)
         self.update()
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draws it in the colours of the window."""
+        painter = QPainter(self)
+        self.draw(painter, QRectF(self.rect()), current_tokens())
+        painter.end()
+
+    def draw_on(self, painter: QPainter, target: QRectF) -> None:
+        """Draws it into a file, in light colours."""
+        layout = FILE_SIZE.layout_size()
+        area = QRectF(0, 0, layout.width(), layout.height())
+        painter.scale(target.width() / area.width(), target.height() / area.height())
+        self.draw(painter, area, LIGHT)
+
+    def set_line_width(self, width: float) -> None:
+        """Nothing: lines are scaled with the rest."""
+
     def draw(self, painter: QPainter, area: QRectF, tokens: Tokens) -> None:
         """Axes, marks and the scale of colours."""
-        super().draw(painter, area, tokens)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(area, QColor(tokens.base))
+        painter.setFont(self.font())
         content = self.content
         if content is None or not len(content.margins):
             painter.setPen(QColor(tokens.muted_text))

@@ -370,7 +370,7 @@ def _name_of(each: object) -> str:
 def _write(content: BreakPanel, path: Path) -> None:
     from subflow_app.core.files import write_file
     from subflow_app.core.paper.figure_plan import figure_kind
-    from subflow_app.qt.arena.charts import FILE_SIZE
+    from subflow_app.qt.breaking.charts import FILE_SIZE
     from subflow_app.qt.plotting.figure_file import picture_content
     from subflow_app.qt.sweeps.plots.chart_file import save_chart
 

@@ -85,7 +85,7 @@ class FairnessFeature(Feature):
         )
         path = window.exports.ask_path(tr("Export trade-offs"), filters, f"trade-off-{page.kind}.png")
         if path is not None:
-            window.exports.write(path, lambda: page.write(path))
+            window.exports.write_later("export trade-offs", lambda: page.write(path))
 
     def close(self) -> None:
         """Gives up what is being computed."""

@@ -19,14 +19,17 @@ from subflow_app.core.fairness.trade_offs import (
     TRADE_OFFS,
     Point,
     TradeOffKind,
+    interval_text,
+    point_text,
     short_titles,
+    trade_off_panel,
     write_points,
 )
 from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.tables import Column
-from subflow_app.qt.fairness.trade_off_plot import TradeOffPlot, interval_text, point_text
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.plain_text import Label
+from subflow_app.qt.plotting.panel_view import PanelView
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, split, v_box
@@ -68,7 +71,7 @@ class TradeOffPage(QWidget):
         self.kinds.activated.connect(lambda _: self.kind_changed.emit())
         button = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon, autoRaise=True)
         button.setDefaultAction(export)
-        self.plot = TradeOffPlot(self)
+        self.plot = PanelView("trade_off_plot", tr("Plot of trade-offs"), "", self)
         self.plot.chosen.connect(self._on_point_chosen)
         self.model: TableModel[Point] = TableModel(
             _columns((), TradeOffKind.DELAY), self, tip=lambda point: point_text(point, self.kind)
@@ -108,7 +111,7 @@ class TradeOffPage(QWidget):
         """Shows these; none: says what is needed."""
         with QSignalBlocker(self.table.selectionModel()):
             self.model.show_rows(tuple(points), _columns(points, kind))
-        self.plot.show_points(points, kind)
+        self.plot.show_panel(trade_off_panel(points, kind))
         if not points:
             self.show_nothing()
             return
@@ -130,7 +133,7 @@ class TradeOffPage(QWidget):
         self.empty.set_text(tr(_EMPTY_TITLE), text or tr(_EMPTY_TEXT, what=tr(TRADE_OFFS[self.kind].needs)))
         self._pages.setCurrentIndex(0)
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path) -> Path:
         """Writes the table (.csv) or the plot (.png, .svg, .pdf).
 
         Raises:
@@ -138,8 +141,10 @@ class TradeOffPage(QWidget):
         """
         if path.suffix.lower() == ".csv":
             write_points(self.points, self.kind, path)
-        else:
-            self.plot.write(path)
+            return path
+        from subflow_app.core.paper.panel_file import write_panel
+
+        return write_panel(trade_off_panel(self.points, self.kind), path)
 
     # ---- inside ----
 
