@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from subflow_app.core.expressions import Function, Missing, Value
+from subflow_app.core.measures import MEASURES as SHARED
+from subflow_app.core.measures import NotMeasuredError
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.path_facts import path_facts
 from subflow_sim.arena.utility import fair_shares, queueing_of
@@ -19,10 +21,10 @@ from subflow_sim.simulation import jain_index
 Summary: TypeAlias = Mapping[str, Any]
 
 _OF_CASE = {
-    "goodput": ("Mbit/s", "Goodput of the flows that are tried, together, bit/s."),
+    "goodput": (SHARED["goodput"].unit, SHARED["goodput"].about),
     "each": ("Mbit/s", "Goodput of each of their connections, bit/s."),
     "beside": ("Mbit/s", "Goodput of each connection that is beside them, bit/s."),
-    "rtt": ("ms", "Mean round-trip time of the flows that are tried, s."),
+    "rtt": (SHARED["rtt"].unit, SHARED["rtt"].about),
     "queueing": ("", "Queueing delay over the round-trip time without queues, mean over their packets."),
     "loss": ("%", "Packets lost over packets sent."),
     "jain": ("", "Jain's index of the goodputs of their connections."),
@@ -88,7 +90,7 @@ def is_of_case(name: str) -> bool:
 
 def goodput_bps(net: Network, summary: Summary) -> float:
     """Goodput of the flows that are tried, together, bit/s."""
-    return math.fsum(flow["goodput_bps"] for flow in _tried(net, summary))
+    return SHARED["goodput"].of_flows(_tried(net, summary))
 
 
 def completion_s(net: Network, summary: Summary) -> float:
@@ -118,8 +120,10 @@ def _beside(net: Network, summary: Summary) -> Value:
 
 
 def _rtt(net: Network, summary: Summary) -> Value:
-    known = [flow["mean_rtt_s"] for flow in _tried(net, summary) if flow["mean_rtt_s"] is not None]
-    return math.fsum(known) / len(known) if known else Missing("no round trip was measured")
+    try:
+        return SHARED["rtt"].of_flows(_tried(net, summary))
+    except NotMeasuredError as error:
+        return Missing(str(error))
 
 
 def _queueing(net: Network, summary: Summary) -> Value:

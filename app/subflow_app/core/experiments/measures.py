@@ -16,6 +16,7 @@ from subflow_app.core.experiments.interval_measures import FIRST, LAST, interval
 from subflow_app.core.experiments.measure_kind import MeasureKind
 from subflow_app.core.experiments.measuring import Options
 from subflow_app.core.experiments.run_data import RunData, Samples
+from subflow_app.core.measures import MEASURES as SHARED
 from subflow_sim.parameter import Param
 from subflow_sim.units import Dimension
 
@@ -62,7 +63,7 @@ _LEVEL = Param("level", Dimension.RATIO, "Of the links' rate.", default=0.9, min
 _ALL: tuple[RunMeasure, ...] = (
     RunMeasure(
         "goodput",
-        "Payload that arrived in order, per time after warm-up: of flows, or of a subflow of each.",
+        SHARED["goodput"].about,
         Dimension.RATE,
         _GOODPUT_OPTIONS,
         has_trace=True,
@@ -78,7 +79,7 @@ _ALL: tuple[RunMeasure, ...] = (
     ),
     RunMeasure(
         "throughput",
-        "Payload that was acknowledged, duplicates included, per time after warm-up.",
+        SHARED["throughput"].about,
         Dimension.RATE,
         _GOODPUT_OPTIONS,
         has_trace=True,
@@ -124,10 +125,10 @@ _ALL: tuple[RunMeasure, ...] = (
     ),
     RunMeasure(
         "p95_rtt",
-        "95th percentile of a flow's round-trip times.",
+        SHARED["p95_rtt"].about,
         Dimension.TIME,
         (_FLOWS, _reduce("mean")),
-        value=measuring.flow_figure("p95_rtt_s"),
+        value=measuring.flow_figure(SHARED["p95_rtt"].key),
     ),
     RunMeasure(
         "rtt_deviation",
@@ -146,24 +147,24 @@ _ALL: tuple[RunMeasure, ...] = (
     ),
     RunMeasure(
         "loss_ratio",
-        "Lost packets over sent ones.",
+        SHARED["loss_ratio"].about,
         Dimension.RATIO,
         _OF_FLOWS,
-        value=measuring.flow_figure("loss_ratio"),
+        value=measuring.flow_figure(SHARED["loss_ratio"].key),
     ),
     RunMeasure(
         "retransmits",
-        "Packets that were sent again.",
+        SHARED["retransmits"].about,
         Dimension.QUEUE,
         (_FLOWS, _SUBFLOW, _reduce("sum")),
-        value=measuring.flow_figure("retransmits"),
+        value=measuring.flow_figure(SHARED["retransmits"].key),
     ),
     RunMeasure(
         "hol_blocking",
-        "Mean time that data waited at the receiver for data before it.",
+        SHARED["hol_blocking"].about,
         Dimension.TIME,
         (_FLOWS, _reduce("mean")),
-        value=measuring.flow_figure("mean_hol_blocking_s"),
+        value=measuring.flow_figure(SHARED["hol_blocking"].key),
     ),
     RunMeasure(
         "packets_sent",

@@ -4,116 +4,61 @@ from __future__ import annotations
 
 import fnmatch
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.expressions import Value
+from subflow_app.core.expressions import ArgumentKind, Function, Value
 from subflow_app.core.labs.evidence import Evidence
-from subflow_app.core.labs.function_table import FunctionTable, NotThereError, known, matching, pairs_text, run_at
+from subflow_app.core.labs.function_table import (
+    FunctionTable,
+    LabFunction,
+    NotThereError,
+    known,
+    matching,
+    pairs_text,
+    run_at,
+)
 from subflow_app.core.language import tr
+from subflow_app.core.measures import MEASURES, Measure, NotMeasuredError
 
 TABLE = FunctionTable()
 
-FIGURES = (
-    *("goodput", "throughput", "rtt", "p95_rtt", "loss_ratio", "retransmits", "completion", "hol_blocking"),
-    *("mean_cwnd", "jain", "utilisation", "drops", "mean_queue", "max_queue"),
-)
-"""What `over` takes."""
+FIGURES = tuple(MEASURES)
+"""The figures that `over` takes."""
+
+_WITH_SUBFLOW = ("throughput", "rtt", "loss_ratio", "mean_cwnd")
 
 
 # ------------------------------------------------------------------------------------------------------------- figures
 
 
-@TABLE.function("number", "text", optional=1, unit="Mbit/s")
-def _goodput(evidence: Evidence, run: float, flow: str = "*") -> Value:
-    """Goodput of a flow, bit/s; of several ("download*", or all) their sum."""
-    return _of_flows(evidence, run, flow, "goodput_bps", math.fsum)
+def _add(measure: Measure) -> None:
+    """Takes a measure as a function: of a run and a flow or link, some also of one of its subflows."""
+
+    def body(evidence: Evidence, run: float, owner: str = "*", subflow: float = 0) -> Value:
+        summary = run_at(evidence, run).summary
+        if measure.of == "run":
+            return known((summary.get("fairness") or {}).get(measure.key), measure.name)
+        if measure.of == "link":
+            return known(_link(summary, run, owner).get(measure.key), f"{measure.name} ({owner})")
+        try:
+            return measure.of_flows(_flows(summary, run, owner), int(subflow))
+        except NotMeasuredError as error:
+            raise NotThereError(str(error)) from error
+
+    kinds: tuple[ArgumentKind, ...] = ("number",) if measure.of == "run" else ("number", "text")
+    if measure.name in _WITH_SUBFLOW:
+        kinds = (*kinds, "number")
+    optional = int(measure.name in (*_WITH_SUBFLOW, "goodput"))
+    function = Function(kinds, optional, "number", measure.unit, False)
+    TABLE[measure.name] = LabFunction(measure.name, function, measure.about, body)
 
 
-@TABLE.function("number", "text", "number", optional=1, unit="Mbit/s")
-def _throughput(evidence: Evidence, run: float, flow: str, subflow: float = 0) -> Value:
-    """What the subflows of a flow carried, bit/s; or the first, second … of them."""
-    return _of_subflows(evidence, run, flow, subflow, "throughput_bps", math.fsum)
-
-
-@TABLE.function("number", "text", "number", optional=1, unit="ms")
-def _rtt(evidence: Evidence, run: float, flow: str, subflow: float = 0) -> Value:
-    """Mean round-trip time of a flow, or of its first, second … subflow, s."""
-    if not subflow:
-        return _of_flows(evidence, run, flow, "mean_rtt_s", _mean)
-    return _of_subflows(evidence, run, flow, subflow, "mean_rtt_s", _mean)
-
-
-@TABLE.function("number", "text", unit="ms")
-def _p95_rtt(evidence: Evidence, run: float, flow: str) -> Value:
-    """The round-trip time that 95 % of a flow's samples stay below, s."""
-    return _of_flows(evidence, run, flow, "p95_rtt_s", _mean)
-
-
-@TABLE.function("number", "text", "number", optional=1, unit="%")
-def _loss_ratio(evidence: Evidence, run: float, flow: str, subflow: float = 0) -> Value:
-    """Packets lost over packets sent, of a flow or of its first, second … subflow."""
-    if not subflow:
-        return _of_flows(evidence, run, flow, "loss_ratio", _mean)
-    return _of_subflows(evidence, run, flow, subflow, "loss_ratio", _mean)
-
-
-@TABLE.function("number", "text")
-def _retransmits(evidence: Evidence, run: float, flow: str) -> Value:
-    """Packets that a flow sent again."""
-    return _of_flows(evidence, run, flow, "retransmits", math.fsum)
-
-
-@TABLE.function("number", "text", unit="s")
-def _completion(evidence: Evidence, run: float, flow: str) -> Value:
-    """How long the transfer of a flow took, s."""
-    return _of_flows(evidence, run, flow, "completion_s", _mean)
-
-
-@TABLE.function("number", "text", unit="ms")
-def _hol_blocking(evidence: Evidence, run: float, flow: str) -> Value:
-    """How long data waited on average for earlier data at the receiver of a flow, s."""
-    return _of_flows(evidence, run, flow, "mean_hol_blocking_s", _mean)
-
-
-@TABLE.function("number", "text", "number", optional=1, unit="pkt")
-def _mean_cwnd(evidence: Evidence, run: float, flow: str, subflow: float = 0) -> Value:
-    """Mean congestion window of a flow's subflows together, or of its first, second … subflow, packets."""
-    return _of_subflows(evidence, run, flow, subflow, "mean_cwnd_pkts", math.fsum)
-
-
-@TABLE.function("number")
-def _jain(evidence: Evidence, run: float) -> Value:
-    """Jain's index of the flows' goodputs: 1 when all have the same."""
-    fairness = run_at(evidence, run).summary.get("fairness") or {}
-    return known(fairness.get("jain"), tr("Jain index of run {number}", number=int(run)))
-
-
-@TABLE.function("number", "text", unit="%")
-def _utilisation(evidence: Evidence, run: float, link: str) -> Value:
-    """Share of a link's capacity that was used: utilisation(last(), 'wifi'), or 'wifi/reverse'."""
-    return _of_link(evidence, run, link, "utilisation")
-
-
-@TABLE.function("number", "text")
-def _drops(evidence: Evidence, run: float, link: str) -> Value:
-    """Packets that the queue of a link dropped."""
-    return _of_link(evidence, run, link, "drops_queue")
-
-
-@TABLE.function("number", "text", unit="pkt")
-def _mean_queue(evidence: Evidence, run: float, link: str) -> Value:
-    """Mean length of a link's queue, packets."""
-    return _of_link(evidence, run, link, "mean_queue_pkts")
-
-
-@TABLE.function("number", "text", unit="pkt")
-def _max_queue(evidence: Evidence, run: float, link: str) -> Value:
-    """Greatest length of a link's queue, packets."""
-    return _of_link(evidence, run, link, "max_queue_pkts")
+for _measure in MEASURES.values():
+    _add(_measure)
 
 
 @TABLE.function("text", "any", many=True, optional=1)
@@ -205,45 +150,11 @@ def _time_of(evidence: Evidence, run: float, kind: str, owner: str, since: float
 # -------------------------------------------------------------------------------------------------------------- inside
 
 
-def _of_flows(
-    evidence: Evidence, number: float, flow: str, figure: str, reduce: Callable[[Sequence[float]], float]
-) -> Value:
-    values = [each.get(figure) for each in _flows(evidence, number, flow)]
-    numbers = [float(value) for value in values if isinstance(value, int | float)]
-    if not numbers:
-        what = tr("{figure} of {flow} in run {number}", figure=figure, flow=flow, number=int(number))
-        return known(None, what)
-    return reduce(numbers)
-
-
-def _of_subflows(
-    evidence: Evidence,
-    number: float,
-    flow: str,
-    subflow: float,
-    figure: str,
-    reduce: Callable[[Sequence[float]], float],
-) -> Value:
-    values = []
-    for each in _flows(evidence, number, flow):
-        subflows = each.get("subflows") or []
-        if subflow > len(subflows):
-            raise NotThereError(
-                tr("{flow} has {count} subflows, not {wanted}", flow=flow, count=len(subflows), wanted=int(subflow))
-            )
-        values += [part.get(figure) for part in (subflows[int(subflow) - 1 : int(subflow)] if subflow else subflows)]
-    numbers = [float(value) for value in values if isinstance(value, int | float)]
-    if not numbers:
-        return known(None, tr("{figure} of {flow} in run {number}", figure=figure, flow=flow, number=int(number)))
-    return reduce(numbers)
-
-
-def _flows(evidence: Evidence, number: float, flow: str) -> list[Mapping[str, Any]]:
-    all_flows = run_at(evidence, number).summary.get("flows") or []
+def _flows(summary: Mapping[str, Any], number: float, flow: str) -> list[Mapping[str, Any]]:
     # `download` means its copies, too.
     found = [
         each
-        for each in all_flows
+        for each in summary.get("flows") or []
         if each["name"] == flow or each["name"].rpartition(".")[0] == flow or fnmatch.fnmatchcase(each["name"], flow)
     ]
     if not found:
@@ -251,11 +162,11 @@ def _flows(evidence: Evidence, number: float, flow: str) -> list[Mapping[str, An
     return found
 
 
-def _of_link(evidence: Evidence, number: float, link: str, figure: str) -> Value:
+def _link(summary: Mapping[str, Any], number: float, link: str) -> Mapping[str, Any]:
     name, _, direction = link.partition("/")
-    for each in run_at(evidence, number).summary.get("links") or []:
+    for each in summary.get("links") or []:
         if each["name"] == name and each["direction"] == (direction or "forward"):
-            return known(each.get(figure), tr("{figure} of {link}", figure=figure, link=link))
+            return each  # type: ignore[no-any-return]
     raise NotThereError(tr("run {number} has no link {link}", number=int(number), link=link))
 
 
@@ -293,7 +204,3 @@ def _marks_between(evidence: Evidence, number: float, kind: str, owner: str, sin
             for mark in marks
         )
     )
-
-
-def _mean(numbers: Sequence[float]) -> float:
-    return math.fsum(numbers) / len(numbers)
