@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QTableView
 
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.tables import Column
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.tables import Column
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

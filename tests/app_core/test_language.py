@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from subflow_app.core import language
-from subflow_app.core.language import SYSTEM, language_for, set_language, tr, trn
-from subflow_app.core.po_file import PoError, read_po
+from subflow_app.core import catalogues
+from subflow_app.core.catalogues import use_language
+from subflow_app.vocabulary.language import SYSTEM, language_for, tr, trn
+from subflow_app.vocabulary.po_file import PoError, read_po
 
 CATALOGUE = """\
 # of a test
@@ -33,22 +34,22 @@ msgstr[1] "{count} Läufe von {name}"
 @pytest.fixture(autouse=True)
 def _english_again() -> Iterator[None]:
     yield
-    set_language("en")
-    language._catalogue.cache_clear()
+    use_language("en")
+    catalogues._catalogue.cache_clear()
 
 
 @pytest.fixture
 def german(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "de.po"
     path.write_text(CATALOGUE, encoding="utf-8")
-    language._catalogue.cache_clear()
-    monkeypatch.setattr(language, "resource_path", lambda _relative: path)
+    catalogues._catalogue.cache_clear()
+    monkeypatch.setattr(catalogues, "resource_path", lambda _relative: path)
     return path
 
 
 def test_texts_are_translated_and_values_filled_in_by_name(german: Path) -> None:
     assert tr("Deleted {what}.", what="demo") == "Deleted demo."
-    set_language("de")
+    use_language("de")
     assert tr("Deleted {what}.", what="demo") == "demo wurde gelöscht."
     assert [trn("{count} run of {name}", "{count} runs of {name}", n, name="a") for n in (0, 1, 2)] == [
         "0 Läufe von a",
@@ -61,7 +62,7 @@ def test_texts_are_translated_and_values_filled_in_by_name(german: Path) -> None
 
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(ValueError, match="'xx'; allowed: en, de"):
-        set_language("xx")
+        use_language("xx")
 
 
 @pytest.mark.parametrize(
@@ -84,7 +85,7 @@ def test_the_system_s_language_is_the_first_preferred_one_that_there_is(
 def test_a_broken_catalogue_leaves_the_texts_english(german: Path, caplog: pytest.LogCaptureFixture) -> None:
     german.write_text("msgid nothing", encoding="utf-8")
     with caplog.at_level(logging.ERROR):
-        set_language("de")
+        use_language("de")
     assert tr("Deleted {what}.", what="demo") == "Deleted demo."
     assert "line 1: nothing is not text in quotes" in caplog.text
 

@@ -40,6 +40,8 @@ def test_the_arena_is_run_shown_and_written(
     assert not content.bar.isVisible()
     assert "57 of 57 results, quick form." in content.words.text()
     QAbstractItemModelTester(content.model, QAbstractItemModelTester.FailureReportingMode.Fatal)
+    assert content.delay.panel is not None
+    assert content.harm.panel is not None
     assert {mark.name for mark in content.delay.panel.series} >= {"newreno", "lia"}
     place = content.families.findData("lossy")
     content.families.setCurrentIndex(place)

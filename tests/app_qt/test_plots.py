@@ -14,7 +14,6 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core import palette
 from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, TIME, Curve
 from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.core.plots.drawing.colouring import BY_SUBFLOW
@@ -28,6 +27,7 @@ from subflow_app.qt.plotting.curve_item import TraceCurve
 from subflow_app.qt.plotting.legend import Legend
 from subflow_app.qt.plotting.legend_model import LegendModel
 from subflow_app.qt.theme import DARK, LIGHT, set_current
+from subflow_app.vocabulary import palette
 
 WIFI, LTE, TOTAL = (
     CurveId(0, f"download{end}", kind) for end, kind in (("/1", "subflow"), ("/2", "subflow"), ("", "flow"))

@@ -13,7 +13,6 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.fake_runs import finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core import palette
 from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.core.plots.drawing.colouring import BY_SUBFLOW
 from subflow_app.qt.plot_view import PlotView
@@ -21,6 +20,7 @@ from subflow_app.qt.plotting.bar_plot import BarPlot
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.legend_model import CURVE_ROLE
 from subflow_app.qt.theme import DARK, set_current
+from subflow_app.vocabulary import palette
 
 WIFI = CurveId(0, "download/1", "subflow")
 GREEN = palette.OKABE_ITO["green"]

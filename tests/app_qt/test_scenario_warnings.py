@@ -6,7 +6,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 from tests.helpers.networks import link, mptcp, scenario
 
-from subflow_app.core.language import set_language
+from subflow_app.core.catalogues import use_language
 from subflow_app.qt.notices import Notices
 from subflow_app.qt.widgets.banner import Banners
 from subflow_sim.scenario_model import Choice
@@ -27,7 +27,7 @@ def test_a_banner_has_the_warning_until_a_run_without_one_begins(
         [mptcp("d", ["a", "b"], "mpcc-loss", scheduler=Choice("mpcc-rate"))],
         duration_s=9,
     )
-    set_language(code)
+    use_language(code)
     try:
         notices.run_began(scenario_warnings(unlike))
         text = banners.text("scenario")
@@ -37,4 +37,4 @@ def test_a_banner_has_the_warning_until_a_run_without_one_begins(
         notices.run_began(())
         assert banners.text("scenario") == ""
     finally:
-        set_language("en")
+        use_language("en")

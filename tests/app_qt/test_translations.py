@@ -29,10 +29,8 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.test_actions import named_like_commands
 from tests.helpers.messages import FOLDER, ROOT, Key, collect
 
-from subflow_app.core import language as core_language
+from subflow_app.core.catalogues import use_language
 from subflow_app.core.experiments.rulings import rulings
-from subflow_app.core.language import ENGLISH, LANGUAGES, set_language, tr
-from subflow_app.core.po_file import Catalogue, read_po
 from subflow_app.core.scenarios.problem_texts import ERRORS, FORMS, problem_text
 from subflow_app.core.settings import Settings
 from subflow_app.qt.about_dialog import AboutDialog
@@ -42,6 +40,9 @@ from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.menus import MENUS, SUBMENUS
 from subflow_app.qt.settings_dialog import SettingsDialog
 from subflow_app.qt.translation_setup import choose_language
+from subflow_app.vocabulary import language as core_language
+from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, tr
+from subflow_app.vocabulary.po_file import Catalogue, read_po
 
 OTHERS = [code for code in LANGUAGES if code != ENGLISH]
 
@@ -351,7 +352,7 @@ def literals(*folders: str) -> str:
 
 
 def test_problems_of_the_scenario_are_told_in_the_language_of_the_window() -> None:
-    set_language("de")
+    use_language("de")
     try:
         assert problem_text('unknown key, did you mean "delay"?') == 'unbekannter Schlüssel, ist "delay" gemeint?'
         assert problem_text("this is a list of 3, not two numbers") == "hier steht eine Liste aus 3, nicht zwei Zahlen"
@@ -361,5 +362,5 @@ def test_problems_of_the_scenario_are_told_in_the_language_of_the_window() -> No
         )
         assert problem_text("of a kind that nobody has heard of") == "of a kind that nobody has heard of"
     finally:
-        set_language("en")
+        use_language("en")
     assert problem_text("missing") == "missing"

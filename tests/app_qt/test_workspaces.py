@@ -13,8 +13,8 @@ from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
 from tests.helpers.window import at_rest, make_window
 
+from subflow_app.core.catalogues import use_language
 from subflow_app.core.experiments import recipe_files
-from subflow_app.core.language import set_language
 from subflow_app.qt.choices import DEFAULT_WORKSPACE, PANELS, WORKSPACES
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.widgets.banner import Way
@@ -220,7 +220,7 @@ def test_a_lab_has_room_for_its_words_and_for_the_form_in_a_small_window(window:
     assert area.height() >= 6 * 26
     # No field is cut off at its side, in any language.
     for code in ("en", "de"):
-        set_language(code)
+        use_language(code)
         try:
             for part in ("", "flows.download", "links.wifi"):
                 window.inspector.show_key("nodes.phone")  # the form is built anew
@@ -229,7 +229,7 @@ def test_a_lab_has_room_for_its_words_and_for_the_form_in_a_small_window(window:
                 assert content is not None
                 assert content.minimumSizeHint().width() <= window.inspector.form.viewport().width(), (code, part)
         finally:
-            set_language("en")
+            use_language("en")
     tools = [button for button in window.topology.tools.findChildren(QToolButton) if button.isVisible()]
     assert all(button.geometry().bottom() <= window.topology.tools.height() for button in tools)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from subflow_app.cli import terminal
-from subflow_app.core.tables import TextColumn, TextTable
+from subflow_app.vocabulary.tables import TextColumn, TextTable
 
 TABLE = TextTable(
     "Flows",

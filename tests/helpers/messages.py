@@ -19,13 +19,11 @@ from subflow_agents.registry import agents
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.history.run_query import help_lines
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.language import ENGLISH, LANGUAGES
 from subflow_app.core.learning.recipes import load_recipe, recipe_names
 from subflow_app.core.learning.training_draft import PARAMS as TRAINING_PARAMS
 from subflow_app.core.learning.training_draft import training_label
 from subflow_app.core.paper.paper_styles import LEGENDS, STYLES
 from subflow_app.core.plots import GROUPS, PLOTS
-from subflow_app.core.po_file import Catalogue, read_po
 from subflow_app.core.scenarios.form import label_of
 from subflow_app.core.scenarios.templates import TEMPLATES
 from subflow_app.core.setting_specs import SETTINGS
@@ -34,6 +32,8 @@ from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.choices import PANELS, SPEEDS, WORKSPACES
 from subflow_app.qt.help_dialogs import GESTURES
 from subflow_app.qt.menus import MENUS, SUBMENUS
+from subflow_app.vocabulary.language import ENGLISH, LANGUAGES
+from subflow_app.vocabulary.po_file import Catalogue, read_po
 from subflow_sim.agent_steps import EPOCH_FIGURES
 from subflow_sim.decisions import meanings
 from subflow_sim.link_params import LINK_TABLES
@@ -43,7 +43,7 @@ from subflow_sim.vec_env import learner_spec
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "assets" / "languages"
 _SOURCES = ROOT / "app" / "subflow_app"
-_READ_BY_AST = ("core", "plots", "labs", "qt")
+_READ_BY_AST = ("core", "vocabulary", "qt")
 
 Key = tuple[str, str | None]
 """English text, and its plural if it has one."""

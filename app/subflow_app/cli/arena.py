@@ -16,7 +16,7 @@ from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
-from subflow_app.core.number_text import count_text, counted
+from subflow_app.vocabulary.number_text import count_text, counted
 
 if TYPE_CHECKING:
     from subflow_app.core.arena.job import ArenaJob

@@ -15,7 +15,7 @@ from subflow_app.cli.reproduce import seeds_option
 from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.core.errors import InputError
-from subflow_app.core.number_text import counted, duration_text
+from subflow_app.vocabulary.number_text import counted, duration_text
 
 if TYPE_CHECKING:
     from subflow_app.core.assessing.job import Assessment

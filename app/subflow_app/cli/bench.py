@@ -12,8 +12,8 @@ from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
-from subflow_app.core.number_text import count_text, fixed
-from subflow_app.core.tables import Column, NumberColumn
+from subflow_app.vocabulary.number_text import count_text, fixed
+from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

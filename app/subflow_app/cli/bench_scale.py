@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subflow_app.cli.terminal import print_note, print_rows
-from subflow_app.core.number_text import count_text, fixed
-from subflow_app.core.tables import Column, NumberColumn
+from subflow_app.vocabulary.number_text import count_text, fixed
+from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -76,12 +76,12 @@ def save_scale(documents: Sequence[dict[str, Any]], path: Path) -> None:
     from dataclasses import replace
 
     from subflow_app.core.files import write_file
-    from subflow_app.core.palette import ColourKey
     from subflow_app.core.paper.figure_plan import figure_kind
     from subflow_app.core.paper.panel_figure import render_panels
     from subflow_app.core.paper.panel_plan import PanelFigure
     from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
-    from subflow_app.core.picture import Panel, PanelSeries
+    from subflow_app.vocabulary.palette import ColourKey
+    from subflow_app.vocabulary.picture import Panel, PanelSeries
 
     by_name = {document["name"]: document for document in documents}
     panels = []

@@ -10,8 +10,8 @@ from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_rows, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
-from subflow_app.core.number_text import NOTHING
-from subflow_app.core.tables import Column, TextTable
+from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.tables import Column, TextTable
 
 if TYPE_CHECKING:
     from subflow_sim.params import Algorithm, Param

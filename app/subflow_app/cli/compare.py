@@ -11,7 +11,7 @@ import typer
 from subflow_app.cli.options import Database, Json, RunIds, opened_store, run_number, time_option
 from subflow_app.cli.terminal import print_json, print_line, print_tables
 from subflow_app.core.errors import InputError
-from subflow_app.core.tables import Column, NumberColumn, TextTable
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -180,7 +180,7 @@ def _groups_table(table: GroupTable) -> TextTable:
 
 def _figures_table(table: GroupTable) -> TextTable:
     from subflow_app.core.comparison.group_table import figure_columns
-    from subflow_app.core.language import tr
+    from subflow_app.vocabulary.language import tr
 
     columns: list[Column[FigureRow]] = [
         Column("figure", lambda row: tr(row.column.title)),

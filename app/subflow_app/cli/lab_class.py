@@ -13,7 +13,7 @@ from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_line, print_list, print_note
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
-from subflow_app.core.language import LANGUAGES
+from subflow_app.vocabulary.language import LANGUAGES
 
 if TYPE_CHECKING:
     from subflow_app.core.labs.grading import Grade

@@ -17,8 +17,8 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_json, print_line, print_note
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
-from subflow_app.core.language import current_language
-from subflow_app.core.number_text import counted
+from subflow_app.vocabulary.language import current_language
+from subflow_app.vocabulary.number_text import counted
 
 if TYPE_CHECKING:
     from subflow_app.core.labs.evidence import EvidenceReader

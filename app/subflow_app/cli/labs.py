@@ -15,7 +15,7 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
-from subflow_app.core.tables import Column, NumberColumn
+from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
     from subflow_app.core.labs.lab import Lab

@@ -15,7 +15,7 @@ from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows
 from subflow_app.core.errors import LibraryError
 from subflow_app.core.json_document import fields
-from subflow_app.core.tables import Column, NumberColumn
+from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
@@ -206,8 +206,8 @@ def _chosen(names: Sequence[str]) -> tuple[Sequence[Recipe], Sequence[Lab], bool
     """
     from subflow_app.core.experiments.recipe_files import chosen_recipes
     from subflow_app.core.labs.lab_file import LAB_SUFFIX, lab_names, load_lab
-    from subflow_app.core.language import ENGLISH
     from subflow_app.core.library.contents import ARENA_NAMES
+    from subflow_app.vocabulary.language import ENGLISH
 
     in_labs = [name for name in names if name in lab_names() or name.endswith(LAB_SUFFIX)]
     others = [name for name in names if name not in in_labs and name not in ARENA_NAMES]

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from subflow_app.cli.terminal import stderr_console
 from subflow_app.core.jobs.tasks import Stoppable
-from subflow_app.core.number_text import count_text, duration_text, speed_text
+from subflow_app.vocabulary.number_text import count_text, duration_text, speed_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress

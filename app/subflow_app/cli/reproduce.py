@@ -19,8 +19,8 @@ from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_rows, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
-from subflow_app.core.number_text import count_text, counted, duration_text
-from subflow_app.core.tables import Column, NumberColumn, TextTable, text_columns
+from subflow_app.vocabulary.number_text import count_text, counted, duration_text
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe

@@ -14,7 +14,7 @@ from subflow_app.cli.options import Database, Json, opened_store, positive_time_
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.json_document import fields, json_text
-from subflow_app.core.number_text import count_text, duration_text
+from subflow_app.vocabulary.number_text import count_text, duration_text
 
 if TYPE_CHECKING:
     from subflow_app.core.jobs.job import JobOutcome

@@ -11,8 +11,8 @@ from subflow_app.cli.sweep import Cluster, Jobs, Long, Out, carry_out, check_out
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_note, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
-from subflow_app.core.number_text import count_text
-from subflow_app.core.tables import Column, NumberColumn
+from subflow_app.vocabulary.number_text import count_text
+from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
     from subflow_store import Store, SweepRecord

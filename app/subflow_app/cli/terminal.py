@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TextIO
 from unicodedata import combining, east_asian_width
 
 from subflow_app.core.json_document import json_text
-from subflow_app.core.tables import Column, RowT, TextTable
+from subflow_app.vocabulary.tables import Column, RowT, TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -16,7 +16,7 @@ from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, opened_store, positive_time_option
 from subflow_app.cli.terminal import print_error, print_line, print_note, print_tables
 from subflow_app.core.errors import InputError
-from subflow_app.core.number_text import duration_text
+from subflow_app.vocabulary.number_text import duration_text
 
 if TYPE_CHECKING:
     from subflow_agents import TrainingConfig

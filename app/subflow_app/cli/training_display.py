@@ -16,7 +16,7 @@ from subflow_app.core.learning.training_text import (
     metric_rows,
     progress_line,
 )
-from subflow_app.core.metrics import METRICS
+from subflow_app.vocabulary.metrics import METRICS
 
 if TYPE_CHECKING:
     from rich.table import Table

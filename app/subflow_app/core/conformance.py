@@ -25,12 +25,12 @@ from subflow_app.core.jobs.executors import ExecutorMaker, executor_maker
 from subflow_app.core.jobs.job import Batch, Job
 from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.jobs.tasks import OnStart
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.library.shipped import shipped_outcomes
 from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
 from subflow_app.core.scenarios.script_files import add_script, script_table
 from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, render, set_value, set_values
+from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.utility import GATE
 from subflow_sim.scenario import parse_scenario

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.json_document import fields
-from subflow_app.core.language import translatable
-from subflow_app.core.number_text import count_text, finite
 from subflow_app.core.traces import NANOSECONDS
+from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.number_text import count_text, finite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

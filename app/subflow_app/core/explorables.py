@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.expressions import UNIT_WORTH, ClaimError, Expression, Function, Missing, Value
-from subflow_app.core.language import ENGLISH, LANGUAGES
 from subflow_app.core.resources import resource_path
 from subflow_app.core.toml_files import checked, read_text
+from subflow_app.vocabulary.language import ENGLISH, LANGUAGES
 from subflow_sim.parameter import Param, either
 from subflow_sim.report import Report
 from subflow_sim.section_reader import read_section

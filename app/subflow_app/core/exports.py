@@ -28,8 +28,8 @@ from subflow_app.core.paper.figure_plan import FIGURE_KINDS, FigureKind, FigureL
 from subflow_app.core.paths import rescue_directories, rescue_places
 from subflow_app.core.plots import BARS, PLOTS, TIME, Bar, PlotSpec
 from subflow_app.core.plots.spec import Curve
-from subflow_app.core.tables import csv_text
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
+from subflow_app.vocabulary.tables import csv_text
 from subflow_sim.params import MAX_PATHS
 from subflow_store.values import EventTable
 

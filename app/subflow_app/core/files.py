@@ -8,7 +8,7 @@ from pathlib import Path
 
 from subflow_app.core.errors import ExportError
 from subflow_app.core.file_kinds import PAGE_SUFFIX
-from subflow_app.core.tables import csv_text
+from subflow_app.vocabulary.tables import csv_text
 from subflow_sim.whole_file import write_whole
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.jobs.job import Job
-from subflow_app.core.number_text import counted
-from subflow_app.core.tables import Column
+from subflow_app.vocabulary.number_text import counted
+from subflow_app.vocabulary.tables import Column
 
 if TYPE_CHECKING:
     from subflow_store.damage import Damage

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from subflow_app.core.language import LANGUAGES, SYSTEM
 from subflow_app.core.settings import (
     REPLAY_BUDGET_RANGE_MB,
     SAMPLE_INTERVAL_RANGE_S,
@@ -17,6 +16,7 @@ from subflow_app.core.settings import (
     SWEEP_RUNS_RANGE,
     Settings,
 )
+from subflow_app.vocabulary.language import LANGUAGES, SYSTEM
 
 
 @dataclass(frozen=True, slots=True)

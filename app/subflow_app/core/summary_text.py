@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from subflow_app.core.number_text import (
+from subflow_app.core.traces import path_label
+from subflow_app.vocabulary.number_text import (
     NOTHING,
     count_text,
     counted,
@@ -16,8 +17,7 @@ from subflow_app.core.number_text import (
     milliseconds_text,
     percent_text,
 )
-from subflow_app.core.tables import Column, NumberColumn, TextTable
-from subflow_app.core.traces import path_label
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
     from subflow_sim.limits import Estimate

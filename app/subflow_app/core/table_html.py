@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from subflow_app.core.tables import TextColumn, TextTable
+from subflow_app.vocabulary.tables import TextColumn, TextTable
 
 _MARK_CLASSES = {"✓": "good", "✗": "bad"}
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
-from subflow_app.core.number_text import ordinal
 from subflow_app.core.scenario_hash import scenario_hash
+from subflow_app.vocabulary.number_text import ordinal
 from subflow_sim.errors import ScenarioError
 from subflow_store.values import EventTable, RunRow
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from subflow_app.core.number_text import duration_text, fixed_text, signed_percent_text
-from subflow_app.core.tables import TextColumn, TextTable, text_columns
 from subflow_app.core.traces import path_label
 from subflow_app.kernel.compare import TARGET
+from subflow_app.vocabulary.number_text import duration_text, fixed_text, signed_percent_text
+from subflow_app.vocabulary.tables import TextColumn, TextTable, text_columns
 
 _MBIT, _MS = 1e-6, 1e3
 _ABSENT: Mapping[str, Any] = {"simulated": {"mean": None}, "kernel": {"mean": None}, "difference": None}

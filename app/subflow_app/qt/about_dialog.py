@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
 
 from subflow_app import __version__
 from subflow_app.core.errors import ResourceError
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.licences import Part, licence_parts
 from subflow_app.core.paths import crash_directory, log_path, settings_path
 from subflow_app.qt.models.table_model import ListModel
@@ -29,6 +28,7 @@ from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import close_button, named, split, v_box
 from subflow_app.qt.widgets.tables import sorting
 from subflow_app.qt.workers import Workers
+from subflow_app.vocabulary.language import tr, translatable
 
 _ABOUT = translatable(
     "A desktop workbench for multipath congestion control: draw a topology, pick algorithms, run them on a "

@@ -10,7 +10,6 @@ from PySide6.QtGui import QAction, QActionGroup, QKeySequence
 from PySide6.QtWidgets import QMenu, QSizePolicy, QToolBar, QToolButton, QWidget
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.running.stepping import speed_text
 from subflow_app.qt.action_spec import ActionSpec, Scope, WindowState
 from subflow_app.qt.actions import ACTIONS
@@ -19,6 +18,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.menus import MENUS, SUBMENU_ICONS, SUBMENUS, TOOLBAR, TOOLBAR_WORDS
 from subflow_app.qt.speed_slider import SpeedSlider
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.errors import SimError
 from subflow_store import StoreError
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from subflow_app.core.language import translatable
+from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

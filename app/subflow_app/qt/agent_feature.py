@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 
-from subflow_app.core.language import tr
 from subflow_app.core.learning.agent_series import learning_subflows
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.qt.agent_panel import AgentPanel

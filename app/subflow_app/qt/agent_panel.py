@@ -14,7 +14,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.agent_replay import AgentReplay
 from subflow_app.core.learning.agent_series import Numbers, learning_subflows
 from subflow_app.core.traces import Traces
@@ -26,6 +25,7 @@ from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, split, v_box
 from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.agent_steps import AgentDecision
 from subflow_store import StoreError
 

@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.fuzzy import rank
-from subflow_app.core.language import tr
 from subflow_app.core.resources import scenario_names
 from subflow_app.qt.actions import ACTIONS
 from subflow_app.qt.choices import PANELS
@@ -30,6 +29,7 @@ from subflow_app.qt.models.table_model import ROW_ROLE, ListModel
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

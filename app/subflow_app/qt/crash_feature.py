@@ -6,10 +6,10 @@ from PySide6.QtCore import QDateTime, QLocale
 
 from subflow_app.core.crash_reports import CrashReport
 from subflow_app.core.crash_watch import collect_crashes
-from subflow_app.core.language import tr, trn
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.widgets.banner import Way
+from subflow_app.vocabulary.language import tr, trn
 
 _BANNER = "crash"
 

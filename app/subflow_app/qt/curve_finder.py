@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from subflow_app.core.language import tr
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

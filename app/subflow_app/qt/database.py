@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.file_kinds import DATABASE_SUFFIXES
-from subflow_app.core.language import tr
 from subflow_app.core.paths import default_database
 from subflow_app.qt.dialogs import DATABASE_FILTER
+from subflow_app.vocabulary.language import tr
 from subflow_store import StoreCorrupt, StoreError, StoreReadOnly, open_store
 
 if TYPE_CHECKING:

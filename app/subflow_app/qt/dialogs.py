@@ -21,9 +21,9 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.file_kinds import SCENARIO_FILE_SUFFIX
-from subflow_app.core.language import tr, translatable, trn
 from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.widgets.shorthand import close_button, named, v_box
+from subflow_app.vocabulary.language import tr, translatable, trn
 
 # Translated by whoever shows them.
 SCENARIO_FILTER = translatable("Scenarios (*.toml);;All files (*)")

@@ -16,11 +16,11 @@ import PySide6QtAds as ads  # noqa: N813 - its own examples call it so
 from PySide6.QtCore import QByteArray, QObject, QPoint, QRect, QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractButton, QAbstractScrollArea, QApplication, QMainWindow, QSplitter, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.panel_fold import PanelFold
 from subflow_app.qt.theme import Tokens, set_style
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
 
 # Raise it when panels come or go: a layout saved by an older version is then ignored instead of restored halfway.
 LAYOUT_VERSION = 8

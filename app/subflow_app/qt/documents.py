@@ -10,13 +10,13 @@ from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.file_kinds import SCENARIO_FILE_SUFFIX
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.resources import SCENARIO_SUFFIX, resource_path, scenario_names
 from subflow_app.core.scenarios.recovery import UnsavedText
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import with_contents
 from subflow_app.qt.commands import EditCommand
 from subflow_app.qt.dialogs import SCENARIO_FILTER
+from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.paper.figure_choice import AS_SHOWN, CUSTOM, FigureChoice
 from subflow_app.core.paper.figure_plan import FigureKind, FigurePlan
 from subflow_app.core.paper.paper_styles import (
@@ -35,6 +34,7 @@ from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
+from subflow_app.vocabulary.language import tr, translatable
 
 FORMATS: dict[FigureKind, str] = {
     "pdf": translatable("PDF — vector, for papers"),

@@ -11,11 +11,11 @@ from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.errors import AppError
 from subflow_app.core.file_kinds import PAGE_SUFFIX
-from subflow_app.core.language import tr, trn
 from subflow_app.core.paths import file_stem
 from subflow_app.qt.dialogs import CSV_FILTER, PAGE_FILTER, is_accepted
 from subflow_app.qt.reporting import Reports
 from subflow_app.qt.run_exports import RunExports
+from subflow_app.vocabulary.language import tr, trn
 from subflow_store import StoreError
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QFrame, QSizePolicy, QWidget
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.language import tr, trn
 from subflow_app.core.paper.figure_choice import FigureChoice
 from subflow_app.core.paper.figure_plan import FigurePlan
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
@@ -18,6 +17,7 @@ from subflow_app.qt.figure_source import FigureSource
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.shorthand import named, timer, v_box
+from subflow_app.vocabulary.language import tr, trn
 
 # After the last change: while a number is being typed nothing is drawn.
 _DELAY_MS = 150

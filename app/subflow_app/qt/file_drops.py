@@ -10,9 +10,9 @@ from PySide6.QtCore import QObject, QTimer
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 
 from subflow_app.core.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX
-from subflow_app.core.language import tr, trn
 from subflow_app.core.resources import SCENARIO_SUFFIX
 from subflow_app.qt.topology_files import is_graph_file
+from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

@@ -8,12 +8,12 @@ from pathlib import Path
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QMenu, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.core.resources import scenario_names
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.icons import icon
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
 
 # The titles that `menus` places them with.
 EXAMPLES = "Open &example"

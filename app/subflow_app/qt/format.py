@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from datetime import UTC, datetime, timedelta
 
-from subflow_app.core.language import tr, translatable
+from subflow_app.vocabulary.language import tr, translatable
 
 MISSING = "\N{EN DASH}"
 UNLIMITED = translatable("unlimited")

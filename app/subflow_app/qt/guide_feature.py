@@ -10,10 +10,10 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QWidget
 
 from subflow_app.core.errors import GuideError
-from subflow_app.core.language import tr
 from subflow_app.qt.choices import PANELS
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.core.guide import GuideBuild

@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.language import tr
 from subflow_app.core.running.live_state import live_controller, live_link, live_subflows
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.form import FieldOption
@@ -28,6 +27,7 @@ from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.shorthand import heading, named, v_box
+from subflow_app.vocabulary.language import tr
 from subflow_sim.link_state import LiveLink
 from subflow_sim.params import params_by_key
 from subflow_sim.scenario import Flow, QueueSpec

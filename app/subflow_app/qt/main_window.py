@@ -11,7 +11,6 @@ from PySide6.QtGui import QCloseEvent, QDragEnterEvent, QDropEvent, QKeyEvent, Q
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from subflow_app.core.catalog import app_catalog
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.sketch import missing_part
@@ -61,6 +60,7 @@ from subflow_app.qt.widgets.run_status import RunStatus
 from subflow_app.qt.window_dialogs import WindowDialogs
 from subflow_app.qt.window_state import WindowStateFile
 from subflow_app.qt.workers import Workers
+from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 
 if TYPE_CHECKING:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from subflow_app.core.language import translatable
 from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.scenarios.arrange import EDGES
 from subflow_app.qt.choices import BINS, COLOURS, PANELS, SPEEDS, STEPS, THEMES, WORKSPACES
+from subflow_app.vocabulary.language import translatable
 
 ARENA_MENU = (
     "arena.show",

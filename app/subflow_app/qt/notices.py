@@ -8,11 +8,11 @@ from pathlib import Path
 from PySide6.QtCore import QUrl
 from PySide6.QtGui import QDesktopServices
 
-from subflow_app.core.language import tr, trn
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.problem_texts import error_text, problem_text
 from subflow_app.qt import format as fmt
 from subflow_app.qt.widgets.banner import Banners, Way
+from subflow_app.vocabulary.language import tr, trn
 from subflow_store import StoreError
 
 

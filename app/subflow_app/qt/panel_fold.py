@@ -8,10 +8,10 @@ from PySide6.QtCore import QObject, QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QSplitter, QToolButton, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr
 
 _NO_LIMIT = 16_777_215  # of a height, as Qt has it, px
 _SHARE = 0.34  # of the height, for a place that is unfolded and never had one

@@ -10,7 +10,6 @@ from PySide6.QtGui import QAction, QFont, QPalette, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSplitter, QWidget
 
 from subflow_app.core.history.run_names import told_apart
-from subflow_app.core.language import tr
 from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, TIME, PlotSpec
 from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.core.traces import SeriesKey, Traces
@@ -26,6 +25,7 @@ from subflow_app.qt.widgets.results_strip import ResultsStrip
 from subflow_app.qt.widgets.said_line import SaidLine
 from subflow_app.qt.widgets.shorthand import named, pages, split, timer, v_box
 from subflow_app.qt.widgets.span_panel import SpanPanel
+from subflow_app.vocabulary.language import tr
 from subflow_store.values import RunRow
 
 if TYPE_CHECKING:

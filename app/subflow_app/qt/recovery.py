@@ -10,13 +10,13 @@ from PySide6.QtCore import QDateTime, QLocale, QObject, Signal
 from PySide6.QtGui import QBrush, QColor, QFontDatabase, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QPlainTextEdit, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.recovery import Orphan, RecoveryFile, UnsavedText, find_orphans
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.banner import Way
 from subflow_app.qt.widgets.shorthand import named, timer, v_box
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

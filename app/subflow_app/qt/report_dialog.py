@@ -15,12 +15,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.paper.report import DEFAULT_PLOTS, PAGE_SIZES, PageSize, ReportKind
 from subflow_app.core.plots import PlotSpec
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_store import RunRow
 
 FORMATS: dict[ReportKind, str] = {

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from subflow_app.core.language import tr
 from subflow_app.core.paths import file_stem
 from subflow_app.core.plots import PLOTS, PlotSpec
 from subflow_app.core.traces import StoredTraces
 from subflow_app.qt.dialogs import is_accepted
+from subflow_app.vocabulary.language import tr
 from subflow_store import RunRow
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 from subflow_app.core.jobs.job import JobOutcome
-from subflow_app.core.language import tr, trn
 from subflow_app.core.rescue import Rescue
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.dialogs import DATABASE_FILTER
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.widgets.banner import Way
+from subflow_app.vocabulary.language import tr, trn
 from subflow_store import StoreCorrupt
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject
 import subflow_app
 from subflow_app.core.confirmation import Confirmation
 from subflow_app.core.errors import InputError
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import file_stem
 from subflow_app.qt.dialogs import is_accepted
+from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.core.exporting.run_export import ExportedRun, RunExport

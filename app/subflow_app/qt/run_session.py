@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.language import tr
 from subflow_app.core.running.live_changes import LiveChange
 from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
 from subflow_app.core.scenarios.event_words import change_text
@@ -20,6 +19,7 @@ from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
 from subflow_app.qt.live_panel import LivePanel
 from subflow_app.qt.run_control import ended_text
+from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 
 if TYPE_CHECKING:

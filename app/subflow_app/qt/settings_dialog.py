@@ -20,7 +20,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr
 from subflow_app.core.setting_specs import SETTINGS, SettingSpec, defaults
 from subflow_app.core.settings import Settings
 from subflow_app.qt.plain_text import Label
@@ -28,6 +27,7 @@ from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
 from subflow_app.qt.widgets.time_box import TimeBox
+from subflow_app.vocabulary.language import tr
 
 
 class SettingsDialog(QDialog):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QStatusBar, QToolButton, QWidget
 
-from subflow_app.core.language import tr, trn
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.icons import icon
 from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr, trn
 
 
 class StatusButtons(QObject):

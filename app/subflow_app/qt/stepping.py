@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.language import tr
 from subflow_app.core.running.stepping import StepSize, next_event_s, step_end_s
 from subflow_app.core.scenarios.form_text import unit_of, with_unit
+from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ParamError
 from subflow_sim.scenario import Scenario
 from subflow_sim.units import Dimension, format_quantity, parse_quantity

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios import templates
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.templates import TEMPLATES, Template, TemplateValue
@@ -25,6 +24,7 @@ from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.topology.drawing_file import draw_thumbnail
 from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, heading, named, v_box
+from subflow_app.vocabulary.language import tr
 
 _THUMBNAIL = QSize(150, 84)
 _PREVIEW = QSize(340, 190)

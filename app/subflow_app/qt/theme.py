@@ -1,8 +1,9 @@
 """Colours of the window: three sets of tokens, the palette and style sheets made from them; `app_theme` switches them.
 
-Every colour a widget uses comes from :class:`Tokens`; curve colours come from ``subflow_app.core.palette``, because
-exported figures need them without Qt. We style Fusion with our own palette: ``setColorScheme`` alone does nothing on
-many Linux desktops, and ready-made style sheets take half a second to apply and change the size of every control.
+Every colour a widget uses comes from :class:`Tokens`; curve colours come from ``subflow_app.vocabulary.palette``,
+because exported figures need them without Qt. We style Fusion with our own palette: ``setColorScheme`` alone does
+nothing on many Linux desktops, and ready-made style sheets take half a second to apply and change the size of every
+control.
 """
 
 from __future__ import annotations

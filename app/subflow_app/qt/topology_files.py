@@ -10,11 +10,11 @@ from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.language import tr
 from subflow_app.core.paths import file_stem
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.qt.dialogs import PAGE_FILTER
 from subflow_app.qt.widgets.banner import Way
+from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario import Scenario
 
 if TYPE_CHECKING:

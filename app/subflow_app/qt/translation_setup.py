@@ -7,7 +7,8 @@ import logging
 from PySide6.QtCore import QLibraryInfo, QLocale, Qt, QTranslator
 from PySide6.QtWidgets import QApplication
 
-from subflow_app.core.language import ENGLISH, language_for, set_language, tr, translatable
+from subflow_app.core.catalogues import use_language
+from subflow_app.vocabulary.language import ENGLISH, language_for, tr, translatable
 
 _log = logging.getLogger(__name__)
 
@@ -44,11 +45,11 @@ def choose_language(application: QApplication, setting: str) -> None:
         setting: one of `core.settings.LANGUAGE_CHOICES`.
     """
     code = language_for(setting, QLocale.system().uiLanguages())
-    set_language(code)
+    use_language(code)
     for before in application.findChildren(QTranslator, options=Qt.FindChildOption.FindDirectChildrenOnly):
         application.removeTranslator(before)
         before.deleteLater()
-    # Fields that Qt reads and writes have a decimal point as all others, see `core.language`.
+    # Fields that Qt reads and writes have a decimal point as all others, see `vocabulary.language`.
     QLocale.setDefault(QLocale.c())
     if code == ENGLISH:
         return

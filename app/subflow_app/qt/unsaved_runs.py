@@ -11,9 +11,9 @@ from PySide6.QtCore import QObject, Signal
 from subflow_app.core.errors import AppError
 from subflow_app.core.exports import ExportPlan, export_run, save_rescue_copy
 from subflow_app.core.file_kinds import DATABASE_SUFFIXES
-from subflow_app.core.language import tr, trn
 from subflow_app.core.paths import default_database, file_stem
 from subflow_app.core.running.runs import RunJob, RunResult
+from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

@@ -14,11 +14,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr, translatable
 from subflow_app.qt.icons import icon
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import close_button, heading, named, v_box
+from subflow_app.vocabulary.language import tr, translatable
 
 _FILES_SHOWN = 4
 _WIDTH, _ICON = 500, 26

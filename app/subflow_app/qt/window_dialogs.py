@@ -11,7 +11,6 @@ from PySide6.QtCore import QObject
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import QApplication, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.core.resources import DEMO_SCENARIO
 from subflow_app.core.setting_specs import for_next_start
 from subflow_app.core.settings import Settings
@@ -19,6 +18,7 @@ from subflow_app.qt.choices import PANELS
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.help_panel import START_PAGE
 from subflow_app.qt.theme import MODES
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

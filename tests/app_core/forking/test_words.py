@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from subflow_app.core.catalogues import use_language
 from subflow_app.core.forking.words import difference_text, fork_text
-from subflow_app.core.language import set_language
 
 LOSS: dict[str, Any] = {"link": "wifi", "loss": "5%", "before": {"loss": "2%"}}
 
@@ -47,8 +47,8 @@ def test_several_changes_and_none() -> None:
 
 
 def test_words_are_those_of_the_window() -> None:
-    set_language("de")
+    use_language("de")
     try:
         assert fork_text(12.5, [LOSS]) == "ab 12.5 s: wifi Verlust 2 % → 5 %"
     finally:
-        set_language("en")
+        use_language("en")

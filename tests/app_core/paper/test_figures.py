@@ -15,7 +15,6 @@ from matplotlib.text import Text
 from tests.helpers.fake_runs import LEARNING, RICH, finished_traces
 from tests.helpers.fake_simulation import make_flow, make_scenario
 
-from subflow_app.core import palette
 from subflow_app.core.errors import ExportError, InputError
 from subflow_app.core.exports import export_bars, export_curves
 from subflow_app.core.paper import figures
@@ -26,6 +25,7 @@ from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, Bar, Curve, PlotSpec
 from subflow_app.core.plots.bars import make_bar, repetitions
 from subflow_app.core.plots.spec import XAxis, no_curves
 from subflow_app.core.traces import Traces
+from subflow_app.vocabulary import palette
 
 THROUGHPUT = PLOTS_BY_ID["throughput"]
 # Five MPTCP flows with two subflows each against five TCP flows: 20 curves in the throughput plot.

@@ -33,7 +33,7 @@ from subflow_app.core.paper.report_tables import events_table
 from subflow_app.core.paper.topology_sketch import sketch_of
 from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.running.runs import RunJob
-from subflow_app.core.tables import TextTable
+from subflow_app.vocabulary.tables import TextTable
 from subflow_sim.scenario import parse_scenario
 from subflow_store import Store, open_store
 

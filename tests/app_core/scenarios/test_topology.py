@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from subflow_app.core.palette import colour_keys
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.topology import Hop, TopologyPicture, picture_of
+from subflow_app.vocabulary.palette import colour_keys
 
 NETWORK = """\
 format = 1

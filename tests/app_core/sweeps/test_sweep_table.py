@@ -10,10 +10,10 @@ import math
 import pytest
 
 from subflow_app.core.json_document import json_text
-from subflow_app.core.metrics import metric
 from subflow_app.core.sweeps.axes import SweptValue, swept
 from subflow_app.core.sweeps.sweep_results import long_csv, table_document, text_table, wide_csv
 from subflow_app.core.sweeps.sweep_table import SweepTable, is_figure, run_figures, sweep_table
+from subflow_app.vocabulary.metrics import metric
 
 RECORDED = {
     "flows.download.1.goodput_bps": 3e6,

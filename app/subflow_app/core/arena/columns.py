@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
-from subflow_app.core.language import translatable
-from subflow_app.core.metrics import METRICS, Metric
+from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.metrics import METRICS, Metric
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,9 +14,9 @@ from subflow_app.core.experiments.figure import measure_text, shown_value
 from subflow_app.core.experiments.report_tables import ours_text, why_text
 from subflow_app.core.experiments.results import Results
 from subflow_app.core.json_document import fields
-from subflow_app.core.number_text import NOTHING
 from subflow_app.core.paper.panel_forms import interval_text
-from subflow_app.core.tables import Column, NumberColumn, TextColumn, TextTable, text_columns
+from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable, text_columns
 
 SIGNS = {Judgement.MET: "✓", Judgement.NOT_MET: "✗", Judgement.NOT_TRIED: NOTHING}
 

@@ -35,7 +35,7 @@ from subflow_app.core.files import made_folder, write_file, writing
 from subflow_app.core.json_document import json_text
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
-from subflow_app.core.tables import TextColumn, TextTable
+from subflow_app.vocabulary.tables import TextColumn, TextTable
 
 HTML_FILE, PDF_FILE, JSON_FILE = "assessment.html", "assessment.pdf", "assessment.json"
 RESULTS_FILE, VERDICTS_FILE, README_FILE = "results.csv", "verdicts.csv", "README.txt"

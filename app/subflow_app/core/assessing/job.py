@@ -17,8 +17,8 @@ from subflow_app.core.experiments.reproduction import Reproduction
 from subflow_app.core.experiments.results import Results, VerdictKind
 from subflow_app.core.jobs.executors import Shared, executor_maker
 from subflow_app.core.jobs.job import Job, Series
-from subflow_app.core.language import translatable
 from subflow_app.core.resources import way_on
+from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_store import Store

@@ -11,8 +11,8 @@ from subflow_app.core.breaking.counterexample import Counterexample
 from subflow_app.core.breaking.space import Space
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import fields
-from subflow_app.core.language import translatable
-from subflow_app.core.tables import Column, NumberColumn
+from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
     from subflow_app.core.breaking.job import BreakJob

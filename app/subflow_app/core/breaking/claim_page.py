@@ -12,9 +12,9 @@ from subflow_app.core.breaking.counterexample import Counterexample
 from subflow_app.core.breaking.parting import find_parting
 from subflow_app.core.exporting.bundle import with_plain_policies
 from subflow_app.core.exporting.web_page import check_offered, recorded_curves, run_document, write_runs
-from subflow_app.core.language import tr
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.sweeps.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
+from subflow_app.vocabulary.language import tr
 
 
 def write_claim_page(each: Counterexample, path: Path) -> Path:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from subflow_app.core.expressions import Function, Missing, Value
-from subflow_app.core.measures import MEASURES as SHARED
-from subflow_app.core.measures import NotMeasuredError
+from subflow_app.vocabulary.measures import MEASURES as SHARED
+from subflow_app.vocabulary.measures import NotMeasuredError
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.path_facts import path_facts
 from subflow_sim.arena.utility import fair_shares, queueing_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from subflow_app.core.number_text import counted
+from subflow_app.vocabulary.number_text import counted
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.path_facts import PathFacts, path_facts
 

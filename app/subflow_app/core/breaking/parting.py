@@ -24,10 +24,10 @@ from subflow_app.core.breaking.counterexample import Counterexample
 from subflow_app.core.breaking.measures import completion_s
 from subflow_app.core.breaking.trial import network_of
 from subflow_app.core.events import DECISION
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.number_text import rounded_text
 from subflow_app.core.running.runs import RunJob, decision_limits
 from subflow_app.core.traces import FLOW, NANOSECONDS, SUBFLOW, LiveTraces, SeriesKey, nearest_mark_s, select_keys
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import rounded_text
 from subflow_sim.arena.networks import Network
 from subflow_sim.scenario import Scenario
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from subflow_app.core.breaking.space import Space, space_of
 from subflow_app.core.errors import InputError
-from subflow_app.core.language import tr
-from subflow_app.core.number_text import rounded_text
 from subflow_app.core.sweeps.views.parallel import ParallelAxis, passing_lines
-from subflow_app.core.tables import csv_number, csv_text
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.number_text import rounded_text
+from subflow_app.vocabulary.tables import csv_number, csv_text
 from subflow_sim.draws import BdpShare, Draw, Multiple, Pick, Range
 from subflow_sim.errors import ScenarioError
 from subflow_sim.units import Dimension, format_quantity

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import recorded_column
-from subflow_app.core.language import translatable
-from subflow_app.core.number_text import finite, fixed_text
-from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.core.traces import LINK, SCOPES, SeriesKey, TraceMark, Traces, select_keys
+from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.number_text import finite, fixed_text
+from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_store.values import EventTable, RunRow
 
 Method = Literal["correlation", "first data", "manual"]

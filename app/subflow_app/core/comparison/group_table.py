@@ -12,9 +12,9 @@ from subflow_app.core.comparison.conditions import ConditionGroup, Grouping
 from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import RunColumn, column
 from subflow_app.core.history.run_comparison import run_figures
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.number_text import MINUS, finite
-from subflow_app.core.tables import Column, NumberColumn, csv_number, csv_text
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import MINUS, finite
+from subflow_app.vocabulary.tables import Column, NumberColumn, csv_number, csv_text
 from subflow_sim.stats import (
     NO_TEST,
     PAIRED,

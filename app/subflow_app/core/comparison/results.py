@@ -22,10 +22,10 @@ from subflow_app.core.comparison.group_table import (
 )
 from subflow_app.core.history.run_columns import RunColumn, Value
 from subflow_app.core.history.run_comparison import run_figures
-from subflow_app.core.language import tr
-from subflow_app.core.number_text import MINUS, NOTHING, mbit_text, milliseconds_text, percent_text
-from subflow_app.core.tables import Column, NumberColumn, TextColumn, TextTable
 from subflow_app.core.traces import Traces
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.number_text import MINUS, NOTHING, mbit_text, milliseconds_text, percent_text
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable
 from subflow_sim.stats import Estimate, stars, welch
 from subflow_store.values import RunRow
 

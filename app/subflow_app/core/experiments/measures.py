@@ -16,7 +16,7 @@ from subflow_app.core.experiments.interval_measures import FIRST, LAST, interval
 from subflow_app.core.experiments.measure_kind import MeasureKind
 from subflow_app.core.experiments.measuring import Options
 from subflow_app.core.experiments.run_data import RunData, Samples
-from subflow_app.core.measures import MEASURES as SHARED
+from subflow_app.vocabulary.measures import MEASURES as SHARED
 from subflow_sim.parameter import Param
 from subflow_sim.units import Dimension
 

@@ -34,7 +34,7 @@ from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report, citation_blocks
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.core.running.run_key import simulator_version
-from subflow_app.core.tables import Column, NumberColumn, TextTable, text_columns
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 
 RESULTS_FILE, VERDICTS_FILE = "results.csv", "verdicts.csv"
 HTML_FILE, PDF_FILE = "report.html", "report.pdf"

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from subflow_app.core.experiments.report_tables import expected_text, ours_text, shown_text, why_text
-from subflow_app.core.tables import csv_flag, csv_number, csv_text
+from subflow_app.vocabulary.tables import csv_flag, csv_number, csv_text
 from subflow_sim.units import Dimension
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from subflow_app.core.experiments.report_tables import (
 from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.panel_plan import PanelFigure
-from subflow_app.core.tables import TextTable
+from subflow_app.vocabulary.tables import TextTable
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.results import Results

@@ -20,11 +20,11 @@ from subflow_app.core.experiments.results import (
     settlement_counts,
 )
 from subflow_app.core.experiments.rulings import Ruling
-from subflow_app.core.language import translatable
-from subflow_app.core.number_text import NOTHING, duration_text
 from subflow_app.core.paper.panel_forms import interval_text, number_text
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
-from subflow_app.core.tables import Column, TextColumn, TextTable, text_columns
+from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.number_text import NOTHING, duration_text
+from subflow_app.vocabulary.tables import Column, TextColumn, TextTable, text_columns
 
 _MOST_VALUES = 8
 _SHOWN = {True: translatable("shown"), False: translatable("not shown"), None: translatable("not run")}

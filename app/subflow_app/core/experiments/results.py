@@ -17,7 +17,7 @@ from subflow_app.core.experiments.kinds import KINDS
 from subflow_app.core.experiments.recipe import Cause, CauseKind, Check, Recipe, Variant
 from subflow_app.core.experiments.run_data import trailing_mean
 from subflow_app.core.expressions import Missing, Value
-from subflow_app.core.language import translatable
+from subflow_app.vocabulary.language import translatable
 from subflow_sim.stats import Estimate
 
 if TYPE_CHECKING:

@@ -27,11 +27,11 @@ from subflow_app.core.learning.recipes import load_recipe, recipe_names
 from subflow_app.core.learning.training_folder import best_policy
 from subflow_app.core.learning.training_setup import TrainingRequest, request_of
 from subflow_app.core.learning.training_worker import TRAINER
-from subflow_app.core.metrics import METRICS
-from subflow_app.core.number_text import NOTHING
 from subflow_app.core.policies.library import card_of
 from subflow_app.core.sweeps.sweep_points import PointReader
-from subflow_app.core.tables import TextColumn, TextTable, text_columns
+from subflow_app.vocabulary.metrics import METRICS
+from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.tables import TextColumn, TextTable, text_columns
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from subflow_app.core.palette import HUES, TOTAL, ColourKey
+from subflow_app.vocabulary.palette import HUES, TOTAL, ColourKey
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe, Series

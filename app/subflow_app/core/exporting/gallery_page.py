@@ -25,10 +25,10 @@ from subflow_app.core.exporting.web_page import (
 )
 from subflow_app.core.file_kinds import PAGE_SUFFIX
 from subflow_app.core.files import write_file
-from subflow_app.core.language import ENGLISH
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.table_html import table_html
-from subflow_app.core.tables import TextTable
+from subflow_app.vocabulary.language import ENGLISH
+from subflow_app.vocabulary.tables import TextTable
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.results import Results

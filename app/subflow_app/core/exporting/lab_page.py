@@ -39,8 +39,8 @@ from subflow_app.core.labs.lab_file import parse_lab
 from subflow_app.core.labs.misconceptions import SKETCH_FUNCTIONS
 from subflow_app.core.labs.publishing import published_text
 from subflow_app.core.labs.sealing import Sealed, Told
-from subflow_app.core.language import current_language
 from subflow_app.core.settings import Settings
+from subflow_app.vocabulary.language import current_language
 
 FORMAT = 1
 LAB = PageKind(

@@ -20,8 +20,8 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.parquet import Column, Names, Numbers, parquet_bytes
 from subflow_app.core.exports import TABLE_FILES, number_texts, time_texts
 from subflow_app.core.files import made_folder, write_file
-from subflow_app.core.tables import csv_text
 from subflow_app.core.traces import NANOSECONDS, SeriesKey, Traces, select_keys
+from subflow_app.vocabulary.tables import csv_text
 
 TableKind = Literal["csv-long", "parquet", "parquet-long"]
 TABLE_KINDS: tuple[TableKind, ...] = get_args(TableKind)

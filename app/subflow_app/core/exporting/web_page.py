@@ -19,17 +19,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import subflow_app
+from subflow_app.core.catalogues import translated
 from subflow_app.core.errors import InputError
 from subflow_app.core.explanations import CAUSES
 from subflow_app.core.exporting.bundle import with_plain_policies
 from subflow_app.core.files import write_file
-from subflow_app.core.language import ENGLISH, translated
-from subflow_app.core.palette import colour_keys, hex_colour, link_colour_keys
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.resources import assets_folder
 from subflow_app.core.scenarios.toml_edit import get_value, read_toml, set_value
 from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.core.traces import LINK, SUBFLOW, StoredTraces, Traces, select_keys
+from subflow_app.vocabulary.language import ENGLISH
+from subflow_app.vocabulary.palette import colour_keys, hex_colour, link_colour_keys
 from subflow_sim.catalog import controllers
 from subflow_sim.decisions import meanings
 from subflow_sim.portable import PortableChoice, PortableScenario, portable, portable_choices
@@ -37,7 +38,7 @@ from subflow_sim.vec_env import agent_spec
 
 if TYPE_CHECKING:
     from subflow_app.core.explorables import Explorable, Point
-    from subflow_app.core.palette import ColourKey
+    from subflow_app.vocabulary.palette import ColourKey
     from subflow_sim.scenario import Link, Scenario
     from subflow_sim.scenario_model import Profile
     from subflow_store import Store

@@ -12,8 +12,8 @@ import numpy as np
 from subflow_app.core.errors import InputError
 from subflow_app.core.fairness.measured import end_of, goodputs, measured_lifetimes, scenario_of
 from subflow_app.core.fairness.pooling import PoolingGain, pooling_gains
-from subflow_app.core.language import tr
 from subflow_app.core.traces import Traces
+from subflow_app.vocabulary.language import tr
 from subflow_sim.fairness.ideal import IdealShares, ideal_shares
 from subflow_sim.fairness.network import Lifetime, lifetimes
 from subflow_sim.scenario import Scenario

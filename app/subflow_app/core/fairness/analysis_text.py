@@ -6,9 +6,9 @@ import math
 
 from subflow_app.core.fairness.analysis import Bottleneck, ConnectionShare, FairnessAnalysis
 from subflow_app.core.fairness.pooling import PoolingGain
-from subflow_app.core.language import tr, trn
-from subflow_app.core.number_text import NOTHING, fixed, mbit_text, percent_text
-from subflow_app.core.tables import Column, NumberColumn, TextTable
+from subflow_app.vocabulary.language import tr, trn
+from subflow_app.vocabulary.number_text import NOTHING, fixed, mbit_text, percent_text
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 _NEAR = 0.1  # a distance below which shares count as reached
 

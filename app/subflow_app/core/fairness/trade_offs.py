@@ -21,15 +21,15 @@ from subflow_app.core.fairness.analysis import run_analysis
 from subflow_app.core.fairness.measured import end_of
 from subflow_app.core.files import write_csv
 from subflow_app.core.history.run_names import shared_words
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.metrics import METRICS, Metric
-from subflow_app.core.palette import ColourKey
 from subflow_app.core.pareto import pareto_front
-from subflow_app.core.picture import Panel, PanelSeries
 from subflow_app.core.plots.bars import repetitions
 from subflow_app.core.plots.spec import mean_rates, transport_flows
-from subflow_app.core.tables import csv_number
 from subflow_app.core.traces import SUBFLOW, Traces, select_keys
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.metrics import METRICS, Metric
+from subflow_app.vocabulary.palette import ColourKey
+from subflow_app.vocabulary.picture import Panel, PanelSeries
+from subflow_app.vocabulary.tables import csv_number
 from subflow_sim.stats import Estimate
 
 

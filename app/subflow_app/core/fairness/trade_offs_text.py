@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from subflow_app.core.fairness.trade_offs import TRADE_OFFS, Point, TradeOffKind
-from subflow_app.core.metrics import Metric
-from subflow_app.core.tables import Column, NumberColumn, TextTable
+from subflow_app.vocabulary.metrics import Metric
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 from subflow_sim.stats import Estimate
 
 

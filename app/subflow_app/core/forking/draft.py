@@ -22,10 +22,10 @@ from subflow_app.core.forking.plan import (
     values_before,
 )
 from subflow_app.core.forking.words import fork_text
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form_text import completed, with_unit
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.gate import toml_tree
 from subflow_sim.params import params_by_key

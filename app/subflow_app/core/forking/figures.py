@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from subflow_app.core.metrics import METRICS
-from subflow_app.core.number_text import signed_percent_text
-from subflow_app.core.tables import Column, NumberColumn, TextTable
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, Traces, select_keys
+from subflow_app.vocabulary.metrics import METRICS
+from subflow_app.vocabulary.number_text import signed_percent_text
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 # Of each scope, the columns that say how well it went. Counts of a sample add up, all else has a mean.
 _FIGURES = {

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from subflow_app.core.forking.words import difference_text
-from subflow_app.core.language import tr
 from subflow_app.core.traces import LiveTraces, StoredTraces, Traces
+from subflow_app.vocabulary.language import tr
 
 
 @dataclass(frozen=True, slots=True)

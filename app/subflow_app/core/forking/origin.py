@@ -18,9 +18,9 @@ import subflow_app
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
-from subflow_app.core.language import tr
 from subflow_app.core.replay.origin import is_measured
 from subflow_app.core.traces import NANOSECONDS, StoredTraces, TraceMark, Traces
+from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
 from subflow_store.values import EventTable
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.event_words import key_text, side_text, value_text
+from subflow_app.vocabulary.language import tr
 
 BEFORE = "before"
 """Key of a stored change under which the values are that it replaced; the others are those of its event."""

@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from operator import attrgetter
 
 from subflow_app.core.forking.words import difference_text
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.metrics import METRICS, metric, metric_title
-from subflow_app.core.number_text import NOTHING, fixed_text
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.metrics import METRICS, metric, metric_title
+from subflow_app.vocabulary.number_text import NOTHING, fixed_text
 from subflow_store.values import RunRow
 
 Value = float | str | None

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from subflow_app.core.history.run_columns import RunColumn, Value, column
-from subflow_app.core.number_text import NOTHING
-from subflow_app.core.tables import csv_text
+from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.tables import csv_text
 from subflow_store.run_values import figure_values, parameter_values
 from subflow_store.values import RunRow
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from enum import StrEnum
 
-from subflow_app.core.language import translatable
+from subflow_app.vocabulary.language import translatable
 
 
 class JobState(StrEnum):

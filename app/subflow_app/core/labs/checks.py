@@ -9,7 +9,7 @@ from subflow_app.core.claims import Claim
 from subflow_app.core.expressions import Expression, Missing
 from subflow_app.core.labs.evidence import Evidence
 from subflow_app.core.labs.functions import functions, resolver_of
-from subflow_app.core.language import tr
+from subflow_app.vocabulary.language import tr
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,8 @@ from subflow_app.core.labs.function_table import (
     pairs_text,
     run_at,
 )
-from subflow_app.core.language import tr
-from subflow_app.core.measures import MEASURES, Measure, NotMeasuredError
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.measures import MEASURES, Measure, NotMeasuredError
 
 TABLE = FunctionTable()
 

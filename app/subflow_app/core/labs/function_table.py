@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from subflow_app.core.expressions import ArgumentKind, Function, Kind, Value
 from subflow_app.core.labs.evidence import Evidence, LabRun
 from subflow_app.core.labs.scenario_values import value_of
-from subflow_app.core.language import tr
+from subflow_app.vocabulary.language import tr
 
 
 class NotThereError(Exception):

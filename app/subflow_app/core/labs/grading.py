@@ -20,9 +20,9 @@ from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.lab_file import lab_names, load_lab
 from subflow_app.core.labs.progress import StepProgress, read_step
 from subflow_app.core.labs.result_file import RunsAgain, read_result, verify_result
-from subflow_app.core.language import ENGLISH, LANGUAGES, translatable
-from subflow_app.core.number_text import counted
-from subflow_app.core.tables import Column, NumberColumn, csv_flag, csv_text
+from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, translatable
+from subflow_app.vocabulary.number_text import counted
+from subflow_app.vocabulary.tables import Column, NumberColumn, csv_flag, csv_text
 
 _SHORTEST = 6  # a sixth of the time that a lab takes is too short for one who reads it
 _GUESSED_S = 4.0  # who answers wrong and again within so many seconds has not thought about it

@@ -34,11 +34,11 @@ from subflow_app.core.labs.lab_language import KeyProblem, check_calls
 from subflow_app.core.labs.misconceptions import SKETCH_FUNCTIONS
 from subflow_app.core.labs.sealing import Sealed
 from subflow_app.core.labs.solution import SolutionError, parse_order
-from subflow_app.core.language import ENGLISH, current_language
 from subflow_app.core.resources import find_scenario, is_to_read, resource_path, way_on
 from subflow_app.core.scenarios.script_files import check_script_name
 from subflow_app.core.scenarios.toml_edit import TomlEditError
 from subflow_app.core.toml_files import checked, read_text
+from subflow_app.vocabulary.language import ENGLISH, current_language
 from subflow_sim.errors import ParamError, Problem, SimError
 from subflow_sim.parameter import Param, did_you_mean, either
 from subflow_sim.report import Report, toml_text

@@ -11,7 +11,7 @@ from subflow_app.core.claims import Claim
 from subflow_app.core.expressions import Function, Missing, Value
 from subflow_app.core.labs.lab import NUMBER, SKETCH, Prediction
 from subflow_app.core.labs.progress import Predicted, PredictionValue
-from subflow_app.core.language import tr
+from subflow_app.vocabulary.language import tr
 
 SKETCH_FUNCTIONS: Mapping[str, Function] = {
     "highest": Function(("number", "number"), unit="pkt"),

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from subflow_app.core.errors import LabError
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.progress import Progress
-from subflow_app.core.language import LANGUAGES, tr
 from subflow_app.core.resources import resource_path
 from subflow_app.core.toml_files import read_text
+from subflow_app.vocabulary.language import LANGUAGES, tr
 
 
 def is_other_text(lab: Lab, begun_with: str) -> bool:

@@ -7,8 +7,8 @@ from subflow_app.core.labs.lab import Prediction, Question, Step
 from subflow_app.core.labs.misconceptions import mistake_of
 from subflow_app.core.labs.progress import Answered, Predicted
 from subflow_app.core.labs.session import ATTEMPTS, Judgement
-from subflow_app.core.language import tr
-from subflow_app.core.number_text import MINUS
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.number_text import MINUS
 
 
 def prediction_text(step: Step, made: Predicted) -> str:

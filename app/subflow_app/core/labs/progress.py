@@ -16,7 +16,7 @@ from typing import Any
 from subflow_app.core.errors import LabError
 from subflow_app.core.labs.evidence import Begin
 from subflow_app.core.labs.lab import Lab
-from subflow_app.core.language import tr
+from subflow_app.vocabulary.language import tr
 from subflow_sim.gate import json_tree, read_file
 from subflow_sim.whole_file import write_whole
 

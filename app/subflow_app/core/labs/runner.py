@@ -23,11 +23,11 @@ from subflow_app.core.labs.lab import Lab, Step, script_beside
 from subflow_app.core.labs.progress import Progress
 from subflow_app.core.labs.session import Judgement, LabSession, quantity, read_prediction
 from subflow_app.core.labs.solution import Order, SolutionError, parse_order
-from subflow_app.core.number_text import ordinal
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.scenarios.toml_edit import Lines, TomlEditError, TomlValue
+from subflow_app.vocabulary.number_text import ordinal
 from subflow_sim.errors import SimError
 from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.scenario import parse_scenario

@@ -30,7 +30,7 @@ from subflow_app.core.labs.progress import (
     now,
 )
 from subflow_app.core.labs.solution import SolutionError, curve_points
-from subflow_app.core.language import tr
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_store import Store

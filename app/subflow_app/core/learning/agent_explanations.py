@@ -10,9 +10,9 @@ import numpy as np
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, agent_steps_of
-from subflow_app.core.number_text import NOTHING, count_text, finite, fixed
-from subflow_app.core.tables import Column, NumberColumn, TextTable
 from subflow_app.core.traces import NANOSECONDS
+from subflow_app.vocabulary.number_text import NOTHING, count_text, finite, fixed
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from subflow_app.core.catalog import policy_library
-from subflow_app.core.language import tr
 from subflow_app.core.learning.agent_explanations import stored_agent_steps
 from subflow_app.core.learning.agent_series import learning_subflows
 from subflow_app.core.traces import SUBFLOW, select_keys
+from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ParamError, SimError
 from subflow_sim.policy import Policy
 

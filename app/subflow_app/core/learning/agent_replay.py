@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.core.language import tr
 from subflow_app.core.learning.agent_series import number_names, steps_of
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.learning.growing_curve import GrowingCurve
-from subflow_app.core.metrics import METRICS, Metric
+from subflow_app.vocabulary.metrics import METRICS, Metric
 
 FloatArray = NDArray[np.float64]
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.json_document import number
-from subflow_app.core.metrics import METRICS
-from subflow_app.core.number_text import NOTHING, count_text, counted, duration_text, fixed, fixed_text, mbit_text
-from subflow_app.core.tables import Column, NumberColumn, TextTable
+from subflow_app.vocabulary.metrics import METRICS
+from subflow_app.vocabulary.number_text import NOTHING, count_text, counted, duration_text, fixed, fixed_text, mbit_text
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 from subflow_sim.stats import Estimate
 
 if TYPE_CHECKING:

@@ -17,7 +17,6 @@ from subflow_agents import AgentError, Command, OptionSpec, ReportKind, Training
 from subflow_app.core.errors import AppError, InputError, TrainingError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import number
-from subflow_app.core.language import tr
 from subflow_app.core.learning.policy_rollout import observe_policy
 from subflow_app.core.learning.policy_surface import SeenPolicy
 from subflow_app.core.learning.promotion import policy_names, promote
@@ -36,10 +35,11 @@ from subflow_app.core.learning.training_record import sync_all
 from subflow_app.core.learning.training_service import ServedTraining, TrainingService
 from subflow_app.core.learning.training_setup import TrainingRequest, check_torch, prepare, request_of
 from subflow_app.core.learning.training_worker import TRAINER
-from subflow_app.core.number_text import count_text
 from subflow_app.core.paths import new_training_directory, trainings_directory
 from subflow_app.core.resources import find_scenario, scenario_names
 from subflow_app.core.scenarios.scenario_source import with_contents
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.params import Dimension, Param
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.stats import Estimate

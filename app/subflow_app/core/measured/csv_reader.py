@@ -34,7 +34,7 @@ from subflow_app.core.measured.quantities import (
     read_heading,
     unit_named,
 )
-from subflow_app.core.number_text import count_text
+from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.gate import open_file
 
 _SEPARATORS = (";", "\t", ",", "|", " ")

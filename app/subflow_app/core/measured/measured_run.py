@@ -26,8 +26,8 @@ from subflow_app.core.measured.measured_table import (
     Target,
 )
 from subflow_app.core.measured.quantities import BY_NAME, factor, units_of
-from subflow_app.core.number_text import count_text, ordinal
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW
+from subflow_app.vocabulary.number_text import count_text, ordinal
 from subflow_sim.gate import MOST_SECONDS, open_file
 from subflow_store.values import ColumnSpec, RunStart
 

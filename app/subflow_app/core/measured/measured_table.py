@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.measured.quantities import BY_NAME, COUNTERS, Heading, quantity_named
-from subflow_app.core.number_text import ordinal
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW
+from subflow_app.vocabulary.number_text import ordinal
 
 MOST_CELLS = 20_000_000
 """Numbers of a file that are read: they take some 160 MB, and half as much again as a run. Nobody plots more."""

@@ -22,9 +22,9 @@ from subflow_app.core.measured.measured_table import (
     ReadingOptions,
     Target,
 )
-from subflow_app.core.number_text import count_text, counted
 from subflow_app.core.traces import SUBFLOW
 from subflow_app.distribution import install_command
+from subflow_app.vocabulary.number_text import count_text, counted
 from subflow_sim.gate import MOST_SECONDS, open_file
 
 INTERVAL_S = 0.1

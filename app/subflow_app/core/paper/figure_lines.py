@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from subflow_app.core import palette
 from subflow_app.core.paper.figure_plan import PlotData
 from subflow_app.core.plots import TIME, Curve
 from subflow_app.core.plots.drawing.bins import RAW_S, bin_width_s, in_bins, sample_intervals_s
 from subflow_app.core.plots.drawing.summaries import mean_of_seeds
 from subflow_app.core.traces import LINK
+from subflow_app.vocabulary import palette
 
 # Up to this many curves of one run each have their line and their legend entry; beyond, instances are grouped.
 _MOST_SINGLE_CURVES = 12

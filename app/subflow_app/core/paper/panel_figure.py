@@ -6,7 +6,6 @@ import re
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from subflow_app.core import palette
 from subflow_app.core.paper.figures import POINTS_PER_INCH, drawn_file, name_entries
 from subflow_app.core.paper.panel_forms import (
     FORMS,
@@ -20,7 +19,8 @@ from subflow_app.core.paper.panel_forms import (
 )
 from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.paper_styles import MM_PER_INCH
-from subflow_app.core.picture import Panel, PanelSeries
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.picture import Panel, PanelSeries
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

@@ -10,7 +10,7 @@ from subflow_app.core.paper.figure_plan import figure_kind
 from subflow_app.core.paper.figure_process import FigureProcess
 from subflow_app.core.paper.panel_plan import PanelFigure
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE
-from subflow_app.core.picture import Panel
+from subflow_app.vocabulary.picture import Panel
 
 _DPI = 300
 

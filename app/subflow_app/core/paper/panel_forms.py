@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from subflow_app.core import palette
 from subflow_app.core.paper.panel_plan import PanelFigure
-from subflow_app.core.picture import FloatArray, Panel, PanelForm, PanelSeries, Reference
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.picture import FloatArray, Panel, PanelForm, PanelSeries, Reference
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

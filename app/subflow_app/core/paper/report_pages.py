@@ -16,7 +16,7 @@ from subflow_app.core.paper.panel_figure import fill_panels, panels_size_in
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, MM_PER_INCH
 from subflow_app.core.paper.report import Heading, Listing, PageSize, Paragraph, Picture, Report
 from subflow_app.core.paper.topology_sketch import fill_sketch, sketch_size_in
-from subflow_app.core.tables import TextTable
+from subflow_app.vocabulary.tables import TextTable
 
 if TYPE_CHECKING:
     from matplotlib.backends.backend_pdf import PdfPages

@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.core.metrics import METRICS
-from subflow_app.core.number_text import NOTHING, count_text, duration_text
 from subflow_app.core.scenarios.event_words import change_words, entry_of
-from subflow_app.core.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_app.core.traces import Traces, path_label
+from subflow_app.vocabulary.metrics import METRICS
+from subflow_app.vocabulary.number_text import NOTHING, count_text, duration_text
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_sim.scenario import Event, Flow, Link, LinkDirection, QueueSpec, Scenario
 from subflow_sim.stats import Estimate
 from subflow_sim.units import Dimension, format_quantity

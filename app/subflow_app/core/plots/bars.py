@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from subflow_app.core.history.run_names import run_names
-from subflow_app.core.palette import ColourKey
 from subflow_app.core.traces import Traces
+from subflow_app.vocabulary.palette import ColourKey
 from subflow_sim.stats import Estimate
 
 # Share of a category that its bars take; the rest keeps categories apart.

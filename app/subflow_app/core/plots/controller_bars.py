@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from statistics import fmean
 
-from subflow_app.core import palette
 from subflow_app.core.plots.bars import Bar, make_bar, repetitions
 from subflow_app.core.plots.spec import STATISTICS, PlotSpec, mean_rates, no_curves
 from subflow_app.core.traces import FLOW, SUBFLOW, Traces
+from subflow_app.vocabulary import palette
 
 _COLUMN = "goodput_bps"
 

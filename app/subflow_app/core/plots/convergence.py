@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.language import translatable
 from subflow_app.core.plots.bars import Bar, flow_bars
 from subflow_app.core.plots.spec import (
     FAIRNESS,
@@ -20,6 +19,7 @@ from subflow_app.core.plots.spec import (
     transport_flows,
 )
 from subflow_app.core.traces import FLOW, Traces
+from subflow_app.vocabulary.language import translatable
 
 _COLUMN = "goodput_bps"
 _BAND = 0.25

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from subflow_app.core import palette
 from subflow_app.core.plots.bars import Bar, make_bar, repetitions
 from subflow_app.core.plots.jain import jain_over_time
 from subflow_app.core.plots.spec import FAIRNESS, PlotSpec, mean_rates, no_curves, transport_flows
 from subflow_app.core.traces import FLOW, Traces
+from subflow_app.vocabulary import palette
 
 _COLUMN = "goodput_bps"
 

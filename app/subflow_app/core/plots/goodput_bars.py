@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from subflow_app.core.language import translatable
 from subflow_app.core.plots.bars import Bar, flow_bars
 from subflow_app.core.plots.spec import STATISTICS, PlotSpec, mean_rates, no_curves, transport_colours
 from subflow_app.core.traces import FLOW, Traces
+from subflow_app.vocabulary.language import translatable
 
 _COLUMN = "goodput_bps"
 

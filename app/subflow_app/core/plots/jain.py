@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core import palette
 from subflow_app.core.plots.spec import FAIRNESS, Curve, PlotSpec, column_curves, trailing_sum, transport_flows
 from subflow_app.core.traces import FLOW, SUBFLOW, Traces
+from subflow_app.vocabulary import palette
 
 _COLUMN = "goodput_bps"
 WINDOW_S = 5.0

@@ -10,9 +10,9 @@ from typing import Any
 
 from subflow_app.core.catalog import policy_library
 from subflow_app.core.errors import InputError
-from subflow_app.core.number_text import NOTHING
 from subflow_app.core.policies.cards import CARD_KEYS, card_line, card_text
-from subflow_app.core.tables import Column
+from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.tables import Column
 from subflow_sim.errors import PolicyError
 from subflow_sim.policy_library import SUFFIX, PolicyLibrary
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.number_text import NOTHING, count_text, finite
-from subflow_app.core.tables import Column, NumberColumn, TextTable
+from subflow_app.vocabulary.number_text import NOTHING, count_text, finite
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
     from subflow_sim.instant import Instant

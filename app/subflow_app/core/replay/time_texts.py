@@ -6,7 +6,7 @@ import math
 import re
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.language import tr
+from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ParamError
 from subflow_sim.units import Dimension, parse_quantity
 

@@ -38,8 +38,8 @@ class StripMark:
     Attributes:
         at: where its time stands in the file: `("events", 3, "at")`, or the time of a step of a rate.
         time_s: when.
-        changes: what changes, as (key of the file, new value as text); `up`, `open`, `backup`,
-            `announce` and `refuse` say `true` or `false`.
+        changes: what changes, as (key of the file, new value as text); of `up`, `open`, `backup`,
+            `announce` and `refuse` the new state itself.
         side: which direction of a link, or which subflow of a flow; empty for the whole.
         values: where the new values stand in the file.
         earliest_s: a drag goes no further to the left.
@@ -48,7 +48,7 @@ class StripMark:
 
     at: Path
     time_s: float
-    changes: tuple[tuple[str, str], ...]
+    changes: tuple[tuple[str, str | bool], ...]
     side: str
     values: tuple[Path, ...]
     earliest_s: float

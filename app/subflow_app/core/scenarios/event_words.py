@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.scenarios.form_text import text_of
+from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.units import Dimension, format_quantity
 
 if TYPE_CHECKING:

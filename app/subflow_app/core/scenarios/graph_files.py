@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 from xml.parsers import expat
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.number_text import count_text
+from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.gate import TooLargeFileError, read_file
 
 MAX_BYTES = 8_000_000

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.scenarios.event_words import change_words
 from subflow_app.core.scenarios.form_text import text_of
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.sketch import missing_part
+from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.params import SECTIONS
 
 LISTS: Mapping[str, str] = {

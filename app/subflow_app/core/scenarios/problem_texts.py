@@ -11,7 +11,7 @@ import re
 from functools import cache
 
 from subflow_app.core.expected_errors import message_of
-from subflow_app.core.language import ENGLISH, current_language, tr, translatable
+from subflow_app.vocabulary.language import ENGLISH, current_language, tr, translatable
 from subflow_store.errors import StoreError
 
 ERRORS = (

@@ -15,13 +15,13 @@ from typing import Any, Literal, TypeAlias
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError
-from subflow_app.core.number_text import ordinal
 from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.named_files import OtherFileError, bring_along
 from subflow_app.core.scenarios.scenario_edits import Edited
 from subflow_app.core.scenarios.scenario_parts import ROWS
 from subflow_app.core.scenarios.sketch import sketch_of
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
+from subflow_app.vocabulary.number_text import ordinal
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.gate import read_scenario_file
 from subflow_sim.params import AlgorithmCatalog

@@ -11,8 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.scenario_parts import NAMED
+from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
 from subflow_sim.params import SCRIPT_SECTIONS, AlgorithmCatalog
 from subflow_sim.report import Report

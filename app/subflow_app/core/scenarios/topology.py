@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from subflow_app.core.palette import ColourKey, colour_keys
 from subflow_app.core.scenarios.layout import Point, place_nodes
+from subflow_app.vocabulary.palette import ColourKey, colour_keys
 from subflow_sim.scenario import Event, Flow, Link, Note, Scenario
 
 

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import TooLargeSweepError
-from subflow_app.core.number_text import count_text, duration_text
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader, told_of
+from subflow_app.vocabulary.number_text import count_text, duration_text
 from subflow_sim.errors import ParamError, ScenarioError, SimError
 from subflow_sim.limits import bytes_text
 from subflow_sim.units import Dimension, parse_quantity

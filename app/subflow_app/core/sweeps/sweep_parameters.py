@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import label_of
 from subflow_app.core.scenarios.form_text import shown_unit, text_of
 from subflow_app.core.scenarios.outline import part_names, tables
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.sweeps.axes import WHOLE_UNITS
+from subflow_app.vocabulary.language import tr
 from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.params import SECTIONS, Dimension, Param
 from subflow_sim.units import split_quantity

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.json_document import fields
-from subflow_app.core.metrics import metric
-from subflow_app.core.number_text import NOTHING
 from subflow_app.core.sweeps.axes import SweptValue
 from subflow_app.core.sweeps.sweep_table import (
     JAIN,
@@ -20,7 +18,9 @@ from subflow_app.core.sweeps.sweep_table import (
     is_figure,
     sweep_table,
 )
-from subflow_app.core.tables import TextColumn, TextTable, csv_text
+from subflow_app.vocabulary.metrics import metric
+from subflow_app.vocabulary.number_text import NOTHING
+from subflow_app.vocabulary.tables import TextColumn, TextTable, csv_text
 from subflow_store.run_values import quantity
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.core.language import translatable
 from subflow_app.core.scenarios.arrange import EDGES
 from subflow_app.qt.action_spec import HAS_NODES, ActionSpec, Need
+from subflow_app.vocabulary.language import translatable
 
 # Edge or middle: (text, where, shortcut).
 _ALIGNMENTS = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import HAS_NODES, NOT_RUNNING, PLOTS_SHOWN, STORE, ActionSpec, Need
+from subflow_app.vocabulary.language import translatable
 
 
 def rows() -> Iterator[ActionSpec]:

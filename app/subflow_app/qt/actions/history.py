@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import (
     NOT_RUNNING,
     ONE_SELECTED,
@@ -17,6 +16,7 @@ from subflow_app.qt.action_spec import (
     Scope,
 )
 from subflow_app.qt.forking.feature import ForkFeature
+from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import COMPLETE, VALID, ActionSpec, Scope, possible
+from subflow_app.vocabulary.language import translatable
 
 
 def rows() -> Iterator[ActionSpec]:

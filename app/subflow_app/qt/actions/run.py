@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import COMPLETE, RUNNABLE, RUNNING, ActionSpec, Need, possible
 from subflow_app.qt.choices import DEFAULT_SPEED, SPEEDS, STEPS
+from subflow_app.vocabulary.language import translatable
 
 _LINK = Need(lambda s: s.has_live_link, translatable("select a link on the canvas first"))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import ActionSpec, Scope, possible
 from subflow_app.qt.script.feature import ScriptFeature
+from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

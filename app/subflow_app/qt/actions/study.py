@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import WRITABLE, ActionSpec, possible
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.fairness.feature import FairnessFeature
 from subflow_app.qt.labs.feature import LabFeature
+from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

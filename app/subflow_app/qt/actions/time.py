@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import PLOTS_SHOWN, ActionSpec, Need, possible
 from subflow_app.qt.explain.feature import ExplainFeature
 from subflow_app.qt.forking.feature import ForkFeature
 from subflow_app.qt.playhead.feature import PlayheadFeature
+from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

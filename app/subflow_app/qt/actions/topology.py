@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from subflow_app.core.language import translatable
 from subflow_app.qt.action_spec import ActionSpec, Need, Scope, possible
+from subflow_app.vocabulary.language import translatable
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from subflow_app.core.language import translatable
 from subflow_app.core.plots import GROUPS, PLOTS
 from subflow_app.core.plots.drawing.colouring import BY_RUN
 from subflow_app.qt.action_spec import PLOTS_SHOWN, ActionSpec, Need, Scope
@@ -19,6 +18,7 @@ from subflow_app.qt.choices import (
     THEMES,
     WORKSPACES,
 )
+from subflow_app.vocabulary.language import translatable
 
 _MOST_DIGITS = 9
 

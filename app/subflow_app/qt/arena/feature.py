@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.number_text import duration_text
 from subflow_app.qt.feature import PanelFeature
 from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.menus import ARENA_BUTTONS
 from subflow_app.qt.study import Study
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import duration_text
 
 if TYPE_CHECKING:
     from subflow_app.core.arena.job import ArenaJob

@@ -12,7 +12,6 @@ from subflow_app.core.arena.arena_text import METHOD, told_of
 from subflow_app.core.arena.frontier import scatter
 from subflow_app.core.arena.results import Board, family_titles
 from subflow_app.core.arena.standings import Standing, standings
-from subflow_app.core.language import tr
 from subflow_app.qt.arena.board_model import NAME, BarDelegate, BoardModel
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.plotting.panel_view import PanelView
@@ -23,6 +22,7 @@ from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.share_bar import ToldBar
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table, set_widths, sorting
+from subflow_app.vocabulary.language import tr
 
 _UP = "throughput"
 

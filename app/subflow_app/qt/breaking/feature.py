@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 
 from subflow_app.core.errors import ExportError, InputError
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.number_text import duration_text
 from subflow_app.core.paths import file_stem
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.dialogs import SCENARIO_FILTER
@@ -21,6 +19,8 @@ from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.menus import BREAK_BUTTONS, BREAK_FOUND_BUTTONS
 from subflow_app.qt.study import Study
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import duration_text
 
 if TYPE_CHECKING:
     from subflow_app.core.breaking.case_source import CaseRun

@@ -13,10 +13,7 @@ from subflow_app.core.breaking.break_text import METHOD, margin_text
 from subflow_app.core.breaking.claim_file import OWN_NAME
 from subflow_app.core.breaking.counterexample import PROFILES, Counterexample
 from subflow_app.core.breaking.search_map import SearchMap
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.number_text import duration_text
 from subflow_app.core.sweeps.views.view import SweepView
-from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.qt.breaking.charts import MapChart
 from subflow_app.qt.breaking.form import BreakForm
 from subflow_app.qt.models.table_model import TableModel
@@ -28,6 +25,9 @@ from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.share_bar import ToldBar
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, split, v_box
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import duration_text
+from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_store.searches import SearchRecord
 
 _LINES = SweepView(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
 from subflow_app.qt import format as fmt
 from subflow_app.qt.dialogs import open_dialog
@@ -18,6 +17,7 @@ from subflow_app.qt.file_drops import TRACE_SUFFIXES
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import v_box
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.core.comparison.compared_runs import Choices, ComparedRuns, ComparedTraces

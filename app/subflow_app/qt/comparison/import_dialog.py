@@ -19,13 +19,11 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.measured.clock import TIME_UNITS
 from subflow_app.core.measured.measured_run import MeasuredRun, keep_run, make_run
 from subflow_app.core.measured.measured_table import CLOCKS, Clock, MeasuredTable, RawColumn, ReadingOptions
 from subflow_app.core.measured.quantities import BY_NAME, units_of
 from subflow_app.core.measured.reading import read_trace, told
-from subflow_app.core.tables import Column
 from subflow_app.qt.models.table_model import Index, TableModel
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.choice import Choice
@@ -33,6 +31,8 @@ from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.qt.widgets.time_box import TimeBox
 from subflow_app.qt.workers import Workers
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.tables import Column
 from subflow_store import Store
 
 _UNIT, _TARGET = 1, 2

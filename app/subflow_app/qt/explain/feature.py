@@ -9,7 +9,6 @@ from PySide6.QtCore import QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.traces import SUBFLOW, Traces, nearest_mark_s
 from subflow_app.qt.explain.watching import Watching
@@ -19,6 +18,7 @@ from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.script.feature import ScriptFeature, ScriptMoment
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.core.replay.decision_steps import DecisionSteps, ExplainedDecision

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.tables import Column, NumberColumn
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.decisions import Number, meanings
 from subflow_sim.script.vocabulary import OBJECTS
 from subflow_sim.script_steps import Step, last_values

@@ -18,12 +18,10 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.explanations import CAUSES, amount_text
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.replay.decision_steps import ExplainedDecision
 from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.core.replay.watches import known_names
 from subflow_app.core.replay.worked_rules import WorkedRule
-from subflow_app.core.tables import Column
 from subflow_app.qt.explain.number_table import COLUMNS, SCRIPT_COLUMNS, script_numbers
 from subflow_app.qt.explain.script_lines import ScriptLines
 from subflow_app.qt.explain.watch_row import WatchRow
@@ -35,6 +33,8 @@ from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.formula_view import FormulaView, Span
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.tables import Column
 from subflow_sim.decisions import Explanation, Number
 
 _EMPTY_TITLE = translatable("Click a curve")

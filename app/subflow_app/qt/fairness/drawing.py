@@ -10,11 +10,11 @@ from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRect, Q
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
-from subflow_app.core.language import tr
-from subflow_app.core.palette import OKABE_ITO
 from subflow_app.qt.fairness.share_model import BAR_ROLE, ShareBar
 from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.theme import Tokens, current_tokens
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.palette import OKABE_ITO
 
 _BAR_WIDTH, _TEXT = 170, "1000 %"
 _NEAR_SHARE = 0.1  # so far from the fair share a bar has the colour of what is well

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from subflow_app.core.history.run_names import run_names
-from subflow_app.core.language import tr
 from subflow_app.qt.fairness.panel import FairnessPanel
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.playhead.feature import PlayheadFeature
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.core.fairness.analysis_view import AnalysisView

@@ -6,9 +6,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QTabWidget, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.qt.theme import set_style, tab_style
 from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.vocabulary.language import tr
 
 
 class FairnessPanel(QWidget):

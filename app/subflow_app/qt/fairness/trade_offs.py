@@ -25,8 +25,6 @@ from subflow_app.core.fairness.trade_offs import (
     trade_off_panel,
     write_points,
 )
-from subflow_app.core.language import tr, translatable, trn
-from subflow_app.core.tables import Column
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.plotting.panel_view import PanelView
@@ -34,6 +32,8 @@ from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, split, v_box
 from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_app.vocabulary.tables import Column
 
 _EMPTY_TITLE = translatable("No runs to weigh")
 _EMPTY_TEXT = translatable(

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.language import tr
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.traces import StoredTraces, Traces
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.playhead.feature import PlayheadFeature
 from subflow_app.qt.playhead.playhead import Playhead
+from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import SimError
 
 if TYPE_CHECKING:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from subflow_app.core.language import tr
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import GALLERY_BUTTONS, GALLERY_MENU, GALLERY_PAGE_BUTTONS
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.qt.gallery.session import GallerySession

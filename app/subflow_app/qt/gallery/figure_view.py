@@ -6,8 +6,8 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QPixmap, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.qt.plain_text import Label
+from subflow_app.vocabulary.language import tr
 
 
 class FigureView(Label):

@@ -10,11 +10,11 @@ from PySide6.QtGui import QPixmap
 from subflow_app.core.experiments.exhibits import Exhibit, paper_order, summed_counts
 from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.experiments.reproduction_queue import QueuedState
-from subflow_app.core.language import tr, trn
 from subflow_app.qt.gallery.texts import counts_text, spoken, takes_text
 from subflow_app.qt.models.table_model import Index
 from subflow_app.qt.models.tree_model import TreeModel
 from subflow_app.qt.plain_text import as_written
+from subflow_app.vocabulary.language import tr, trn
 
 EXHIBIT_ROLE = Qt.ItemDataRole.UserRole + 1
 """The experiment of a row; None for a paper."""

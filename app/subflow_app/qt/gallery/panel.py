@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.experiments.exhibits import Exhibit
 from subflow_app.core.experiments.reproduction_queue import QueuedState, left_s
-from subflow_app.core.language import tr
 from subflow_app.qt import format as fmt
 from subflow_app.qt.gallery.card_delegate import CardDelegate
 from subflow_app.qt.gallery.experiment_page import ExperimentPage
@@ -25,6 +24,7 @@ from subflow_app.qt.theme import set_style
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.list_beside import ListBeside
 from subflow_app.qt.widgets.shorthand import named, v_box
+from subflow_app.vocabulary.language import tr
 
 _LIST_WIDTHS = (460, 0.38, 220)
 

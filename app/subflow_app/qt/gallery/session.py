@@ -22,7 +22,6 @@ from subflow_app.core.experiments.reproduction_queue import QueuedState, Reprodu
 from subflow_app.core.experiments.results import Results
 from subflow_app.core.files import write_file
 from subflow_app.core.jobs.executors import jobs_beside_window
-from subflow_app.core.language import tr, trn
 from subflow_app.core.library.copying import copy_experiment, copy_to_go_on
 from subflow_app.core.library.shipped import open_library
 from subflow_app.core.library.thumbnails import shipped_thumbnail, thumbnail
@@ -34,6 +33,7 @@ from subflow_app.qt.gallery.card_delegate import PICTURE_SIZE
 from subflow_app.qt.gallery.panel import GalleryPanel
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import QWidget
 
 from subflow_app.core.history.run_groups import GROUPINGS, SWEEP
 from subflow_app.core.history.run_query import Vocabulary
-from subflow_app.core.language import ENGLISH, current_language, tr, trn
 from subflow_app.qt import format as fmt
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel.changes import HistoryCommand, RunChanges, change_tags
@@ -25,6 +24,7 @@ from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import pages, v_box
 from subflow_app.qt.workers import Workers
+from subflow_app.vocabulary.language import ENGLISH, current_language, tr, trn
 from subflow_sim.gate import json_tree
 from subflow_store import RunRow, StoreError
 

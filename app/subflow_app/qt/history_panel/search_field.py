@@ -16,12 +16,12 @@ from subflow_app.core.history.run_query import (
     help_lines,
     parse_query,
 )
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.icons import icon
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_app.qt.widgets.shorthand import named, timer, v_box
+from subflow_app.vocabulary.language import tr
 from subflow_store.conditions import Condition
 
 # A search goes to the database when the person stops typing for this long.

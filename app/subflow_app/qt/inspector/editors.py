@@ -32,11 +32,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import FieldOption
 from subflow_app.qt.plain_text import Label, as_written
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import h_box
+from subflow_app.vocabulary.language import tr
 from subflow_store.recording_texts import folded, unfolded
 
 _TEXT_MARGIN = 3

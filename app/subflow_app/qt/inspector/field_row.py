@@ -9,7 +9,6 @@ from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QIcon, QPalette
 from PySide6.QtWidgets import QGridLayout, QSizePolicy, QToolButton, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import FieldOption, FormField, default_text
 from subflow_app.core.scenarios.form_text import Previewer, TextCheck, check_text, read_text
 from subflow_app.core.scenarios.problem_texts import problem_text
@@ -21,6 +20,7 @@ from subflow_app.qt.plain_text import Label, as_written
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.icon_label import IconLabel
 from subflow_app.qt.widgets.steady import when_released
+from subflow_app.vocabulary.language import tr
 from subflow_sim.params import Dimension
 
 _IN_WORDS = {

@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import form_for
 from subflow_app.core.scenarios.outline import tables
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc, split_key
@@ -31,6 +30,7 @@ from subflow_app.qt.inspector.source_editor import SourceEditor
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, set_style
 from subflow_app.qt.widgets.shorthand import named, split, v_box
+from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import Problem
 from subflow_sim.params import AlgorithmCatalog
 

@@ -8,7 +8,6 @@ from typing import Any
 from PySide6.QtCore import QModelIndex, QObject, Qt
 from PySide6.QtGui import QColor, QFont
 
-from subflow_app.core.language import trn
 from subflow_app.core.scenarios.outline import OutlineEntry, outline
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.icons import icon
@@ -16,6 +15,7 @@ from subflow_app.qt.models.table_model import Index
 from subflow_app.qt.models.tree_model import TreeModel
 from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.theme import current_tokens
+from subflow_app.vocabulary.language import trn
 
 KEY_ROLE = Qt.ItemDataRole.UserRole
 

@@ -8,7 +8,6 @@ from itertools import pairwise
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QScrollArea, QToolButton, QVBoxLayout, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.form import Form, FormGroup
 from subflow_app.core.scenarios.form_text import Previewer
 from subflow_app.core.scenarios.problem_texts import problem_text
@@ -18,6 +17,7 @@ from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.vocabulary.language import tr
 
 
 class ParamForm(QScrollArea):

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QDialog, QLineEdit, QPlainTextEdit, QPushButton, Q
 from subflow_app.core.files import write_file
 from subflow_app.core.labs.grading import COLUMNS, Grade, class_csv, grade_class, result_files, steps_csv
 from subflow_app.core.labs.lab_file import load_lab
-from subflow_app.core.language import tr
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable

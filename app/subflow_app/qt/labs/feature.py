@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtGui import QDesktopServices
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.language import tr
 from subflow_app.core.paths import file_stem, labs_directory
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.labs.panel import LabPanel
 from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.sweeps.feature import SweepFeature
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
+from subflow_app.vocabulary.language import tr
 from subflow_store import StoreError
 
 if TYPE_CHECKING:

@@ -17,12 +17,12 @@ from subflow_app.core.labs.lab import NUMBER, SKETCH, Question, Step
 from subflow_app.core.labs.outcomes import answer_text, prediction_text
 from subflow_app.core.labs.progress import Answered, Predicted, PredictionValue
 from subflow_app.core.labs.session import quantity
-from subflow_app.core.language import tr
 from subflow_app.qt.labs.option_button import OptionButton
 from subflow_app.qt.labs.sketch import SketchCanvas
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.vocabulary.language import tr
 
 
 class AskForm(QFrame):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from subflow_app.core.labs.lab import Lab
 from subflow_app.core.labs.other_text import other_text_notice
 from subflow_app.core.labs.progress import ProgressFolder
-from subflow_app.core.language import translatable
-from subflow_app.core.tables import Column
+from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.tables import Column
 
 LEVELS = {
     "beginner": translatable("beginner"),

@@ -12,9 +12,9 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from subflow_app.core.expressions import UNIT_WORTH
 from subflow_app.core.labs.lab import Prediction
-from subflow_app.core.language import tr
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
 
 COLUMNS = 61
 """So many heights are drawn at most, at equal distances in time."""

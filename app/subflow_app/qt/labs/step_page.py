@@ -19,7 +19,6 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.labs.lab import Step
 from subflow_app.core.labs.session import LabSession, StepState
-from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.labs.forms import PredictionForm, QuestionForm
 from subflow_app.qt.labs.step_text import StepText
@@ -27,6 +26,7 @@ from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens, muted, set_style
 from subflow_app.qt.widgets.elided_label import ElidedLabel
 from subflow_app.qt.widgets.shorthand import h_box, heading, named, v_box
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.qt.labs.explorable_view import ExplorableView

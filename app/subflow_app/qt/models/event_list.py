@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from PySide6.QtCore import QModelIndex, QObject
 
-from subflow_app.core.language import translatable
 from subflow_app.core.replay.run_events import RunEvent, RunEvents
-from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.qt.models.table_model import Index, TableModel
+from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.tables import Column, NumberColumn
 
 COLUMNS: tuple[Column[RunEvent], ...] = (
     NumberColumn(translatable("Time"), lambda event: f"{event.time_s:.6f} s", widest="1200.000000 s"),

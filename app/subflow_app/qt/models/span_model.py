@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from PySide6.QtCore import QObject, Qt
 
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.plots.reading import Stretch
-from subflow_app.core.tables import Column, NumberColumn, TextTable
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import FollowedTable
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 
 class SpanRow(NamedTuple):

@@ -8,10 +8,10 @@ from typing import Any, Generic
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFont
 
-from subflow_app.core.language import tr
-from subflow_app.core.tables import Column, RowT
 from subflow_app.qt.icons import STATE_ICONS, icon
 from subflow_app.qt.plain_text import as_written
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.tables import Column, RowT
 
 Index = QModelIndex | QPersistentModelIndex
 

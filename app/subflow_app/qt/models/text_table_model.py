@@ -5,9 +5,9 @@ from __future__ import annotations
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor
 
-from subflow_app.core.tables import TextTable
 from subflow_app.qt.models.table_model import TableModel
 from subflow_app.qt.theme import current_tokens
+from subflow_app.vocabulary.tables import TextTable
 
 _EMPTY = TextTable("", (), ())
 

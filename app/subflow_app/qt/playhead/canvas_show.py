@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from subflow_app.core.language import tr
-from subflow_app.core.palette import hex_colour
 from subflow_app.core.plots.spec import transport_colours
 from subflow_app.core.replay.packet_places import PacketPlaces, Track, packet_places
 from subflow_app.core.replay.run_samples import SubflowGauge
@@ -20,6 +18,8 @@ from subflow_app.qt.playhead.tracks import track_of
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_app.qt.topology.view import TopologyView
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.palette import hex_colour
 
 if TYPE_CHECKING:
     from subflow_app.qt.plot_view import PlotView

@@ -9,7 +9,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr, trn
 from subflow_app.core.replay.run_events import DEFAULT_KINDS, GROUPS, KINDS
 from subflow_app.qt.models.event_list import EventList
 from subflow_app.qt.plain_text import Label
@@ -19,6 +18,7 @@ from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import h_box, named, pages, v_box
 from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr, trn
 
 _COMBO_LETTERS = 18  # longer names are cut; the list that opens is wider
 _MOST_OWNERS = 500  # a list of more is not a choice

@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from subflow_app.core.events import DECISION
-from subflow_app.core.language import tr
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.playhead.playhead import Playhead, ScrubbedRun
 from subflow_app.qt.playhead.plots_show import PlotsShow
 from subflow_app.qt.playhead.strip import BUTTONS, TransportStrip
 from subflow_app.qt.widgets.banner import Way
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.core.replay.run_events import RunEvents

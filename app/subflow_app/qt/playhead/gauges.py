@@ -10,12 +10,12 @@ from PySide6.QtCore import QPoint, QPointF, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.palette import split_owner
 from subflow_app.core.replay.run_samples import SubflowGauge
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.palette import split_owner
 
 _LEAST_WIDTH, _MOST_ROWS, _TOP = 300, 4, 3
 _LEAST_BAR, _GAP = 32, 8

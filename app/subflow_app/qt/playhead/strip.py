@@ -10,7 +10,6 @@ from PySide6.QtWidgets import QComboBox, QLineEdit, QSizePolicy, QToolButton, QW
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_names import shared_words
-from subflow_app.core.language import tr, trn
 from subflow_app.core.replay.time_texts import parse_time, shown_time
 from subflow_app.core.replay.transport import SPEEDS, speed_label
 from subflow_app.qt import format as fmt
@@ -20,6 +19,7 @@ from subflow_app.qt.playhead.playhead import Playhead
 from subflow_app.qt.theme import current_tokens, muted, set_style
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.shorthand import h_box, named
+from subflow_app.vocabulary.language import tr, trn
 
 _ICON = 16
 _TRACK_HEIGHT = 26

@@ -11,8 +11,6 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF
 
-from subflow_app.core import palette
-from subflow_app.core.language import tr
 from subflow_app.core.plots import Bar, PlotSpec
 from subflow_app.core.plots.bars import bar_places, run_count
 from subflow_app.qt import format as fmt
@@ -22,6 +20,8 @@ from subflow_app.qt.plotting.plot_item import show_bottom_axis
 from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.plotting.view_box import PlotViewBox
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr
 
 # Room for the numbers above the bars: beside the height of their letters, px, and at most so much of the plot.
 _GAP_ABOVE, _MOST_ABOVE = 10.0, 0.4

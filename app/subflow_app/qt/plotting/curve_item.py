@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QPen
 
-from subflow_app.core import palette
 from subflow_app.core.plots import Curve
+from subflow_app.vocabulary import palette
 
 
 class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped

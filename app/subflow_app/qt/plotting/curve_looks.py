@@ -11,7 +11,6 @@ import numpy as np
 from subflow_app.core.forking.ghosts import Ghost, find_ghosts, ghost_title
 from subflow_app.core.history.plot_columns import PlotColumn, plot_columns
 from subflow_app.core.history.run_names import run_names
-from subflow_app.core.language import tr
 from subflow_app.core.plots import TIME, Bar, Curve, PlotSpec
 from subflow_app.core.plots.bars import Group, repetitions
 from subflow_app.core.plots.drawing.bins import RAW_S, bin_width_s, in_bins, sample_intervals_s
@@ -21,6 +20,7 @@ from subflow_app.core.plots.drawing.summaries import LEAST_SEEDS, Crowd, mean_of
 from subflow_app.core.traces import TraceMark, Traces
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id, line_kind
 from subflow_app.qt.plotting.event_ticks import LINE_KINDS
+from subflow_app.vocabulary.language import tr
 
 _NANOSECOND = 1e-9
 _Line = TypeVar("_Line", Curve, Bar)

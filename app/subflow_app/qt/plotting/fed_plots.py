@@ -9,7 +9,6 @@ from typing import TypeVar
 from PySide6.QtCore import QPointF, Signal
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.core import palette
 from subflow_app.core.plots import Curve, PlotSpec
 from subflow_app.core.plots.drawing.choices import CurveChoices
 from subflow_app.core.plots.drawing.summaries import Crowd, nearest_member
@@ -23,6 +22,7 @@ from subflow_app.qt.plotting.stacked_plot import StackedPlot
 from subflow_app.qt.plotting.time_plot import TimePlot
 from subflow_app.qt.plotting.xy_plot import XYPlot
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.vocabulary import palette
 
 _MOST_SAMPLES_OF_WIDE_LINES = 100_000
 # In view; wide ones take longer.

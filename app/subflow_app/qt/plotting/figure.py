@@ -10,7 +10,6 @@ from PySide6.QtCore import Qt
 from subflow_app.core.errors import InputError
 from subflow_app.core.files import write_file
 from subflow_app.core.history.run_names import told_apart
-from subflow_app.core.language import tr
 from subflow_app.core.paper.figure_plan import FigureKind, figure_kind
 from subflow_app.core.paper.paper_styles import HEIGHT_RANGE_MM, MM_PER_INCH
 from subflow_app.core.plots import Curve
@@ -21,6 +20,7 @@ from subflow_app.qt.plotting.legend_strip import Entry, LegendStrip
 from subflow_app.qt.plotting.plot_item import PAPER_WIDTH
 from subflow_app.qt.plotting.plot_stack import PlotStack
 from subflow_app.qt.theme import LIGHT
+from subflow_app.vocabulary.language import tr
 
 _LEGEND_MARGIN = 70.0
 _MOST_LEGEND_ROWS = 8

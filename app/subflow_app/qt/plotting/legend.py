@@ -38,8 +38,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core import palette
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.plots import Curve
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.legend_model import CURVE_ROLE, GOODPUT_ROLE, RATE_ROLE, LegendModel, line_colour
@@ -47,6 +45,8 @@ from subflow_app.qt.plotting.legend_values import LegendValues
 from subflow_app.qt.theme import current_tokens, muted, set_style
 from subflow_app.qt.widgets.elided_label import ElidedLabel
 from subflow_app.qt.widgets.shorthand import heading, named, sized, v_box
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr, translatable
 
 _SAMPLE_WIDTH = 22
 _BOX_WIDTH = 30  # of a check box with what is left free beside it and at the end

@@ -8,9 +8,7 @@ from dataclasses import dataclass, field
 
 from PySide6.QtCore import QModelIndex, QObject, Qt, Signal
 
-from subflow_app.core import palette
 from subflow_app.core.history.run_names import told_apart
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.plots import Curve, PlotSpec
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import RIGHT, Index, bold
@@ -18,6 +16,8 @@ from subflow_app.qt.models.tree_model import TreeModel
 from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.plotting.curve_id import CurveId, run_names
 from subflow_app.qt.plotting.plot_texts import axis_of, title_of
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr, translatable
 
 CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line, None of a group
 GOODPUT_ROLE = Qt.ItemDataRole.UserRole + 2  # text behind the name of a flow; empty where there is none

@@ -9,7 +9,7 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsWidget, QStyleOptionGraphicsItem, QWidget
 
-from subflow_app.core.language import tr
+from subflow_app.vocabulary.language import tr
 
 _SAMPLE = 22.0
 _GAP = 6.0

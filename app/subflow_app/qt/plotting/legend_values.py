@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from subflow_app.core.history.run_columns import Value, recorded_column
-from subflow_app.core.language import tr
 from subflow_app.core.plots import TIME, PlotSpec
 from subflow_app.core.plots.measured import figure_column, measured_value
 from subflow_app.core.traces import Traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.plot_stack import PlotStack

@@ -9,12 +9,12 @@ from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import QColor, QFontMetricsF, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from subflow_app.core.language import tr
-from subflow_app.core.palette import hex_colour
-from subflow_app.core.picture import FloatArray, Panel, PanelSeries
 from subflow_app.qt.plotting.painted_axes import PaintedAxes, Span
 from subflow_app.qt.theme import Tokens, current_tokens
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.palette import hex_colour
+from subflow_app.vocabulary.picture import FloatArray, Panel, PanelSeries
 
 _RADIUS, _REACH = 5.0, 12.0
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QScrollArea, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
 
 _LEAST_ROOM = 150  # px; a plot of the least height with its title
 

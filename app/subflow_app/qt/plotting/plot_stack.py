@@ -11,7 +11,6 @@ from PySide6.QtWidgets import QWidget
 from shiboken6 import isValid
 
 from subflow_app.core.history.plot_columns import PlotColumn
-from subflow_app.core.language import tr
 from subflow_app.core.plots import BARS, TIME, Curve, PlotSpec
 from subflow_app.core.traces import Traces
 from subflow_app.qt.models.span_model import SpanRow
@@ -30,6 +29,7 @@ from subflow_app.qt.plotting.time_plot import TimePlot, plot_row
 from subflow_app.qt.plotting.xy_plot import XYPlot
 from subflow_app.qt.theme import LIGHT, Tokens, current_tokens, follow_theme
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
 
 _ZOOM_STEP = 1.25
 _HIT_PX = 8.0  # how far from a curve a click still means it

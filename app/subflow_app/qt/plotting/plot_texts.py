@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from subflow_app.core.language import tr
 from subflow_app.core.plots import PlotSpec
 from subflow_app.qt import format as fmt
+from subflow_app.vocabulary.language import tr
 
 
 def title_of(spec: PlotSpec) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from subflow_app.core import palette
-from subflow_app.core.language import tr
 from subflow_app.core.plots import Curve
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId
 from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.theme import Tokens
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr
 
 
 def readout(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from subflow_app.core.language import tr
 from subflow_app.core.plots import Curve
 from subflow_app.core.plots.reading import stretch
 from subflow_app.qt.models.span_model import SpanRow
 from subflow_app.qt.plotting.curve_id import CurveId, run_names
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.time_plot import TimePlot

@@ -9,8 +9,6 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from PySide6.QtCore import QPointF
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
 
-from subflow_app.core import palette
-from subflow_app.core.language import tr
 from subflow_app.core.plots import TIME, Bar, Curve, PlotSpec
 from subflow_app.core.traces import TraceMark
 from subflow_app.qt.plotting.curve_id import CurveId
@@ -20,6 +18,8 @@ from subflow_app.qt.plotting.plot_texts import axis_of, title_of
 from subflow_app.qt.plotting.title_item import Span, TitleItem
 from subflow_app.qt.plotting.view_box import PlotViewBox
 from subflow_app.qt.theme import LIGHT, Tokens, current_tokens
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr
 
 
 class StackedPlot:

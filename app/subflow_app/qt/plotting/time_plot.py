@@ -11,8 +11,6 @@ import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a wh
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont
 
-from subflow_app.core import palette
-from subflow_app.core.language import tr
 from subflow_app.core.plots import Curve, PlotSpec
 from subflow_app.core.traces import TraceMark
 from subflow_app.qt import format as fmt
@@ -25,6 +23,8 @@ from subflow_app.qt.plotting.plot_texts import x_axis_of
 from subflow_app.qt.plotting.stacked_plot import StackedPlot, make_crosshair
 from subflow_app.qt.plotting.title_item import Span
 from subflow_app.qt.plotting.view_box import TimeViewBox
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr
 
 # Losses are ticked where they act: a loss halves the window, the other plots only show what follows.
 _TICKED_PLOT = "cwnd"

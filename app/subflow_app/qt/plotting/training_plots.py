@@ -12,8 +12,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPen
 from PySide6.QtWidgets import QWidget
 
-from subflow_app.core import palette
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.training_metrics import TrainingPlot
 from subflow_app.core.learning.training_progress import Comparison, Training
 from subflow_app.qt import format as fmt
@@ -32,6 +30,8 @@ from subflow_app.qt.plotting.title_item import Span, TitleItem
 from subflow_app.qt.plotting.view_box import TimeViewBox
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.stats import Estimate
 
 # What plots may go over: metric -> (title of the axis, factor to its unit).

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr, trn
 from subflow_app.core.running.run_queue import MOST_AT_ONCE
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
+from subflow_app.vocabulary.language import tr, trn
 
 _MOST_SEED = 999_999_999
 

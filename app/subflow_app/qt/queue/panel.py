@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
 )
 
 from subflow_app.core.jobs.progress import JobProgress, JobState
-from subflow_app.core.language import tr
 from subflow_app.core.running.run_queue import QueueEntry
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import ROW_ROLE, FollowedTable
@@ -27,6 +26,7 @@ from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
+from subflow_app.vocabulary.language import tr
 
 _MOST_PARALLEL = 64
 

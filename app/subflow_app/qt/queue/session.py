@@ -10,13 +10,13 @@ from PySide6.QtCore import Signal
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.language import tr, trn
 from subflow_app.core.running.run_queue import QueuedRun, RunQueue, default_parallel
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import QUEUE_BUTTONS, QUEUE_MENU
 from subflow_app.qt.queue.panel import QueuePanel
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob

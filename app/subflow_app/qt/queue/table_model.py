@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.running.run_queue import QueueEntry
-from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.qt import format as fmt
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.tables import Column, NumberColumn
 
 
 def _kept(entry: QueueEntry) -> str:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeVar
 from PySide6.QtCore import QObject, Signal
 
 from subflow_app.core.errors import AppError, InputError
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.recovery import RecoveryFile, UnsavedText
 from subflow_app.core.scenarios.script_files import new_script_text
 from subflow_app.core.scenarios.scripts import (
@@ -25,6 +24,7 @@ from subflow_app.qt.commands import EditCommand
 from subflow_app.qt.script.new_dialog import NewScriptDialog
 from subflow_app.qt.widgets.banner import Way
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario_model import ScriptKind
 from subflow_sim.script import kind_of
 from subflow_sim.script_reader import SUFFIX, shipped_scripts

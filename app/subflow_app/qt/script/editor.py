@@ -9,7 +9,6 @@ from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
 from PySide6.QtGui import QColor, QFocusEvent, QHelpEvent, QKeyEvent, QTextCharFormat, QTextCursor, QTextFormat
 from PySide6.QtWidgets import QCompleter, QListView, QTextEdit, QToolTip, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.models.table_model import ROW_ROLE, ListModel
 from subflow_app.qt.plain_text import as_written
@@ -26,6 +25,7 @@ from subflow_app.qt.script.editing import (
 from subflow_app.qt.theme import current_tokens, mixed
 from subflow_app.qt.widgets.code_editor import CodeEditor
 from subflow_app.qt.widgets.shorthand import named, timer
+from subflow_app.vocabulary.language import tr
 from subflow_sim.scenario_model import ScriptKind
 from subflow_sim.script import Completion, ScriptProblem, check_script, completions
 

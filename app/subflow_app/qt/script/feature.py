@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.feature import Feature
@@ -15,6 +14,7 @@ from subflow_app.qt.latest_reader import LatestReader
 from subflow_app.qt.menus import SCRIPT_BUTTONS, SCRIPT_VERSION_BUTTONS
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScriptRunError
 
 if TYPE_CHECKING:

@@ -8,12 +8,12 @@ from typing import NamedTuple
 from PySide6.QtWidgets import QDialog, QFormLayout, QLineEdit, QWidget
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.shorthand import accept_buttons, named, v_box
+from subflow_app.vocabulary.language import tr
 from subflow_sim.parameter import MAX_NAME_LENGTH
 from subflow_sim.scenario_model import ScriptKind
 

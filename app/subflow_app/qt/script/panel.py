@@ -8,7 +8,6 @@ from PySide6.QtCore import QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QResizeEvent
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.scripts import ScriptPlace
 from subflow_app.qt.inspector.problem_list import ProblemList
 from subflow_app.qt.script.conformance_strip import ConformanceStrip
@@ -21,6 +20,7 @@ from subflow_app.qt.widgets.elided_label import ElidedLabel
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.find_bar import FindBar
 from subflow_app.qt.widgets.shorthand import h_box, named, split, v_box
+from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import Problem
 from subflow_sim.script import ScriptProblem
 

@@ -9,9 +9,6 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QAbstractItemView, QStackedWidget, QTableView, QWidget
 
 from subflow_app.core.history.script_versions import ScriptVersion
-from subflow_app.core.language import tr, translatable, trn
-from subflow_app.core.metrics import METRICS
-from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import TableModel, bold
 from subflow_app.qt.plain_text import Label
@@ -19,6 +16,9 @@ from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.shorthand import h_box, heading, v_box
 from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr, translatable, trn
+from subflow_app.vocabulary.metrics import METRICS
+from subflow_app.vocabulary.tables import Column, NumberColumn
 
 
 def _metric(key: str, of: Callable[[ScriptVersion], float]) -> Column[ScriptVersion]:

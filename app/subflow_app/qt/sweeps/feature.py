@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtGui import QGuiApplication
 
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.paths import file_stem
 from subflow_app.qt.dialogs import CSV_FILTER
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import SWEEP_BUTTONS, SWEEP_MENU, SWEEP_VIEW_BUTTONS
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
+from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

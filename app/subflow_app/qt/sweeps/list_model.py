@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.sweeps.sweep_list import SweepEntry
-from subflow_app.core.tables import Column, NumberColumn
 from subflow_app.qt import format as fmt
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.tables import Column, NumberColumn
 
 
 def done_text(entry: SweepEntry) -> str:

@@ -24,7 +24,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.sweeps.axes import with_units
 from subflow_app.core.sweeps.sweep_draft import (
     SEEDS,
@@ -43,6 +42,7 @@ from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.widgets.shorthand import h_box, named, split, timer, v_box
 from subflow_app.qt.workers import Workers
+from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_sim.units import split_quantity
 
 KIND_TEXTS: Mapping[str, str] = {

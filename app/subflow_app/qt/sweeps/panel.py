@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr
 from subflow_app.core.sweeps.sweep_list import SweepEntry
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.table_model import ROW_ROLE, FollowedTable
@@ -23,6 +22,7 @@ from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.list_beside import ListBeside
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
 from subflow_app.qt.workers import Workers
+from subflow_app.vocabulary.language import tr
 
 _LIST_WIDTHS = (400, 0.3, 170)
 

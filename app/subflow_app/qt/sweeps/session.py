@@ -13,7 +13,6 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.jobs.executors import jobs_beside_window
 from subflow_app.core.jobs.job import JobOutcome
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.language import tr, trn
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.core.scenarios.scenario_source import with_contents
 from subflow_app.core.sweeps.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
@@ -29,6 +28,7 @@ from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject, Sweep
 from subflow_app.qt.sweeps.panel import SweepPanel
 from subflow_app.qt.widgets.banner import Way
 from subflow_app.qt.widgets.shorthand import timer
+from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

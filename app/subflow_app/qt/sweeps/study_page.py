@@ -15,7 +15,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr, trn
 from subflow_app.core.sweeps.views.choice import VIEWS, Shown, show
 from subflow_app.core.sweeps.views.picture import Hit
 from subflow_app.core.sweeps.views.study import Study
@@ -29,6 +28,7 @@ from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.workers import Workers
+from subflow_app.vocabulary.language import tr, trn
 
 _PATIENCE_MS = 60
 _TOP_MARGINS = 24

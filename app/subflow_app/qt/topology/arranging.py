@@ -8,7 +8,6 @@ from functools import partial
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QUndoStack
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios import arrange
 from subflow_app.core.scenarios.arrange import GRID, Axis, Edge
 from subflow_app.core.scenarios.layout import Point
@@ -17,6 +16,7 @@ from subflow_app.qt import commands
 from subflow_app.qt.topology.canvas import TopologyCanvas
 from subflow_app.qt.topology.scene import TopologyScene
 from subflow_app.qt.workers import Workers
+from subflow_app.vocabulary.language import tr
 
 _MOST_AT_ONCE = 100  # nodes, which are laid out before anybody notices
 

@@ -26,13 +26,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QFrame, QGraphicsView, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.qt.topology.gestures import BandGesture, Gesture, MoveGesture, PanGesture
 from subflow_app.qt.topology.label_item import label_scale
 from subflow_app.qt.topology.scene import TopologyScene
 from subflow_app.qt.topology.tool_strip import PART_MIME
 from subflow_app.qt.topology.tools import Tool
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
 
 _LEAST_ZOOM, _MOST_ZOOM = 0.08, 6.0
 _MOST_FIT_ZOOM = 1.5

@@ -9,7 +9,6 @@ from PySide6.QtCore import QPointF
 from PySide6.QtGui import QGuiApplication
 
 from subflow_app.core.errors import AppError
-from subflow_app.core.language import tr, trn
 from subflow_app.core.scenarios.scenario_clipboard import PASTE_SHIFT, copy_parts, paste_parts
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_edits import Edited, add_link, add_node, add_note, remove_parts, rename_part
@@ -19,6 +18,7 @@ from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import TOPOLOGY_MENUS
 from subflow_app.qt.topology.flow_drawing import FlowDrawing
 from subflow_app.qt.topology.tools import JoinTool, PlaceTool, Tool
+from subflow_app.vocabulary.language import tr, trn
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow

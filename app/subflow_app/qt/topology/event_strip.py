@@ -31,7 +31,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios import event_strip as strip
 from subflow_app.core.scenarios import toml_edit
 from subflow_app.core.scenarios.event_strip import Part, StripItem, StripMark, StripRow
@@ -44,6 +43,7 @@ from subflow_app.qt.topology.strip_edits import FIRST_VALUES, StripEdits, dotted
 from subflow_app.qt.topology.strip_layout import ROW_HEIGHT, Hit, StripLayout
 from subflow_app.qt.topology.strip_painter import AXIS_HEIGHT, Preview, StripPainter, describe_item
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
 from subflow_sim.params import params_by_key
 from subflow_sim.toml_map import Path
 
@@ -266,7 +266,7 @@ class EventStrip(QAbstractScrollArea):
         self._close_editor()
         index = next(i for i, row in enumerate(self.rows) if item in row.items)
         point = self.strip_layout.mark_point(index, item.time_s)
-        editor = named(QLineEdit(item.changes[0][1], self.viewport()), "eventValue", tr("New value"))
+        editor = named(QLineEdit(str(item.changes[0][1]), self.viewport()), "eventValue", tr("New value"))
         editor.selectAll()
         width = editor.fontMetrics().horizontalAdvance("1000.5 Mbit/s") + 12
         left = min(point.x() + 8, self.viewport().width() - width - 2)
@@ -283,7 +283,7 @@ class EventStrip(QAbstractScrollArea):
             return
         key, place = item.changes[0][0], item.values[0]
         param = params_by_key("event")[key]
-        typed = completed(param, editor.text(), item.changes[0][1])
+        typed = completed(param, editor.text(), str(item.changes[0][1]))
         check = check_text(self._doc, dotted(place), param, typed)
         if check.message or check.value is None:
             allowed = tr("{message}; allowed: {allowed}", message=check.message, allowed=check.allowed)

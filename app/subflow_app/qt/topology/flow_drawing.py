@@ -9,7 +9,6 @@ from PySide6.QtGui import QUndoStack
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.flow_draft import FlowDraft
 from subflow_app.core.scenarios.scenario_doc import Change
 from subflow_app.core.scenarios.scenario_edits import add_flow, check_flow_ends, set_paths
@@ -20,6 +19,7 @@ from subflow_app.qt.topology.path_list import path_colour
 from subflow_app.qt.topology.preview import Ribbon
 from subflow_app.qt.topology.tools import PickTool, Tool
 from subflow_app.qt.topology.view import TopologyView
+from subflow_app.vocabulary.language import tr
 
 
 class FlowDrawing(QObject):

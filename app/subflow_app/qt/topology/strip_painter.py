@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen, QPolygonF
 
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.event_strip import StripBar, StripItem, StripMark, tick_step
 from subflow_app.core.scenarios.event_words import change_words
 from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.topology.strip_layout import MARK_RADIUS, StripLayout
+from subflow_app.vocabulary.language import tr
 from subflow_sim.toml_map import Path
 
 AXIS_HEIGHT = 20

@@ -8,9 +8,9 @@ from PySide6.QtCore import QMimeData, QPoint, QSize, Qt
 from PySide6.QtGui import QAction, QDrag, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QFrame, QGridLayout, QToolButton, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.qt.theme import Tokens, set_style
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
 
 PART_MIME = "application/x-subflow-part"
 """What is dragged from the palette: the name of its tool as data."""

@@ -8,8 +8,6 @@ from PySide6.QtCore import QEvent, QPoint, QPointF, QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QAccessibleEvent, QAction, QResizeEvent, QUndoStack
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QWidget
 
-from subflow_app.core.language import tr, trn
-from subflow_app.core.palette import hex_colour
 from subflow_app.core.scenarios.scenario_doc import Change, ScenarioDoc
 from subflow_app.core.scenarios.sketch import missing_part
 from subflow_app.core.scenarios.topology import picture_of
@@ -26,6 +24,8 @@ from subflow_app.qt.topology.overlays import Notice, ZoomBar
 from subflow_app.qt.topology.scene import TopologyScene
 from subflow_app.qt.topology.tool_strip import ToolStrip
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
+from subflow_app.vocabulary.language import tr, trn
+from subflow_app.vocabulary.palette import hex_colour
 
 
 class TopologyView(QWidget):

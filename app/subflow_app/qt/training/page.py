@@ -25,7 +25,6 @@ from subflow_agents import Command
 from subflow_app.core.errors import AppError
 from subflow_app.core.expected_errors import is_expected
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.language import tr
 from subflow_app.core.learning.policy_surface import SeenPolicy
 from subflow_app.core.learning.race import rivals
 from subflow_app.core.learning.training_draft import DOCUMENT, DocumentText, TrainingChoices, TrainingDraft
@@ -43,6 +42,7 @@ from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import h_box, named, split, timer, v_box
 from subflow_app.qt.widgets.tables import select_rows, set_up_table
 from subflow_app.qt.workers import Workers
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     from subflow_app.core.learning.trainings import Trainings

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QComboBox, QWidget
 
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.learning.policy_surface import SeenPolicy, Surface, policy_surface
 from subflow_app.core.learning.training_progress import Training
 from subflow_app.core.scenarios.problem_texts import error_text
@@ -19,6 +18,7 @@ from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.empty_state import EmptyState
 from subflow_app.qt.widgets.shorthand import captioned, h_box, named, pages, v_box
 from subflow_app.qt.workers import Workers
+from subflow_app.vocabulary.language import tr, translatable
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.heat_map import HeatMap

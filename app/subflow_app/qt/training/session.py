@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QTimer, Signal
 
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.language import tr
 from subflow_app.core.scenarios.problem_texts import problem_text
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import TRAINING_MENU
 from subflow_app.qt.widgets.lazy_panel import LazyPanel
+from subflow_app.vocabulary.language import tr
 
 if TYPE_CHECKING:
     # What knows trainings is imported where it is used: most sessions never train.

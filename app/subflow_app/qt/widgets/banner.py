@@ -9,12 +9,12 @@ from typing import Literal
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt
 from PySide6.QtWidgets import QFrame, QPushButton, QToolButton, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.qt.icons import icon
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import set_style
 from subflow_app.qt.widgets.icon_label import IconLabel
 from subflow_app.qt.widgets.shorthand import h_box, named, timer, v_box
+from subflow_app.vocabulary.language import tr
 
 Kind = Literal["info", "warning", "error"]
 

@@ -6,13 +6,13 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QHeaderView, QTableView, QToolButton, QWidget
 
-from subflow_app.core.language import tr
-from subflow_app.core.tables import TextTable
 from subflow_app.qt.models.text_table_model import TextTableModel
 from subflow_app.qt.theme import Tokens, table_style
 from subflow_app.qt.widgets.elided_label import ElidedLabel
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.tables import TextTable
 
 _MOST_ROWS = 5  # more are scrolled
 

@@ -8,13 +8,13 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QWidget
 
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.language import tr
 from subflow_app.core.running.runs import RunProgress
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.share_bar import ShareBar
 from subflow_app.qt.widgets.shorthand import h_box, named
+from subflow_app.vocabulary.language import tr
 
 
 class RunStatus(QWidget):

@@ -8,13 +8,13 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton, QTableView, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.qt import format as fmt
 from subflow_app.qt.models.span_model import SpanModel, SpanRow
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
 from subflow_app.qt.widgets.shorthand import h_box, named, v_box
 from subflow_app.qt.widgets.tables import set_up_table
+from subflow_app.vocabulary.language import tr
 
 
 class SpanPanel(QWidget):

@@ -17,10 +17,10 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView
 
-from subflow_app.core.language import tr
 from subflow_app.qt.models.table_model import SORT_ROLE, TableModel
 from subflow_app.qt.theme import Style, set_style, table_style
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
 
 # What a header needs besides its text, px: margins and the sort arrow.
 _CELL_PADDING = 24

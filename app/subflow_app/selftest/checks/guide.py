@@ -9,8 +9,8 @@ from subflow_app.selftest.check import Check, NotHereError, Place, require
 def check(_place: Place) -> str:
     """Looks for their pages."""
     from subflow_app.core.guide import guide_folder, guide_page
-    from subflow_app.core.language import ENGLISH, LANGUAGES
     from subflow_app.core.resources import resource_path
+    from subflow_app.vocabulary.language import ENGLISH, LANGUAGES
     from subflow_sim.catalog import controllers, schedulers
 
     panels = sorted(path.stem for path in resource_path("help").glob("*.md"))

@@ -15,7 +15,7 @@ from subflow_app.core.sweeps.views.scatter import scatter
 from subflow_app.core.sweeps.views.span import shade, span_of
 from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure
 from subflow_app.core.sweeps.views.table import runs_csv, study_columns, study_rows
-from subflow_app.core.tables import TextTable
+from subflow_app.vocabulary.tables import TextTable
 
 
 def one_parameter(values: list[float], texts: tuple[str, ...] = ("5ms",)) -> Study:

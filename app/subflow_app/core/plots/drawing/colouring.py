@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
-from subflow_app.core.palette import TOTAL, ColourKey
 from subflow_app.core.traces import Traces
+from subflow_app.vocabulary.palette import TOTAL, ColourKey
 
 ColourBy = Literal["run", "controller", "subflow"]
 BY_RUN: ColourBy = "run"

@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core import palette
-from subflow_app.core.language import tr
 from subflow_app.core.plots.drawing.bins import samples_in
 from subflow_app.core.plots.spec import Band, Curve, bin_means
 from subflow_app.core.traces import LINK
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr
 from subflow_sim.stats import CONFIDENCE, half_width
 
 MOST_FLOWS = 12

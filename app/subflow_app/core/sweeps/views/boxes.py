@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from subflow_app.core.language import tr, translatable
 from subflow_app.core.sweeps.views.picture import Box, Hit, Picture, PictureAxis, hit_text, level_text, names_axis
 from subflow_app.core.sweeps.views.study import Study
 from subflow_app.core.sweeps.views.view import SweepView, averaged_over
+from subflow_app.vocabulary.language import tr, translatable
 
 WHISKER = 1.5
 """How far whiskers reach at most, in heights of the box."""

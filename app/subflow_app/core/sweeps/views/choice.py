@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from subflow_app.core.language import tr
 from subflow_app.core.sweeps.views import boxes, heat_map, lines, parallel, scatter, table
 from subflow_app.core.sweeps.views.classes import MOST_LEVELS, in_classes
 from subflow_app.core.sweeps.views.study import Study
 from subflow_app.core.sweeps.views.view import SweepView, ViewChoice
+from subflow_app.vocabulary.language import tr
 
 VIEWS: Mapping[str, SweepView] = {
     module.VIEW.key: module.VIEW

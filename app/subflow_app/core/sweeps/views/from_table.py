@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from subflow_app.core.language import tr
 from subflow_app.core.sweeps.axes import SweptValue
 from subflow_app.core.sweeps.sweep_table import SweepTable
 from subflow_app.core.sweeps.views.study import (
@@ -15,6 +14,7 @@ from subflow_app.core.sweeps.views.study import (
     make_figure,
     parameter_of_levels,
 )
+from subflow_app.vocabulary.language import tr
 
 
 def study_of(table: SweepTable) -> Study:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from subflow_app.core.language import tr, translatable, trn
 from subflow_app.core.sweeps.views.picture import Cells, Hit, Picture, PictureAxis, level_text, names_axis
 from subflow_app.core.sweeps.views.span import span_of
 from subflow_app.core.sweeps.views.study import Study
 from subflow_app.core.sweeps.views.view import MAP, SweepView, averaged_note
+from subflow_app.vocabulary.language import tr, translatable, trn
 
 
 def heat_map(study: Study, figure: str, x: str, y: str = "", fixed: Mapping[str, int] | None = None) -> Picture:

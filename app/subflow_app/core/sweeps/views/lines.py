@@ -8,7 +8,6 @@ from itertools import chain
 
 import numpy as np
 
-from subflow_app.core.language import translatable
 from subflow_app.core.sweeps.views.picture import (
     NOTHING,
     Hit,
@@ -21,6 +20,7 @@ from subflow_app.core.sweeps.views.picture import (
 )
 from subflow_app.core.sweeps.views.study import Study
 from subflow_app.core.sweeps.views.view import SweepView, averaged_note
+from subflow_app.vocabulary.language import translatable
 
 _ASIDE = 0.12
 _LEAST_SHARE = 0.1

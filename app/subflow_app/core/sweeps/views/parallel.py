@@ -12,11 +12,11 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.language import translatable
 from subflow_app.core.sweeps.views.picture import hit_text, level_text
 from subflow_app.core.sweeps.views.span import are_apart, shade, span_of
 from subflow_app.core.sweeps.views.study import Parameter, Study, StudyFigure, short_key
 from subflow_app.core.sweeps.views.view import PARALLEL, SweepView
+from subflow_app.vocabulary.language import translatable
 
 # More levels than these are told by round numbers, and roughly so many of them.
 _MOST_LEVEL_TICKS = 12

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.language import trn
 from subflow_app.core.sweeps.views.study import Parameter
+from subflow_app.vocabulary.language import trn
 
 FloatArray = NDArray[np.float64]
 NOTHING: FloatArray = np.empty(0)

@@ -10,10 +10,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from subflow_app.core.language import translatable
 from subflow_app.core.sweeps.views.picture import Hit, Marks, Picture, PictureAxis, hit_text, level_text
 from subflow_app.core.sweeps.views.study import Study
 from subflow_app.core.sweeps.views.view import SweepView
+from subflow_app.vocabulary.language import translatable
 from subflow_sim.stats import Estimate
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import NamedTuple
 
-from subflow_app.core.language import tr
-from subflow_app.core.metrics import Metric, metric, owner_of
-from subflow_app.core.number_text import NOTHING
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.metrics import Metric, metric, owner_of
+from subflow_app.vocabulary.number_text import NOTHING
 from subflow_sim.stats import Estimate
 
 # Units in which parameters are shown, by the unit that they are written in: the largest that leaves no small fractions.

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from subflow_app.core.language import tr
 from subflow_app.core.sweeps.views.study import Study
+from subflow_app.vocabulary.language import tr
 
 Form = Literal["plot", "map", "parallel", "table"]
 PLOT: Final = "plot"

@@ -23,7 +23,6 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QToolTip, QWidget
 
-from subflow_app.core.language import tr
 from subflow_app.core.sweeps.views.parallel import ParallelLines
 from subflow_app.core.sweeps.views.picture import Hit
 from subflow_app.core.sweeps.views.span import spread_texts
@@ -31,6 +30,7 @@ from subflow_app.core.sweeps.views.view import SweepView
 from subflow_app.qt.plotting.curve_item import make_pen
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary.language import tr
 
 _COLOURS = "viridis"
 _AXIS_REACH = 12.0

@@ -11,9 +11,6 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontInfo, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QGraphicsLineItem, QGraphicsRectItem, QToolTip, QWidget
 
-from subflow_app.core import palette
-from subflow_app.core.language import tr
-from subflow_app.core.palette import ColourKey
 from subflow_app.core.sweeps.views.picture import Box, Hit, Marks, Picture, PictureAxis
 from subflow_app.core.sweeps.views.view import SweepView
 from subflow_app.qt.plotting.curve_item import make_pen
@@ -23,6 +20,9 @@ from subflow_app.qt.sweeps.plots.series_strip import SeriesStrip, StripEntry
 from subflow_app.qt.sweeps.plots.study_axis import StudyAxis
 from subflow_app.qt.theme import Tokens
 from subflow_app.qt.widgets.shorthand import named
+from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.palette import ColourKey
 
 SYMBOLS = ("o", "s", "t1", "d", "star", "p", "t", "h", "x", "+")
 """Shapes of marks, by series: colour alone tells them apart for most people only."""

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from subflow_app.core.number_text import fixed
-from subflow_app.core.tables import Column, NumberColumn, TextColumn, TextTable, csv_flag, csv_number, csv_text
+from subflow_app.vocabulary.number_text import fixed
+from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable, csv_flag, csv_number, csv_text
 
 Row = tuple[str, float]
 COLUMNS: tuple[Column[Row], ...] = (

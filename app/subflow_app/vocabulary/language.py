@@ -8,20 +8,16 @@ Logs, the command line and what is stored stay English, so that scripts and repo
 of ``core`` may translate what they put together for people: the language is English until a window chooses another.
 Numbers keep their decimal point in every language: fields, files and figures write them so.
 
-Catalogues are gettext's PO files, which every translation tool edits. Reading the part of the format that we write
-takes the forty lines of ``po_file``; Babel, which reads all of it, would cost 10 MB and a tenth of a second at start.
+Catalogues are gettext's PO files, which every translation tool edits; `core.catalogues` reads the shipped ones. Reading
+the part of the format that we write takes the forty lines of ``po_file``; Babel, which reads all of it, would cost 10
+MB and a tenth of a second at start.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
 
-from subflow_app.core.po_file import Catalogue, PoError, read_po
-from subflow_app.core.resources import resource_path
-
-_log = logging.getLogger(__name__)
+from subflow_app.vocabulary.po_file import Catalogue
 
 ENGLISH = "en"
 LANGUAGES: Mapping[str, str] = {ENGLISH: "English", "de": "Deutsch"}
@@ -48,10 +44,12 @@ def language_for(setting: str, preferred: Sequence[str]) -> str:
     return next((code for code in wanted if code in LANGUAGES), ENGLISH)
 
 
-def set_language(code: str) -> None:
-    """Translates what is shown from now on; what is on the screen already stays as it is.
+def set_language(code: str, catalogue: Catalogue = _NOTHING) -> None:
+    """Translates texts that are shown from now on; texts on the screen stay as they are.
 
-    A catalogue that cannot be read is said in the log and leaves the texts English: nobody shall be locked out by it.
+    Args:
+        code: one of `LANGUAGES`.
+        catalogue: its translations; empty for English.
 
     Raises:
         ValueError: if there is no such language.
@@ -59,8 +57,7 @@ def set_language(code: str) -> None:
     global _current, _code
     if code not in LANGUAGES:
         raise ValueError(f"language {code!r}; allowed: {', '.join(LANGUAGES)}")
-    _current = _NOTHING if code == ENGLISH else _catalogue(code)
-    _code = code
+    _current, _code = catalogue, code
 
 
 def current_language() -> str:
@@ -96,19 +93,3 @@ def trn(one: str, many: str, count: int, /, **values: object) -> str:
     forms = _current.plurals.get((one, many), (one, many))
     # English and German count alike; a language with more forms needs its rule here.
     return forms[0 if count == 1 else 1].format(count=count, **values)
-
-
-def translated(texts: Iterable[str], code: str) -> dict[str, str]:
-    """Those of some texts that have a translation, whatever the language of the window."""
-    known = _catalogue(code).texts
-    return {text: known[text] for text in texts if text in known}
-
-
-@cache
-def _catalogue(code: str) -> Catalogue:
-    path = resource_path(f"languages/{code}.po")
-    try:
-        return read_po(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, PoError) as error:
-        _log.error("texts stay English: %s cannot be read: %s", path, error)
-        return _NOTHING

@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.palette import ColourKey
+from subflow_app.vocabulary.palette import ColourKey
 
 FloatArray = NDArray[np.float64]
 PanelForm = Literal["lines", "bars", "trace", "table", "box", "scatter"]

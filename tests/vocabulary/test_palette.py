@@ -7,7 +7,7 @@ import math
 
 import pytest
 
-from subflow_app.core.palette import (
+from subflow_app.vocabulary.palette import (
     HUES,
     TOTAL,
     ColourKey,

@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from subflow_app.core.language import tr, translatable
-from subflow_app.core.number_text import NOTHING, fixed_text
-from subflow_app.core.tables import Column, NumberColumn, RowT
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import NOTHING, fixed_text
+from subflow_app.vocabulary.tables import Column, NumberColumn, RowT
 from subflow_sim.stats import Estimate
 from subflow_sim.units import Dimension
 

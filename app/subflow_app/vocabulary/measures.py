@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from subflow_app.core.language import tr
-from subflow_app.core.metrics import metric
+from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.metrics import metric
 
 Part: TypeAlias = Mapping[str, Any]
 """A flow, subflow or link of a summary, as `Simulation.summary` has it."""
