@@ -166,7 +166,8 @@ void bind_simulation(nb::module_& m) {
         .def_ro("sent", &PacketBalance::sent)
         .def_ro("delivered", &PacketBalance::delivered)
         .def_ro("dropped", &PacketBalance::dropped)
-        .def_ro("lost", &PacketBalance::lost);
+        .def_ro("lost", &PacketBalance::lost)
+        .def_ro("acked", &PacketBalance::acked);
     nb::class_<SubflowResult>(m, "SubflowResult")
         .def_ro("throughput_bps", &SubflowResult::throughput_bps)
         .def_ro("goodput_bps", &SubflowResult::goodput_bps)

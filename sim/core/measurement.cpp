@@ -54,8 +54,8 @@ Measurement::Measurement(const Network& network, Nanos sent_after) : from_(netwo
     const std::vector<std::int64_t> in_flight = network.packets_in_flight();
     for (const Subflow& s : network.subflows())
         subflows_.push_back({s.is_established ? s.sender.stats_at(from_) : s.sender.stats(), s.received_bytes,
-                             s.goodput_bytes, sent_pkts(network, s), s.arrived_pkts, s.dropped_pkts,
-                             in_flight[subflows_.size()], s.marked_pkts});
+                             s.goodput_bytes, sent_pkts(network, s), s.sender.acked_pkts(), s.arrived_pkts,
+                             s.dropped_pkts, in_flight[subflows_.size()], s.marked_pkts});
     for (const Connection& c : network.connections()) {
         const Reassembly& r = c.reassembly;
         flows_.push_back({c.delivered_bytes, c.reinjected_pkts, r.duplicates(), r.waited_s(), r.next()});
@@ -76,7 +76,8 @@ PacketBalance Measurement::balance(const Network& network, std::size_t subflow) 
             .sent = sent_pkts(network, s) - base.sent_pkts,
             .delivered = s.arrived_pkts - base.arrived_pkts,
             .dropped = s.dropped_pkts - base.dropped_pkts,
-            .lost = s.lost_pkts};
+            .lost = s.lost_pkts,
+            .acked = s.sender.acked_pkts() - base.acked_pkts};
 }
 
 SubflowResult Measurement::subflow_result(const Network& network, std::size_t index) const {

@@ -23,6 +23,7 @@ struct PacketBalance {
     std::int64_t delivered = 0;  // that got to the far end, whether anybody needed them or not
     std::int64_t dropped = 0;    // by the network
     std::int64_t lost = 0;       // dropped, of those that were sent in the interval
+    std::int64_t acked = 0;      // of which the sender learned in the interval that they arrived; 0 of datagrams
 
     double loss_ratio() const { return sent > 0 ? static_cast<double>(lost) / static_cast<double>(sent) : 0; }
     PacketBalance& operator+=(const PacketBalance& other) {
@@ -31,6 +32,7 @@ struct PacketBalance {
         delivered += other.delivered;
         dropped += other.dropped;
         lost += other.lost;
+        acked += other.acked;
         return *this;
     }
 };
@@ -143,6 +145,7 @@ private:
         std::int64_t received_bytes = 0;
         std::int64_t goodput_bytes = 0;
         std::int64_t sent_pkts = 0;
+        std::int64_t acked_pkts = 0;
         std::int64_t arrived_pkts = 0;
         std::int64_t dropped_pkts = 0;
         std::int64_t in_flight_pkts = 0;

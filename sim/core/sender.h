@@ -205,6 +205,8 @@ public:
     std::uint32_t delivered_pkts() const { return snd_una_ + sacked_count_; }
     std::uint32_t snd_una() const { return snd_una_; }
     std::uint32_t snd_nxt() const { return snd_nxt_; }
+    // Since the start of the run, whatever was closed and opened again.
+    std::int64_t acked_pkts() const { return stats_.acked_before + delivered_pkts(); }
     const SenderStats& stats() const { return stats_; }
     // Brings the integral of cwnd up to `now`.
     void account_cwnd(Nanos now) {

@@ -77,6 +77,7 @@ void SubflowSender::finish_decision(Decision& draft, const RuleInfo& fallback, c
 
 void SubflowSender::continue_books(SubflowSender&& predecessor) {
     stats_ = predecessor.stats_;
+    stats_.acked_before += predecessor.delivered_pkts();
     if (monitor_ && predecessor.monitor_) monitor_->continue_records(std::move(*predecessor.monitor_));
     if (!predecessor.decisions_) return;
     decisions_ = std::move(predecessor.decisions_);

@@ -20,6 +20,7 @@ struct SenderStats {
     double clock_seconds = 0;   // time established
     double rtt_seconds = 0;     // sum of the RTT samples
     std::int64_t rtt_samples = 0;
+    std::int64_t acked_before = 0;  // packets acknowledged to the senders whose books this one continues
 
     // What the connection gave it to send.
     std::int64_t handed_pkts() const { return packets_sent - retransmits; }

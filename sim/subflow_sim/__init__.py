@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from subflow_sim.policy import Policy, write_policy
     from subflow_sim.scenario import Scenario, load_scenario, parse_scenario
     from subflow_sim.shipped import shipped_scenarios
-    from subflow_sim.simulation import Simulation, Snapshot, jain_index
+    from subflow_sim.simulation import Simulation, Snapshot
+    from subflow_sim.stats import jain_index
     from subflow_sim.trace import Column, Intervals, Mark
     from subflow_sim.training import Distribution
     from subflow_sim.vec_env import AgentSpec, VecEnv, agent_spec, with_learner
@@ -94,7 +95,7 @@ _HOMES = {
     "agent_spec": "vec_env",
     "controllers": "catalog",
     "estimate": "limits",
-    "jain_index": "simulation",
+    "jain_index": "stats",
     "load_scenario": "scenario",
     "parse_scenario": "scenario",
     "schedulers": "catalog",

@@ -1089,6 +1089,9 @@ class PacketBalance:
     @property
     def lost(self) -> int: ...
 
+    @property
+    def acked(self) -> int: ...
+
 class SubflowResult:
     @property
     def throughput_bps(self) -> float: ...

@@ -26,6 +26,7 @@ from subflow_sim.notebook import DataFrameLibrary, data_frame, html
 from subflow_sim.packets import DEFAULT_CAPACITY, CapturedPackets
 from subflow_sim.packets import from_core as packets_from_core
 from subflow_sim.scenario import Choice, Event, Scenario
+from subflow_sim.stats import jain_index
 from subflow_sim.trace import Column, Intervals, Mark, Scope
 from subflow_sim.transport_params import effective_transport
 from subflow_sim.vec_env import learner_spec
@@ -418,7 +419,11 @@ class Simulation:
         Packets are data packets and datagrams, retransmissions included. `packets_in_flight_at_start` + `packets_sent`
         = `packets_delivered` + `packets_dropped` + `packets_in_flight_at_end`: what lies on links when the measured
         interval begins is lost or delivered within it. `packets_lost` are those of `packets_sent` that were dropped,
-        and `loss_ratio` is their share.
+        and `loss_ratio` is their share. `packets_acked` are those of which the sender learned within the interval that
+        they had arrived: the weights of a mean RTT of several flows.
+
+        `size_bytes` is the payload after which a flow is complete, None for an endless flow. Its `completion_s` is the
+        time from its start until the last byte has arrived.
 
         A flow is active from its start until its transfer is complete, or until what it sent before its stop has
         arrived. `goodput_bps` is over the whole measured interval, so that goodputs add up; `active_goodput_bps` is
@@ -444,6 +449,7 @@ class Simulation:
                     "policy": _policy_summary(flow.controller),
                     "scheduler": flow.scheduler.name,
                     "scheduler_options": dict(flow.scheduler.options),
+                    "size_bytes": flow.size_bytes,
                     "goodput_bps": result.goodput_bps,
                     "start_s": _defined(result.start_s),
                     "active_s": result.active_s,
@@ -553,24 +559,6 @@ class Simulation:
         return Mark(mark.time_ns / 1e9, owner, mark.kind.name.lower(), mark.value, mark.time_ns)
 
 
-def jain_index(rates_bps: NDArray[np.float64] | list[float]) -> float:
-    """Fairness of a set of rates: 1.0 when all are equal, 1/n when one flow has everything.
-
-    Args:
-        rates_bps: float64 [n_flows], bit/s, each >= 0.
-
-    Raises:
-        ValueError: if every rate is zero, where the index is undefined.
-
-    Source: Jain, Chiu, Hawe 1984 (DEC-TR-301).
-    """
-    rates = np.asarray(rates_bps, dtype=np.float64)
-    squares = float(np.sum(rates * rates))
-    if squares == 0.0:
-        raise ValueError("Jain's index of rates that are all zero is undefined")
-    return float(np.sum(rates)) ** 2 / (len(rates) * squares)
-
-
 def _jain_or_none(rates_bps: list[float]) -> float | None:
     return jain_index(rates_bps) if any(rates_bps) else None
 
@@ -588,6 +576,7 @@ def _balance_summary(packets: _core.PacketBalance, in_flight: int) -> dict[str, 
         "packets_dropped": packets.dropped,
         "packets_in_flight_at_end": in_flight,
         "packets_lost": packets.lost,
+        "packets_acked": packets.acked,
     }
 
 

@@ -10,7 +10,11 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 CONFIDENCE = 0.95
 
@@ -247,3 +251,23 @@ def _is_nothing(error_squared: float, *means: float) -> bool:
 
 def _known(value: float) -> float | None:
     return value if math.isfinite(value) else None
+
+
+def jain_index(rates_bps: NDArray[np.float64] | Sequence[float]) -> float:
+    """Fairness of a set of rates: 1.0 when all are equal, 1/n when one flow has everything.
+
+    Args:
+        rates_bps: float64 [n_flows], bit/s, each >= 0.
+
+    Raises:
+        ValueError: if every rate is zero, where the index is undefined.
+
+    Source: Jain, Chiu, Hawe 1984 (DEC-TR-301).
+    """
+    import numpy as np
+
+    rates = np.asarray(rates_bps, dtype=np.float64)
+    squares = float(np.sum(rates * rates))
+    if squares == 0.0:
+        raise ValueError("Jain's index of rates that are all zero is undefined")
+    return float(np.sum(rates)) ** 2 / (len(rates) * squares)

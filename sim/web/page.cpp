@@ -113,7 +113,9 @@ Nanos nanos(double value) {
 void tell_balance(Text& out, const PacketBalance& packets) {
     out.number("packets_sent", packets.sent)
         .number("packets_delivered", packets.delivered)
-        .number("packets_dropped", packets.dropped);
+        .number("packets_dropped", packets.dropped)
+        .number("packets_lost", packets.lost)
+        .number("packets_acked", packets.acked);
 }
 
 // Figures by the names that Simulation.summary() has for them in Python.
@@ -125,8 +127,11 @@ void tell_results(const Simulation& simulation) {
     out.key("flows").open('[');
     for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
         const FlowResult r = network.flow_result(i);
+        const std::optional<Bytes>& size = scenario.flows[i].size;
         out.open('{')
             .text("name", scenario.flows[i].name)
+            .number("size_bytes", size ? static_cast<double>(size->value) : kNaN)
+            .number("start_s", r.start_s)
             .number("goodput_bps", r.goodput_bps)
             .number("active_goodput_bps", r.active_goodput_bps)
             .number("active_s", r.active_s)
@@ -149,8 +154,9 @@ void tell_results(const Simulation& simulation) {
             .number("mean_rtt_s", r.mean_rtt_s)
             .number("loss_ratio", r.loss_ratio)
             .number("retransmits", r.retransmits)
-            .number("timeouts", r.timeouts)
-            .close('}');
+            .number("timeouts", r.timeouts);
+        tell_balance(out, r.packets);
+        out.close('}');
     }
     out.close(']').key("links").open('[');
     for (std::size_t i = 0; i < scenario.links.size(); ++i) {

@@ -9,7 +9,7 @@ from tests.helpers.statistics import mean
 
 from subflow_sim import DecisionLimits, Decisions, Simulation
 from subflow_sim.scenario_model import Choice, Event, Profile, Scenario
-from subflow_sim.simulation import jain_index
+from subflow_sim.stats import jain_index
 
 SEEDS = (1, 2, 3)
 DEFAULT_MODE = Choice("copa", {"competitive": False})

@@ -16,7 +16,7 @@ from subflow_app.core.learning.training_text import (
     metric_rows,
     progress_line,
 )
-from subflow_app.vocabulary.metrics import METRICS
+from subflow_app.vocabulary.measures import MEASURES
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -85,7 +85,7 @@ class LiveTable:
             cells = []
             for title, value, unit in (left, right):
                 is_saturated = (
-                    title == METRICS["actor_saturation"].title and metrics["actor_saturation"] > SATURATION_WARNING
+                    title == MEASURES["actor_saturation"].title and metrics["actor_saturation"] > SATURATION_WARNING
                 )
                 cells += [Text(title), Text(value, style="red bold" if is_saturated else "bold"), Text(unit)]
             grid.add_row(*cells)

@@ -14,7 +14,7 @@ from subflow_app.kernel.plan import FlowPlan, NetworkPlan
 from subflow_sim.decisions import DecisionLimits
 from subflow_sim.errors import SimulationError
 from subflow_sim.scenario import Event, Scenario
-from subflow_sim.simulation import jain_index
+from subflow_sim.stats import jain_index
 from subflow_sim.trace import Column
 
 FLOW_COLUMNS = (("goodput_bps", "bit/s"),)

@@ -1,124 +1,598 @@
-"""Measures of a finished run: each figure once, with its key in the summary and how several flows become one number.
+"""The table of measures: each once, with name, unit, definition, formula, time, and the flows that show it first.
 
-Checks of labs, claims and recipes call a measure by its name. Unit and title of the figure are those of `METRICS`.
+Legends, tables, history, sweeps, queries, labs, claims, recipes, the arena, reports, forks, trainings and web pages
+read this table. Keys of unknown values, as of recorded parameters (``links.wifi.delay``), tell their unit by their end.
+
+A key keeps its formula for ever: another formula gets another key. Keys are of one flow, subflow, link or training in
+`MEASURES`, and of all flows of a run in `RUN_MEASURES`, where some of the same words mean a sum or a mean over flows.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
 
-from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.metrics import metric
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.measure import (
+    BY_PACKETS,
+    GREATEST,
+    JAIN,
+    LOST_OVER_SENT,
+    MEAN,
+    SPAN,
+    SUM,
+    FlowKind,
+    Measure,
+    Part,
+    dimension_of,
+    told_by,
+)
+from subflow_app.vocabulary.number_text import finite
+from subflow_app.vocabulary.training_measures import TRAINING_MEASURES
 
-Part: TypeAlias = Mapping[str, Any]
-"""A flow, subflow or link of a summary, as `Simulation.summary` has it."""
+__all__ = [
+    "MEASURES",
+    "NAMED",
+    "RUN_MEASURES",
+    "default_measures",
+    "dimension_of",
+    "flow_kind",
+    "headline_measures",
+    "is_measure",
+    "measure",
+    "measure_title",
+    "owner_of",
+    "rate_measure",
+    "run_measure",
+    "run_values",
+]
 
 
-class NotMeasuredError(Exception):
-    """A run has no such figure; the message names it."""
+def _count(key: str, title: str, definition: str, **more: Any) -> Measure:
+    """Packets counted after the warm-up."""
+    formula = translatable("count after the warm-up")
+    return Measure(key, title, "pkt", definition=definition, formula=formula, over="measured", **more)
 
 
-def mean(values: Sequence[float]) -> float:
-    """The plain mean."""
-    return math.fsum(values) / len(values)
+_OF_FLOWS_AND_SUBFLOWS = (
+    told_by(
+        "goodput_bps",
+        translatable("Goodput"),
+        function="goodput",
+        definition=translatable("Payload delivered in order per time; of several flows the sum."),
+        formula=translatable("8 × bytes delivered in order after the warm-up / time after the warm-up"),
+        over="measured",
+        combine=SUM,
+        default_for=("endless",),
+        of_run="goodput_bps",
+    ),
+    told_by(
+        "active_goodput_bps",
+        translatable("Goodput while active"),
+        function="active_goodput",
+        definition=translatable(
+            "Payload delivered in order per time in which the flow was active; of several the mean."
+        ),
+        formula=translatable("8 × bytes delivered in order after the warm-up / time active after the warm-up"),
+        over="active",
+        combine=MEAN,
+        default_for=("sized",),
+        of_run="active_goodput_per_flow_bps",
+    ),
+    told_by(
+        "completion_s",
+        translatable("Completion time"),
+        function="completion",
+        definition=translatable("Time that the transfer of a flow with a size took; of several the mean."),
+        formula=translatable("time of the last byte delivered − start of the flow"),
+        over="transfer",
+        combine=MEAN,
+        default_for=("sized",),
+        of_run="mean_completion_s",
+    ),
+    told_by(
+        "throughput_bps",
+        translatable("Throughput"),
+        of="subflow",
+        function="throughput",
+        definition=translatable(
+            "Payload that arrived over a subflow for the first time, per time; of several the sum."
+        ),
+        formula=translatable("8 × bytes arrived after the warm-up / time after the warm-up"),
+        over="measured",
+        combine=SUM,
+    ),
+    told_by(
+        "mean_rtt_s",
+        translatable("Mean RTT"),
+        "RTT",
+        function="rtt",
+        definition=translatable("Mean round-trip time; of several flows weighted by packets acknowledged."),
+        formula=translatable("sum of the RTT samples after the warm-up / their number"),
+        over="measured",
+        combine=BY_PACKETS,
+        of_run="weighted_rtt_s",
+    ),
+    told_by(
+        "p95_rtt_s",
+        translatable("95th percentile of the RTT"),
+        "RTT p95",
+        function="p95_rtt",
+        definition=translatable("Round-trip time that 95 % of a flow's samples stay below; of several flows the mean."),
+        formula=translatable("0.95 quantile of the RTT samples after the warm-up, to 1/32 of its value"),
+        over="measured",
+        combine=MEAN,
+        of_run="p95_rtt_s",
+    ),
+    told_by(
+        "loss_ratio",
+        translatable("Loss"),
+        function="loss_ratio",
+        definition=translatable("Share of the packets sent that the network lost, of several flows taken together."),
+        formula=translatable("packets lost / packets sent, both of packets sent after the warm-up"),
+        over="measured",
+        combine=LOST_OVER_SENT,
+        of_run="total_loss_ratio",
+    ),
+    _count(
+        "retransmits",
+        translatable("Retransmissions"),
+        translatable("Packets that a flow sent again; of several flows the sum."),
+        better=-1,
+        function="retransmits",
+        combine=SUM,
+        of_run="retransmits",
+    ),
+    _count(
+        "packets_sent",
+        translatable("Packets sent"),
+        translatable("Data packets sent, retransmissions included."),
+        decimals=0,
+        combine=SUM,
+        of_run="packets_sent",
+    ),
+    _count(
+        "packets_delivered",
+        translatable("Packets delivered"),
+        translatable("Data packets that reached the far end, needed there or not."),
+        decimals=0,
+        combine=SUM,
+    ),
+    _count(
+        "packets_acked",
+        translatable("Packets acknowledged"),
+        translatable("Data packets of which the sender learned that they had arrived."),
+        decimals=0,
+        combine=SUM,
+    ),
+    _count(
+        "packets_dropped",
+        translatable("Packets dropped"),
+        translatable("Data packets that the network dropped, those sent before the warm-up ended included."),
+        decimals=0,
+        better=-1,
+        combine=SUM,
+        of_run="packets_dropped",
+    ),
+    _count(
+        "packets_lost",
+        translatable("Packets lost of those sent"),
+        translatable("Packets that the network dropped of those sent after the warm-up."),
+        decimals=0,
+        better=-1,
+        combine=SUM,
+    ),
+    _count(
+        "marked_packets",
+        translatable("Packets that arrived marked"),
+        translatable("Packets that reached the far end with the mark of a queue."),
+        decimals=0,
+        combine=SUM,
+    ),
+    Measure(
+        "mark_reductions",
+        translatable("Reductions because of marks"),
+        decimals=0,
+        definition=translatable("Reductions of the congestion window because of marks."),
+        formula=translatable("count after the warm-up"),
+        over="measured",
+        combine=SUM,
+    ),
+    told_by(
+        "mean_hol_blocking_s",
+        translatable("Head-of-line blocking"),
+        function="hol_blocking",
+        definition=translatable(
+            "Mean time that data waited for earlier data at the receiver; of several flows the mean."
+        ),
+        formula=translatable("sum of the waiting times of packets delivered in order / their number"),
+        over="measured",
+        combine=MEAN,
+    ),
+    told_by(
+        "mean_cwnd_pkts",
+        translatable("Mean congestion window"),
+        "cwnd",
+        of="subflow",
+        function="mean_cwnd",
+        definition=translatable("Mean congestion window; of several subflows the sum."),
+        formula=translatable("integral of cwnd over the time established after the warm-up / that time"),
+        over="measured",
+        combine=SUM,
+    ),
+    told_by(
+        "srtt_s",
+        translatable("Smoothed RTT"),
+        "RTT",
+        of="subflow",
+        definition=translatable("The sender's running estimate of the round-trip time (RFC 6298)."),
+        over="instant",
+    ),
+    told_by(
+        "cwnd_pkts",
+        translatable("Congestion window"),
+        "cwnd",
+        of="subflow",
+        definition=translatable("The sender's congestion window; of several subflows the sum."),
+        over="instant",
+        combine=SUM,
+    ),
+    Measure(
+        "losses_pkts",
+        translatable("Losses"),
+        "pkt",
+        better=-1,
+        of="subflow",
+        definition=translatable("Packets that the sender took for lost."),
+        over="sample",
+        combine=SUM,
+    ),
+)
 
+_OF_LINKS = (
+    told_by(
+        "utilisation",
+        translatable("Utilisation"),
+        of="link",
+        function="utilisation",
+        definition=translatable("Share of the time in which a link was sending; 'wifi' or 'wifi/reverse'."),
+        formula=translatable("time busy after the warm-up / time after the warm-up"),
+        over="measured",
+    ),
+    told_by(
+        "mean_queue_pkts",
+        translatable("Mean queue"),
+        of="link",
+        function="mean_queue",
+        definition=translatable("Mean length of a link's queue."),
+        formula=translatable("integral of the length after the warm-up / time after the warm-up"),
+        over="measured",
+    ),
+    told_by(
+        "max_queue_pkts",
+        translatable("Longest queue"),
+        of="link",
+        function="max_queue",
+        definition=translatable("Greatest length of a link's queue."),
+        over="measured",
+    ),
+    told_by(
+        "queue_pkts", translatable("Queue"), of="link", definition=translatable("Length of a queue."), over="instant"
+    ),
+    Measure(
+        "drops",
+        translatable("Dropped packets"),
+        "pkt",
+        better=-1,
+        of="link",
+        definition=translatable("Packets that a link dropped for any reason."),
+        over="measured",
+    ),
+    Measure(
+        "drops_pkts",
+        translatable("Dropped packets"),
+        "pkt",
+        better=-1,
+        of="link",
+        definition=translatable("Packets that a link dropped for any reason."),
+        over="sample",
+    ),
+    _count(
+        "drops_queue",
+        translatable("Dropped by the full queue"),
+        translatable("Packets that the queue of a link dropped."),
+        better=-1,
+        of="link",
+        function="drops",
+    ),
+    _count(
+        "drops_random",
+        translatable("Lost at random"),
+        translatable("Packets that a link lost by chance."),
+        better=-1,
+        of="link",
+    ),
+    _count(
+        "marks",
+        translatable("Marked by the queue"),
+        translatable("Packets that the queue of a link marked."),
+        decimals=0,
+        of="link",
+    ),
+    Measure(
+        "marks_pkts",
+        translatable("Marked packets"),
+        "pkt",
+        of="link",
+        definition=translatable("Packets that were marked."),
+        over="sample",
+    ),
+)
 
-@dataclass(frozen=True, slots=True)
-class Measure:
-    """A figure of a run.
-
-    Attributes:
-        name: in checks, claims and recipes.
-        key: in the summary; its unit is at its end.
-        about: meaning, for authors.
-        of: the part of a run that has it.
-        combine: makes one number of several flows or subflows.
-        by_subflow: always the subflows' figures; else those of flows, and of a subflow only where one is asked for.
-    """
-
-    name: str
-    key: str
-    about: str
-    of: Literal["flow", "link", "run"] = "flow"
-    combine: Callable[[Sequence[float]], float] = mean
-    by_subflow: bool = False
-
-    @property
-    def unit(self) -> str:
-        """The unit that it is shown in; empty for counts and ratios without one."""
-        shown = metric(self.key).unit
-        return "" if (self.of == "link" and self.key.startswith("drops")) or self.key == "retransmits" else shown
-
-    def of_flows(self, flows: Sequence[Part], subflow: int = 0) -> float:
-        """The figure of some flows, SI.
-
-        Args:
-            flows: of the summary.
-            subflow: number of the only subflow of each that counts; 0: all.
-
-        Raises:
-            NotMeasuredError: if none of them has it.
-        """
-        parts: list[Part] = []
-        for flow in flows:
-            subflows = flow.get("subflows") or []
-            if subflow > len(subflows):
-                text = tr(
-                    "{flow} has {count} subflows, not {wanted}", flow=flow["name"], count=len(subflows), wanted=subflow
-                )
-                raise NotMeasuredError(text)
-            parts += [subflows[subflow - 1]] if subflow else subflows if self.by_subflow else [flow]
-        values = [float(part[self.key]) for part in parts if isinstance(part.get(self.key), int | float)]
-        if not values:
-            raise NotMeasuredError(self.unknown_text(", ".join(flow["name"] for flow in flows)))
-        return self.combine(values)
-
-    def unknown_text(self, owner: str) -> str:
-        """Says that an owner has no such figure."""
-        return tr("{name} of {owner} is not known", name=self.name, owner=owner)
-
+# Of whole runs, under keys that no flow has.
+_OF_RUNS = (
+    Measure(
+        "jain",
+        translatable("Jain index"),
+        decimals=3,
+        better=1,
+        of="run",
+        function="jain",
+        definition=translatable(
+            "Jain's index of the flows with congestion control, by goodput while active; 1 when all are equal."
+        ),
+        formula=translatable("(sum x)² / (n × sum x²), x the goodput while active of the flows that were active"),
+        over="active",
+        combine=JAIN,
+        source="active_goodput_bps",
+    ),
+    told_by(
+        "goodput_per_flow_bps",
+        translatable("Goodput per flow"),
+        of="run",
+        function="goodput_per_flow",
+        definition=translatable("Mean goodput of the flows."),
+        formula=translatable("sum of the goodputs / number of flows"),
+        over="measured",
+        combine=MEAN,
+        source="goodput_bps",
+    ),
+    told_by(
+        "active_goodput_per_flow_bps",
+        translatable("Goodput while active, per flow"),
+        of="run",
+        definition=translatable("Mean goodput of the flows while each was active."),
+        formula=translatable("sum of the goodputs while active / number of flows"),
+        over="active",
+        combine=MEAN,
+        source="active_goodput_bps",
+        default_for=("sized",),
+    ),
+    told_by(
+        "weighted_rtt_s",
+        translatable("Mean RTT"),
+        "RTT",
+        of="run",
+        definition=translatable("Mean round-trip time of the flows, weighted by packets acknowledged."),
+        formula=translatable("sum of mean RTT × packets acknowledged / sum of packets acknowledged"),
+        over="measured",
+        combine=BY_PACKETS,
+        source="mean_rtt_s",
+    ),
+    told_by(
+        "total_loss_ratio",
+        translatable("Loss"),
+        of="run",
+        definition=translatable("Share of the packets sent that the network lost, of all flows together."),
+        formula=translatable("packets lost of all flows / packets sent of all flows"),
+        over="measured",
+        combine=LOST_OVER_SENT,
+        source="loss_ratio",
+    ),
+    told_by(
+        "mean_completion_s",
+        translatable("Completion time"),
+        of="run",
+        definition=translatable("Mean time that the transfers of the flows with a size took."),
+        formula=translatable("sum of the completion times / number of complete flows"),
+        over="transfer",
+        combine=MEAN,
+        source="completion_s",
+        default_for=("sized",),
+    ),
+    told_by(
+        "makespan_s",
+        translatable("Makespan"),
+        of="run",
+        function="makespan",
+        definition=translatable("Time from the first start of several flows to the last byte of the last one."),
+        formula=translatable("latest end − earliest start; unknown while a flow is incomplete"),
+        over="transfers",
+        combine=SPAN,
+        source="completion_s",
+    ),
+    told_by(
+        "multipath_goodput_bps",
+        translatable("Goodput of the multipath connections"),
+        of="run",
+        definition=translatable("Goodput of the multipath connections together."),
+        formula=translatable("sum of the goodputs of the flows of kind mptcp"),
+        over="measured",
+    ),
+    Measure(
+        "friendliness",
+        translatable("Friendliness"),
+        decimals=2,
+        better=1,
+        of="run",
+        definition=translatable("Goodput of competing TCP over its goodput next to one NewReno connection instead."),
+        over="measured",
+    ),
+    Measure(
+        "convergence_s",
+        translatable("Convergence"),
+        "s",
+        decimals=1,
+        better=-1,
+        of="run",
+        definition=translatable("Time from a change of capacity until a connection has its new fair share."),
+        over="run",
+    ),
+    Measure("duration_s", translatable("Duration"), "s", decimals=1, of="run", over="run"),
+    Measure("simulated_s", translatable("Simulated"), "s", decimals=1, of="run", over="run"),
+    Measure("warmup_s", translatable("Warm-up"), "s", decimals=1, of="run", over="run"),
+    Measure("wall_s", translatable("Wall time"), "s", decimals=2, of="run", over="run"),
+    Measure("packets", translatable("Packets"), decimals=0, of="run", over="run"),
+)
 
 MEASURES: Mapping[str, Measure] = {
-    each.name: each
-    for each in (
-        Measure(
-            "goodput",
-            "goodput_bps",
-            "Payload delivered in order per time, bit/s; of several flows the sum.",
-            combine=math.fsum,
-        ),
-        Measure(
-            "throughput",
-            "throughput_bps",
-            "Payload acknowledged by the subflows of a flow, bit/s.",
-            combine=math.fsum,
-            by_subflow=True,
-        ),
-        Measure("rtt", "mean_rtt_s", "Mean round-trip time, s."),
-        Measure("p95_rtt", "p95_rtt_s", "95th percentile of a flow's round-trip times, s."),
-        Measure("loss_ratio", "loss_ratio", "Packets lost over packets sent."),
-        Measure("retransmits", "retransmits", "Packets that a flow sent again.", combine=math.fsum),
-        Measure("completion", "completion_s", "Time that the transfer of a flow took, s."),
-        Measure(
-            "hol_blocking", "mean_hol_blocking_s", "Mean time that data waited for earlier data at the receiver, s."
-        ),
-        Measure(
-            "mean_cwnd",
-            "mean_cwnd_pkts",
-            "Mean congestion window of the subflows together, packets.",
-            combine=math.fsum,
-            by_subflow=True,
-        ),
-        Measure("jain", "jain", "Jain's index of the flows' goodputs; 1 when all are equal.", "run"),
-        Measure(
-            "utilisation", "utilisation", "Share of a link's capacity that was used; 'wifi' or 'wifi/reverse'.", "link"
-        ),
-        Measure("drops", "drops_queue", "Packets dropped by the queue of a link.", "link"),
-        Measure("mean_queue", "mean_queue_pkts", "Mean length of a link's queue, packets.", "link"),
-        Measure("max_queue", "max_queue_pkts", "Greatest length of a link's queue, packets.", "link"),
-    )
+    each.key: each for each in (*_OF_FLOWS_AND_SUBFLOWS, *_OF_LINKS, *_OF_RUNS, *TRAINING_MEASURES)
 }
-"""By name."""
+"""By key; a key that both a flow and a whole run use is that of the flow here."""
+
+
+def _of_run(key: str, **changed: Any) -> Measure:
+    """A number of a whole run under the key that its flows use for theirs."""
+    return replace(MEASURES[key], of="run", function="", source=key, of_run="", **changed)
+
+
+RUN_MEASURES: Mapping[str, Measure] = {
+    **{each.key: each for each in MEASURES.values() if each.of == "run"},
+    "goodput_bps": _of_run("goodput_bps"),
+    **{key: _of_run(key) for key in ("retransmits", "packets_sent", "packets_dropped")},
+    "mean_rtt_s": _of_run(
+        "mean_rtt_s",
+        title=translatable("RTT per flow"),
+        symbol="",
+        definition=translatable("Mean of the flows' mean round-trip times, each flow counted alike."),
+        formula=translatable("sum of the mean RTTs / number of flows"),
+        combine=MEAN,
+    ),
+    "p95_rtt_s": _of_run(
+        "p95_rtt_s",
+        title=translatable("95th percentile of the RTT, per flow"),
+        definition=translatable("Mean of the flows' 95th percentiles of the round-trip time."),
+        formula=translatable("sum of the percentiles / number of flows"),
+    ),
+    "loss_ratio": _of_run(
+        "loss_ratio",
+        title=translatable("Loss per flow"),
+        definition=translatable("Mean of the flows' losses, each flow counted alike."),
+        formula=translatable("sum of the losses / number of flows"),
+        combine=MEAN,
+    ),
+    "completion_s": _of_run(
+        "completion_s",
+        title=translatable("Longest completion time"),
+        definition=translatable("Greatest of the times that the transfers took."),
+        formula=translatable("greatest completion time of the flows"),
+        combine=GREATEST,
+        default_for=(),
+    ),
+}
+"""By key of a whole run's record, in the store and in tables of sweeps. Some keys of flows are means per flow here."""
+
+NAMED: Mapping[str, Measure] = {each.function: each for each in MEASURES.values() if each.function}
+"""By the names that labs, claims and recipes call them."""
+
+_OWNERS = ("flows", "links")
+
+
+def measure(key: str) -> Measure:
+    """The measure that a recorded value is of: ``flows.download.mean_rtt_s`` is a mean RTT of one flow.
+
+    Its key is the one that was asked for. A key that the table lacks tells its unit by its end, and is its title. Keys
+    without an owner are those of flows; `run_measure` takes them for those of whole runs.
+    """
+    known = MEASURES.get(key.rpartition(".")[2].rpartition(":")[2]) if is_measure(key) else None
+    return told_by(key, key) if known is None else replace(known, key=key, source=known.source or known.key)
+
+
+def run_measure(key: str) -> Measure:
+    """As `measure`, for the record of a whole run: ``mean_rtt_s`` without an owner is the RTT per flow."""
+    return RUN_MEASURES[key] if key in RUN_MEASURES else measure(key)
+
+
+def is_measure(key: str) -> bool:
+    """The key names a measure of the table: of a run, or of a flow or link of it, but no parameter."""
+    owner = key.partition(".")[0]
+    return key in MEASURES or key == "fairness.jain" or (owner in _OWNERS and key.rpartition(".")[2] in MEASURES)
+
+
+def owner_of(key: str) -> str:
+    """The flow, subflow or direction of a link that a measure is of; empty: the whole run."""
+    kind, _, rest = key.partition(".")
+    return rest.rpartition(".")[0] if kind in _OWNERS and is_measure(key) else ""
+
+
+def measure_title(key: str) -> str:
+    """Name of a recorded value in the language of the window, e.g. ``download: Mean RTT``; other keys as they are."""
+    if not is_measure(key):
+        return key
+    owner, title = owner_of(key), tr(run_measure(key).title)
+    return f"{owner}: {title}" if owner else title
+
+
+def flow_kind(flow: Any) -> FlowKind:
+    """The kind of a flow that decides which measures it shows first: "sized" or "endless".
+
+    Args:
+        flow: of a summary document, or of a scenario. A summary of an older version lacks ``size_bytes``: its flows
+            have a size if they are complete, and count as endless otherwise.
+    """
+    if not isinstance(flow, Mapping):
+        return "endless" if flow.size_bytes is None else "sized"
+    if "size_bytes" in flow:
+        return "endless" if flow["size_bytes"] is None else "sized"
+    return "endless" if finite(flow.get("completion_s")) is None else "sized"
+
+
+def default_measures(flow: Any) -> tuple[Measure, ...]:
+    """The measures that a flow shows first: completion time and goodput while active of a flow with a size.
+
+    Args:
+        flow: as in `flow_kind`.
+    """
+    kind = flow_kind(flow)
+    found = [each for each in MEASURES.values() if each.of == "flow" and kind in each.default_for]
+    return tuple(sorted(found, key=lambda each: each.over != "transfer"))
+
+
+def headline_measures(flows: Iterable[Any]) -> tuple[Measure, ...]:
+    """The measures that a table of several flows shows first: those of each kind of flow among them.
+
+    Args:
+        flows: as in `flow_kind`. Without any, those of endless flows.
+    """
+    kinds = {flow_kind(flow): flow for flow in flows}
+    if not kinds:
+        return tuple(each for each in MEASURES.values() if each.of == "flow" and "endless" in each.default_for)
+    return tuple(
+        dict.fromkeys(each for kind in ("sized", "endless") if kind in kinds for each in default_measures(kinds[kind]))
+    )
+
+
+def rate_measure(flow: Any) -> Measure:
+    """The rate by which a flow is compared with others: goodput while active of a flow with a size, else goodput."""
+    return next(each for each in default_measures(flow) if each.key.endswith("_bps"))
+
+
+def run_values(flows: Sequence[Part]) -> dict[str, float]:
+    """The numbers of a whole run that follow from its flows, SI, by key; those that are not known are left out.
+
+    Args:
+        flows: of the summary.
+    """
+    found = {key: each.of_parts(_counted(each, flows)) for key, each in RUN_MEASURES.items() if each.combine}
+    return {key: value for key, value in found.items() if value is not None and math.isfinite(value)}
+
+
+def _counted(measured: Measure, flows: Sequence[Part]) -> Sequence[Part]:
+    """Those flows that a number of a run counts: makespan those with a size, fairness those with a controller."""
+    if measured.combine is SPAN:
+        return [flow for flow in flows if flow_kind(flow) == "sized"]
+    if measured.combine is JAIN:
+        return [flow for flow in flows if flow.get("active_s") != 0 and flow.get("subflows")]
+    return flows

@@ -13,7 +13,7 @@ from subflow_app.core.json_document import json_text
 from subflow_app.core.sweeps.axes import SweptValue, swept
 from subflow_app.core.sweeps.sweep_results import long_csv, table_document, text_table, wide_csv
 from subflow_app.core.sweeps.sweep_table import SweepTable, is_figure, run_figures, sweep_table
-from subflow_app.vocabulary.metrics import metric
+from subflow_app.vocabulary.measures import measure
 
 RECORDED = {
     "flows.download.1.goodput_bps": 3e6,
@@ -97,10 +97,10 @@ def test_steps_of_a_key_are_in_order() -> None:
 
 
 def test_units_of_figures() -> None:
-    assert metric("flows.f.goodput_bps").si_unit == "bit/s"
-    assert metric("mean_rtt_s").si_unit == "s"
-    assert metric("links.wifi/forward.mean_queue_pkts").si_unit == "pkt"
-    assert metric("fairness.jain").si_unit == metric("loss_ratio").si_unit == ""
+    assert measure("flows.f.goodput_bps").si_unit == "bit/s"
+    assert measure("mean_rtt_s").si_unit == "s"
+    assert measure("links.wifi/forward.mean_queue_pkts").si_unit == "pkt"
+    assert measure("fairness.jain").si_unit == measure("loss_ratio").si_unit == ""
     assert is_figure("flows.a.b.goodput_bps")
     assert not is_figure("flows.f.recv_buffer")
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from subflow_app.vocabulary.language import translatable
-from subflow_app.vocabulary.metrics import METRICS, Metric
+from subflow_app.vocabulary.measure import Measure
+from subflow_app.vocabulary.measures import MEASURES
 
 
 @dataclass(frozen=True, slots=True)
-class ArenaColumn(Metric):
+class ArenaColumn(Measure):
     """A column of the arena.
 
     Attributes:
@@ -72,7 +73,7 @@ COLUMNS: Mapping[str, ArenaColumn] = {
             help=translatable("Share of packets lost, beyond the random loss of the links."),
         ),
         ArenaColumn(
-            **asdict(METRICS["friendliness"]),
+            **MEASURES["friendliness"].attributes,
             id="friendliness",
             help=translatable(
                 "Goodput of competing TCP divided by what it gets next to one NewReno instead; below 0.8 the network "
@@ -80,7 +81,7 @@ COLUMNS: Mapping[str, ArenaColumn] = {
             ),
         ),
         ArenaColumn(
-            **asdict(METRICS["convergence_s"]),
+            **MEASURES["convergence_s"].attributes,
             id="convergence",
             help=translatable("Time from a change of capacity until a connection has its new fair share."),
         ),

@@ -10,21 +10,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from subflow_app.core.expressions import Function, Missing, Value
-from subflow_app.vocabulary.measures import MEASURES as SHARED
-from subflow_app.vocabulary.measures import NotMeasuredError
+from subflow_app.vocabulary.measure import NotMeasuredError
+from subflow_app.vocabulary.measures import NAMED as SHARED
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.path_facts import path_facts
 from subflow_sim.arena.utility import fair_shares, queueing_of
 from subflow_sim.errors import SimulationError
-from subflow_sim.simulation import jain_index
+from subflow_sim.stats import jain_index
 
 Summary: TypeAlias = Mapping[str, Any]
 
 _OF_CASE = {
-    "goodput": (SHARED["goodput"].unit, SHARED["goodput"].about),
+    "goodput": (SHARED["goodput"].expression_unit, SHARED["goodput"].definition),
     "each": ("Mbit/s", "Goodput of each of their connections, bit/s."),
     "beside": ("Mbit/s", "Goodput of each connection that is beside them, bit/s."),
-    "rtt": (SHARED["rtt"].unit, SHARED["rtt"].about),
+    "rtt": (SHARED["rtt"].expression_unit, SHARED["rtt"].definition),
     "queueing": ("", "Queueing delay over the round-trip time without queues, mean over their packets."),
     "loss": ("%", "Packets lost over packets sent."),
     "jain": ("", "Jain's index of the goodputs of their connections."),

@@ -16,7 +16,7 @@ from subflow_app.core.experiments.interval_measures import FIRST, LAST, interval
 from subflow_app.core.experiments.measure_kind import MeasureKind
 from subflow_app.core.experiments.measuring import Options
 from subflow_app.core.experiments.run_data import RunData, Samples
-from subflow_app.vocabulary.measures import MEASURES as SHARED
+from subflow_app.vocabulary.measures import NAMED as SHARED
 from subflow_sim.parameter import Param
 from subflow_sim.units import Dimension
 
@@ -63,7 +63,7 @@ _LEVEL = Param("level", Dimension.RATIO, "Of the links' rate.", default=0.9, min
 _ALL: tuple[RunMeasure, ...] = (
     RunMeasure(
         "goodput",
-        SHARED["goodput"].about,
+        SHARED["goodput"].definition,
         Dimension.RATE,
         _GOODPUT_OPTIONS,
         has_trace=True,
@@ -79,7 +79,7 @@ _ALL: tuple[RunMeasure, ...] = (
     ),
     RunMeasure(
         "throughput",
-        SHARED["throughput"].about,
+        SHARED["throughput"].definition,
         Dimension.RATE,
         _GOODPUT_OPTIONS,
         has_trace=True,
@@ -125,7 +125,7 @@ _ALL: tuple[RunMeasure, ...] = (
     ),
     RunMeasure(
         "p95_rtt",
-        SHARED["p95_rtt"].about,
+        SHARED["p95_rtt"].definition,
         Dimension.TIME,
         (_FLOWS, _reduce("mean")),
         value=measuring.flow_figure(SHARED["p95_rtt"].key),
@@ -147,21 +147,21 @@ _ALL: tuple[RunMeasure, ...] = (
     ),
     RunMeasure(
         "loss_ratio",
-        SHARED["loss_ratio"].about,
+        SHARED["loss_ratio"].definition,
         Dimension.RATIO,
         _OF_FLOWS,
         value=measuring.flow_figure(SHARED["loss_ratio"].key),
     ),
     RunMeasure(
         "retransmits",
-        SHARED["retransmits"].about,
+        SHARED["retransmits"].definition,
         Dimension.QUEUE,
         (_FLOWS, _SUBFLOW, _reduce("sum")),
         value=measuring.flow_figure(SHARED["retransmits"].key),
     ),
     RunMeasure(
         "hol_blocking",
-        SHARED["hol_blocking"].about,
+        SHARED["hol_blocking"].definition,
         Dimension.TIME,
         (_FLOWS, _reduce("mean")),
         value=measuring.flow_figure(SHARED["hol_blocking"].key),

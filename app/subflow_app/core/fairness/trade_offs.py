@@ -26,7 +26,8 @@ from subflow_app.core.plots.bars import repetitions
 from subflow_app.core.plots.spec import mean_rates, transport_flows
 from subflow_app.core.traces import SUBFLOW, Traces, select_keys
 from subflow_app.vocabulary.language import tr, translatable
-from subflow_app.vocabulary.metrics import METRICS, Metric
+from subflow_app.vocabulary.measure import Measure
+from subflow_app.vocabulary.measures import MEASURES
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import Panel, PanelSeries
 from subflow_app.vocabulary.tables import csv_number
@@ -49,7 +50,7 @@ class Quantity:
         of_run: its value of a run, SI; NaN if it has none.
     """
 
-    metric: Metric
+    metric: Measure
     of_run: Callable[[Traces], float]
 
 
@@ -152,13 +153,13 @@ def _multipath(traces: Traces) -> list[str]:
 
 
 _GOODPUT = Quantity(
-    replace(METRICS["goodput_bps"], title=translatable("Goodput of all connections")), total_goodput_bps
+    replace(MEASURES["goodput_bps"], title=translatable("Goodput of all connections")), total_goodput_bps
 )
-_DELAY = Quantity(replace(METRICS["mean_rtt_s"], key="delay_s"), mean_delay_s)
-_MULTIPATH = Quantity(METRICS["multipath_goodput_bps"], multipath_goodput_bps)
+_DELAY = Quantity(replace(MEASURES["mean_rtt_s"], key="delay_s"), mean_delay_s)
+_MULTIPATH = Quantity(MEASURES["multipath_goodput_bps"], multipath_goodput_bps)
 _FRIENDLINESS = Quantity(
     replace(
-        METRICS["friendliness"],
+        MEASURES["friendliness"],
         title=translatable("Single-path connections have of their fair share"),
         unit="%",
         scale=100.0,
@@ -285,7 +286,7 @@ def trade_off_panel(points: Sequence[Point], kind: TradeOffKind) -> Panel:
     )
 
 
-def interval_text(found: Estimate, metric: Metric) -> str:
+def interval_text(found: Estimate, metric: Measure) -> str:
     """A mean with its interval and unit: "3.2 ± 0.1 Mbit/s"."""
     text = f"{found.mean * metric.scale:.4g}"
     if math.isfinite(found.ci95):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from subflow_app.core.fairness.trade_offs import TRADE_OFFS, Point, TradeOffKind
-from subflow_app.vocabulary.metrics import Metric
+from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 from subflow_sim.stats import Estimate
 
@@ -23,7 +23,7 @@ def point_table(points: Sequence[Point], kind: TradeOffKind, run_ids: Sequence[i
     return TextTable.of(points, columns)
 
 
-def _columns(shown: Metric, found: Callable[[Point], Estimate]) -> tuple[Column[Point], ...]:
+def _columns(shown: Measure, found: Callable[[Point], Estimate]) -> tuple[Column[Point], ...]:
     return (
         NumberColumn(shown.title, lambda point: found(point).mean, shown.text, shown.unit),
         NumberColumn("±", lambda point: found(point).ci95, shown.text, shown.unit),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, Traces, select_keys
-from subflow_app.vocabulary.metrics import METRICS
+from subflow_app.vocabulary.measures import MEASURES
 from subflow_app.vocabulary.number_text import signed_percent_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
@@ -93,10 +93,10 @@ def figures_table(figures: Sequence[ForkFigure], labels: Mapping[str, str]) -> T
     """The flows and subflows among them, for people; what is nothing in both is left out."""
     columns: tuple[Column[ForkFigure], ...] = (
         Column("From there on", lambda each: labels.get(each.owner, each.owner)),
-        Column("Metric", lambda each: METRICS[each.name].title),
-        NumberColumn("Original", lambda each: METRICS[each.name].text(each.original)),
-        NumberColumn("Fork", lambda each: METRICS[each.name].text(each.fork)),
-        Column("Unit", lambda each: METRICS[each.name].unit),
+        Column("Metric", lambda each: MEASURES[each.name].title),
+        NumberColumn("Original", lambda each: MEASURES[each.name].text(each.original)),
+        NumberColumn("Fork", lambda each: MEASURES[each.name].text(each.fork)),
+        Column("Unit", lambda each: MEASURES[each.name].unit),
         NumberColumn("Change", lambda each: each.relative, signed_percent_text, "%"),
     )
     return TextTable.of((each for each in figures if each.scope != LINK and (each.original or each.fork)), columns)

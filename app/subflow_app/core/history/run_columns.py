@@ -9,7 +9,7 @@ from operator import attrgetter
 
 from subflow_app.core.forking.words import difference_text
 from subflow_app.vocabulary.language import tr, translatable
-from subflow_app.vocabulary.metrics import METRICS, metric, metric_title
+from subflow_app.vocabulary.measures import RUN_MEASURES, measure_title, run_measure
 from subflow_app.vocabulary.number_text import NOTHING, fixed_text
 from subflow_store.values import RunRow
 
@@ -63,7 +63,7 @@ class RunColumn:
 
 def _measured(key: str, widest: str, search: str = "", tip: str = "") -> RunColumn:
     """Of a metric that every run has."""
-    shown, of = METRICS[key], attrgetter(key)
+    shown, of = RUN_MEASURES[key], attrgetter(key)
     return RunColumn(key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, widest, tip, of, search)
 
 
@@ -159,7 +159,7 @@ def column(key: str) -> RunColumn:
 
 def recorded_column(key: str) -> RunColumn:
     """A column of recorded values, with the unit that the key tells."""
-    shown, title = metric(key), metric_title(key)
+    shown, title = run_measure(key), measure_title(key)
     tip = key if title != key else ""
     return RunColumn(key, title, shown.unit, shown.scale, shown.decimals, True, True, title, tip)
 

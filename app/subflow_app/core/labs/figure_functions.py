@@ -22,11 +22,12 @@ from subflow_app.core.labs.function_table import (
     run_at,
 )
 from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.measures import MEASURES, Measure, NotMeasuredError
+from subflow_app.vocabulary.measure import Measure, NotMeasuredError
+from subflow_app.vocabulary.measures import NAMED
 
 TABLE = FunctionTable()
 
-FIGURES = tuple(MEASURES)
+FIGURES = tuple(NAMED)
 """The figures that `over` takes."""
 
 _WITH_SUBFLOW = ("throughput", "rtt", "loss_ratio", "mean_cwnd")
@@ -41,23 +42,23 @@ def _add(measure: Measure) -> None:
     def body(evidence: Evidence, run: float, owner: str = "*", subflow: float = 0) -> Value:
         summary = run_at(evidence, run).summary
         if measure.of == "run":
-            return known((summary.get("fairness") or {}).get(measure.key), measure.name)
+            return known((summary.get("fairness") or {}).get(measure.key), measure.function)
         if measure.of == "link":
-            return known(_link(summary, run, owner).get(measure.key), f"{measure.name} ({owner})")
+            return known(_link(summary, run, owner).get(measure.key), f"{measure.function} ({owner})")
         try:
             return measure.of_flows(_flows(summary, run, owner), int(subflow))
         except NotMeasuredError as error:
             raise NotThereError(str(error)) from error
 
     kinds: tuple[ArgumentKind, ...] = ("number",) if measure.of == "run" else ("number", "text")
-    if measure.name in _WITH_SUBFLOW:
+    if measure.function in _WITH_SUBFLOW:
         kinds = (*kinds, "number")
-    optional = int(measure.name in (*_WITH_SUBFLOW, "goodput"))
-    function = Function(kinds, optional, "number", measure.unit, False)
-    TABLE[measure.name] = LabFunction(measure.name, function, measure.about, body)
+    optional = int(measure.function in (*_WITH_SUBFLOW, "goodput"))
+    function = Function(kinds, optional, "number", measure.expression_unit, False)
+    TABLE[measure.function] = LabFunction(measure.function, function, measure.definition, body)
 
 
-for _measure in MEASURES.values():
+for _measure in NAMED.values():
     _add(_measure)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.learning.growing_curve import GrowingCurve
-from subflow_app.vocabulary.metrics import METRICS, Metric
+from subflow_app.vocabulary.measure import Measure
+from subflow_app.vocabulary.measures import MEASURES
 
 FloatArray = NDArray[np.float64]
 
@@ -31,7 +32,7 @@ class TrainingPlot:
         compares: evaluations against classic controllers are drawn too.
     """
 
-    metric: Metric
+    metric: Measure
     floor: float | None = None
     ceiling: float | None = None
     warn_above: float | None = None
@@ -39,16 +40,16 @@ class TrainingPlot:
 
 
 TRAINING_PLOTS: tuple[TrainingPlot, ...] = (
-    TrainingPlot(METRICS["return_mean"]),
-    TrainingPlot(METRICS["flow_goodput_bps"], floor=0.0, compares=True),
-    TrainingPlot(METRICS["actor_saturation"], 0.0, 1.0, SATURATION_WARNING),
-    TrainingPlot(METRICS["td_error"], floor=0.0),
-    TrainingPlot(METRICS["q_mean"]),
-    TrainingPlot(METRICS["kl"], floor=0.0),
-    TrainingPlot(METRICS["entropy"]),
-    TrainingPlot(METRICS["rtt_inflation"], floor=0.0),
-    TrainingPlot(METRICS["loss_ratio"], floor=0.0),
-    TrainingPlot(METRICS["jain"], floor=0.0, ceiling=1.0),
+    TrainingPlot(MEASURES["return_mean"]),
+    TrainingPlot(MEASURES["flow_goodput_bps"], floor=0.0, compares=True),
+    TrainingPlot(MEASURES["actor_saturation"], 0.0, 1.0, SATURATION_WARNING),
+    TrainingPlot(MEASURES["td_error"], floor=0.0),
+    TrainingPlot(MEASURES["q_mean"]),
+    TrainingPlot(MEASURES["kl"], floor=0.0),
+    TrainingPlot(MEASURES["entropy"]),
+    TrainingPlot(MEASURES["rtt_inflation"], floor=0.0),
+    TrainingPlot(MEASURES["loss_ratio"], floor=0.0),
+    TrainingPlot(MEASURES["jain"], floor=0.0, ceiling=1.0),
 )
 DEFAULT_TRAINING_PLOTS = ("return_mean", "flow_goodput_bps", "actor_saturation", "td_error", "q_mean", "kl", "entropy")
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from subflow_app.core.scenarios.event_words import change_words, entry_of
 from subflow_app.core.traces import Traces, path_label
-from subflow_app.vocabulary.metrics import METRICS
+from subflow_app.vocabulary.measures import RUN_MEASURES
 from subflow_app.vocabulary.number_text import NOTHING, count_text, duration_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_sim.scenario import Event, Flow, Link, LinkDirection, QueueSpec, Scenario
@@ -59,9 +59,9 @@ def run_table(runs: Sequence[ReportRun]) -> TextTable:
         Column("Controllers", lambda run: run.row.controllers or NOTHING),
         NumberColumn("Seed", lambda run: run.row.seed),
         NumberColumn("Simulated", lambda run: f"{run.row.simulated_s:.5g}", unit="s"),
-        METRICS["goodput_bps"].column(lambda run: run.row.goodput_bps),
-        METRICS["mean_rtt_s"].column(lambda run: run.row.mean_rtt_s),
-        METRICS["jain"].column(lambda run: run.row.jain),
+        RUN_MEASURES["goodput_bps"].column(lambda run: run.row.goodput_bps),
+        RUN_MEASURES["mean_rtt_s"].column(lambda run: run.row.mean_rtt_s),
+        RUN_MEASURES["jain"].column(lambda run: run.row.jain),
         Column("Status", lambda run: run.row.status),
     )
     return TextTable.of(runs, columns, "Runs")
@@ -82,7 +82,7 @@ def comparison_table(runs: Sequence[ReportRun]) -> TextTable:
 
 
 def _mean_column(key: str, value: Callable[[ReportRun], object]) -> Column[list[ReportRun]]:
-    shown = METRICS[key]
+    shown = RUN_MEASURES[key]
     return NumberColumn(
         shown.heading, lambda members: Estimate.of(_numbers(map(value, members))), shown.interval_text, shown.unit
     )

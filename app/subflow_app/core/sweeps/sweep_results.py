@@ -18,7 +18,7 @@ from subflow_app.core.sweeps.sweep_table import (
     is_figure,
     sweep_table,
 )
-from subflow_app.vocabulary.metrics import metric
+from subflow_app.vocabulary.measures import run_measure
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import TextColumn, TextTable, csv_text
 from subflow_store.run_values import quantity
@@ -57,7 +57,7 @@ def wide_csv(table: SweepTable) -> str:
     """A line for each point: its values, and of each figure mean, half-width of the 95 % interval and seeds."""
     headings = ["point", *_parameter_headings(table)]
     for figure in table.figures:
-        unit = _in_brackets(metric(figure).si_unit)
+        unit = _in_brackets(run_measure(figure).si_unit)
         headings += [f"{figure} mean{unit}", f"{figure} ci95{unit}", f"{figure} n"]
     cells = [table.column(figure) for figure in table.figures]
     rows = [
@@ -88,14 +88,14 @@ def _long_rows(table: SweepTable) -> Iterator[list[str]]:
             for figure in table.figures:
                 cell = row.cells.get(figure)
                 if cell is not None and not math.isnan(cell.values[place]):
-                    yield [*begin, str(seed), figure, metric(figure).si_unit, _number(cell.values[place])]
+                    yield [*begin, str(seed), figure, run_measure(figure).si_unit, _number(cell.values[place])]
 
 
 def table_document(table: SweepTable) -> dict[str, Any]:
     """The table as a JSON document: every mean, interval and value in SI units."""
     return {
         **fields(table, "name", "keys", "seeds"),
-        "figures": [{"key": figure, "unit": metric(figure).si_unit} for figure in table.figures],
+        "figures": [{"key": figure, "unit": run_measure(figure).si_unit} for figure in table.figures],
         "points": [
             {
                 "point": row.point + 1,
@@ -120,14 +120,14 @@ def text_table(table: SweepTable, figures: Sequence[str] = ()) -> TextTable:
         *(TextColumn(key, is_number=all(v.number is not None for v in table.parameter(key))) for key in table.keys),
         TextColumn("Runs"),
     ]
-    metrics = [metric(figure) for figure in shown]
-    columns += [TextColumn(each.heading if each.key in _SHOWN else each.key, each.unit) for each in metrics]
+    measures = [run_measure(figure) for figure in shown]
+    columns += [TextColumn(each.heading if each.key in _SHOWN else each.key, each.unit) for each in measures]
     cells = [table.column(figure) for figure in shown]
     rows = []
     for number, row in enumerate(table.rows):
         n = max((cell.n for cell in row.cells.values()), default=0)
         runs = str(n) if n == n_most else f"{n} of {n_most}"
-        told = [each.interval_text(column[number]) for column, each in zip(cells, metrics, strict=True)]
+        told = [each.interval_text(column[number]) for column, each in zip(cells, measures, strict=True)]
         rows.append((*(value.text or NOTHING for value in row.values), runs, *told))
     return TextTable(table.name, tuple(columns), tuple(rows))
 

@@ -17,12 +17,12 @@ from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.shorthand import h_box, heading, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
-from subflow_app.vocabulary.metrics import METRICS
+from subflow_app.vocabulary.measures import MEASURES
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
 
 def _metric(key: str, of: Callable[[ScriptVersion], float]) -> Column[ScriptVersion]:
-    shown = METRICS[key]
+    shown = MEASURES[key]
     return NumberColumn(
         shown.heading, of, shown.text, shown.unit, widest="Goodput, Mbit/s" if shown.unit == "Mbit/s" else "12.345"
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.metrics import Metric, metric, owner_of
+from subflow_app.vocabulary.measure import Measure
+from subflow_app.vocabulary.measures import owner_of, run_measure
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_sim.stats import Estimate
 
@@ -64,7 +65,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class StudyFigure(Metric):
+class StudyFigure(Measure):
     """What a run has come to.
 
     Attributes:
@@ -264,7 +265,7 @@ def parameter_of_levels(key: str, levels: Sequence[Level]) -> Parameter:
 
 def make_figure(key: str) -> StudyFigure:
     """The figure of this key, with the unit that the key tells."""
-    return StudyFigure(**asdict(metric(key)), owner=owner_of(key))
+    return StudyFigure(**run_measure(key).attributes, owner=owner_of(key))
 
 
 def _exponent(value: float) -> int:

@@ -1,0 +1,329 @@
+"""A measure: a number of a run, with its name, unit and definition, and how the numbers of several flows become one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Literal, TypeAlias
+
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.number_text import NOTHING, finite, fixed_text
+from subflow_app.vocabulary.tables import Column, NumberColumn, RowT
+from subflow_sim.stats import Estimate, jain_index
+from subflow_sim.units import Dimension
+
+Part: TypeAlias = Mapping[str, Any]
+"""A flow, subflow or link of a summary, as `Simulation.summary` has it."""
+
+Of: TypeAlias = Literal["flow", "subflow", "link", "run", "training"]
+FlowKind: TypeAlias = Literal["sized", "endless"]
+
+PERIODS: Mapping[str, str] = {
+    "measured": translatable("the measured interval, from the end of the warm-up to the end of the run"),
+    "active": translatable("the part of the measured interval in which the flow was active"),
+    "transfer": translatable("the transfer, from the start of the flow to its last byte"),
+    "transfers": translatable("all transfers, from the first start to the last byte"),
+    "instant": translatable("one instant"),
+    "sample": translatable("the time between two samples"),
+    "run": translatable("the whole run"),
+    "episodes": translatable("the episodes since the last report"),
+    "evaluation": translatable("all runs of an evaluation"),
+}
+"""The times that measures are over, by the names that `Measure.over` uses."""
+
+HOWS: Mapping[str, str] = {
+    "sum": translatable("sum"),
+    "mean": translatable("mean"),
+    "max": translatable("greatest"),
+    "ratio": translatable("one sum over another"),
+    "weighted": translatable("weighted mean"),
+    "span": translatable("first start to last end"),
+    "jain": translatable("Jain's index"),
+}
+"""The ways in which numbers of several flows become one, by the names that `Combination.how` uses."""
+
+
+class NotMeasuredError(Exception):
+    """A run lacks a number; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """The way in which numbers of several flows become one: data, so that programs in other languages follow it too.
+
+    Attributes:
+        how: one of `HOWS`.
+        text: the same in words.
+        keys: of "ratio" the counted and the total, each added up over the flows; of "weighted" the keys of weights,
+            of which the first one that all flows have counts; else empty.
+    """
+
+    how: Literal["sum", "mean", "max", "ratio", "weighted", "span", "jain"]
+    text: str
+    keys: tuple[str, ...] = ()
+
+    def of_parts(self, key: str, parts: Sequence[Part]) -> float | None:
+        """One number of several flows or subflows, SI; None if none of them has the measure.
+
+        A summary of an older version lacks some keys. A ratio is then the mean of the flows' ratios, a weighted mean
+        the plain one.
+
+        Args:
+            key: of the measure in the parts.
+            parts: of the summary.
+        """
+        if self.how == "span":
+            return _span(parts)
+        if self.how == "ratio" and (ratio := _ratio(parts, *self.keys)) is not None:
+            return ratio
+        having = [part for part in parts if finite(part.get(key)) is not None]
+        values = [float(part[key]) for part in having]
+        if not values:
+            return None
+        if self.how == "sum":
+            return math.fsum(values)
+        if self.how == "max":
+            return max(values)
+        if self.how == "jain":
+            return jain_index(values) if any(values) else None
+        if self.how == "weighted":
+            return _weighted(values, having, self.keys)
+        return mean(values)
+
+
+def mean(values: Sequence[float]) -> float:
+    """The plain mean."""
+    return math.fsum(values) / len(values)
+
+
+def _ratio(parts: Sequence[Part], counted: str, total: str) -> float | None:
+    pairs = [(finite(part.get(counted)), finite(part.get(total))) for part in parts]
+    if not pairs or any(None in pair for pair in pairs):
+        return None
+    of = math.fsum(whole for _, whole in pairs if whole is not None)
+    return math.fsum(part for part, _ in pairs if part is not None) / of if of else 0.0
+
+
+def _weighted(values: Sequence[float], parts: Sequence[Part], keys: Sequence[str]) -> float:
+    for key in keys:
+        weights = [finite(part.get(key)) for part in parts]
+        known = [weight for weight in weights if weight is not None]
+        if len(known) == len(values) and (total := math.fsum(known)) > 0:
+            return math.fsum(value * weight for value, weight in zip(values, known, strict=True)) / total
+    return mean(values)
+
+
+def _span(flows: Sequence[Part]) -> float | None:
+    starts = [finite(flow.get("start_s")) for flow in flows]
+    took = [finite(flow.get("completion_s")) for flow in flows]
+    ends = [start + each for start, each in zip(starts, took, strict=True) if start is not None and each is not None]
+    if not ends or len(ends) < len(flows):
+        return None
+    return max(ends) - min(start for start in starts if start is not None)
+
+
+SUM = Combination("sum", translatable("sum over the flows"))
+MEAN = Combination("mean", translatable("mean over the flows"))
+GREATEST = Combination("max", translatable("greatest of the flows"))
+LOST_OVER_SENT = Combination(
+    "ratio", translatable("packets lost of all flows over packets sent of all flows"), ("packets_lost", "packets_sent")
+)
+BY_PACKETS = Combination(
+    "weighted",
+    translatable("mean over the flows, weighted by packets acknowledged"),
+    ("packets_acked", "packets_delivered"),
+)
+SPAN = Combination("span", translatable("from the first start to the last byte; unknown while a flow is incomplete"))
+JAIN = Combination("jain", translatable("Jain's index of the flows"))
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A number of a run, a flow, a subflow, a link or a training.
+
+    Attributes:
+        key: in summaries, traces, reports and the store, with its SI unit; JSON and CSV call it so.
+        title: name for people, English, without the unit.
+        unit: unit that it is shown in; empty for none.
+        scale: factor from SI values to that unit.
+        decimals: digits after the point that are shown; None for up to six digits.
+        better: 1 if more of it is better, -1 if less is, 0 if neither.
+        symbol: heading of narrow columns; empty: the title.
+        definition: meaning, in one sentence.
+        formula: the calculation, as text.
+        over: time that it is over, one of `PERIODS`.
+        of: the part of a summary or report that has it.
+        function: name of the function of labs, claims and recipes; empty: none.
+        combine: makes one number of several flows or subflows; None: they have none in common.
+        default_for: the kinds of flows that show it first.
+        of_run: key of the number that `combine` gives of all flows of a run; empty: nobody reports it.
+        source: of a number of a whole run, the key that its flows have it under.
+    """
+
+    key: str
+    title: str
+    unit: str = ""
+    scale: float = 1.0
+    decimals: int | None = None
+    better: int = 0
+    symbol: str = ""
+    definition: str = ""
+    formula: str = ""
+    over: str = ""
+    of: Of = "flow"
+    function: str = ""
+    combine: Combination | None = None
+    default_for: tuple[FlowKind, ...] = ()
+    of_run: str = ""
+    source: str = ""
+
+    @property
+    def attributes(self) -> dict[str, Any]:
+        """All attributes by name, to make a kind of measure that has more of them."""
+        return {each.name: getattr(self, each.name) for each in fields(Measure)}
+
+    @property
+    def heading(self) -> str:
+        """Heading of narrow columns: the symbol, or the title."""
+        return self.symbol or self.title
+
+    @property
+    def si_unit(self) -> str:
+        """Unit of the values themselves; empty for ratios, Jain's index and the like."""
+        return _SI_UNITS.get(dimension_of(self.key), "pkt" if self.unit == "pkt" else "")
+
+    @property
+    def expression_unit(self) -> str:
+        """Unit in expressions of labs and claims, where counts are plain numbers."""
+        return "" if self.key in _COUNTS else self.unit
+
+    @property
+    def axis_title(self) -> str:
+        """Title in the language of the window, with the unit."""
+        return f"{tr(self.title)} ({self.unit})" if self.unit else tr(self.title)
+
+    @property
+    def tip(self) -> str:
+        """Definition, formula and time, in the language of the window: for tool tips of headings."""
+        parts = [tr(self.definition)] if self.definition else []
+        if self.formula:
+            parts.append(tr("Formula: {formula}", formula=tr(self.formula)))
+        if self.over:
+            parts.append(tr("Over {period}.", period=tr(PERIODS[self.over])))
+        return "\n".join(parts)
+
+    def text(self, value: float | None) -> str:
+        """An SI value in the unit shown, without that unit; a dash for a value that is not finite."""
+        if value is None or not math.isfinite(value):
+            return NOTHING
+        return f"{value * self.scale:.6g}" if self.decimals is None else fixed_text(value, self.decimals, self.scale)
+
+    def column(self, value: Callable[[RowT], float | None]) -> Column[RowT]:
+        """A column of tables of rows that have such a value each."""
+        return NumberColumn(self.heading, value, self.text, self.unit, tip=self.definition)
+
+    def interval_text(self, found: Estimate) -> str:
+        """A mean with its interval in the unit shown, without that unit: ``9.413 ± 0.120``; without one the mean."""
+        shown = self.text(found.mean)
+        return shown if math.isnan(found.ci95) else f"{shown} ± {self.text(found.ci95)}"
+
+    def of_parts(self, parts: Sequence[Part]) -> float | None:
+        """The measure of several flows, subflows or links together, SI; None if it is not known of any.
+
+        Args:
+            parts: of the summary. Those of a number of a whole run are its flows.
+        """
+        key = self.source or self.key
+        if self.combine is None:
+            return finite(parts[0].get(key)) if len(parts) == 1 else None
+        return self.combine.of_parts(key, parts)
+
+    def of_flows(self, flows: Sequence[Part], subflow: int = 0) -> float:
+        """The measure of some flows together, SI.
+
+        Args:
+            flows: of the summary.
+            subflow: number of the only subflow of each that counts; 0: all.
+
+        Raises:
+            NotMeasuredError: if none of them has it.
+        """
+        parts: list[Part] = []
+        for flow in flows:
+            subflows = flow.get("subflows") or []
+            if subflow > len(subflows):
+                text = tr(
+                    "{flow} has {count} subflows, not {wanted}", flow=flow["name"], count=len(subflows), wanted=subflow
+                )
+                raise NotMeasuredError(text)
+            parts += [subflows[subflow - 1]] if subflow else subflows if self.of == "subflow" else [flow]
+        found = self.of_parts(parts)
+        if found is None:
+            raise NotMeasuredError(self.unknown_text(", ".join(flow["name"] for flow in flows)))
+        return found
+
+    def unknown_text(self, owner: str) -> str:
+        """The message for an owner that lacks this number."""
+        return tr("{name} of {owner} is not known", name=self.function or self.key, owner=owner)
+
+
+_COUNTS = ("retransmits", "drops_queue", "drops_random")
+_SI_UNITS: Mapping[Dimension | None, str] = {
+    Dimension.RATE: "bit/s",
+    Dimension.TIME: "s",
+    Dimension.SIZE: "B",
+    Dimension.QUEUE: "pkt",
+    Dimension.RATIO: "",
+}
+# How a dimension is shown where nothing is known but that: unit, scale, decimals.
+_SHOWN: Mapping[Dimension | None, tuple[str, float, int | None]] = {
+    Dimension.RATE: ("Mbit/s", 1e-6, 3),
+    Dimension.TIME: ("s", 1.0, 3),
+    Dimension.SIZE: ("kB", 1e-3, 1),
+    Dimension.QUEUE: ("pkt", 1.0, 1),
+    Dimension.RATIO: ("%", 100.0, 2),
+    None: ("", 1.0, None),
+}
+# Ends of keys and what they tell; parameters of scenario files have no units in their names.
+_ENDS: Mapping[str, Dimension] = {
+    "_bps": Dimension.RATE,
+    "_s": Dimension.TIME,
+    "_bytes": Dimension.SIZE,
+    "_pkts": Dimension.QUEUE,
+    "_ratio": Dimension.RATIO,
+    "utilisation": Dimension.RATIO,
+    "_share": Dimension.RATIO,
+    "jain": Dimension.RATIO,
+    ".rate": Dimension.RATE,
+    ".delay": Dimension.TIME,
+    ".loss": Dimension.RATIO,
+}
+# Of times these are told in milliseconds.
+_SHORT_TIMES = ("rtt", "delay", "blocking")
+_MORE_IS_BETTER = ("goodput_bps", "throughput_bps", "flow_bps", "jain", "utilisation", "utility", "reward")
+_LESS_IS_BETTER = (
+    "rtt_s", "delay_s", "loss_ratio", "retransmits", "completion_s", "makespan_s", "queue_pkts", "blocking_s",
+)  # fmt: skip
+
+
+def dimension_of(key: str) -> Dimension | None:
+    """The dimension of a recorded value, as far as its key tells it."""
+    return next((dimension for end, dimension in _ENDS.items() if key.endswith(end)), None)
+
+
+def told_by(key: str, title: str, symbol: str = "", **more: Any) -> Measure:
+    """A measure whose unit, scale and direction the end of its key tells.
+
+    Args:
+        key: of the measure.
+        title: name for people.
+        symbol: as in `Measure`.
+        more: further attributes.
+    """
+    dimension = dimension_of(key)
+    unit, scale, decimals = _SHOWN[dimension]
+    if dimension is Dimension.TIME and any(part in key for part in _SHORT_TIMES):
+        unit, scale, decimals = "ms", 1e3, 1
+    better = 1 if key.endswith(_MORE_IS_BETTER) else -1 if key.endswith(_LESS_IS_BETTER) else 0
+    return Measure(key, title, unit, scale, decimals, better, symbol, **more)
