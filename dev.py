@@ -78,7 +78,7 @@ QT_PACKAGES = (
     *("libxcb-cursor0", "libxcb-icccm4", "libxcb-keysyms1", "libxcb-shape0", "libxcb-xkb1", "libxkbcommon-x11-0"),
     "fonts-dejavu-core",
 )
-TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "tshark", "strace")
+TEST_PACKAGES = ("libgtest-dev", "xvfb", "xauth", "tshark", "strace", "locales")
 BROWSERS = ("chromium", "firefox-esr")  # for --full, by the names that Debian alone has
 # What makes an installer, and what tries it on a system of its own.
 PACKAGE_PACKAGES = (

@@ -29,6 +29,9 @@ def carry_out() -> int:
 
     # First of all: a frozen program starts its worker processes through this very entry.
     multiprocessing.freeze_support()
+    from subflow_app.core.case_rules import keep_ascii_case
+
+    keep_ascii_case()
     # NumPy would begin with a thread per core for products of matrices; ours are small, and PyTorch has its own.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from subflow_app.cli.window import is_for_window, window_of

@@ -234,8 +234,8 @@ class _LogFile(logging.handlers.RotatingFileHandler):
 
 
 def _log_qt_message(kind: QtMsgType, _context: QMessageLogContext, text: str) -> None:
-    if text.startswith(_HARMLESS):
-        return
+    if text.startswith(_HARMLESS) or (text.startswith("Detected locale") and "has switched to" in text):
+        return  # the second is that of systems without a locale of UTF-8, where Qt has found one of its own
     levels = {
         QtMsgType.QtDebugMsg: logging.DEBUG,
         QtMsgType.QtInfoMsg: logging.INFO,

@@ -114,11 +114,13 @@ class Check:
         name: as it is printed.
         run: does it in a process of its own; returns in a few words what was found.
         limit_s: after which it is given up, s; a machine that does much else takes long, one that hangs forever.
+        is_in_own_locale: whether its process has the user's language and formats, as the program itself has them.
     """
 
     name: str
     run: Callable[[Place], str]
     limit_s: float = 120.0
+    is_in_own_locale: bool = False
 
 
 def require(holds: object, otherwise: str) -> None:

@@ -79,7 +79,7 @@ def _run(check: Check, folder: Path, processes: _Processes) -> Outcome:
     folder.mkdir()
     with subprocess.Popen(
         own_command(SELFTEST_CHECK, check.name, str(folder)),
-        env=own_surroundings(os.environ, folder / "user"),
+        env=own_surroundings(os.environ, folder / "user", keeps_locale=check.is_in_own_locale),
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

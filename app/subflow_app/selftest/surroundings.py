@@ -21,17 +21,22 @@ _FOLDERS = {
     "TMP": "temporary",
 }
 # What changes how the program looks, speaks or counts; a self-test comes out the same for everybody.
-_NOT_TAKEN = ("QT_", "SUBFLOW_", "MPL", "LC_", "COLUMNS", "FORCE_COLOR", "CLICOLOR_FORCE", "PYTHONIOENCODING")
+_NOT_TAKEN = ("QT_", "SUBFLOW_", "MPL", "COLUMNS", "FORCE_COLOR", "CLICOLOR_FORCE", "PYTHONIOENCODING")
+_LOCALE = ("LC_", "LANG")  # LANGUAGE too
 
 
-def own_surroundings(environment: Mapping[str, str], folder: Path) -> dict[str, str]:
+def own_surroundings(environment: Mapping[str, str], folder: Path, *, keeps_locale: bool = False) -> dict[str, str]:
     """The environment of a check; makes the folders that it names.
 
     Args:
         environment: of this process.
         folder: an empty one.
+        keeps_locale: whether language and formats stay those of the user.
     """
-    kept = {name: value for name, value in environment.items() if not name.startswith(_NOT_TAKEN)}
+    left_out = _NOT_TAKEN if keeps_locale else (*_NOT_TAKEN, *_LOCALE)
+    kept = {name: value for name, value in environment.items() if not name.startswith(left_out)}
+    if not keeps_locale:
+        kept["LANG"] = "C.UTF-8"
     for name, below in _FOLDERS.items():
         path = folder / below
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -39,7 +44,6 @@ def own_surroundings(environment: Mapping[str, str], folder: Path) -> dict[str, 
     kept.update(
         {
             "QT_QPA_PLATFORM": "offscreen",
-            "LANG": "C.UTF-8",
             "NO_COLOR": "1",
             # Where Python reads it, which a frozen program does not: warnings of libraries are told as well.
             "PYTHONWARNINGS": "default",
