@@ -80,8 +80,19 @@ def test_a_greedy_connection_is_named() -> None:
 def test_waste_and_neglect_are_told_apart() -> None:
     assert "50 % of the usable capacity is not used" in meaning(pooled_run(mptcp=FAIR / 2e6, tcp=FAIR / 2e6))
     assert meaning(pooled_run(mptcp=FAIR / 5e6, tcp=FAIR / 1e6)).startswith(
-        "mptcp has 20 % of its fair share, and no connection"
+        "mptcp has 20 % of its fair share, and tcp1 has 100 % of its own. 27 % of the usable capacity is not used."
     )
+
+
+def test_words_agree_with_the_percentages_beside_them() -> None:
+    """109 % of a fair share is more than the share, although it counts as close to it."""
+    analysis = pooled_run(mptcp=1.09 * FAIR / 1e6, tcp=0.6 * FAIR / 1e6)
+    assert share_table(analysis).rows[0][4] == "109.00"
+    said = "tcp1 has 60 % of its fair share, and mptcp has 109 % of its own. 24 % of the usable capacity is not used."
+    assert meaning(analysis).startswith(said)
+    # Nothing is left over here, and nobody has less.
+    full = pooled_run(mptcp=1.12 * FAIR / 1e6, tcp=1.12 * FAIR / 1e6)
+    assert meaning(full).startswith("Each connection has 112 % of its fair share.")
 
 
 def test_a_window_counts_what_was_sent_in_it() -> None:

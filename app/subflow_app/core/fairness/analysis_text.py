@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from subflow_app.core.fairness.analysis import Bottleneck, ConnectionShare, FairnessAnalysis
 from subflow_app.core.fairness.pooling import PoolingGain
@@ -20,9 +21,9 @@ def share_table(analysis: FairnessAnalysis) -> TextTable:
         Column("Controller", lambda each: each.controller),
         NumberColumn("Goodput", lambda each: each.goodput_bps, rate_text, "Mbit/s"),
         NumberColumn("Max-min", lambda each: each.max_min_bps, rate_text, "Mbit/s"),
-        NumberColumn("of it", lambda each: each.of_max_min, percent_text, "%"),
+        NumberColumn("Goodput", lambda each: each.of_max_min, percent_text, "% of max-min"),
         NumberColumn("Proportional", lambda each: each.proportional_bps, rate_text, "Mbit/s"),
-        NumberColumn("of it", lambda each: each.of_proportional, percent_text, "%"),
+        NumberColumn("Goodput", lambda each: each.of_proportional, percent_text, "% of prop."),
         NumberColumn("One path", lambda each: each.single_path_bps, rate_text, "Mbit/s"),
         NumberColumn("Pooling", lambda each: each.pooling.gain if each.pooling is not None else None, fixed(2), "×"),
         Column("Limited by", lambda each: ", ".join(each.bottlenecks) or NOTHING),
@@ -66,39 +67,43 @@ def meaning(analysis: FairnessAnalysis) -> str:
     sentences = []
     known = [each for each in analysis.connections if math.isfinite(each.of_max_min)]
     if math.isfinite(analysis.to_max_min) and known:
-        least = min(known, key=lambda each: each.of_max_min)
-        most = max(known, key=lambda each: each.of_max_min)
-        if analysis.to_max_min < _NEAR:
-            sentences.append(tr("Shares are close to the max-min fair split."))
-        elif most.of_max_min <= 1 + _NEAR and least.of_max_min >= most.of_max_min - _NEAR:
-            sentences.append(
-                tr(
-                    "All get equal shares, but {lost} % of the usable capacity is not used.",
-                    lost=_percent(_unused(analysis)),
-                )
-            )
-        elif most.of_max_min > 1 + _NEAR:
-            sentences.append(
-                tr(
-                    "{winner} takes {more} % of its fair share, while {loser} has {less} % of its own.",
-                    winner=most.name,
-                    more=_percent(most.of_max_min),
-                    loser=least.name,
-                    less=_percent(least.of_max_min),
-                )
-            )
-        else:
-            sentences.append(
-                tr(
-                    "{loser} has {less} % of its fair share, and no connection has more than its own: capacity is "
-                    "unused.",
-                    loser=least.name,
-                    less=_percent(least.of_max_min),
-                )
-            )
+        sentences.append(_shares_text(analysis, known))
     if analysis.pooling is not None:
         sentences.append(pooling_text(analysis.pooling))
     return " ".join(sentences)
+
+
+def _shares_text(analysis: FairnessAnalysis, known: Sequence[ConnectionShare]) -> str:
+    """How far the connections are from their max-min fair shares.
+
+    The words follow the percentages that the table shows: a connection at 109 % has more than its own share.
+    """
+    least, most = (pick(known, key=lambda each: each.of_max_min) for pick in (min, max))
+    unused = _unused(analysis)
+    if analysis.to_max_min < _NEAR:
+        return tr("Shares are close to the max-min fair split.")
+    if most.of_max_min <= 1 + _NEAR and least.of_max_min >= most.of_max_min - _NEAR and unused > 0:
+        return tr("All get equal shares, but {lost} % of the usable capacity is not used.", lost=_percent(unused))
+    if _percent(least.of_max_min) == _percent(most.of_max_min):
+        return tr("Each connection has {share} % of its fair share.", share=_percent(most.of_max_min))
+    if most.of_max_min > 1 + _NEAR:
+        return tr(
+            "{winner} takes {more} % of its fair share, while {loser} has {less} % of its own.",
+            winner=most.name,
+            more=_percent(most.of_max_min),
+            loser=least.name,
+            less=_percent(least.of_max_min),
+        )
+    said = tr(
+        "{loser} has {less} % of its fair share, and {winner} has {more} % of its own.",
+        loser=least.name,
+        less=_percent(least.of_max_min),
+        winner=most.name,
+        more=_percent(most.of_max_min),
+    )
+    if unused < _NEAR / 2:
+        return said
+    return " ".join((said, tr("{lost} % of the usable capacity is not used.", lost=_percent(unused))))
 
 
 def pooling_text(gain: PoolingGain) -> str:
