@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from sqlite3 import Connection
 from types import NoneType
 from typing import Any
@@ -180,6 +180,27 @@ def read_values(reader: Connection, key: str) -> dict[int, float | str]:
     )
     with row_of("run_value"):
         return dict(typed(reader.execute(query, (key,)).fetchall(), int, (float, int, str)))
+
+
+def read_flow_values(reader: Connection, names: Collection[str]) -> dict[int, list[dict[str, float]]]:
+    """The numbers that the runs have recorded of their flows, by run: a table of numbers by name for each flow.
+
+    Args:
+        reader: the connection.
+        names: of the figures, as in the summary. Subflows do not count.
+    """
+    owners: dict[int, tuple[str, str]] = {}
+    for key, number in value_keys(reader).items():
+        owner, _, name = key.rpartition(".")
+        if name in names and owner.startswith("flows.") and "/" not in owner:
+            owners[number] = (owner, name)
+    found: dict[int, dict[str, dict[str, float]]] = {}
+    for key_id, (owner, name) in owners.items():
+        query = "SELECT run_id, number FROM run_value WHERE key_id = ? AND number IS NOT NULL"
+        with row_of("run_value"):
+            for run_id, number in typed(reader.execute(query, (key_id,)).fetchall(), int, _NUMBER):
+                found.setdefault(run_id, {}).setdefault(owner, {})[name] = float(number)
+    return {run_id: list(flows.values()) for run_id, flows in found.items()}
 
 
 def list_tags(reader: Connection) -> list[str]:

@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import weakref
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Collection, Iterable, Sequence, Sized
 from datetime import UTC, datetime
 from pathlib import Path
 from sqlite3 import Connection
@@ -256,6 +256,21 @@ class Store:
         """
         with self._database.reading() as reader:
             return queries.read_values(reader, key)
+
+    def flow_values(self, names: Collection[str]) -> dict[int, list[dict[str, float]]]:
+        """The numbers that the runs have recorded of their flows, by run: a table of numbers by name for each flow.
+
+        Args:
+            names: of the figures, as in the summary, e.g. ``completion_s``; in SI units. Subflows do not count.
+
+        Returns:
+            The flows of a run in the order of their names; those without any of the figures are left out.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        with self._database.reading() as reader:
+            return queries.read_flow_values(reader, names)
 
     def run(self, run_id: int) -> RunRow:
         """One run with its scenario text, summary and machine; deleted runs are found too.

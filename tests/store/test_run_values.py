@@ -231,3 +231,19 @@ def test_texts_of_scripts_are_told_apart_by_a_digest_on_one_line() -> None:
     assert first is not None
     assert (len(first), first.isalnum()) == (8, True)
     assert first == third != second
+
+
+def test_numbers_of_the_flows_of_all_runs_are_read_together(store: Store) -> None:
+    flows = [
+        {"name": "short", "completion_s": 2.5, "goodput_bps": 1e6, "subflows": [{"goodput_bps": 1e6}]},
+        {"name": "long.2", "completion_s": None, "goodput_bps": 3e6},
+    ]
+    numbers = []
+    for told in (flows, flows[1:], [{"name": "short", "goodput_bps": None}]):
+        run = store.start_run(start(scenario_text='[flows.short]\nsize = "1MB"\n'), COLUMNS)
+        run.finish("finished", {"flows": told}, "0")
+        numbers.append(run.run_id)
+    assert store.flow_values(("completion_s", "goodput_bps", "unknown")) == {
+        numbers[0]: [{"goodput_bps": 3e6}, {"completion_s": 2.5, "goodput_bps": 1e6}],
+        numbers[1]: [{"goodput_bps": 3e6}],
+    }
