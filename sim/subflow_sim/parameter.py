@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from typing import Any, TypeGuard
@@ -390,24 +391,32 @@ def is_number(value: object) -> TypeGuard[int | float]:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def did_you_mean(word: str, known: tuple[str, ...] | list[str]) -> str:
-    """', did you mean "delay"?' if one of the known words is close, else nothing."""
+def closest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
+    """'did you mean "delay" or "rate"?' with the known words that are close, each once; else nothing."""
     import difflib
 
-    if len(known) > _MOST_COMPARED:
+    words = tuple(dict.fromkeys(known))
+    if len(words) > _MOST_COMPARED:
         return ""
-    close = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
-    return f', did you mean "{close[0]}"?' if close else ""
+    close = difflib.get_close_matches(word.lower(), words, n=most, cutoff=cutoff)
+    return f"did you mean {either(close)}?" if close else ""
 
 
-def either(names: tuple[str, ...] | list[str]) -> str:
-    """Names as prose: '"a", "b" or "c"'; of very many only the first."""
-    if not names:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """', did you mean "delay"?' if one of the known words is close, else nothing."""
+    meant = closest(word, known)
+    return f", {meant}" if meant else ""
+
+
+def either(names: Iterable[str]) -> str:
+    """Names as prose, each once: '"a", "b" or "c"'; of very many only the first."""
+    every = list(dict.fromkeys(names))
+    if not every:
         return "nothing"
-    listed = list(names) if len(names) <= _MOST_LISTED else list(names[: _MOST_LISTED - 1])
+    listed = every if len(every) <= _MOST_LISTED else every[: _MOST_LISTED - 1]
     quoted = [f'"{name}"' for name in listed]
-    if len(listed) < len(names):
-        quoted.append(f"{len(names) - len(listed)} others")
+    if len(listed) < len(every):
+        quoted.append(f"{len(every) - len(listed)} others")
     return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 

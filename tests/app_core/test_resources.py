@@ -36,7 +36,7 @@ def test_missing_resource_is_a_damaged_installation() -> None:
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
-        ("demmo", "did you mean demo"),
+        ("demmo", 'did you mean "demo"'),
         ("quite-another-thing-entirely", "shipped scenarios: .*demo"),
         ("demo.toml", "demo.toml: no such scenario file$"),
         ("some/where", "some/where: no such scenario file$"),

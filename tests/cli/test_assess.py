@@ -76,7 +76,7 @@ def test_a_claim_is_searched(subflow: Subflow, tmp_path: Path) -> None:
         (("assess", "lia", "--minutes", "-1"), "--minutes -1"),
         (("assess", "lia", "--minutes", "nan"), "--minutes nan"),
         (("assess", "lia", "--seeds", "3"), "a verdict needs at least 5"),
-        (("assess", "lia", "--only", "colapse"), "did you mean collapse?"),
+        (("assess", "lia", "--only", "colapse"), 'did you mean "collapse"?'),
         (("assess", "lia:gain=3"), "gain"),
     ],
 )

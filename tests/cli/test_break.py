@@ -50,7 +50,7 @@ def test_a_claim_of_ones_own_is_tried(subflow: Subflow) -> None:
     ("line", "told"),
     [
         (("break",), "a claim is missing"),
-        (("break", "improv"), "did you mean improve?"),
+        (("break", "improv"), 'did you mean "improve"?'),
         (("break", "improve", "--space", "nowhere"), "no such space of networks"),
         (("break", "improve", "--space", "demo"), "nothing in it varies"),
         (("break", "improve", "--controller", "nobody"), 'no controller "nobody"'),
@@ -87,7 +87,7 @@ def test_a_counterexample_is_run_beside_what_keeps_the_claim_and_explained(subfl
     assert document["decision"]["owner"] == document["parting"]["owner"]
     assert 0 <= document["parting"]["at_s"] - document["decision"]["time_s"] < 0.2
     path.write_text(path.read_text()[:200])
-    for name, told in (("improv", "did you mean improve"), (str(path), "duration: missing")):
+    for name, told in (("improv", 'did you mean "improve-'), (str(path), "duration: missing")):
         refused = subflow("break", "--explain", name, "--no-store")
         assert refused.code == 2
         assert told in refused.err

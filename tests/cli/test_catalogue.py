@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from tests.cli.conftest import Subflow
 
@@ -60,6 +63,45 @@ def test_unknown_algorithm_names_the_allowed_ones(subflow: Subflow) -> None:
     assert answer.code == 2
     assert '"renoo"' in answer.err
     assert "newreno" in answer.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("controllers", "nosuch"),
+        ("controllers", "olai"),
+        ("schedulers", "nosuch"),
+        ("schedulers", "minrt"),
+        ("guide", "nosuch"),
+        ("guide", "minrt"),
+        ("bench", "nosuch"),
+        ("break", "nosuch"),
+        ("arena", "nosuch"),
+        ("assess", "lia", "--only", "nosuch"),
+        ("labs", "show", "nosuch"),
+        ("run", "nosuch"),
+        ("reproduce", "nosuch"),
+    ],
+)
+def test_an_answer_to_an_unknown_name_lists_no_name_twice(subflow: Subflow, words: tuple[str, ...]) -> None:
+    answer = subflow(*words)
+
+    assert answer.code == 2
+    found = re.search(r"(?:allowed|shipped scenarios|shipped labs|papers|did you mean):?(.*)", answer.err)
+    assert found, answer.err
+    names = re.split(r", | or | and ", found[1].strip().partition(";")[0])
+    assert len(names) == len(set(names)), names
+
+
+def test_the_filter_of_runs_suggests_a_name_once(subflow: Subflow, scenario: Path, database: Path) -> None:
+    """Several flows have a controller, and runs record the key of each."""
+    subflow("run", scenario, "--db", database)
+
+    answer = subflow("runs", "controler:olia", "--db", database)
+
+    assert answer.code == 2
+    assert 'there is no field "controler"; did you mean "controller"' in answer.err
+    assert answer.err.count('"controller"') == 1
 
 
 def test_shipped_scenarios_are_listed_and_run_by_name(subflow: Subflow) -> None:

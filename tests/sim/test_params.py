@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subflow_sim.errors import ParamError
-from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.parameter import closest, did_you_mean, either
 from subflow_sim.params import SECTIONS, Dimension, Param, params_by_key
 from subflow_sim.scenario import QueueSpec
 
@@ -193,3 +193,10 @@ def test_a_close_word_is_suggested_unless_there_are_very_many():
     assert did_you_mean("Wfi", ["lte", "wifi"]) == ', did you mean "wifi"?'
     assert did_you_mean("satellite", ["lte", "wifi"]) == ""
     assert did_you_mean("n1", [f"n{number}" for number in range(1001)]) == ""
+
+
+def test_no_name_is_suggested_or_allowed_twice():
+    known = ["controller", "lia", "controller", "lia", "controllers"]
+    assert closest("controler", known, most=3) == 'did you mean "controller" or "controllers"?'
+    assert did_you_mean("controler", known) == ', did you mean "controller"?'
+    assert either(known) == '"controller", "lia" or "controllers"'

@@ -12,6 +12,7 @@ from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
+from subflow_app.core.resources import way_on
 from subflow_app.vocabulary.number_text import count_text, fixed
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
@@ -54,10 +55,12 @@ def bench(
     from subflow_sim.bench_instructions import has_valgrind
     from subflow_sim.build import build_text
 
-    names = list(dict.fromkeys(workloads or (*WORKLOADS, BATCH)))
+    known = (*WORKLOADS, BATCH)
+    names = list(dict.fromkeys(workloads or known))
     for name in names:
-        if name not in (allowed := (*WORKLOADS, BATCH)):
-            raise InputError(f'there is no workload "{name}"; allowed: {", ".join(allowed)}')
+        if name not in known:
+            listed = f"allowed: {', '.join(known)}"
+            raise InputError(f'there is no workload "{name}"; {way_on(name, known, listed)}')
     if instructions and not has_valgrind():
         raise InputError(
             "--instructions: valgrind is not installed, or this is a packaged program, which it cannot watch"

@@ -10,6 +10,7 @@ from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_rows, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
+from subflow_app.core.resources import way_on
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import Column, TextTable
 
@@ -61,8 +62,9 @@ def show_algorithms(kind: ScriptKind, name: str | None, *, as_json: bool) -> Non
     else:
         chosen = next((each for each in (*built_in, *scripts) if each.name == name), None)
         if chosen is None:
-            names = ", ".join(each.name for each in (*built_in, *scripts))
-            raise InputError(f'there is no {kind} "{name}"; allowed: {names}')
+            names = list(dict.fromkeys(each.name for each in (*built_in, *scripts)))
+            listed = f"allowed: {', '.join(names)}"
+            raise InputError(f'there is no {kind} "{name}"; {way_on(name, names, listed)}')
         if as_json:
             print_json(_algorithm_document(chosen))
         else:

@@ -16,6 +16,7 @@ from subflow_app import __version__
 from subflow_app.core.errors import GuideError, InputError
 from subflow_app.core.own_program import bundle_folder
 from subflow_app.core.paths import guide_cache
+from subflow_app.core.resources import way_on
 
 BUILD_COMMAND = "python3 dev.py docs"
 START_TOPIC = ""
@@ -93,10 +94,9 @@ def find_topic(word: str) -> str:
     for kind in _FOLDERS:
         if f"{kind}/{word}" in known:
             return f"{kind}/{word}"
-    raise InputError(
-        f'the guide has no page on "{word}"; allowed: {", ".join(sorted(each.partition("/")[2] for each in known))} '
-        "and command/NAME, section/NAME, plot/NAME"
-    )
+    names = sorted({each.partition("/")[2] for each in known})
+    listed = f"allowed: {', '.join(names)} and command/NAME, section/NAME, plot/NAME"
+    raise InputError(f'the guide has no page on "{word}"; {way_on(word, names, listed)}')
 
 
 def guide_sources() -> Path | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from subflow_app.core.errors import InputError, ResourceError
 from subflow_app.core.own_program import bundle_folder
+from subflow_sim.parameter import closest
 
 SCENARIO_SUFFIX = ".toml"
 DEMO_SCENARIO = "demo"
@@ -83,8 +83,7 @@ def file_or_shipped(
 
 def way_on(name: str, known: Sequence[str], otherwise: str) -> str:
     """What to try in place of a name that nothing has: those that are close, or what is said otherwise."""
-    close = difflib.get_close_matches(name, known, n=3)
-    return f"did you mean {' or '.join(close)}?" if close else otherwise
+    return closest(name, known, most=3) or otherwise
 
 
 def sweep_names() -> tuple[str, ...]:

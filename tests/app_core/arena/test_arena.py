@@ -241,7 +241,7 @@ def test_a_contest_of_ones_own_is_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"families": ["losy"]}, "did you mean lossy"),
+        ({"families": ["losy"]}, 'did you mean "lossy"'),
         ({"split": "exam"}, "allowed: train, validation, test"),
         ({"families": ["mplibra"], "split": "validation"}, "in the test split alone"),
         ({"contests": ["nowhere"]}, "no such contest"),

@@ -61,7 +61,7 @@ def test_flows_that_compete_do_not_arrive_at_random() -> None:
 
 
 def test_a_contest_that_is_not_there_is_told_with_those_that_come_close() -> None:
-    with pytest.raises(InputError, match="did you mean mplibra-10"):
+    with pytest.raises(InputError, match='did you mean "mplibra-10'):
         load_contest("mplibra-10")
     with pytest.raises(InputError, match="allowed: drl-cc-sc1"):
         load_contest("zzz")

@@ -40,7 +40,7 @@ def test_a_recipe_says_what_is_run_measured_and_claimed(tmp_path: Path) -> None:
         ),
         ('paper = "mplibra"', 'paper = "mplib"', 'paper = "mplib"'),
         ('rulings = ["M1"]', 'rulings = ["M77"]', 'there is no ruling "M77"'),
-        ('scenario = "t-2link"', 'scenario = "t-2lnk"', "did you mean t-2link"),
+        ('scenario = "t-2link"', 'scenario = "t-2lnk"', 'did you mean "t-2link"'),
         ('points = ["0%", "5%"]', 'points = ["0%", "7%"]', 'there is no point "7%"'),
         ("[series.LIA]\n", '[series.LIA]\nat = { "7%" = { seed = 2 } }\n', ': there is no point "7%"; allowed: "0%"'),
         ("[series.LIA]\n", '[series.LIA]\nat = "5%"\n', 'series.LIA.at = "5%"'),
@@ -75,7 +75,7 @@ def test_what_is_wrong_is_told_with_its_place(tmp_path: Path, old: str, new: str
 def test_what_is_no_toml_and_no_name_is_told(tmp_path: Path) -> None:
     with pytest.raises(RecipeError, match="not valid TOML"):
         load_recipe(str(write_tiny(tmp_path, "format = ")))
-    with pytest.raises(InputError, match="did you mean mplibra"):
+    with pytest.raises(InputError, match='did you mean "mplibra'):
         load_recipe("mplibrra")
     with pytest.raises(InputError, match="no such recipe file"):
         load_recipe("gone.toml")

@@ -8,7 +8,6 @@ its place and what is allowed: a search that silently finds nothing would be tak
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, RunColumn
 from subflow_app.vocabulary.measure import dimension_of
 from subflow_sim.errors import ParamError
+from subflow_sim.parameter import closest
 from subflow_sim.units import UNITS, Dimension, parse_quantity
 from subflow_store.conditions import STARTED, TAG, WORDS, Condition, matching_keys
 from subflow_store.values import FINAL_STATUSES
@@ -368,10 +368,10 @@ def _wrong_value(term: _Term, allowed: str) -> QueryError:
 
 
 def _unknown(name: str, keys: Collection[str]) -> str:
-    ends = {key.rpartition(".")[2] for key in keys}
-    near = difflib.get_close_matches(name.lower(), [*FIELDS, *keys, *ends], n=2, cutoff=0.7)
-    if near:
-        return f'there is no field "{name}"; did you mean {" or ".join(near)}?'
+    ends = [key.rpartition(".")[2] for key in keys]
+    meant = closest(name, [*FIELDS, *keys, *ends], most=2, cutoff=0.7)
+    if meant:
+        return f'there is no field "{name}"; {meant}'
     return (
         f'there is no field "{name}", and no run has recorded a value of that name; fields are {", ".join(FIELDS)},'
         " parameters go by their keys, e.g. links.wifi.loss; text with such signs goes in quotes"

@@ -11,6 +11,7 @@ from typing import Any
 from subflow_app.core.catalog import policy_library
 from subflow_app.core.errors import InputError
 from subflow_app.core.policies.cards import CARD_KEYS, card_line, card_text
+from subflow_app.core.resources import way_on
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import Column
 from subflow_sim.errors import PolicyError
@@ -61,10 +62,8 @@ def find_policy(name_or_path: str, library: PolicyLibrary | None = None) -> Poli
     elif name_or_path in paths:
         record = _record(name_or_path, paths[name_or_path])
     else:
-        names = ", ".join(paths) or "there is none"
-        raise InputError(
-            f"{name_or_path}: no policy of that name; allowed: a file {SUFFIX}, or of the library: {names}"
-        )
+        listed = f"allowed: a file {SUFFIX}, or of the library: {', '.join(paths) or 'there is none'}"
+        raise InputError(f"{name_or_path}: no policy of that name; {way_on(name_or_path, list(paths), listed)}")
     if record.problem:
         raise InputError(record.problem)
     return record
