@@ -158,6 +158,7 @@ class Measure:
         combine: makes one number of several flows or subflows; None: they have none in common.
         default_for: the kinds of flows that show it first.
         of_run: key of the number that `combine` gives of all flows of a run; empty: nobody reports it.
+        instead: key that stands in for it in summaries of older versions; empty: none.
         source: of a number of a whole run, the key that its flows have it under.
     """
 
@@ -176,6 +177,7 @@ class Measure:
     combine: Combination | None = None
     default_for: tuple[FlowKind, ...] = ()
     of_run: str = ""
+    instead: str = ""
     source: str = ""
 
     @property
@@ -235,6 +237,8 @@ class Measure:
             parts: of the summary. Those of a number of a whole run are its flows.
         """
         key = self.source or self.key
+        if self.instead and any(finite(part.get(key)) is None for part in parts):
+            key = self.instead
         if self.combine is None:
             return finite(parts[0].get(key)) if len(parts) == 1 else None
         return self.combine.of_parts(key, parts)

@@ -43,6 +43,7 @@ def as_document(translate: Callable[[str], str] = str) -> dict[str, Any]:
             },
             "default_for": list(each.default_for),
             "of_run": each.of_run,
+            "instead": each.instead,
             "source": each.source,
         }
 

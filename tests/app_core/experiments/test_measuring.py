@@ -70,9 +70,9 @@ def value(run: RunData) -> Value:
 
 def test_rates_of_flows_and_subflows_add_up(run: RunData, value: Value) -> None:
     assert run.all_flows == ("mptcp", "tcp")
-    both = value("goodput", reduce="sum")
+    both = value("goodput")
     assert both == pytest.approx(value("goodput", flows="mptcp") + value("goodput", flows="tcp"))
-    assert value("goodput") == pytest.approx(both / 2)
+    assert value("goodput", reduce="mean") == pytest.approx(both / 2)
     subflows = [value("throughput", flows="mptcp", subflow=number) for number in (1, 2)]
     assert value("throughput", flows="mptcp") == pytest.approx(sum(subflows))
     sampled = value("throughput", flows="mptcp", since=1.0)
@@ -88,6 +88,7 @@ def test_shares_and_fairness(value: Value) -> None:
     ours, theirs = value("goodput", flows="mptcp"), value("goodput", flows="tcp")
     assert value("share_ratio", flows="mptcp", over="tcp") == pytest.approx(ours / theirs)
     assert value("jain") == pytest.approx((ours + theirs) ** 2 / (2 * (ours**2 + theirs**2)))
+    assert value("jain", since=1.0) == pytest.approx(value("jain"), rel=0.01)
     assert math.isnan(value("goodput", flows="nobody"))
 
 
@@ -101,13 +102,29 @@ def test_delays_windows_and_links(value: Value) -> None:
     assert value("queue", links="top") > 0
     assert value("link_rate", links="top,bottom") == 10e6
     assert math.isnan(value("completion_time"))
+    assert math.isnan(value("makespan"))
 
 
-def test_packets_are_counted_as_goodput_and_loss_say(value: Value) -> None:
-    acked, lost = value("packets_acked", flows="tcp"), value("packets_lost", flows="tcp")
+def test_loss_and_rtt_of_several_flows_are_weighted_by_packets(value: Value) -> None:
+    sent, lost, acked = (
+        [value(f"packets_{name}", flows=flow) for flow in ("mptcp", "tcp")] for name in ("sent", "lost", "acked")
+    )
+    assert value("loss_ratio") == pytest.approx(sum(lost) / sum(sent))
+    losses = [value("loss_ratio", flows=flow) for flow in ("mptcp", "tcp")]
+    assert value("loss_ratio", reduce="mean") == pytest.approx(sum(losses) / 2)
+    rtts = [value("rtt", flows=flow) for flow in ("mptcp", "tcp")]
+    weighted = sum(rtt * weight for rtt, weight in zip(rtts, acked, strict=True)) / sum(acked)
+    assert value("rtt") == pytest.approx(weighted) != pytest.approx(sum(rtts) / 2, rel=1e-3)
+    assert value("rtt", reduce="mean") == pytest.approx(sum(rtts) / 2)
+    assert value("rtt", since=1.0) == pytest.approx(value("rtt"), rel=0.05)
+
+
+def test_full_packets_are_worked_out_of_goodput_and_loss(value: Value) -> None:
+    acked, lost = value("full_packets_acked", flows="tcp"), value("full_packets_lost", flows="tcp")
     assert acked == pytest.approx(value("goodput", flows="tcp") * 5 / (8 * 1448))
-    assert value("packets_sent", flows="tcp") == pytest.approx(acked + lost)
+    assert value("full_packets_sent", flows="tcp") == pytest.approx(acked + lost)
     assert lost / (acked + lost) == pytest.approx(value("loss_ratio", flows="tcp"))
+    assert acked == pytest.approx(value("packets_acked", flows="tcp"), rel=0.03)
 
 
 def test_times_until_something_is_reached(value: Value) -> None:

@@ -16,20 +16,23 @@ from subflow_sim.arena.networks import Network
 from subflow_sim.arena.path_facts import path_facts
 from subflow_sim.arena.utility import fair_shares, queueing_of
 from subflow_sim.errors import SimulationError
-from subflow_sim.stats import jain_index
 
 Summary: TypeAlias = Mapping[str, Any]
 
+_NOTHING_SENT = Missing("nothing was sent")
+
+_INCOMPLETE = " An incomplete transfer counts up to the end of the run."
 _OF_CASE = {
     "goodput": (SHARED["goodput"].expression_unit, SHARED["goodput"].definition),
     "each": ("Mbit/s", "Goodput of each of their connections, bit/s."),
     "beside": ("Mbit/s", "Goodput of each connection that is beside them, bit/s."),
     "rtt": (SHARED["rtt"].expression_unit, SHARED["rtt"].definition),
     "queueing": ("", "Queueing delay over the round-trip time without queues, mean over their packets."),
-    "loss": ("%", "Packets lost over packets sent."),
-    "jain": ("", "Jain's index of the goodputs of their connections."),
-    "utilisation": ("%", "Goodput of all flows over what fair shares of the network come to."),
-    "completion": ("s", "When the last transfer is through, from the first start on, s; the whole run if none is."),
+    "loss": (SHARED["loss_ratio"].expression_unit, SHARED["loss_ratio"].definition),
+    "jain": (SHARED["jain"].expression_unit, SHARED["jain"].definition),
+    "utilisation": ("%", "Goodput of all flows over the sum of the fair shares of the network."),
+    "completion": (SHARED["completion"].expression_unit, f"{SHARED['completion'].definition}{_INCOMPLETE}"),
+    "makespan": (SHARED["makespan"].expression_unit, f"{SHARED['makespan'].definition}{_INCOMPLETE}"),
 }
 _OF_PATH = {
     "path_rate": ("Mbit/s", "Payload that the first, second … path of the first flow carries, bit/s."),
@@ -93,15 +96,22 @@ def goodput_bps(net: Network, summary: Summary) -> float:
     return SHARED["goodput"].of_flows(_tried(net, summary))
 
 
+def makespan_s(net: Network, summary: Summary) -> float:
+    """Time from the first start of the flows that are tried to their last byte, or to the end of the run, s."""
+    return SHARED["makespan"].of_flows(_ended(net, summary))
+
+
 def completion_s(net: Network, summary: Summary) -> float:
-    """When the last transfer is through, from the first start on, s."""
-    flows = _tried(net, summary)
-    start_s = min(flow["start_s"] for flow in flows)
-    ends = [
-        summary["duration_s"] if flow["completion_s"] is None else flow["start_s"] + flow["completion_s"]
-        for flow in flows
+    """Mean time from the start of the flows that are tried to their last byte, or to the end of the run, s."""
+    return SHARED["completion"].of_flows(_ended(net, summary))
+
+
+def _ended(net: Network, summary: Summary) -> list[Mapping[str, Any]]:
+    """The flows that are tried, as if what is incomplete were complete when the run ends: the least it can take."""
+    return [
+        flow if flow["completion_s"] is not None else {**flow, "completion_s": summary["duration_s"] - flow["start_s"]}
+        for flow in _tried(net, summary)
     ]
-    return float(max(ends) - start_s)
 
 
 def _tried(net: Network, summary: Summary) -> list[Mapping[str, Any]]:
@@ -138,14 +148,13 @@ def _queueing(net: Network, summary: Summary) -> Value:
 
 
 def _loss(net: Network, summary: Summary) -> Value:
-    sent = sum(flow["packets_sent"] for flow in _tried(net, summary))
-    lost = sum(flow["packets_lost"] for flow in _tried(net, summary))
-    return lost / sent if sent else Missing("nothing was sent")
+    flows = _tried(net, summary)
+    return SHARED["loss_ratio"].of_flows(flows) if any(flow["packets_sent"] for flow in flows) else _NOTHING_SENT
 
 
 def _jain(net: Network, summary: Summary) -> Value:
-    rates = [flow["goodput_bps"] for flow in _tried(net, summary)]
-    return jain_index(rates) if any(rates) else Missing("nothing arrived")
+    index = SHARED["jain"].of_parts([flow for flow in _tried(net, summary) if flow["active_s"] > 0])
+    return Missing("nothing arrived") if index is None else index
 
 
 def _utilisation(net: Network, summary: Summary) -> Value:
@@ -188,5 +197,6 @@ _CASE_BODIES: Mapping[str, Callable[..., Value]] = {
     "jain": _jain,
     "utilisation": _utilisation,
     "completion": completion_s,
+    "makespan": makespan_s,
     "carried": _carried,
 }

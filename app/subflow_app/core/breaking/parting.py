@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from subflow_app.core.breaking.case_source import CaseRun
 from subflow_app.core.breaking.claim_file import ENTRANT, ClaimFile
 from subflow_app.core.breaking.counterexample import Counterexample
-from subflow_app.core.breaking.measures import completion_s
+from subflow_app.core.breaking.measures import makespan_s
 from subflow_app.core.breaking.trial import network_of
 from subflow_app.core.events import DECISION
 from subflow_app.core.running.runs import RunJob, decision_limits
@@ -78,6 +78,7 @@ _SUBJECTS: Mapping[str, _Subject] = {
     "beside": _Subject(FLOW, "goodput_bps", "beside", is_each=True),
     "utilisation": _Subject(FLOW, "goodput_bps", "all"),
     "completion": _Subject(FLOW, "goodput_bps"),
+    "makespan": _Subject(FLOW, "goodput_bps"),
     "rtt": _Subject(SUBFLOW, "srtt_s"),
     "queueing": _Subject(SUBFLOW, "srtt_s"),
     "loss": _Subject(SUBFLOW, "losses_pkts"),
@@ -227,7 +228,7 @@ def _made(scenarios: Sequence[Scenario], net: Network) -> tuple[list[LiveTraces]
     traces = [job.traces for job, _ in jobs]
     if has_documents:
         start_s = min(flow.start_s for flow in tried)
-        until_s = min(start_s + completion_s(net, summary) for _, summary in jobs)
+        until_s = min(start_s + makespan_s(net, summary) for _, summary in jobs)
         cut = (replace(each, duration_s=until_s, warmup_s=start_s) for each in scenarios)
         return [_run(each)[0].traces for each in cut], traces[0]
     return traces, traces[0]

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from subflow_app.core.arena.entrants import Entrant, chosen_entrants
 from subflow_app.core.breaking.claim_file import ENTRANT, Case, ClaimFile
-from subflow_app.core.breaking.measures import completion_s, goodput_bps, is_of_case, measure, measure_network
+from subflow_app.core.breaking.measures import goodput_bps, is_of_case, makespan_s, measure, measure_network
 from subflow_app.core.claims import LARGEST_MARGIN
 from subflow_app.core.errors import ArenaError
 from subflow_app.core.expressions import Missing, Value
@@ -190,7 +190,7 @@ class _Runs:
         made = [(path, self._run(self.variant(case, path))) for path in range(1, count + 1)]
         has_documents = all(net.scenario.flows[name].size_bytes is not None for name in net.competes)
         if has_documents:
-            return min(made, key=lambda each: completion_s(net, each[1]))
+            return min(made, key=lambda each: makespan_s(net, each[1]))
         return max(made, key=lambda each: goodput_bps(net, each[1]))
 
 

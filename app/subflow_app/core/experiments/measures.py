@@ -27,13 +27,20 @@ _SINCE = Param("since", Dimension.TIME, "Time series from here on; default: from
 _UNTIL = Param("until", Dimension.TIME, "Time series up to here; default: to the end.", minimum=0)
 _OVER_TIME = Param("over_time", Dimension.CHOICE, "What of the time series.", choices=("mean", "max", "min", "last"))
 _WIRE = Param("wire", Dimension.FLAG, "Count headers, too.", default=False)
-_ACTIVE = Param("active", Dimension.FLAG, "Of goodput over the time that each flow was active.", default=False)
+_ACTIVE = Param("active", Dimension.FLAG, "By goodput while active; false: after the warm-up.", default=True)
 
 
-def _reduce(default: str) -> Param:
-    return Param(
-        "reduce", Dimension.CHOICE, "Of several flows or links.", default=default, choices=("mean", "sum", "min", "max")
-    )
+def _reduce(default: str, help: str = "Of several flows or links.") -> Param:
+    choices = dict.fromkeys(("mean", "sum", "min", "max", default))
+    return Param("reduce", Dimension.CHOICE, help, default=default, choices=tuple(choices))
+
+
+def _reduce_as(name: str) -> Param:
+    """Several flows become one number as the table of measures says, unless the recipe says otherwise."""
+    combine = SHARED[name].combine
+    assert combine is not None
+    default = measuring.DEFAULT_REDUCE[combine.how]
+    return _reduce(default, f"Of several flows; {default}: {combine.text}; mean: per flow.")
 
 
 def _window(default_s: float) -> Param:
@@ -56,8 +63,9 @@ class RunMeasure(MeasureKind):
     course: Callable[[RunData, Options], Samples | tuple[Samples, Samples]] | None = None
 
 
-_GOODPUT_OPTIONS = (_FLOWS, _SUBFLOW, _reduce("mean"), _WIRE, *_TIMED)
+_RATE_OPTIONS = (_FLOWS, _SUBFLOW, _reduce_as("goodput"), _WIRE, *_TIMED)
 _OF_FLOWS = (_FLOWS, _SUBFLOW, _reduce("mean"))
+_WINDOW_OPTIONS = (_FLOWS, _SUBFLOW, _reduce_as("mean_cwnd"), *_TIMED)
 _LEVEL = Param("level", Dimension.RATIO, "Of the links' rate.", default=0.9, minimum=0, exclusive_minimum=True)
 
 _ALL: tuple[RunMeasure, ...] = (
@@ -65,23 +73,23 @@ _ALL: tuple[RunMeasure, ...] = (
         "goodput",
         SHARED["goodput"].definition,
         Dimension.RATE,
-        _GOODPUT_OPTIONS,
+        _RATE_OPTIONS,
         has_trace=True,
         value=measuring.rate("goodput_bps"),
         course=measuring.rate_course("goodput_bps"),
     ),
     RunMeasure(
         "active_goodput",
-        "Payload that arrived in order, per time from a flow's start to its end: a document's size over its time.",
+        SHARED["active_goodput"].definition,
         Dimension.RATE,
-        (_FLOWS, _reduce("mean"), _WIRE),
+        (_FLOWS, _reduce_as("active_goodput"), _WIRE),
         value=measuring.active_goodput,
     ),
     RunMeasure(
         "throughput",
         SHARED["throughput"].definition,
         Dimension.RATE,
-        _GOODPUT_OPTIONS,
+        _RATE_OPTIONS,
         has_trace=True,
         value=measuring.rate("throughput_bps"),
         course=measuring.rate_course("throughput_bps"),
@@ -109,26 +117,26 @@ _ALL: tuple[RunMeasure, ...] = (
     ),
     RunMeasure(
         "jain",
-        "Jain's fairness index (sum x)^2 / (n sum x^2) of the flows' goodputs.",
+        "Jain's index of the flows, by goodput while active: (sum x)^2 / (n sum x^2).",
         Dimension.NUMBER,
         (_FLOWS, _ACTIVE, _SINCE, _UNTIL),
         value=measuring.jain,
     ),
     RunMeasure(
         "rtt",
-        "Mean round-trip time after warm-up; sampled, the smoothed RTT, weighed by what each subflow carries.",
+        f"{SHARED['rtt'].definition} Sampled, the smoothed RTT, weighted by what each subflow carries.",
         Dimension.TIME,
-        (*_OF_FLOWS, *_TIMED),
+        (_FLOWS, _SUBFLOW, _reduce_as("rtt"), *_TIMED),
         has_trace=True,
-        value=measuring.rtt("mean_rtt_s"),
+        value=measuring.rtt,
         course=measuring.rtt_course,
     ),
     RunMeasure(
         "p95_rtt",
         SHARED["p95_rtt"].definition,
         Dimension.TIME,
-        (_FLOWS, _reduce("mean")),
-        value=measuring.flow_figure(SHARED["p95_rtt"].key),
+        (_FLOWS, _reduce_as("p95_rtt")),
+        value=measuring.flow_figure("p95_rtt"),
     ),
     RunMeasure(
         "rtt_deviation",
@@ -149,69 +157,79 @@ _ALL: tuple[RunMeasure, ...] = (
         "loss_ratio",
         SHARED["loss_ratio"].definition,
         Dimension.RATIO,
-        _OF_FLOWS,
-        value=measuring.flow_figure(SHARED["loss_ratio"].key),
+        (_FLOWS, _SUBFLOW, _reduce_as("loss_ratio")),
+        value=measuring.flow_figure("loss_ratio"),
     ),
     RunMeasure(
         "retransmits",
         SHARED["retransmits"].definition,
         Dimension.QUEUE,
-        (_FLOWS, _SUBFLOW, _reduce("sum")),
-        value=measuring.flow_figure(SHARED["retransmits"].key),
+        (_FLOWS, _SUBFLOW, _reduce_as("retransmits")),
+        value=measuring.flow_figure("retransmits"),
     ),
     RunMeasure(
         "hol_blocking",
         SHARED["hol_blocking"].definition,
         Dimension.TIME,
-        (_FLOWS, _reduce("mean")),
-        value=measuring.flow_figure(SHARED["hol_blocking"].key),
+        (_FLOWS, _reduce_as("hol_blocking")),
+        value=measuring.flow_figure("hol_blocking"),
     ),
-    RunMeasure(
-        "packets_sent",
-        "Acknowledged and lost packets together.",
-        Dimension.QUEUE,
-        (_FLOWS, _reduce("sum")),
-        value=measuring.packets_sent,
+    *(
+        RunMeasure(
+            name,
+            SHARED[name].definition,
+            Dimension.QUEUE,
+            (_FLOWS, _SUBFLOW, _reduce_as(name)),
+            value=measuring.flow_figure(name),
+        )
+        for name in ("packets_sent", "packets_acked", "packets_lost")
     ),
-    RunMeasure(
-        "packets_acked",
-        "Goodput in full packets, times the time after warm-up.",
-        Dimension.QUEUE,
-        (_FLOWS, _reduce("sum")),
-        value=measuring.packets_acked,
-    ),
-    RunMeasure(
-        "packets_lost",
-        "Packets that were lost: acked x loss / (1 - loss).",
-        Dimension.QUEUE,
-        (_FLOWS, _reduce("sum")),
-        value=measuring.packets_lost,
+    *(
+        RunMeasure(
+            f"full_packets_{name}",
+            f"{told}, full ones: acked = goodput x measured time / payload, lost = acked x loss / (1 - loss).",
+            Dimension.QUEUE,
+            (_FLOWS, _reduce("sum")),
+            value=measuring.full_packets(count),
+        )
+        for name, told, count in (
+            ("sent", "Acknowledged and lost packets together", lambda acked, lost: acked + lost),
+            ("acked", "Acknowledged packets", lambda acked, lost: acked),
+            ("lost", "Lost packets", lambda acked, lost: lost),
+        )
     ),
     RunMeasure(
         "completion_time",
-        "When the last byte of a flow of a given size was there; from_start: less the time it began.",
+        SHARED["completion"].definition,
         Dimension.TIME,
         (
             _FLOWS,
-            _reduce("mean"),
-            Param("from_start", Dimension.FLAG, "Counted from the start of the flow.", default=False),
+            _reduce_as("completion"),
+            Param("from_start", Dimension.FLAG, "Of older recipes: it always counts from the start.", default=True),
         ),
-        value=measuring.completion_time,
+        value=measuring.flow_figure("completion"),
+    ),
+    RunMeasure(
+        "makespan",
+        SHARED["makespan"].definition,
+        Dimension.TIME,
+        (_FLOWS,),
+        value=measuring.makespan,
     ),
     RunMeasure(
         "cwnd",
-        "Mean congestion window; of a flow the sum over its subflows.",
+        SHARED["mean_cwnd"].definition,
         Dimension.QUEUE,
-        (*_OF_FLOWS, *_TIMED),
+        _WINDOW_OPTIONS,
         has_trace=True,
         value=measuring.cwnd,
         course=measuring.cwnd_course,
     ),
     RunMeasure(
         "inflight",
-        "Mean of the packets under way; of a flow the sum over its subflows. What a rate-based sender's window is.",
+        "Mean of the packets under way; of several subflows the sum. What a rate-based sender's window is.",
         Dimension.QUEUE,
-        (*_OF_FLOWS, *_TIMED),
+        _WINDOW_OPTIONS,
         is_sampled=True,
         has_trace=True,
         value=measuring.inflight,

@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 
 from subflow_app.core.experiments.run_data import RunData, Samples, average, total, trailing_mean
 from subflow_app.core.traces import SUBFLOW
+from subflow_app.vocabulary.measure import Measure
+from subflow_app.vocabulary.measures import NAMED
 
 Options: TypeAlias = Mapping[str, Any]
+
+DEFAULT_REDUCE: Mapping[str, str] = {"sum": "sum", "mean": "mean", "ratio": "all", "weighted": "packets"}
+"""The default of `reduce`, by the way in which the table of measures makes one number of several flows."""
 
 
 def reduced(values: Sequence[float], how: str) -> float:
@@ -52,8 +57,17 @@ def is_timed(options: Options) -> bool:
     return any(options.get(key) is not None for key in ("since", "until", "over_time"))
 
 
-def combined(parts: Sequence[Samples], how: str, n: int) -> Samples:
-    """The course of several flows or links as one."""
+def combined(parts: Sequence[Samples], how: str, n: int, weights: Sequence[Samples] = ()) -> Samples:
+    """The course of several flows or links as one.
+
+    Args:
+        parts: [n] each.
+        how: as in `reduced`, or "packets": the mean by `weights`.
+        n: number of samples.
+        weights: [n] each.
+    """
+    if how == "packets":
+        return average(parts, n, weights)
     if how == "sum":
         return total(parts, n)
     if how == "mean":
@@ -151,23 +165,30 @@ def share_ratio(run: RunData, options: Options) -> float:
 
 
 def jain(run: RunData, options: Options) -> float:
-    """Jain's index of the flows' goodputs."""
-    figure = "active_goodput_bps" if options.get("active") else "goodput_bps"
-    names = run.flows(options.get("flows"))
+    """Jain's index of the flows' goodputs while active; of a part of the run, while active there.
+
+    Results that shipped with older versions lack the goodput while active: there the goodput counts.
+    """
+    index = NAMED["jain"]
+    flows = [run.part(name, (index.source, "active_s", "goodput_bps")) for name in run.flows(options.get("flows"))]
     if is_timed(options):
         window = run.window(options)
-        rates = [over_time(run.flow_samples(name, "goodput_bps", None), window, None) for name in names]
+        names = run.flows(options.get("flows"))
+        courses = [(run.flow_samples(name, "goodput_bps", None), window & run.active(name)) for name in names]
+        rates = [over_time(course, active, None) if active.any() else 0.0 for course, active in courses]
+    elif options["active"] and all(index.source in flow for flow in flows):
+        rates = [flow[index.source] for flow in flows if flow.get("active_s") != 0]
     else:
-        rates = [run.figure(f"flows.{name}.{figure}") for name in names]
-    squares = math.fsum(rate * rate for rate in rates)
-    return math.fsum(rates) ** 2 / (len(rates) * squares) if squares else math.nan
+        rates = [flow.get("goodput_bps", math.nan) for flow in flows]
+    found = None if any(map(math.isnan, rates)) else index.of_parts([{index.source: rate} for rate in rates])
+    return math.nan if found is None else found
 
 
 # Delay
 
 
 def rtts(run: RunData, options: Options) -> list[Samples]:
-    """Smoothed RTTs of flows: of several subflows the mean, weighed by what each carries."""
+    """Smoothed RTTs of flows: of several subflows the mean, weighted by what each carries."""
     found = []
     for name in run.flows(options.get("flows")):
         owners = run.subflows(name, options.get("subflow"))
@@ -179,22 +200,24 @@ def rtts(run: RunData, options: Options) -> list[Samples]:
 
 def rtt_course(run: RunData, options: Options) -> Samples:
     """The course of the RTT of the flows together."""
-    return combined(rtts(run, options), options["reduce"], len(run.times_s))
+    weights = rates(run, {**options, "wire": False}, "throughput_bps")
+    return combined(rtts(run, options), options["reduce"], len(run.times_s), weights)
 
 
-def rtt(figure: str) -> Callable[[RunData, Options], float]:
-    """A figure of the RTT of the flows, s."""
-
-    def value(run: RunData, options: Options) -> float:
-        if is_timed(options):
-            window = run.window(options)
-            values = [over_time(each, window, options.get("over_time")) for each in rtts(run, options)]
-            return reduced(values, options["reduce"])
-        subflow = options.get("subflow")
-        owners = [f"{name}/{subflow}" if subflow else name for name in run.flows(options.get("flows"))]
-        return reduced([run.figure(f"flows.{owner}.{figure}") for owner in owners], options["reduce"])
-
-    return value
+def rtt(run: RunData, options: Options) -> float:
+    """The RTT of the flows, s."""
+    if not is_timed(options):
+        return flow_figure("rtt")(run, options)
+    window = run.window(options)
+    values = [over_time(each, window, options.get("over_time")) for each in rtts(run, options)]
+    if options["reduce"] != "packets" or any(map(math.isnan, values)):
+        return reduced(values, options["reduce"])
+    # What a flow carries in the window stands in for the packets acknowledged there.
+    carried = [over_time(each, window, None) for each in rates(run, {**options, "wire": False}, "throughput_bps")]
+    weighted = NAMED["rtt"].of_parts(
+        [{"mean_rtt_s": value, "packets_acked": weight} for value, weight in zip(values, carried, strict=True)]
+    )
+    return math.nan if weighted is None else weighted
 
 
 def rtt_deviation(run: RunData, options: Options) -> float:
@@ -224,53 +247,58 @@ def queueing_delay(run: RunData, options: Options) -> float:
     return reduced(delays, options["reduce"])
 
 
-def completion_time(run: RunData, options: Options) -> float:
-    """When the flows were done, s."""
-    names = run.flows(options.get("flows"))
-    times = [
-        run.figure(f"flows.{name}.completion_s") - (run.flow(name).start_s if options["from_start"] else 0.0)
-        for name in names
-    ]
-    return reduced(times, options["reduce"])
+def flow_figure(name: str) -> Callable[[RunData, Options], float]:
+    """A measure of the table: of flows or of a subflow of each, together as the table says or as the recipe does.
 
-
-def flow_figure(figure: str) -> Callable[[RunData, Options], float]:
-    """A figure of the summary, of flows or of a subflow of each."""
+    Args:
+        name: as labs call it.
+    """
+    measure = NAMED[name]
 
     def value(run: RunData, options: Options) -> float:
-        subflow = options.get("subflow")
-        owners = [f"{name}/{subflow}" if subflow else name for name in run.flows(options.get("flows"))]
-        return reduced([run.figure(f"flows.{owner}.{figure}") for owner in owners], options["reduce"])
+        how, subflow = options["reduce"], options.get("subflow")
+        owners = [f"{flow}/{subflow}" if subflow else flow for flow in run.flows(options.get("flows"))]
+        keys = keys_of(measure)
+        parts = [run.part(owner, keys) for owner in owners]
+        known = [measure.of_parts([part]) for part in parts]
+        values = [math.nan if each is None else each for each in known]
+        if how not in ("all", "packets") or not values or any(map(math.isnan, values)):
+            return reduced(values, how)
+        found = measure.of_parts(parts)
+        return math.nan if found is None else found
 
     return value
 
 
-# Packets
+def keys_of(measure: Measure) -> tuple[str, ...]:
+    """The keys of a summary that a measure of several flows is worked out of."""
+    keys = (measure.key, measure.instead, *(measure.combine.keys if measure.combine else ()))
+    return tuple(filter(None, keys))
 
 
-def packets(run: RunData, options: Options) -> list[tuple[float, float]]:
-    """Acknowledged and lost packets of flows: the acknowledged are what full packets of the goodput would be."""
-    found = []
-    for name in run.flows(options.get("flows")):
-        acked = run.figure(f"flows.{name}.goodput_bps") * run.counted_s / (8 * run.payload_bytes(name))
-        loss = run.figure(f"flows.{name}.loss_ratio")
-        found.append((acked, acked * loss / (1 - loss) if loss < 1 else math.nan))
-    return found
+def makespan(run: RunData, options: Options) -> float:
+    """Time from the first start of the flows to their last byte, s; NaN while one is incomplete."""
+    keys = ("start_s", "completion_s")
+    found = NAMED["makespan"].of_parts([run.part(name, keys) for name in run.flows(options.get("flows"))])
+    return math.nan if found is None else found
 
 
-def packets_acked(run: RunData, options: Options) -> float:
-    """Acknowledged packets."""
-    return reduced([acked for acked, _ in packets(run, options)], options["reduce"])
+def full_packets(count: Callable[[float, float], float]) -> Callable[[RunData, Options], float]:
+    """A number of full packets of the flows, worked out of goodput and loss.
 
+    Args:
+        count: makes it of the packets acknowledged and the packets lost.
+    """
 
-def packets_lost(run: RunData, options: Options) -> float:
-    """Lost packets."""
-    return reduced([lost for _, lost in packets(run, options)], options["reduce"])
+    def value(run: RunData, options: Options) -> float:
+        counts = []
+        for name in run.flows(options.get("flows")):
+            acked = run.figure(f"flows.{name}.goodput_bps") * run.counted_s / (8 * run.payload_bytes(name))
+            loss = run.figure(f"flows.{name}.loss_ratio")
+            counts.append(count(acked, acked * loss / (1 - loss)) if loss < 1 else math.nan)
+        return reduced(counts, options["reduce"])
 
-
-def packets_sent(run: RunData, options: Options) -> float:
-    """Sent packets."""
-    return reduced([acked + lost for acked, lost in packets(run, options)], options["reduce"])
+    return value
 
 
 # Windows, queues, links

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
@@ -92,6 +92,17 @@ class RunData:
         """A recorded number; NaN if there is none."""
         return self.figures.get(key, math.nan)
 
+    def part(self, owner: str, keys: Iterable[str]) -> dict[str, float]:
+        """Recorded numbers of a flow or subflow, "download.1/2", as its part of a summary has them; those it has."""
+        found = {key: self.figures.get(f"flows.{owner}.{key}") for key in keys}
+        return {key: value for key, value in found.items() if value is not None}
+
+    def active(self, flow: str) -> NDArray[np.bool_]:
+        """Samples of the time in which a flow is active: from its start until it is complete."""
+        start_s = self.figures.get(f"flows.{flow}.start_s", 0.0)
+        end_s = start_s + self.figures.get(f"flows.{flow}.completion_s", math.inf)
+        return (self.times_s > start_s + _EDGE_S) & (self.times_s - self.interval_s < end_s - _EDGE_S)
+
     def payload_bytes(self, flow: str) -> int:
         """What a full packet of a flow carries: of a multipath one less by the option that maps it to the data."""
         scenario = self.scenario
@@ -121,6 +132,12 @@ class RunData:
         for info in self._series.values():
             return sample_times(info.t0_s, info.dt_s, info.n)
         return np.empty(0)
+
+    @property
+    def interval_s(self) -> float:
+        """Time between two samples, s; 0 if fewer than two are kept."""
+        times = self.times_s
+        return float(times[1] - times[0]) if len(times) > 1 else 0.0
 
     def samples(self, scope: str, owner: str, name: str) -> Samples:
         """Values of a series, one for each of `times_s`; NaN where there are none."""
