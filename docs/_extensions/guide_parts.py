@@ -13,6 +13,8 @@ from subflow_app.cli.commands import app as command_line
 from subflow_app.core.plots import PLOTS
 from subflow_app.core.replay.decisions import rule_sources
 from subflow_app.core.resources import find_scenario, resource_path, scenario_names, sweep_names
+from subflow_app.vocabulary.measure import PERIODS
+from subflow_app.vocabulary.measures import MEASURES, RUN_MEASURES
 from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.link_params import DELAY_TRACE_TABLE, LINK_TABLES, LOSS_TABLE, TRACE_TABLE
 from subflow_sim.params import ARRIVALS_TABLE, SCRIPT_TABLE, SECTIONS
@@ -268,6 +270,24 @@ def rulings() -> str:
     return _table(("Id", "What is not clear", "What is done"), rows)
 
 
+def definitions(kind: str) -> str:
+    """The measures of the table: of "flow", "subflow", "link" or "training", or those of a whole "run"."""
+    table = RUN_MEASURES if kind == "run" else MEASURES
+    rows = [
+        (
+            each.title + (f" ({each.unit})" if each.unit else ""),
+            _code(each.key),
+            _code(each.function),
+            _prose(" ".join(filter(None, (each.definition, each.formula and f"Formula: {each.formula}.")))),
+            PERIODS[each.over] if each.over else "",
+            "" if each.combine is None else _prose(each.combine.text),
+        )
+        for each in table.values()
+        if each.of == kind and each.definition
+    ]
+    return _table(("Measure", "Key", "Function", "Meaning", "Over", "Of several flows"), rows)
+
+
 PARTS: Mapping[str, Callable[..., str]] = {
     part.__name__: part
     for part in (
@@ -291,6 +311,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
         words,
         experiments,
         measures,
+        definitions,
         explorable,
         explorables,
         live,
