@@ -202,7 +202,7 @@ class LogEnv:
         return {
             "goodput_bps": float(throughput_bps),
             "flow_goodput_bps": float(throughput_bps),
-            "rtt_inflation": float(rtt_s / self.table.rtt_s.min() - 1),
+            "rtt_inflation": float(rtt_s / self.table.rtt_s.min()),
             "loss_ratio": float(loss_ratio),
             "jain": 1.0,
             "duration_s": float(self.time_s[env]),

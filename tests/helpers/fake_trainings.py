@@ -151,7 +151,7 @@ class FakeDesk(Trainings):
                 updates=240.0 * number,
                 return_mean=-1.0 + 1.6 * grown + random.normal(0, 0.08),
                 flow_goodput_bps=level * (0.45 + 0.55 * grown) + random.normal(0, 1e5),
-                rtt_inflation=0.8 - 0.4 * grown,
+                rtt_inflation=1.8 - 0.4 * grown,
                 loss_ratio=0.02,
                 jain=0.97,
                 td_error=0.4 * math.exp(-3 * done) + 0.05 + abs(random.normal(0, 0.01)),

@@ -419,8 +419,8 @@ _OF_RUNS = (
         "multipath_goodput_bps",
         translatable("Goodput of the multipath connections"),
         of="run",
-        definition=translatable("Goodput of the multipath connections together."),
-        formula=translatable("sum of the goodputs of the flows of kind mptcp"),
+        definition=translatable("Goodput of the connections with several paths together."),
+        formula=translatable("sum of the goodputs of the flows with several paths"),
         over="measured",
     ),
     Measure(
