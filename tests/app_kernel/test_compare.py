@@ -240,3 +240,26 @@ def test_a_kernel_run_has_the_face_of_a_simulation(worker: FakeWorker) -> None:
     assert summary["flows"][0]["mean_rtt_s"] == pytest.approx(0.05)
     assert summary["kernel"]["release"] == "6.18.1"
     assert recording.packets == 4 * 980
+
+
+def test_a_kernel_run_measures_by_the_formulas_of_the_simulator(worker: FakeWorker) -> None:
+    case = a_case()
+    flow, *others = (
+        replace(each, size_bytes=size) for each, size in zip(case.plan.flows, (1_000_000, None, None), strict=True)
+    )
+    case = replace(case, plan=replace(case.plan, flows=(flow, *others), warmup_s=2.0))
+    (comparison,) = run_comparisons([case], MACHINE, seeds=1, repetitions=1)
+    network = comparison.kernel[0].recording._network
+    network["flows"][0]["completion_s"] = 4.0
+    # Losses of the warm-up count in the packets of the run, and in no loss ratio.
+    network["warmup_paths"] = [[[500, 400] for _ in each.paths] for each in case.plan.flows]
+    summary = comparison.kernel[0].recording.summary()
+    bulk, other = summary["flows"][:2]
+    assert bulk["loss_ratio"] == bulk["packets_lost"] / bulk["packets_sent"] == 40 / 2000
+    assert (bulk["size_bytes"], other["size_bytes"]) == (1_000_000, None)
+    assert bulk["active_s"] == pytest.approx(flow.start_s + 4.0 - 2.0)
+    assert bulk["active_goodput_bps"] == pytest.approx(bulk["goodput_bps"] * 8.0 / bulk["active_s"])
+    rates = [each["active_goodput_bps"] for each in summary["flows"]]
+    assert summary["fairness"]["jain"] == pytest.approx(sum(rates) ** 2 / (len(rates) * sum(x * x for x in rates)))
+    assert comparison.kernel[0].recording.packets == 4 * 980 + 4 * 100
+    assert comparison_table(comparison.document()).columns[2].title == "Goodput while active / Goodput"

@@ -82,8 +82,18 @@ class Comparison:
                     "name": planned.name,
                     "kind": "mptcp" if planned.is_mptcp else "tcp",
                     "controller": planned.controller,
+                    "size_bytes": planned.size_bytes,
                     **_figures(
-                        ours, theirs, ("goodput_bps", "mean_rtt_s", "loss_ratio", "retransmits", "completion_s")
+                        ours,
+                        theirs,
+                        (
+                            "goodput_bps",
+                            "active_goodput_bps",
+                            "mean_rtt_s",
+                            "loss_ratio",
+                            "retransmits",
+                            "completion_s",
+                        ),
                     ),
                     "subflows": [
                         {

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from subflow_app.core.traces import path_label
 from subflow_app.kernel.compare import TARGET
+from subflow_app.vocabulary.measures import MEASURES, rate_measure
 from subflow_app.vocabulary.number_text import duration_text, fixed_text, signed_percent_text
 from subflow_app.vocabulary.tables import TextColumn, TextTable, text_columns
 
@@ -41,7 +43,7 @@ def comparison_table(document: Mapping[str, Any]) -> TextTable:
         rows.append((str(flow["name"]), str(flow["controller"]), *_cells(flow, subflows)))
         if len(subflows) > 1:
             rows.extend((f"  · {path_label(one['path'])}", "", *_cells(one, [one])) for one in subflows)
-    columns = (*text_columns("Flow", "Controller"), *_FIGURE_COLUMNS)
+    columns = (*text_columns("Flow", "Controller"), *_columns(document["flows"]))
     return TextTable("", columns, tuple(rows))
 
 
@@ -53,7 +55,16 @@ def grid_table(documents: Sequence[Mapping[str, Any]]) -> TextTable:
         late = "late" if document["is_late"] else ""
         drops = (_whole_text(document["drops"], side) for side in ("simulated", "kernel"))
         rows.append((str(document["scenario"]), *_cells(flow, flow["subflows"]), *drops, late))
-    return TextTable("", (*text_columns("Case"), *_FIGURE_COLUMNS, *_DROP_COLUMNS, TextColumn("Flag")), tuple(rows))
+    return TextTable(
+        "",
+        (
+            *text_columns("Case"),
+            *_columns(document["flows"][0] for document in documents),
+            *_DROP_COLUMNS,
+            TextColumn("Flag"),
+        ),
+        tuple(rows),
+    )
 
 
 def grid_verdict(documents: Sequence[Mapping[str, Any]]) -> str:
@@ -91,7 +102,7 @@ def comparison_line(document: Mapping[str, Any], release: str) -> str:
 
 
 def _cells(entry: Mapping[str, Any], subflows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    goodput, rtt = entry["goodput_bps"], entry["mean_rtt_s"]
+    goodput, rtt = entry[_rate_key(entry)], entry["mean_rtt_s"]
     completion = entry.get("completion_s", _ABSENT)  # of the connection, not of a subflow
     cwnd = subflows[0]["mean_cwnd_pkts"] if len(subflows) == 1 else None
     return (
@@ -111,6 +122,17 @@ def _cells(entry: Mapping[str, Any], subflows: Sequence[Mapping[str, Any]]) -> t
         fixed_text(_total(subflows, "simulated"), 1),
         fixed_text(_total(subflows, "kernel"), 1),
     )
+
+
+def _rate_key(entry: Mapping[str, Any]) -> str:
+    """The rate that a flow shows: goodput while active of a flow with a size; that of a subflow has one meaning."""
+    return rate_measure(entry).key if entry.get("size_bytes") is not None else "goodput_bps"
+
+
+def _columns(flows: Iterable[Mapping[str, Any]]) -> tuple[TextColumn, ...]:
+    """The columns of measures; the heading of the rate says which one it is."""
+    titles = dict.fromkeys(MEASURES[_rate_key(flow)].title for flow in flows)
+    return (replace(_FIGURE_COLUMNS[0], title=" / ".join(titles)), *_FIGURE_COLUMNS[1:])
 
 
 def _whole_text(figure: Mapping[str, Any], side: str) -> str:

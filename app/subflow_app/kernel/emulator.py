@@ -31,11 +31,14 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from subflow_app.core.capture.headers import with_ecn
 from subflow_app.kernel.link_queue import NANOSECONDS, LinkQueue
 from subflow_app.kernel.plan import NetworkPlan
+
+PathCounts: TypeAlias = list[list[list[int]]]
+"""Of each flow and path: data packets offered, and those of them that were lost on the way."""
 
 LATE_P99_S = 0.0025
 """Above this 99th percentile of lateness a run does not count."""
@@ -86,20 +89,35 @@ class Emulator:
         self._queues = [[LinkQueue(link, plan.seed, start_ns) for link in plan.links] for plan in plans]
         self._sockets: dict[str, socket.socket] = {}
         self._ways: dict[bytes, tuple[list[LinkQueue], socket.socket, list[int] | None]] = {}
-        # Per network, flow and path: data packets offered and packets lost on the way.
-        self._path_counts = [[[[0, 0] for _ in flow.paths] for flow in plan.flows] for plan in plans]
+        # Per network, flow and path: data packets offered and those of them lost on the way, since the warm-up, and
+        # before.
+        self._path_counts = [_no_counts(plan) for plan in plans]
+        self._warmup_counts: list[PathCounts] = [[] for _ in plans]
+        self._routes = routes
         for key, route in routes.items():
-            counts = None
-            if route.counts_for is not None:
-                flow, path = route.counts_for
-                counts = self._path_counts[route.network][flow][path]
             queues = [self._queues[route.network][index] for index in route.links]
-            self._ways[key] = (queues, self._output(route.interface), counts)
+            self._ways[key] = (queues, self._output(route.interface), self._counts_of(route))
         self._input = _input_socket()
         self._late_ns = array.array("q")
         self._samples: list[list[list[float]]] = [[] for _ in plans]
         self._baselines: list[list[tuple[int, int, int, int, float, float]]] = [[] for _ in plans]
         self._unknown_packets = 0
+
+    def _counts_of(self, route: Route) -> list[int] | None:
+        """The counts of the path that a route is of; None: it carries acknowledgements."""
+        if route.counts_for is None:
+            return None
+        flow, path = route.counts_for
+        return self._path_counts[route.network][flow][path]
+
+    def _begin_measurement(self, network: int) -> None:
+        """Count afresh: a packet on the way still counts where it was sent, so that no loss is of another packet."""
+        self._warmup_counts[network] = self._path_counts[network]
+        self._path_counts[network] = _no_counts(self._plans[network])
+        for key, route in self._routes.items():
+            if route.network == network:
+                queues, output, _ = self._ways[key]
+                self._ways[key] = (queues, output, self._counts_of(route))
 
     def run(self) -> dict[str, Any]:
         """Emulate to the end; returns what was counted, as JSON values."""
@@ -199,6 +217,7 @@ class Emulator:
                 at, number, count = heapq.heappop(pending)
                 plan, queues = self._plans[number], self._queues[number]
                 if count == 0:
+                    self._begin_measurement(number)
                     self._baselines[number] = [
                         (q.packets_in, q.drops_queue, q.drops_random, q.marks, q.busy_until(at), q.queue_ns)
                         for q in queues
@@ -239,7 +258,12 @@ class Emulator:
                     "max_queue_pkts": q.max_queue_pkts,
                 }
             )
-        return {"links": links, "samples": self._samples[number], "paths": self._path_counts[number]}
+        return {
+            "links": links,
+            "samples": self._samples[number],
+            "paths": self._path_counts[number],
+            "warmup_paths": self._warmup_counts[number],
+        }
 
     def _output(self, interface: str) -> socket.socket:
         """A packet socket that sends to the host at the other end of that cable."""
@@ -248,6 +272,10 @@ class Emulator:
             packets.bind((interface, 0))
             self._sockets[interface] = packets
         return self._sockets[interface]
+
+
+def _no_counts(plan: NetworkPlan) -> PathCounts:
+    return [[[0, 0] for _ in flow.paths] for flow in plan.flows]
 
 
 def _marked(frame: bytes) -> bytes:

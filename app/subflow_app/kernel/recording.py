@@ -91,8 +91,9 @@ class KernelRecording:
 
     @property
     def packets(self) -> int:
-        """Data packets that reached their destination."""
-        return int(sum(offered - lost for flow in self._network["paths"] for offered, lost in flow))
+        """Data packets that reached their destination, in the whole run."""
+        counts = (*self._network["paths"], *self._network.get("warmup_paths", ()))
+        return int(sum(offered - lost for flow in counts for offered, lost in flow))
 
     @property
     def sample_count(self) -> int:
@@ -153,7 +154,7 @@ class KernelRecording:
                 self._plan.flows, self._network["flows"], self._network["paths"], strict=True
             )
         ]
-        goodputs = [flow["goodput_bps"] for flow in flows]
+        rates = [flow["active_goodput_bps"] for flow in flows if flow["active_s"] > 0]
         return {
             "scenario": self.scenario.name,
             "seed": self.seed,
@@ -165,7 +166,7 @@ class KernelRecording:
             "packets": self.packets,
             "flows": flows,
             "links": [_link_summary(link) for link in self._network["links"]],
-            "fairness": {"jain": jain_index(goodputs) if any(goodputs) else None},
+            "fairness": {"jain": jain_index(rates) if any(rates) else None},
             "kernel": self._about,
         }
 
@@ -180,6 +181,9 @@ class KernelRecording:
                 "mean_cwnd_pkts": subflow.get("mean_cwnd_pkts", 0.0),
                 "mean_rtt_s": _defined(subflow.get("mean_rtt_s")),
                 "loss_ratio": lost / offered if offered else 0.0,
+                "packets_sent": offered,
+                "packets_lost": lost,
+                "packets_acked": subflow.get("rtt_weight", 0),
                 "retransmits": subflow.get("retransmits", 0),
                 "timeouts": subflow.get("timeouts", 0),
                 "rwnd_limited_s": subflow.get("rwnd_limited_s", 0.0),
@@ -187,24 +191,38 @@ class KernelRecording:
             }
             for path, subflow, (offered, lost) in zip(flow.paths, result["subflows"], path_counts, strict=True)
         ]
-        weights = [subflow.get("rtt_weight", 0) for subflow in result["subflows"]]
-        weighted = sum(
-            weight * subflow["mean_rtt_s"] for weight, subflow in zip(weights, subflows, strict=True) if weight
-        )
-        offered = sum(count for count, _ in path_counts)
+        acked = sum(subflow["packets_acked"] for subflow in subflows)
+        weighted = sum(each["packets_acked"] * each["mean_rtt_s"] for each in subflows if each["packets_acked"])
+        offered, lost = (sum(counts) for counts in zip(*path_counts, strict=True))
+        active_s = self._active_s(flow, result["completion_s"])
+        measured_s = self._plan.duration_s - self._plan.warmup_s
         return {
             "name": flow.name,
             "kind": "mptcp" if flow.is_mptcp else "tcp",
             "controller": flow.controller,
             "scheduler": "default" if flow.is_mptcp else "",
+            "size_bytes": flow.size_bytes,
             "goodput_bps": result["goodput_bps"],
+            "start_s": flow.start_s,
+            "active_s": active_s,
+            "active_goodput_bps": result["goodput_bps"] * measured_s / active_s if active_s else 0.0,
             "completion_s": result["completion_s"],
-            "mean_rtt_s": weighted / sum(weights) if sum(weights) else None,
+            "mean_rtt_s": weighted / acked if acked else None,
             "p95_rtt_s": None,
-            "loss_ratio": sum(lost for _, lost in path_counts) / offered if offered else 0.0,
+            "loss_ratio": lost / offered if offered else 0.0,
+            "packets_sent": offered,
+            "packets_lost": lost,
+            "packets_acked": acked,
             "retransmits": sum(subflow["retransmits"] for subflow in subflows),
             "subflows": subflows,
         }
+
+    def _active_s(self, flow: FlowPlan, completion_s: float | None) -> float:
+        """Part of the measured interval from the start of a flow until it is complete, stops, or the run ends."""
+        end_s = self._plan.duration_s if flow.stop_s is None else min(flow.stop_s, self._plan.duration_s)
+        if completion_s is not None:
+            end_s = min(end_s, flow.start_s + completion_s)
+        return max(0.0, end_s - max(flow.start_s, self._plan.warmup_s))
 
 
 def _link_summary(link: Mapping[str, Any]) -> dict[str, Any]:
