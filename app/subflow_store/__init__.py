@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_store.conditions import Condition
 from subflow_store.errors import (
+    RunBusy,
     RunClosed,
     RunNotFound,
     StoreClosed,
@@ -73,6 +74,7 @@ __all__ = [
     "MarkTable",
     "MetricCurve",
     "PyramidData",
+    "RunBusy",
     "RunClosed",
     "RunFork",
     "RunNotFound",

@@ -15,8 +15,9 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
-from subflow_store import upgrade
+from subflow_store import sharing, upgrade
 from subflow_store.codec import CodecError
 from subflow_store.damage import RowError, is_damage, primary_code
 from subflow_store.errors import (
@@ -51,6 +52,8 @@ class Database:
         read_only: whether it was opened for reading alone.
         version_found: of a file that was opened for writing, the version of its schema before it was upgraded.
         backup: the copy of the file as it was then, if it was upgraded.
+        is_alone: whether the disk was too full for sharing the file, and this connection has it for itself. What makes
+            room can be written then.
     """
 
     def __init__(
@@ -80,8 +83,11 @@ class Database:
         self.backup: Path | None = None
         self.write_lock: contextlib.AbstractContextManager[object] = contextlib.nullcontext()  # of one in memory alone
         self._busy_timeout_s = busy_timeout_s
-        self._readers: dict[threading.Thread, sqlite3.Connection] = {}
-        self._readers_lock = threading.Lock()
+        self._readers: dict[threading.Thread, _Reader] = {}
+        self._readers_lock = threading.Condition()
+        self._n_readings = 0
+        self._standing: sharing.Standing | None = None  # where SQLite would not notice that others write
+        self.is_alone = False
         self._is_open = True
         self.write_connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None
@@ -109,23 +115,17 @@ class Database:
         if not path.exists():
             raise StoreMissing("there is no such file", path=self.label, way_on="Check the name.")
         _check_header(path)
-        # Not mode=ro: when such a connection is the last, it cannot clear the -wal and -shm files away.
-        self._reading_uri = f"{path.as_uri()}?mode=rw"
+        self._reading_uri = f"{path.as_uri()}?mode=rw"  # not ro: as the last one it could not clear the -shm file away
+        if not sharing.may_make_files(path):
+            self._read_traceless(path)
         try:
             version = self._version()
         except sqlite3.OperationalError as error:
-            if primary_code(error) not in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
+            cannot_share = primary_code(error) in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY) or is_full(error)
+            if self._standing is not None or not cannot_share:
                 raise
-            # SQLite shares a WAL database through a -shm file. On a medium where it cannot make one, nobody else can
-            # change the file either, and it may be read as it stands, unless a crash left changes in the -wal file.
-            wal = path.with_name(path.name + "-wal")
-            if wal.exists() and wal.stat().st_size > 0:
-                raise StoreReadOnly(
-                    "it was not closed properly, and its folder is read-only",
-                    path=self.label,
-                    way_on=f"Copy it together with {wal.name} to a folder that can be written, and open it there.",
-                ) from error
-            self._reading_uri = f"{path.as_uri()}?mode=ro&immutable=1"
+            # On a medium that cannot be written, or is full, the file is read as it stands.
+            self._read_traceless(path)
             version = self._version()
         if version == 0:
             raise StoreMissing(
@@ -145,6 +145,15 @@ class Database:
             raise StoreError(
                 f"the file cannot be created ({error.strerror})", path=self.label, way_on=_ELSEWHERE
             ) from error
+        try:
+            self._open_shared(path)
+        except sqlite3.OperationalError as error:
+            if not is_full(error):
+                raise
+            self._open_alone(path, error)
+
+    def _open_shared(self, path: Path) -> None:
+        """Open for writing, beside others."""
         connection = self._connect(f"{path.as_uri()}?mode=rw")
         try:
             version = upgrade.check_version(connection, self.label)
@@ -156,11 +165,84 @@ class Database:
             if version < upgrade.head():
                 self.backup = upgrade.upgrade(connection, path, version)
             self.version_found = version
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()  # from here on its files are there
+            sharing.share_with_group(path)
         except BaseException:
             connection.close()
             raise
         self.write_connection = connection
+        self.write_lock = contextlib.nullcontext()
+        self.is_alone = False
         self._reading_uri = f"{path.as_uri()}?mode=ro"
+
+    def _open_alone(self, path: Path, full: Exception) -> None:
+        """Open for writing where no file beside it can be made for want of space: changes go into the file at once.
+
+        A loss of power in the middle of a change would damage the file, so this is for making room alone. A reserve of
+        space instead would have to be a file of its own beside each database.
+
+        Raises:
+            Exception: `full`, if the file has to be upgraded or checked first, which takes space.
+        """
+        connection = self._connect(f"{path.as_uri()}?mode=rw")
+        try:
+            connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+            journal = connection.execute("PRAGMA journal_mode = MEMORY").fetchone()[0]
+            if journal != "memory" or upgrade.check_version(connection, self.label) != upgrade.head():
+                raise full
+            connection.execute("PRAGMA temp_store = MEMORY")
+            connection.execute("PRAGMA synchronous = FULL")
+        except BaseException:
+            connection.close()
+            raise
+        self.write_connection = connection
+        self.write_lock = threading.RLock()  # one connection for all threads, as in memory
+        self.is_alone = True
+
+    def work_alone(self) -> None:
+        """Take the file for this connection alone, to make room on a full disk.
+
+        Raises:
+            StoreFull: if that does not help: it is so already, or others read.
+        """
+        self._reopen(is_alone=True)
+
+    def share_again(self) -> None:
+        """Open the file as usual again, when it was taken for this connection alone.
+
+        Raises:
+            StoreFull: if the disk still has no space for that.
+        """
+        self._reopen(is_alone=False)
+
+    def _reopen(self, *, is_alone: bool) -> None:
+        full = sqlite3.OperationalError("database or disk is full")
+        with self.translated(), self._readers_lock:
+            path, before = self.path, self.write_connection
+            is_free = self._readers_lock.wait_for(lambda: self._n_readings == 0, self._busy_timeout_s)
+            if path is None or before is None or self.is_alone == is_alone or not is_free:
+                raise self._full(full)
+            while self._readers:
+                self._readers.popitem()[1].connection.close()
+            self._close_writing()
+            try:
+                self._open_alone(path, full) if is_alone else self._open_shared(path)
+            except sqlite3.OperationalError:
+                self._open_shared(path) if is_alone else self._open_alone(path, full)
+                raise
+
+    def _close_writing(self) -> None:
+        if self.write_connection is None:
+            return
+        if self.is_alone:
+            with contextlib.suppress(sqlite3.Error):
+                self.write_connection.execute("PRAGMA journal_mode = WAL")
+        self.write_connection.close()
+
+    def _read_traceless(self, path: Path) -> None:
+        standing = sharing.standing_of(path)
+        self._reading_uri, is_unnoticed = sharing.traceless(path)
+        self._standing = standing if is_unnoticed else None
 
     def _use_wal(self, connection: sqlite3.Connection) -> None:
         """Turn write-ahead logging on: readers never wait for the writer, nor the writer for them."""
@@ -201,7 +283,39 @@ class Database:
         """
         self.check_file()
         with self.write_lock, self.translated():
-            yield self._reader()
+            self._look_for_changes()
+            reader = self._reader()
+            try:
+                yield reader.connection
+            except Exception as error:
+                if self._has_changed(reader):
+                    raise self._changed() from error
+                raise
+            finally:
+                with self._readers_lock:
+                    self._n_readings -= 1
+                    self._readers_lock.notify_all()
+            if self._has_changed(reader):
+                raise self._changed()
+
+    def _look_for_changes(self) -> None:
+        """Where SQLite does not notice them: begin anew, with connections that see what others have written since."""
+        if self._standing is None or self.path is None:
+            return
+        with self._readers_lock:
+            if sharing.standing_of(self.path) != self._standing:
+                self._read_traceless(self.path)
+
+    def _has_changed(self, reader: _Reader) -> bool:
+        """Whether somebody else wrote while this was read, which may then be of two states of the file."""
+        return (
+            reader.standing is not None
+            and self.path is not None
+            and (sharing.standing_of(self.path).file != reader.standing.file)
+        )
+
+    def _changed(self) -> StoreError:
+        return StoreLocked("another program wrote to it while it was read", path=self.label, way_on="Try again.")
 
     def check_file(self, *, at_most_every_s: float = _LOOK_INTERVAL_S) -> None:
         """See whether the file is still where it was opened.
@@ -226,20 +340,25 @@ class Database:
             way_on="Put it back and try again, or choose another file; runs that are in memory can be saved there.",
         )
 
-    def _reader(self) -> sqlite3.Connection:
+    def _reader(self) -> _Reader:
+        """The one of the calling thread; it counts as reading from here on."""
         thread = threading.current_thread()
-        reader = self._readers.get(thread)
-        if reader is not None:
-            return reader
         with self._readers_lock:
             if not self._is_open:
                 raise StoreClosed("the store is closed", path=self.label)
-            if self.path is None:
+            if self.path is None or self.is_alone:
                 assert self.write_connection is not None
-                return self.write_connection
-            for gone in [other for other in self._readers if not other.is_alive()]:
-                self._readers.pop(gone).close()
-            reader = self._readers[thread] = self._connect(self._reading_uri)
+                reader = _Reader(self.write_connection, None, "")
+            else:
+                for gone in [each for each in self._readers if not each.is_alive()]:
+                    self._readers.pop(gone).connection.close()
+                found = self._readers.get(thread)
+                if found is not None and found[1:] != (self._standing, self._reading_uri):
+                    self._readers.pop(thread).connection.close()
+                    found = None
+                reader = found or _Reader(self._connect(self._reading_uri), self._standing, self._reading_uri)
+                self._readers[thread] = reader
+            self._n_readings += 1
             return reader
 
     # Closing
@@ -276,9 +395,8 @@ class Database:
             self._is_open = False
             readers, self._readers = list(self._readers.values()), {}
         for reader in readers:
-            reader.close()
-        if self.write_connection is not None:
-            self.write_connection.close()
+            reader.connection.close()
+        self._close_writing()
 
     # Errors
 
@@ -316,7 +434,7 @@ class Database:
         if self.path is None:
             return None
         try:
-            with contextlib.closing(self._connect(f"{self.path.as_uri()}?mode=rw")) as connection:
+            with contextlib.closing(self._connect(self._reading_uri)) as connection:
                 is_sound = upgrade.has_schema(connection)
         except (sqlite3.Error, UnicodeDecodeError):
             is_sound = False
@@ -333,11 +451,12 @@ class Database:
         )
 
     def _unwritable(self, _error: Exception | None = None) -> StoreError:
-        return StoreReadOnly("the file or its folder cannot be written", path=self.label, way_on=_ELSEWHERE)
+        blocked = None if self.path is None else sharing.in_the_way(self.path)
+        return blocked or StoreReadOnly("the file or its folder cannot be written", path=self.label, way_on=_ELSEWHERE)
 
     def _unopenable(self, error: Exception) -> StoreError:
         # "Cannot open" is also what SQLite says when it may not make its -wal and -shm files.
-        if self.path is not None and not os.access(self.path.parent, os.W_OK):
+        if self.path is not None and (sharing.in_the_way(self.path) or not os.access(self.path.parent, os.W_OK)):
             return self._unwritable(error)
         return StoreError(f"the file cannot be opened ({error})", path=self.label, way_on=_ELSEWHERE)
 
@@ -349,8 +468,8 @@ class Database:
         )
 
     def _failed_io(self, error: Exception) -> StoreError:
-        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE:
-            return self._full(error)  # its shared-memory file could not grow
+        if is_full(error):
+            return self._full(error)
         return StoreError(f"reading or writing failed ({error})", path=self.label, way_on=_ELSEWHERE)
 
     def _refused(self, error: Exception) -> StoreError | None:
@@ -373,6 +492,22 @@ _EXPLANATIONS: dict[int, Callable[[Database, Exception], StoreError | None]] = {
     sqlite3.SQLITE_CONSTRAINT: Database._refused,
 }
 """What each primary result code of SQLite means here; a code that is missing is a bug of ours."""
+
+
+class _Reader(NamedTuple):
+    """A connection for reading, and how the file stood when it was opened if SQLite does not notice changes."""
+
+    connection: sqlite3.Connection
+    standing: sharing.Standing | None
+    uri: str
+
+
+def is_full(error: Exception) -> bool:
+    """Whether an error of SQLite means that the disk has no space."""
+    # The second: its shared-memory file could not grow.
+    return primary_code(error) == sqlite3.SQLITE_FULL or (
+        getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE
+    )
 
 
 def provide_folder(path: Path) -> None:

@@ -65,5 +65,9 @@ class RunClosed(StoreError):
     """The run takes no more data: it was finished, or another process found its writer gone and closed it."""
 
 
+class RunBusy(StoreError):
+    """The run is still being recorded, and cannot be deleted."""
+
+
 class StoreClosed(StoreError):
     """The store was used after it had been closed."""

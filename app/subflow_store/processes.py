@@ -12,7 +12,7 @@ from subflow_store.damage import row_of, typed
 from subflow_store.database import Database
 from subflow_store.errors import RunNotFound
 from subflow_store.liveness import ProcessIdentity
-from subflow_store.rows import now_text, time_of, update
+from subflow_store.rows import age_s, now_text, time_of, update
 from subflow_store.training_values import OPEN_STATES, TRAINING_STATES
 from subflow_store.writer import Writer
 
@@ -148,3 +148,17 @@ def read_state(table: str, fields: Sequence[str], row: Sequence[Any]) -> dict[st
         if ProcessIdentity(host, boot, values["process_pid"], started).is_gone(age_s):
             values |= {"state": "interrupted", "process_pid": 0, "ended_at": values["updated_at"]}
     return values
+
+
+def running_runs(connection: Connection) -> dict[int, tuple[ProcessIdentity, bool]]:
+    """The runs marked as running: the process that records each, and whether it has ended."""
+    now = datetime.now(UTC)
+    query = (
+        "SELECT id, heartbeat_at, writer_host, writer_boot, writer_pid, writer_started"
+        " FROM run WHERE status = 'running'"
+    )
+    found = {}
+    for run_id, heartbeat_at, *identity in connection.execute(query).fetchall():
+        writer = ProcessIdentity(*identity)
+        found[run_id] = writer, writer.is_gone(age_s(now, heartbeat_at))
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
@@ -100,6 +101,8 @@ def salvage(
             # Not by renaming it: if the last changes cannot be moved out of its -wal file, closing does not say so.
             store.save_copy(target, overwrite=overwrite)
     except StoreFull as error:
+        if error.path == os.fspath(path.expanduser().absolute()):
+            raise
         raise StoreFull(error.problem, path=str(target), way_on="Choose another place.") from error
     finally:
         for suffix in ("", "-wal", "-shm", "-journal"):

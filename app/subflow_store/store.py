@@ -6,29 +6,29 @@ import json
 import os
 import threading
 import weakref
-from collections.abc import Collection, Iterable, Sequence, Sized
-from datetime import UTC, datetime
+from collections.abc import Callable, Collection, Iterable, Sequence, Set, Sized
+from datetime import UTC
 from pathlib import Path
 from sqlite3 import Connection
 from types import TracebackType
 from typing import TypeVar
 
-from subflow_store import event_queries, queries
+from subflow_store import event_queries, queries, room
 from subflow_store.arena import ArenaStore
 from subflow_store.codec import SAMPLES
 from subflow_store.conditions import TAG, WORDS, Condition
 from subflow_store.copies import CopyStore
 from subflow_store.damage import Damage
 from subflow_store.database import Database
-from subflow_store.errors import RunNotFound, StoreCorrupt, StoreReadOnly
+from subflow_store.errors import RunBusy, RunNotFound, StoreCorrupt, StoreFull, StoreReadOnly
 from subflow_store.forks import ForkStore, insert_fork
 from subflow_store.ingest import CHUNK_SAMPLES, PYRAMID_STEPS
-from subflow_store.liveness import ProcessIdentity, this_process
+from subflow_store.liveness import this_process
 from subflow_store.machine import describe_machine
-from subflow_store.processes import process_columns
+from subflow_store.processes import process_columns, running_runs
 from subflow_store.recording_texts import folded
 from subflow_store.recordings import keep_all
-from subflow_store.rows import age_s, insert, now_text, signed
+from subflow_store.rows import insert, now_text, signed
 from subflow_store.run_stream import RunStream, mark_interrupted, store_values
 from subflow_store.run_values import parameter_values
 from subflow_store.run_writer import RunWriter
@@ -72,11 +72,11 @@ class Store:
         self.damaged: tuple[Damage, ...] = ()  # what the last list of runs lacks
         try:
             gone = self._runs_without_writer()
-            if read_only:
+            if read_only or self._database.is_alone:
                 self._gone = gone  # the file cannot be told, so every query is
-            else:
+            if not read_only:
                 self._writer = Writer(self._database)
-                if gone:
+                if gone and not self._gone:
                     self._writer.call(lambda connection: mark_interrupted(connection, gone))
         except BaseException:
             _shut_down(self._writer, self._database)
@@ -446,6 +446,7 @@ class Store:
         """Hide runs from lists; all of them can be brought back until `purge_deleted`. Unknown ids are passed over.
 
         Raises:
+            RunBusy: if one of them is still being recorded; none is hidden then.
             StoreError: if it cannot be written.
         """
         self._set_deleted(run_ids, now_text())
@@ -468,22 +469,12 @@ class Store:
             StoreError: if it cannot be written.
         """
 
-        def purge(connection: Connection) -> int:
-            removed = connection.execute(
-                "DELETE FROM run WHERE deleted_at IS NOT NULL AND status <> 'running'"
-            ).rowcount
-            connection.execute(
-                "DELETE FROM value_key WHERE NOT EXISTS (SELECT 1 FROM run_value WHERE key_id = value_key.id)"
-            )
-            return removed
-
         def give_space_back() -> None:
             with writer.no_transaction() as connection:
-                # Giving back takes a step for each page, and only a script is carried through to its last step.
-                connection.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)")
+                room.give_space_back(connection)
 
-        writer = self._writing()
-        purged = writer.call(purge)
+        writer = self._writing(makes_room=True)
+        purged = self._made_room(room.purge)
         if purged:
             writer.call_bare(give_space_back)
         return purged
@@ -516,7 +507,18 @@ class Store:
             self._check_run(reader, run_id)
         return rows
 
-    def _writing(self) -> Writer:
+    def _made_room(self, work: Callable[[Connection], T]) -> T:
+        """Do what makes room, in a transaction of its own; on a full disk without any file beside the database."""
+        writer = self._writing(makes_room=True)
+        try:
+            return writer.call(work)
+        except StoreFull:
+            writer.call_bare(self._database.work_alone)
+            return writer.call(work)
+
+    def _writing(self, *, makes_room: bool = False) -> Writer:
+        if self._writer is not None and self._database.is_alone and not makes_room:
+            self._writer.call_bare(self._database.share_again)
         if self._writer is None:
             raise StoreReadOnly(
                 "it was opened for reading only",
@@ -527,23 +529,14 @@ class Store:
 
     def _runs_without_writer(self) -> frozenset[int]:
         """Runs marked as running whose process has ended. Runs of living processes are left alone."""
-        now = datetime.now(UTC)
-        query = (
-            "SELECT id, writer_host, writer_boot, writer_pid, writer_started, heartbeat_at"
-            " FROM run WHERE status = 'running'"
-        )
         try:
             with self._database.reading() as reader:
-                rows = reader.execute(query).fetchall()
+                running = running_runs(reader)
         except StoreCorrupt:
             if not self.is_read_only:
                 raise
             return frozenset()  # what is sound can be looked at all the same
-        return frozenset(
-            run_id
-            for run_id, *identity, heartbeat_at in rows
-            if ProcessIdentity(*identity).is_gone(age_s(now, heartbeat_at))
-        )
+        return frozenset(run_id for run_id, (_, is_gone) in running.items() if is_gone)
 
     def _change(self, run_id: int, statement: str, parameters: tuple[object, ...]) -> None:
         def change(connection: Connection) -> None:
@@ -556,11 +549,22 @@ class Store:
         rows = [(deleted_at, int(run_id)) for run_id in run_ids]
 
         def change(connection: Connection) -> None:
+            if deleted_at is not None:
+                self._refuse_running(connection, {run_id for _, run_id in rows})
             connection.executemany("UPDATE run SET deleted_at = ? WHERE id = ?", rows)
 
-        writer = self._writing()
+        self._writing(makes_room=True)
         if rows:
-            writer.call(change)
+            self._made_room(change)
+
+    def _refuse_running(self, connection: Connection, run_ids: Set[int]) -> None:
+        for run_id, (writer, is_gone) in running_runs(connection).items():
+            if run_id in run_ids and not is_gone:
+                raise RunBusy(
+                    f"run {run_id} is still being recorded by process {writer.pid} on {writer.host}",
+                    path=self._database.label,
+                    way_on="Stop it or wait for its end, then delete it.",
+                )
 
     def _check_run(self, connection: Connection, run_id: int) -> None:
         self._found(connection.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone(), f"run {run_id}")

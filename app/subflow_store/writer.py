@@ -56,9 +56,7 @@ class Writer:
 
     def __init__(self, database: Database) -> None:
         """Start the thread on the database's write connection."""
-        assert database.write_connection is not None
         self._database = database
-        self._connection = database.write_connection
         self._jobs: deque[_Job] = deque()
         self._queued_bytes = 0
         self._changed = threading.Condition()
@@ -122,10 +120,10 @@ class Writer:
     def transaction(self) -> Iterator[Connection]:
         """A write transaction: committed at the end, rolled back on an error, which leaves as StoreError."""
         self._database.check_file(at_most_every_s=0.0)
-        with self._database.write_lock, self._database.translated(), self._connection:
+        with self._database.write_lock, self._database.translated(), self._connection as connection:
             # At once for writing: a transaction that begins by reading could not wait for another writer later on.
-            self._connection.execute("BEGIN IMMEDIATE")
-            yield self._connection
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
 
     @contextlib.contextmanager
     def no_transaction(self) -> Iterator[Connection]:
@@ -140,6 +138,12 @@ class Writer:
     def remove_stream(self, stream: Stream) -> None:
         """The stream has ended."""
         self._streams.remove(stream)
+
+    @property
+    def _connection(self) -> Connection:
+        connection = self._database.write_connection
+        assert connection is not None
+        return connection
 
     # The thread
 

@@ -296,16 +296,6 @@ def test_purging_makes_the_file_smaller(file_store: Store, path: Path) -> None:
     assert path.stat().st_size < 0.55 * before
 
 
-def test_a_running_run_is_not_purged(store: Store) -> None:
-    with store.start_run(start(), COLUMNS) as run:
-        store.delete([run.run_id])
-        assert names(store) == []
-        assert store.purge_deleted() == 0
-        run.append(0, ramp(10))
-        run.finish("finished", SUMMARY)
-    assert store.purge_deleted() == 1
-
-
 # Finished runs are immutable
 
 

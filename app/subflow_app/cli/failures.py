@@ -48,8 +48,8 @@ def exit_code_of(error: Exception) -> int | None:
         return None
     from subflow_agents.errors import ConfigError
     from subflow_sim.errors import ParamError, ScenarioError
-    from subflow_store.errors import RunNotFound, StoreMissing
+    from subflow_store.errors import RunBusy, RunNotFound, StoreMissing
 
-    if isinstance(error, InputError | ConfigError | ScenarioError | ParamError | RunNotFound | StoreMissing):
+    if isinstance(error, InputError | ConfigError | ScenarioError | ParamError | RunBusy | RunNotFound | StoreMissing):
         return exit_codes.BAD_INPUT
     return exit_codes.FAILED if is_expected(error) else None

@@ -158,9 +158,9 @@ def delete(
     with opened_store(database or context.obj) as store:
         ids = [sweep_number(store, sweep) for sweep in sweeps]
         runs = {row.run_id for sweep_id in ids for row in store.sweeps.runs(sweep_id) if row.run_id is not None}
-        store.sweeps.delete(ids)
         if with_runs:
-            store.delete(runs)
+            store.delete(runs)  # first: a run that is still being recorded is refused
+        store.sweeps.delete(ids)
     print_note(f"deleted: {', '.join(f'sweep {sweep_id}' for sweep_id in ids)}" + _runs_text(len(runs), with_runs))
 
 

@@ -7,7 +7,7 @@ found.
 
 from __future__ import annotations
 
-import _locale
+import locale
 import os
 import re
 import string
@@ -22,13 +22,13 @@ def keep_ascii_case() -> None:
     anew when they begin. Where the user's locale has the usual rules, nothing changes: X11 chooses the sequences of
     dead keys by LC_CTYPE, and Portuguese, Greek and others have sequences of their own.
     """
-    before = _locale.setlocale(_locale.LC_CTYPE)
+    before = locale.setlocale(locale.LC_CTYPE)
     try:
-        _locale.setlocale(_locale.LC_CTYPE, "")
-    except _locale.Error:
+        locale.setlocale(locale.LC_CTYPE, "")
+    except locale.Error:
         return  # not on this system: every library stays with "C"
     if _has_ascii_case():
-        _locale.setlocale(_locale.LC_CTYPE, before)
+        locale.setlocale(locale.LC_CTYPE, before)
         return
     everything = os.environ.pop("LC_ALL", "")
     if everything:
@@ -38,8 +38,8 @@ def keep_ascii_case() -> None:
         os.environ["LANG"] = everything
     for name in _NEUTRAL:
         try:
-            _locale.setlocale(_locale.LC_CTYPE, name)
-        except _locale.Error:
+            locale.setlocale(locale.LC_CTYPE, name)
+        except locale.Error:
             continue
         os.environ["LC_CTYPE"] = name
         return
