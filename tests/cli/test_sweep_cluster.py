@@ -86,6 +86,32 @@ def test_results_are_the_same_bytes_whoever_makes_the_runs(
 
 @pytest.mark.full("starts Ray")
 @pytest.mark.timeout(300)
+def test_a_head_that_is_killed_ends_the_sweep_with_the_way_on(
+    subflow: Subflow, tmp_path: Path, short_folder: Path
+) -> None:
+    (tmp_path / "short.toml").write_text(SCENARIO.replace('"1s"', '"300ms"'), encoding="utf-8")
+    words = ["sweep", tmp_path / "short.toml", "--axis", "links.wifi.loss=0%..9%/10", "--seeds", f"1..{RUNS // 4}"]
+    words += ["--db", tmp_path / "ray.db", "--json"]
+    command = [sys.executable, "-m", "tests.helpers.ray_sweep", short_folder, "head:5", *words]
+    lost = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=TIMEOUT_S, check=False
+    )
+
+    assert lost.returncode == 1, lost.stderr
+    assert re.search(r"^subflow: the Ray cluster at .* was lost: .*; what has ended is kept", lost.stderr, re.MULTILINE)
+    assert "`subflow sweeps resume 1` makes the runs that are missing, with --cluster or without" in lost.stderr
+    assert "terminate" not in lost.stderr  # Ray's own last words
+    document = json.loads(lost.stdout)
+    assert (document["state"], document["failed"]) == ("failed", 0)
+    assert 5 <= document["finished"] < 10 * RUNS // 4
+    assert processes_of(short_folder) == {}
+    resumed = subflow("sweeps", "resume", 1, "--db", tmp_path / "ray.db", "--json")
+    assert (resumed.code, resumed.document["reused"]) == (0, document["finished"])
+    assert resumed.document["finished"] == 10 * RUNS // 4
+
+
+@pytest.mark.full("starts Ray")
+@pytest.mark.timeout(300)
 def test_an_experiment_is_the_same_on_a_cluster(subflow: Subflow, tmp_path: Path, short_folder: Path) -> None:
     recipe = write_tiny(tmp_path)
     one = subflow("reproduce", recipe, "--no-store", "--jobs", "1", "--json")

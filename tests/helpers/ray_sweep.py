@@ -1,10 +1,10 @@
 """A sweep on a Ray cluster of two workers on this machine, of which one is killed half-way: a process of its own.
 
-    python -m tests.helpers.ray_sweep FOLDER KILL_AFTER WORDS...
+    python -m tests.helpers.ray_sweep FOLDER [head:]KILL_AFTER WORDS...
 
 starts the cluster with its files in FOLDER, calls `subflow WORDS... --cluster ADDRESS`, ends the process of one worker
 with SIGKILL once so many runs have come back, prints what the command printed, and ends the cluster. On stderr it says
-which process it killed.
+which process it killed. With `head:` it ends the processes of the cluster's head in place of a worker.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ def workers(pids: set[int]) -> list[int]:
 
 
 def main() -> int:
-    folder, kill_after, *words = sys.argv[1:]
+    folder, when, *words = sys.argv[1:]
+    whom, _, kill_after = when.rpartition(":")
     # The address of the cluster is noted below here whatever its temp_dir is, in a folder that Ray expects to find.
     os.environ["RAY_TMPDIR"] = folder
     Path(folder, "ray").mkdir()
@@ -60,6 +61,9 @@ def main() -> int:
     try:
         nodes = [cluster.head_node, cluster.add_node(**options, include_log_monitor=False)]
         raylets = {info.process.pid for node in nodes for info in node.all_processes["raylet"]}
+        assert cluster.head_node is not None
+        of_head = cluster.head_node.all_processes
+        head_pids = [info.process.pid for kind in ("gcs_server", "raylet") for info in of_head[kind]]
         came, killed = 0, 0
         wait = RayCluster.wait
 
@@ -67,12 +71,14 @@ def main() -> int:
             nonlocal came, killed
             answers = wait(self, timeout_s)
             came += len(answers)
-            if not killed and came >= int(kill_after) and (busy := workers(raylets)):
-                killed = busy[0]
+            if killed or came < int(kill_after):
+                return answers
+            for pid in head_pids if whom == "head" else workers(raylets)[:1]:
+                killed = pid
                 os.kill(killed, signal.SIGKILL)
             return answers
 
-        RayCluster.wait = wait_and_kill  # type: ignore[method-assign]
+        RayCluster.wait = wait_and_kill
         try:
             app([*words, "--cluster", cluster.address], prog_name="subflow")
         except SystemExit as end:

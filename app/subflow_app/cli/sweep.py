@@ -12,7 +12,7 @@ import typer
 from subflow_app.cli import exit_codes
 from subflow_app.cli.options import Database, Json, opened_store, positive_time_option
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
-from subflow_app.core.errors import ExportError, InputError
+from subflow_app.core.errors import ClusterError, ExportError, InputError
 from subflow_app.core.json_document import fields, json_text
 from subflow_app.vocabulary.number_text import count_text, duration_text
 
@@ -24,9 +24,21 @@ if TYPE_CHECKING:
     from subflow_store import Store
 
 Jobs = Annotated[str, typer.Option(metavar="N|all", help="How many runs at once; 1 runs them in this process.")]
+
+
+def _cluster_address(text: str | None) -> str | None:
+    from subflow_app.core.jobs.cluster_address import ClusterAddress
+
+    return None if text is None else ClusterAddress.parse(text).text
+
+
 Cluster = Annotated[
     str | None,
-    typer.Option(metavar="ADDRESS", help="Run on a Ray cluster instead, e.g. 10.0.0.1:6379 or auto."),
+    typer.Option(
+        metavar="ADDRESS",
+        help="Run on a Ray cluster instead: HOST:PORT such as 10.0.0.1:6379, ray://HOST:PORT or auto.",
+        callback=_cluster_address,
+    ),
 ]
 Out = Annotated[
     Path | None,
@@ -166,9 +178,12 @@ def carry_out(job: SweepJob, out: Path | None, *, is_long: bool, as_json: bool) 
         print_line(_line(job, result))
     for problem in result.problems:
         print_error(problem)
+    way_on = f"`subflow sweeps resume {job.sweep_id}` makes the runs that are missing"
     if result.state == "stopped":
-        print_note(f"stopped; `subflow sweeps resume {job.sweep_id}` makes the runs that are missing")
+        print_note(f"stopped; {way_on}" if job.is_kept else "stopped")
         return exit_codes.stopped_by(signal_number)
+    if isinstance(result.error, ClusterError) and job.is_kept:
+        print_note(f"{way_on}, with --cluster or without")
     return exit_codes.OK if result.state == "finished" else exit_codes.FAILED
 
 

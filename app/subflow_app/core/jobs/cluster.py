@@ -1,134 +1,182 @@
 """Tasks on a Ray cluster: the same code in the workers of its nodes, which need Subflow installed and nothing else.
 
+Ray's client ends its process when it loses the cluster, prints as it likes, and cannot be interrupted while it waits.
+So it runs in a process beside this one (`ray_client`), which tells every few seconds that the cluster answers.
 Ray tries nothing a second time here: what is lost is told, and the job decides, as with processes of its own.
 """
 
 from __future__ import annotations
 
 import contextlib
-import logging
+import multiprocessing
 import os
+import pickle
+import queue
+import threading
 import time
 from collections.abc import Sequence
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from subflow_app.core.errors import ClusterError
-from subflow_app.core.jobs.tasks import Answer, Task, carry_out
-from subflow_app.distribution import install_command
+from subflow_app.core.interruption import interrupts_held_back
+from subflow_app.core.jobs.cluster_address import ClusterAddress, check_cluster
+from subflow_app.core.jobs.ray_client import Beat, Joining, Made, Refused, serve
+from subflow_app.core.jobs.tasks import Answer, Task
 
 # A worker has the next task at hand when it ends one.
 _TASKS_EACH = 2
-# How often it is asked how many cores there are.
-_COUNT_S = 5.0
 # Losses one after the other that say that no worker can carry any task out.
 _MOST_LOSSES = 50
+# Loading Ray and joining take seconds each, and on a busy machine ten times as long; the address has answered by
+# then. A head that is there is heard of every few seconds.
+_BEAT_S = 2.0
+_LOAD_S = 60.0
+_JOIN_S = 45.0
+_SILENT_S = 15.0
+# What the client has for leaving the cluster, and how long its end may come before the signal that also ended it.
+_LEAVE_S = 3.0
+_SAME_MOMENT_S = 0.3
 
 
 class RayCluster:
-    """Carries tasks out in the workers of a cluster, one on each of its cores."""
+    """Carries tasks out in the workers of a cluster, one on each of its cores. Nothing here blocks but `close`."""
 
     def __init__(self, address: str) -> None:
-        """Join the cluster.
+        """Begin to join the cluster; `wait` tells if that fails.
 
         Raises:
-            ClusterError: if Ray is not installed, or there is no cluster at that address.
+            InputError: if that is no address.
+            ClusterError: if Ray is not installed, or nobody answers at that address.
         """
-        self._address = address
-        self._ray = _ray()
-        self._numbers: dict[Any, int] = {}
+        check_cluster(address)
+        self._address = ClusterAddress.parse(address)
+        # Until it is known how many cores the cluster has.
+        self.jobs = 1
+        self.slots = _TASKS_EACH
+        self._limit_s = _LOAD_S
+        self._silent_s = 0.0
+        self._is_joined = False
         self._losses = 0
-        self._is_stopped = False
-        self._is_ours = not self._ray.is_initialized()
-        if self._is_ours:
-            _print_nothing(self._ray)
-            try:
-                self._ray.init(address=address, log_to_driver=False, configure_logging=False, logging_level="error")
-            except Exception as error:  # Ray has many, of no common kind: all say that it cannot be had
-                raise ClusterError(f"there is no Ray cluster at {address}: {_first_line(error)}") from error
-        self._carry_out = self._ray.remote(num_cpus=1, max_retries=0)(carry_out)
-        self._counted_at = time.monotonic()
-        self.jobs = self._cores()
-        self.slots = self.jobs * _TASKS_EACH
+        self._error: ClusterError | None = None
+        self._stopped = threading.Event()
+        context = multiprocessing.get_context("spawn")
+        self._pipe: Connection
+        self._pipe, theirs = context.Pipe()
+        self._process = context.Process(
+            target=serve, args=(theirs, address, _BEAT_S), name="subflow-cluster", daemon=True
+        )
+        if os.name == "posix":
+            # Begun by the first process otherwise, and lets interrupts in once it runs.
+            resource_tracker.ensure_running()
+        with interrupts_held_back():
+            self._process.start()
+        theirs.close()  # so that its end is seen when the process ends
+        # What is sent waits for the client, which may wait for a cluster that is gone.
+        self._outbox: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._send, name="subflow-cluster-out", daemon=True).start()
 
     def submit(self, task: Task) -> None:
         """Take a task."""
-        try:
-            self._numbers[self._carry_out.remote(task.work)] = task.number
-        except Exception as error:
-            raise self._gone(error) from error
+        if self._error is not None:
+            raise self._error
+        self._outbox.put((task.number, pickle.dumps(task.work)))
 
     def wait(self, timeout_s: float) -> Sequence[Answer]:
-        """What has come since."""
-        answers: list[Answer] = []
-        try:
-            # One after the other: each is stored before the next is fetched into the memory of this machine.
-            ready, _ = self._ray.wait(list(self._numbers), num_returns=1, timeout=timeout_s)
-        except Exception as error:
-            raise self._gone(error) from error
-        for reference in ready:
-            number = self._numbers.pop(reference)
-            try:
-                answers.append(Answer(number, self._ray.get(reference)))
-                self._losses = 0
-            except self._ray.exceptions.RayError as error:
-                if self._is_stopped:
+        """An answer, or none if nothing comes for a while: each is kept before the next takes memory of this machine.
+
+        Raises:
+            ClusterError: if the cluster could not be joined, or is lost.
+        """
+        if self._error is not None:
+            raise self._error
+        began = time.monotonic()
+        while not self._stopped.is_set():
+            left_s = timeout_s - (time.monotonic() - began)
+            if left_s <= 0:
+                return ()
+            # Only time spent here counts as silence: what the client says meanwhile waits in the pipe.
+            asked = time.monotonic()
+            ready = wait([self._pipe, self._process.sentinel], left_s)
+            self._silent_s += time.monotonic() - asked
+            if self._pipe in ready:
+                try:
+                    answer = self._take(self._pipe.recv())
+                except (EOFError, OSError):
+                    ready = [self._process.sentinel]
+                else:
+                    if answer is not None:
+                        return (answer,)
+                    continue
+            if ready:
+                if self._stopped.wait(_SAME_MOMENT_S):
                     return ()
-                self._losses += 1
-                if self._losses >= _MOST_LOSSES:
-                    raise self._gone(error) from error
-                answers.append(Answer(number, None, f"its worker was lost ({type(error).__name__})"))
-        if time.monotonic() - self._counted_at > _COUNT_S:
-            self.jobs = self._cores()
-            self.slots = self.jobs * _TASKS_EACH
-            self._counted_at = time.monotonic()
-        return answers
+                self._process.join(_LEAVE_S)
+                self._fail(f"Ray ended its client (code {self._process.exitcode})")
+            elif self._silent_s > self._limit_s:
+                self._fail(f"no answer within {self._limit_s:g} s")
+        return ()
 
     def stop(self) -> None:
         """End what is under way."""
-        self._is_stopped = True
-        for reference in list(self._numbers):
-            with contextlib.suppress(Exception):  # it may have ended, or the cluster may be gone
-                self._ray.cancel(reference, force=True)
+        self._stopped.set()
+        self._outbox.put(None)
 
     def close(self) -> None:
-        """Leave the cluster; it goes on without us."""
+        """Leave the cluster; it remains as it is, without our tasks."""
         self.stop()
-        if self._is_ours:
-            self._ray.shutdown()
+        if self._is_joined and self._error is None:
+            self._process.join(_LEAVE_S)
+        if self._process.is_alive():
+            self._process.kill()
+        self._process.join()
+        self._process.close()
+        self._pipe.close()
 
-    def _cores(self) -> int:
-        """Cores of the nodes that are there now: nodes come and go."""
-        try:
-            return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
-        except Exception as error:
-            raise self._gone(error) from error
+    def _send(self) -> None:
+        with contextlib.suppress(OSError):  # the client has ended, which `wait` sees
+            while True:
+                order = self._outbox.get()
+                self._pipe.send(order)
+                if order is None:
+                    return
 
-    def _gone(self, error: Exception) -> ClusterError:
-        return ClusterError(
-            f"the Ray cluster at {self._address} cannot be used any more: {_first_line(error)}; the runs that have "
-            "ended are kept, and what is missing can be made later"
-        )
+    def _take(self, said: Joining | Beat | Made | Refused) -> Answer | None:
+        """Note a message of the client; returns the answer in it, if it is one."""
+        match said:
+            case Joining():
+                self._silent_s, self._limit_s = 0.0, _JOIN_S
+            case Beat(cores):
+                # Only the head's own answer counts: workers that have tasks go on for a minute after its end.
+                self._silent_s, self._limit_s = 0.0, _SILENT_S
+                self._is_joined = True
+                self.jobs = cores
+                self.slots = cores * _TASKS_EACH
+            case Refused(problem):
+                self._fail(problem)
+            case Made(number, packed, loss):
+                if packed is not None:
+                    self._losses = 0
+                    return Answer(number, pickle.loads(packed))
+                self._losses += 1
+                if self._losses >= _MOST_LOSSES:
+                    self._fail(f"{_MOST_LOSSES} tasks were lost one after the other, the last one by {loss}")
+                return Answer(number, None, f"its worker was lost ({loss})")
+        return None
 
+    def _fail(self, problem: str) -> Any:
+        """Use the cluster no more.
 
-def _ray() -> Any:
-    # Said before it is imported: it tells its makers how it is used.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    try:
-        import ray
-    except ImportError as error:
-        raise ClusterError(f"a cluster needs Ray, which is not installed: {install_command('cluster')}") from error
-    # It warns of being used in a thread, which is meant.
-    logging.getLogger("ray").setLevel(logging.ERROR)
-    return ray
-
-
-def _print_nothing(ray: Any) -> None:
-    """Keep Ray's own messages off stdout, where a document may be printed."""
-    # WORKAROUND(ray 2.60.0): what nodes tell of dead workers is printed to stdout even with log_to_driver=False, and no
-    # public option changes that; this switch is the one that its debugger turns off. The job tells of losses itself.
-    ray._private.worker._worker_logs_enabled = False
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip() or type(error).__name__).splitlines()[0]
+        Raises:
+            ClusterError: always.
+        """
+        if self._is_joined:
+            self._error = ClusterError(
+                f"the Ray cluster at {self._address.text} was lost: {problem}; what has ended is kept, and what is "
+                "missing can be made later"
+            )
+        else:
+            self._error = self._address.unreachable(problem)
+        self._process.kill()
+        raise self._error

@@ -145,7 +145,16 @@ def executor_maker(jobs: int = 1, cluster: str | None = None) -> ExecutorMaker:
     Args:
         jobs: how many at once on this machine; 1: this process itself.
         cluster: address of a Ray cluster that does it instead; None: none.
+
+    Raises:
+        InputError: if the text is no address of a cluster.
+        ClusterError: if Ray is not installed, or nobody answers at the address.
     """
+    if cluster is not None:
+        from subflow_app.core.jobs.cluster_address import check_cluster
+
+        # Before anything is begun: the points of a plan may take minutes to read.
+        check_cluster(cluster)
 
     def make() -> Executor:
         # Imported here: one that is not used needs not even be installed.

@@ -158,7 +158,7 @@ class _Worker:
 def work(pipe: Connection) -> None:
     """A process of the pool: takes tasks and gives outcomes, until there are no more or nobody is there to ask."""
     ignore_interrupts()
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     tasks: queue.SimpleQueue[Task | None] = queue.SimpleQueue()
     # Always ready to receive: the sender must not wait for a task to end.
     threading.Thread(target=_receive, args=(pipe, tasks), daemon=True).start()
@@ -181,7 +181,8 @@ def _receive(pipe: Connection, tasks: queue.SimpleQueue[Task | None]) -> None:
         tasks.put(None)
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
+    """For a thread of a process that nobody needs once its parent is gone."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         parent.join()

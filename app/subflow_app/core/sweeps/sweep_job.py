@@ -106,6 +106,11 @@ class SweepJob(Batch[_Wanted]):
         """Its number in the store; None until its points have been read."""
         return self._sweep_id
 
+    @property
+    def is_kept(self) -> bool:
+        """Whether it can be taken up again: a store in memory ends with its program."""
+        return self._store.path is not None
+
     def table(self) -> SweepTable | None:
         """What is known so far; None before the sweep is in the store. Reads the store: not at every frame.
 
