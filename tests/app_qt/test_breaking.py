@@ -77,7 +77,11 @@ def test_what_a_search_has_found_is_shown_opened_run_and_written(
     each = content.selected
     assert each is not None
     assert each.says in content.told.text()
+    assert "1 Mbit/s, where at least 2 Mbit/s is claimed" in content.told.text()
+    assert "by a factor of 1.65 with that seed" in content.told.text()
+    assert ">= 2 Mbit/s" not in content.told.text()
     assert "48 networks were tried" in content.words.text()
+    assert "Listed is the clearest failure" in content.words.text()
     assert feature.possible() >= {START, OPEN, RUN_BOTH, SAVE, EXPORT}
 
     tried = content.tried

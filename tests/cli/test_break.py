@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -29,10 +30,18 @@ def test_what_is_found_is_told_and_written(subflow: Subflow, tmp_path: Path) -> 
     assert files
     found = read_counterexample(files[0])
     assert found.says in result.out
+    assert "Claimed: completion() <= " in result.out
+    assert re.search(
+        r"Measured with seed 101, profile linux: [\d.]+ m?s, where at most [\d.]+ m?s is claimed\.", result.out
+    )
+    assert "The claim fails by a factor of " in result.out
+    assert not re.search(r"\d m?s <= \d", result.out)
     assert subflow("run", str(files[0].with_name("no-slower-lia-1.toml")), "--no-store").code == 0
     again = json.loads(subflow(*line, "--json").out)
     assert again["networks"] == 72
     assert again["found"][0]["says"] == found.says
+    assert again["found"][0]["claimed"] == found.claim.holds
+    assert "where at most" in again["found"][0]["measured"]
 
 
 def test_a_claim_of_ones_own_is_tried(subflow: Subflow) -> None:

@@ -15,6 +15,7 @@ from tests.web.conftest import SCENARIO, stored_run
 
 from subflow_app.core.breaking.claim_page import write_claim_page
 from subflow_app.core.breaking.counterexample import named_counterexample
+from subflow_app.core.breaking.failure_words import failure_words
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting import page_import, sweep_page, web_page
 from subflow_app.core.exporting.page_import import read_page
@@ -224,6 +225,8 @@ def test_a_counterexample_has_a_page_with_both_runs_and_where_they_part(tmp_path
     assert [run["name"] for run in data["runs"]] == ["olia", "newreno on the best path"]
     (chapter,) = data["chapters"]
     assert chapter["title"] == each.says
-    assert each.told in chapter["texts"]
+    assert {*failure_words(each)} < {*chapter["texts"]}
+    assert each.told not in " ".join(chapter["texts"])
+    assert chapter["tables"][0]["rows"][0][:2] == ["linux", "2.49 (95 % interval 2.26 to 2.74)"]
     assert chapter["at"]["key"] == "subflow/1"
     assert data["runs"][0]["signature"] == signature_of(data["runs"][0]["toml"], each.network().scenario.seed)

@@ -102,6 +102,7 @@ def break_claim(
     from subflow_app.core.arena.entrants import chosen_entrants
     from subflow_app.core.breaking.break_text import METHOD, break_document, told_of
     from subflow_app.core.breaking.claim_file import named_or_said
+    from subflow_app.core.breaking.failure_words import failure_words
     from subflow_app.core.breaking.job import BreakJob, Question
     from subflow_app.core.breaking.space import load_space
     from subflow_store import open_store
@@ -153,6 +154,8 @@ def break_claim(
         for number, each in enumerate(job.found, start=1):
             print_line()
             print_line(f"{number}. {each.says}")
+            for sentence in failure_words(each):
+                print_line(f"   {sentence}")
             print_line(f"   {_margins(each)}")
             if kernel:
                 print_line(f"   on the kernel: {on_kernel[number - 1]}")
@@ -171,6 +174,7 @@ def _margins(each: Counterexample) -> str:
 
 def _on_kernel(each: Counterexample) -> str:
     """What comes of it there, or why it cannot be run."""
+    from subflow_app.core.breaking.failure_words import measured_words
     from subflow_app.kernel.claims import kernel_verdict
     from subflow_sim.errors import SimError
 
@@ -181,7 +185,9 @@ def _on_kernel(each: Counterexample) -> str:
         return " ".join(str(error).split())
     if verdict.reason:
         return verdict.reason
-    return f"{'fails' if verdict.fails else 'holds'}, margin {verdict.margin:.2f} ({verdict.told})"
+    if verdict.fails:
+        return f"fails, margin {verdict.margin:.2f} ({measured_words(verdict.told)})"
+    return f"holds, margin {verdict.margin:.2f} ({verdict.told})"
 
 
 def _run(job: BreakJob, *, is_quiet: bool, is_kept: bool) -> int:

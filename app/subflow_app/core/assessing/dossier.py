@@ -21,6 +21,7 @@ from subflow_app.core.assessing.assessment_text import (
 from subflow_app.core.assessing.criteria import section
 from subflow_app.core.assessing.job import Assessment, judgement, search_judgement
 from subflow_app.core.breaking.break_text import METHOD, margin_text
+from subflow_app.core.breaking.failure_words import failure_words
 from subflow_app.core.breaking.job import BreakJob
 from subflow_app.core.citation import FILE as CITATION
 from subflow_app.core.citation import citation_cff
@@ -208,7 +209,7 @@ def _search(search: BreakJob) -> Iterator[Block]:
     yield Paragraph(search_text(search))
     for each in search.found:
         told = ", ".join(f"{profile} {margin_text(each, profile)}" for profile in each.confirmed)
-        yield Paragraph(f"{each.says} ({each.told}). Margin: {told}.")
+        yield Paragraph(f"{each.says}. {' '.join(failure_words(each))} Margin: {told}.")
 
 
 def _found_files(assessment: Assessment, folder: Path) -> dict[Path, str]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.breaking.claim_file import ClaimFile
 from subflow_app.core.breaking.counterexample import Counterexample
+from subflow_app.core.breaking.failure_words import measured_words
 from subflow_app.core.breaking.space import Space
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import fields
-from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def told_of(job: BreakJob) -> str:
     search = job.search
     tried = f"{search.tried} networks were tried; the claim failed in {search.failed} of them"
     if job.found:
-        return f"{tried}, of {sum(each.margin < 0 for each in search.elites.values())} kinds."
+        kinds = sum(each.margin < 0 for each in search.elites.values())
+        return f"{tried}, which are of {kinds} kinds. {listed_words(len(job.found), str.format)}"
     if job.state is not JobState.FINISHED:
         return f"{tried}."
     if search.failed:
@@ -62,6 +64,22 @@ def told_of(job: BreakJob) -> str:
     margins = [each.margin for each in search.elites.values()]
     nearest = f" The least margin was {min(margins):.2f}." if margins else ""
     return f"{tried}.{nearest}"
+
+
+def listed_words(count: int, say: Callable[..., str] = tr) -> str:
+    """The reason why a search lists fewer networks than there are kinds in which the claim fails."""
+    if count == 1:
+        return say(_ONE_LISTED)
+    return say(_LISTED, count=count)
+
+
+_ONE_LISTED = translatable(
+    "Listed is the clearest failure, simplified and confirmed with seeds that the search has not seen."
+)
+_LISTED = translatable(
+    "Listed are {count} networks, made from the clearest failures of different kinds: simplified, and confirmed with "
+    "seeds that the search has not seen."
+)
 
 
 def break_document(job: BreakJob) -> dict[str, Any]:
@@ -89,6 +107,9 @@ def found_document(each: Counterexample) -> Mapping[str, Any]:
     return {
         **fields(each, "name", "says", "told", "entrant"),
         "claim": each.claim.name,
+        "claimed": each.claim.holds,
+        "measured": measured_words(each.told, str.format) if each.told else "",
+        "measured_seed": each.first_seed,
         "is_confirmed": each.is_confirmed,
         "confirmed": {profile: each.estimate(profile).to_json() for profile in each.confirmed},
         "scenario": each.text,

@@ -9,6 +9,7 @@ import subflow_app
 from subflow_app.core.breaking.break_text import METHOD, margin_text
 from subflow_app.core.breaking.case_source import case_runs
 from subflow_app.core.breaking.counterexample import Counterexample
+from subflow_app.core.breaking.failure_words import factor_text, failure_words
 from subflow_app.core.breaking.parting import find_parting
 from subflow_app.core.exporting.bundle import with_plain_policies
 from subflow_app.core.exporting.web_page import check_offered, recorded_curves, run_document, write_runs
@@ -45,14 +46,14 @@ def write_claim_page(each: Counterexample, path: Path) -> Path:
     owners = [subflow["name"] for subflow in runs[0]["subflows"]]
     claim = each.claim
     source = f" ({claim.source})" if claim.source else ""
-    texts = [tr("The claim: {claim}.", claim=f"{claim.title}{source}"), each.told]
+    texts = [tr("The claim: {claim}.", claim=f"{claim.title}{source}"), *failure_words(each)]
     chapter: dict[str, Any] = {"group": "", "title": each.says, "runs": list(range(len(runs))), "at": None}
     if parting is not None:
         texts.append(parting.words)
         # A scheduler's decisions are of no subflow.
         key = f"subflow/{owners.index(parting.owner)}" if parting.owner in owners else None
         chapter["at"] = {"time_s": parting.at_s, "key": key}
-    rows = [[profile, margin_text(each, profile)] for profile in each.confirmed]
-    table = {"caption": "", "heads": [tr("Profile"), tr("Margin")], "rows": rows}
+    rows = [[profile, factor_text(each, profile), margin_text(each, profile)] for profile in each.confirmed]
+    table = {"caption": "", "heads": [tr("Profile"), tr("Fails by a factor of"), tr("Margin")], "rows": rows}
     chapters = [{**chapter, "texts": [text for text in [*texts, tr(METHOD)] if text], "tables": [table]}]
     return write_runs(path, f"{claim.name}: {each.entrant}", runs, policies, recorded, chapters=chapters)

@@ -24,6 +24,7 @@ from typing import Any
 
 from subflow_app.core.arena.entrants import chosen_entrants
 from subflow_app.core.breaking.claim_file import ENTRANT, ClaimFile, claim_names, load_claim, read_claim
+from subflow_app.core.breaking.failure_words import measured_words
 from subflow_app.core.breaking.network_words import network_words
 from subflow_app.core.breaking.shrinking import Shrinking, Tree, is_round, scenario_of
 from subflow_app.core.breaking.trial import Trial, network_of, repetitions
@@ -79,6 +80,11 @@ class Counterexample:
     text: str
     confirmed: Mapping[str, tuple[float, ...]]
     name: str = ""
+
+    @property
+    def first_seed(self) -> int:
+        """The seed of the numbers in `told`, and of the first number of each profile in `confirmed`."""
+        return UNSEEN_SEEDS[0]
 
     @property
     def is_confirmed(self) -> bool:
@@ -179,7 +185,7 @@ def found_counterexample(
     says = trial.claim.fails.format(
         entrant=trial.entrant.name,
         ratio=f"{Estimate.of(each.ratio for each in verdicts).mean:.2g}",
-        told=told,
+        told=measured_words(told, str.format),
         network=network_words(net),
     )
     says = says[:1].upper() + says[1:]

@@ -317,7 +317,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         else:
             what = tr("{time} to go", time=duration_text(told.eta_s))
         text = tr(
-            "{tried} networks, the claim fails in {failed}, of {kinds} kinds: {what}",
+            "{tried} networks; the claim fails in {failed}, which are of {kinds} kinds: {what}",
             tried=search.tried,
             failed=search.failed,
             kinds=sum(each.margin < 0 for each in list(search.elites.values())),

@@ -9,9 +9,10 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHeaderView, QSplitter, QTableView, QTabWidget, QWidget
 
-from subflow_app.core.breaking.break_text import METHOD, margin_text
+from subflow_app.core.breaking.break_text import METHOD, listed_words, margin_text
 from subflow_app.core.breaking.claim_file import OWN_NAME
 from subflow_app.core.breaking.counterexample import PROFILES, Counterexample
+from subflow_app.core.breaking.failure_words import failure_words
 from subflow_app.core.breaking.search_map import SearchMap
 from subflow_app.core.sweeps.views.view import SweepView
 from subflow_app.qt.breaking.charts import MapChart
@@ -231,8 +232,7 @@ class BreakPanel(QWidget):
         each = self.selected
         if each is not None:
             source = f" ({each.claim.source})" if each.claim.source else ""
-            told = tr("Measured: {told}", told=each.told)
-            self.told.setText(f"{each.says}.\n{each.claim.title}{source}. {told}")
+            self.told.setText(f"{each.says}.\n{each.claim.title}{source}. {' '.join(failure_words(each))}")
         else:
             self.told.setText("")
         self.selection_changed.emit()
@@ -271,12 +271,14 @@ class BreakPanel(QWidget):
         if shown.tried is not None:
             said.append(
                 tr(
-                    "{tried} networks were tried; the claim failed in {failed} of them, of {kinds} kinds.",
+                    "{tried} networks were tried; the claim failed in {failed} of them, which are of {kinds} kinds.",
                     tried=shown.tried.tried,
                     failed=shown.tried.failed,
                     kinds=shown.tried.kinds,
                 )
             )
+            if shown.found:
+                said.append(listed_words(len(shown.found)))
             if shown.tried.told > MOST_LINES:
                 words = tr(
                     "Of many networks, the map draws {marks} and the lines {lines}.", marks=MOST_MARKS, lines=MOST_LINES
