@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
 from subflow_app.core.errors import LabError
+from subflow_app.core.labs.facts import texts_of
 from subflow_app.core.labs.lab import Lab, Prediction, Question, Target
 from subflow_app.core.labs.lab_file import lab_names, load_lab
 from subflow_app.core.labs.misconceptions import mistake_of
@@ -214,10 +216,18 @@ def _numbers(*texts: str) -> set[str]:
     return {number for text in texts for number in _NUMBER.findall(_NAMES.sub("", text))}
 
 
+_MEASURED = re.compile(
+    r"(?<![\w.,])(\d+(?:\.\d+)?)(?= (?:(?:to|and) \d+(?:\.\d+)? )?(?:%|[kMG]?bit/s|ms|s|kB|MB|pkt)(?!\w))"
+)
+
+
 @pytest.mark.parametrize("name", lab_names())
 def test_each_number_of_an_explanation_is_given_computed_or_a_fact(name: str) -> None:
-    """Or it stands in an equation; facts are computed by `labs check --run`. Small whole numbers may count things."""
-    lab = load_lab(name)
+    """Or it stands in an equation; facts are computed by `labs check --run`.
+
+    Small whole numbers may count things in explanations; those with a unit may not, nor in the feedback on mistakes.
+    """
+    lab = load_lab(name, language="en")
     known = _numbers(lab.introduction, lab.scenario_text())
     for step in lab.steps:
         known |= _numbers(step.text, step.not_yet, *step.hints) | {fact.number for fact in step.facts} | {*step.quoted}
@@ -225,9 +235,63 @@ def test_each_number_of_an_explanation_is_given_computed_or_a_fact(name: str) ->
         for each in asked:
             known |= _numbers(each.ask, *each.options, getattr(each, "answer", ""))
         for each in asked:
-            parts = re.split(r"(?<=[.:;]) ", each.why)
-            left = _numbers(*(part for part in parts if not re.search("[=<>]", part))) - known
-            assert {number for number in left if not number.isdigit() or int(number) > 10} == set(), (step.id, each.why)
+            left = {number for number in _numbers(_without_equations(each.why)) if "." in number or int(number) > 10}
+            for text in (each.why, *(mistake.why for mistake in each.mistakes)):
+                left |= {*_MEASURED.findall(_NAMES.sub("", _without_equations(text)))}
+            assert left - known == set(), (step.id, each.why)
+
+
+def _without_equations(text: str) -> str:
+    return " ".join(part for part in re.split(r"(?<=[.:;]) ", text) if not re.search("[=<>]", part))
+
+
+_UNIT = r"%|[kMG]?bit(?:/s)?|ms|s"
+_SUM = re.compile(
+    rf"((?:(?:sqrt|ln|max)(?=[ (])|\d+(?:[., ]\d{{3}})*(?:[.,]\d+)?(?: (?:{_UNIT})(?![\w/]))?|[-+x/^²(),]|\s)+)"
+    rf"= (\d+(?: \d{{3}}(?!\d))*(?:[.,]\d+)?)(e-?\d+)?(?: ({_UNIT})(?!\w))?(?!\d|[.,]\d| [-+x/%] ?)"
+)
+_WORTH = {
+    "%": 0.01,
+    "ms": 1e-3,
+    "s": 1.0,
+    **{f"{p}bit{r}": w for p, w in (("", 1.0), ("k", 1e3), ("M", 1e6), ("G", 1e9)) for r in ("", "/s")},
+}
+
+
+def _worked_out(text: str) -> float | None:
+    """Value of a sum as labs write it, SI; None if it is not one that stands by itself."""
+    code = re.sub(r"(?<=\d)[  ](?=\d{3}(?!\d))", "", text).replace("²", "**2").replace("^", "**").replace("x", "*")
+    code = re.sub(r"(?<=\d),(?=\d)", ".", code.replace("ma*", "max"))
+    code = re.sub(r"(\d+(?:\.\d+)?) (%|[kMG]?bit(?:/s)?|ms|s)(?![\w/])", lambda m: f"({m[1]}*{_WORTH[m[2]]!r})", code)
+    code = re.sub(r"\bln (\d+)", r"ln(\1)", code).strip()
+    if not re.search(r"\d[^\d.]+\d|\(", code) or code.startswith(("/", "*", ")", ",", "+")):
+        return None
+    try:
+        return float(eval(code, {"__builtins__": {}}, {"sqrt": math.sqrt, "ln": math.log, "max": max}))
+    except (SyntaxError, TypeError):
+        return None
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_the_sums_that_labs_write_come_out(language: str) -> None:
+    """To the last digit that is written."""
+    wrong, right = [], 0
+    for name in lab_names():
+        for step in load_lab(name, language=language).steps:
+            for match in _SUM.finditer("#".join(texts_of(step))):
+                found = _worked_out(match[1])
+                if found is None:
+                    continue
+                written, power = match[2].replace(",", ".").replace(" ", ""), float(f"1{match[3] or ''}")
+                leeway = 0.5001 * 10.0 ** -len(written.partition(".")[2])
+                # Numbers without units are in that of the result.
+                values = [found / power / worth for worth in (_WORTH.get(match[4] or "", 1.0), 1.0)]
+                is_right = any(abs(value - float(written)) <= leeway for value in values)
+                right += is_right
+                if not is_right:
+                    wrong.append((name, step.id, match[0], values))
+    assert wrong == []
+    assert right >= 25
 
 
 def _minutes(lab: Lab) -> float:

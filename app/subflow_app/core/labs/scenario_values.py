@@ -11,7 +11,8 @@ from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
 from subflow_sim.errors import ParamError
 from subflow_sim.link_params import LINK_TABLES
 from subflow_sim.params import SCRIPT_SECTIONS, SCRIPT_TABLE, SECTIONS, Param
-from subflow_sim.scenario_model import QueueSpec
+from subflow_sim.scenario_model import Profile, QueueSpec
+from subflow_sim.transport_params import effective_transport
 from subflow_sim.units import UNITS, split_quantity
 
 SECTION_KINDS = {
@@ -152,9 +153,17 @@ def _default(doc: ScenarioDoc, path: tuple[str | int, ...], param: Param | None)
     if param.key == "controller":
         kind = doc.value(f"flows.{path[1]}.kind")
         return _DEFAULT_CONTROLLERS.get(str(kind), "") or nothing
-    profile = doc.value("profile")
-    value = param.default_in(profile if isinstance(profile, str) else "linux")
+    profile: Profile = "textbook" if doc.value("profile") == "textbook" else "linux"
+    value = _transport_default(doc, param, profile) if path[0] == "transport" else param.default_in(profile)
     return nothing if value is None else _plain(value, nothing)
+
+
+def _transport_default(doc: ScenarioDoc, param: Param, profile: Profile) -> object:
+    """What the profile chooses for a transport option, beside the options that the scenario sets."""
+    written = doc.data.get("transport")
+    values = {key: value_of(doc, f"transport.{key}") for key in written} if isinstance(written, dict) else {}
+    given = {key: value for key, value in values.items() if not isinstance(value, Missing)}
+    return effective_transport(profile, given)[param.key]
 
 
 def _typed(raw: str, param: Param | None) -> float | bool | str | Missing:
