@@ -45,6 +45,7 @@ except ImportError:  # Windows: two calls at once are not kept apart there
     fcntl = None  # type: ignore[assignment]
 
 OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 13)
+SYSTEMS = "Debian 12 or 13, Ubuntu 22.04 or 24.04"  # whose packages have one of these
 ROOT = Path(__file__).resolve().parent
 BUILD = ROOT / "build"
 LOGS = BUILD / "logs"
@@ -559,7 +560,7 @@ def use_supported_python() -> None:
             sys.exit(subprocess.call([path, __file__, *sys.argv[1:]]))
     sys.exit(
         f"Subflow needs Python 3.{OLDEST_PYTHON[1]} to 3.{NEWEST_PYTHON[1]}. This is {sys.version.split()[0]}, "
-        "and no other was found. Debian 12 has one (apt-get install python3), Ubuntu 22.04 as well (python3.11)."
+        f"and no other was found. {SYSTEMS} have one: apt-get install python3, on Ubuntu 22.04 python3.11."
     )
 
 

@@ -196,7 +196,8 @@ _SCENARIO = (
     Param(
         "mss",
         Dimension.SIZE,
-        "Payload bytes of a full packet. On the wire, headers add 52 bytes: 1448 become 1500.",
+        "Payload bytes of a full packet. On the wire, headers add 52 bytes: 1448 become 1500. In packets of "
+        "mptcp flows, transport.dss_option comes off this payload.",
         default=1448,
         minimum=1,
         maximum=65000,

@@ -27,8 +27,9 @@ TRANSPORT: tuple[Param, ...] = (
     Param(
         "syn_retries",
         Dimension.COUNT,
-        "How often an unanswered SYN is sent again (net.ipv4.tcp_syn_retries): four times after a second each, then "
-        "after twice as long each time. Then the subflow is given up. Default: 6, which is 131 s.",
+        "Number of times that an unanswered SYN is sent again after the first four (net.ipv4.tcp_syn_retries). The "
+        "intervals are 1 s five times, then 2, 4, 8 s and so on; after the last one the subflow is given up. "
+        "Default: 6, which is 131 s.",
         minimum=0,
         maximum=127,
     ),
@@ -136,8 +137,8 @@ TRANSPORT: tuple[Param, ...] = (
     Param(
         "dss_option",
         Dimension.SIZE,
-        "What MPTCP's DSS option (RFC 8684) takes from the payload of each packet of an mptcp flow. Default: set by "
-        "the profile, 24 bytes (as Linux) or none.",
+        "Bytes that MPTCP's DSS option (RFC 8684) takes from the payload of each packet of an mptcp flow: with 24, "
+        "1424 of 1500 bytes on the wire are data. Default: set by the profile, 24 bytes (as Linux) or none.",
         minimum=0,
         maximum=40,
     ),

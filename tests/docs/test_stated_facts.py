@@ -10,6 +10,7 @@ import platformdirs
 import pytest
 from tests.helpers.printed_code import PAGES, ROOT
 
+from subflow_app.cli import exit_codes
 from subflow_app.core.crash_reports import REPORTS_KEPT
 from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.labs.lab_file import lab_names
@@ -37,6 +38,41 @@ def test_versions_of_python_are_those_that_the_project_takes() -> None:
     assert told in README
     assert told in START
     assert f"OLDEST_PYTHON, NEWEST_PYTHON = (3, {match[1]}), (3, {int(match[2]) - 1})" in (ROOT / "dev.py").read_text()
+
+
+def test_systems_are_those_whose_python_the_project_takes() -> None:
+    """The versions of Python in their packages; README, guide and dev.py name the same systems."""
+    pythons = {
+        "Debian 12": 11,
+        "Debian 13": 13,
+        "Ubuntu 22.04": 11,  # python3.11; python3 is 3.10
+        "Ubuntu 24.04": 12,
+        "Ubuntu 26.04": 14,
+    }
+    wanted = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["requires-python"]
+    oldest, beyond = map(int, re.findall(r"3\.(\d+)", wanted))
+    taken = {system for system, minor in pythons.items() if oldest <= minor < beyond}
+    stated = "Debian 12 or 13, Ubuntu 22.04 or 24.04"
+    debian, ubuntu = (re.findall(r"[\d.]+", part) for part in stated.split(","))
+    assert taken == {f"Debian {each}" for each in debian} | {f"Ubuntu {each}" for each in ubuntu}
+    assert f'SYSTEMS = "{stated}"' in (ROOT / "dev.py").read_text(encoding="utf-8")
+    for page in ("README.md", "CONTRIBUTING.md", "docs/start.md"):
+        assert stated in (ROOT / page).read_text(encoding="utf-8"), page
+    missing = set(pythons) - taken
+    for page in ("README.md", "docs/start.md"):
+        text = (ROOT / page).read_text(encoding="utf-8")
+        assert missing == {f"Ubuntu {found}" for found in re.findall(r"Ubuntu ([\d.]+) has 3\.14", text)}, page
+
+
+def test_all_exit_codes_are_listed() -> None:
+    codes = {value for name, value in vars(exit_codes).items() if name.isupper() and isinstance(value, int)}
+    assert len(codes) >= 7
+    for page in ("README.md", "docs/command-line.md"):
+        (told,) = re.findall(
+            r"Exit codes: (.*?)A stopped run is kept\.", (ROOT / page).read_text(encoding="utf-8"), re.DOTALL
+        )
+        listed = re.findall(r"(?:^|,\s+)(\d+)\s", re.sub(r"\(.*?\)", "", told, flags=re.DOTALL))
+        assert [int(code) for code in listed] == sorted(codes), page
 
 
 def test_counts_are_counted() -> None:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 
 from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_sim import Simulation
+from subflow_sim.params import HEADER_BYTES
+from subflow_sim.transport_params import effective_transport
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -69,6 +71,13 @@ def _over_tcp(subflows: int, choose: Callable[[list[float]], float]) -> float:
     return choose(found)
 
 
+def _data_share(kind: str) -> float:
+    """Share of the bytes on the wire that are data, in a full packet of profile linux."""
+    scenario = open_scenario("lab-two-paths").scenario
+    option = effective_transport(scenario.profile, scenario.transport)["dss_option"] if kind == "mptcp" else 0
+    return (scenario.mss_bytes - int(option)) / (scenario.mss_bytes + HEADER_BYTES)
+
+
 STATED: tuple[tuple[str, str, Callable[[], float]], ...] = (
     ("schedulers/minrtt.md", "to {52} % with them", lambda: _of_best_path("flows.download.scheduler=minrtt")),
     ("schedulers/minrtt.md", "to {32} % without", _of_best_path),
@@ -95,6 +104,14 @@ STATED: tuple[tuple[str, str, Callable[[], float]], ...] = (
         "for a loss of {1.8} %",
         lambda: 100 * _flows("rlx-alternating")["download"]["loss_ratio"],
     ),
+    ("simulator.md", "`subflow run lab-two-paths` gets {7.58} Mbit/s", lambda: _goodput("lab-two-paths") / 1e6),
+    (
+        "simulator.md",
+        "with `--set transport.dss_option=0` it gets {7.70}",
+        lambda: _goodput("lab-two-paths", "transport.dss_option=0") / 1e6,
+    ),
+    ("simulator.md", "a TCP flow therefore gets at most {7.72} Mbit/s", lambda: 8 * _data_share("tcp")),
+    ("simulator.md", "and an MPTCP flow {7.59}.", lambda: 8 * _data_share("mptcp")),
     ("algorithms/lia.md", "{1.05} to 1.25 for two", lambda: _over_tcp(2, min)),
     ("algorithms/lia.md", "1.05 to {1.25} for two", lambda: _over_tcp(2, max)),
     ("algorithms/lia.md", "{1.8} to 2.3 for five", lambda: _over_tcp(5, min)),
@@ -110,3 +127,20 @@ def test_a_stated_figure_is_what_the_simulator_gives(page: str, words: str, made
     decimals = len(written.partition(".")[2])
     # To the last digit that is written.
     assert f"{made():.{decimals}f}" == written
+
+
+def test_lost_syns_are_sent_again_when_the_guide_says() -> None:
+    scenario = open_scenario("lab-two-paths", overrides=["links.wifi.loss=100%", "duration=140s", "warmup=0s"]).scenario
+    simulation = Simulation(scenario, seed=1)
+    times, lost = [], 0
+    for second in range(140):
+        # Each leaves at a whole second.
+        simulation.run_until(second + 0.5)
+        count = simulation.summary()["links"][0]["drops_random"]
+        times += [second] * (count - lost)
+        lost = count
+    text = " ".join((DOCS / "simulator.md").read_text(encoding="utf-8").split())
+    (listed, given_up) = re.findall(r"([\d, ]+ and \d+) s after the first\. After (\d+) s the flow gives up", text)[0]
+    assert times == [0, *map(int, re.findall(r"\d+", listed))]
+    assert "is sent again five times at intervals of 1 s, then after 2, 4, 8 s and so on" in text
+    assert [round(mark.time_s) for mark in simulation.take_marks() if mark.kind == "closed"] == [int(given_up)]
