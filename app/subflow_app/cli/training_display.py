@@ -16,12 +16,14 @@ from subflow_app.core.learning.training_text import (
     metric_rows,
     progress_line,
 )
-from subflow_app.vocabulary.measures import MEASURES
+from subflow_app.vocabulary.training_measures import REPORT_MEASURES
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from subflow_app.core.learning.training import TrainingJob
+
+_SATURATION = REPORT_MEASURES["actor_saturation"].title
 
 
 class JsonLines:
@@ -85,7 +87,8 @@ class LiveTable:
             cells = []
             for title, value, unit in (left, right):
                 is_saturated = (
-                    title == MEASURES["actor_saturation"].title and metrics["actor_saturation"] > SATURATION_WARNING
+                    title == REPORT_MEASURES["actor_saturation"].title
+                    and metrics["actor_saturation"] > SATURATION_WARNING
                 )
                 cells += [Text(title), Text(value, style="red bold" if is_saturated else "bold"), Text(unit)]
             grid.add_row(*cells)

@@ -48,7 +48,7 @@ def test_metrics_have_units_in_the_order_in_which_people_read_them() -> None:
     metrics |= {"updates_per_s": 449.3}
     assert metric_rows(metrics) == [
         ("Return", "-1.235", "per decision"),
-        ("Goodput", "6.120", "Mbit/s"),
+        ("Goodput of all flows", "6.120", "Mbit/s"),
         ("Goodput of a flow", "1.200", "Mbit/s"),
         ("Loss", "2.00", "%"),
         ("Updates", "449.3", "per s"),

@@ -29,9 +29,9 @@ from subflow_app.core.learning.training_setup import TrainingRequest, request_of
 from subflow_app.core.learning.training_worker import TRAINER
 from subflow_app.core.policies.library import card_of
 from subflow_app.core.sweeps.sweep_points import PointReader
-from subflow_app.vocabulary.measures import MEASURES
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import TextColumn, TextTable, text_columns
+from subflow_app.vocabulary.training_measures import EVALUATION_MEASURES
 from subflow_sim.policy_library import PolicyLibrary, shipped_policies
 
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Retraining(KeptTrainings):
             anew = _figures(each.training.evaluation() if each.path is not None else None)
             name = each.name
             for key in _SHOWN:
-                shown = MEASURES[key]
+                shown = EVALUATION_MEASURES[key]
                 if key in shipped or key in anew:
                     before, after = shipped.get(key), anew.get(key)
                     change = f"{after / before - 1:+.1%}" if before and after is not None and key != "score" else ""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from subflow_app.core.learning.growing_curve import GrowingCurve
 from subflow_app.vocabulary.measure import Measure
-from subflow_app.vocabulary.measures import MEASURES
+from subflow_app.vocabulary.training_measures import REPORT_MEASURES
 
 FloatArray = NDArray[np.float64]
 
@@ -40,16 +40,16 @@ class TrainingPlot:
 
 
 TRAINING_PLOTS: tuple[TrainingPlot, ...] = (
-    TrainingPlot(MEASURES["return_mean"]),
-    TrainingPlot(MEASURES["flow_goodput_bps"], floor=0.0, compares=True),
-    TrainingPlot(MEASURES["actor_saturation"], 0.0, 1.0, SATURATION_WARNING),
-    TrainingPlot(MEASURES["td_error"], floor=0.0),
-    TrainingPlot(MEASURES["q_mean"]),
-    TrainingPlot(MEASURES["kl"], floor=0.0),
-    TrainingPlot(MEASURES["entropy"]),
-    TrainingPlot(MEASURES["rtt_inflation"], floor=0.0),
-    TrainingPlot(MEASURES["loss_ratio"], floor=0.0),
-    TrainingPlot(MEASURES["jain"], floor=0.0, ceiling=1.0),
+    TrainingPlot(REPORT_MEASURES["return_mean"]),
+    TrainingPlot(REPORT_MEASURES["flow_goodput_bps"], floor=0.0, compares=True),
+    TrainingPlot(REPORT_MEASURES["actor_saturation"], 0.0, 1.0, SATURATION_WARNING),
+    TrainingPlot(REPORT_MEASURES["td_error"], floor=0.0),
+    TrainingPlot(REPORT_MEASURES["q_mean"]),
+    TrainingPlot(REPORT_MEASURES["kl"], floor=0.0),
+    TrainingPlot(REPORT_MEASURES["entropy"]),
+    TrainingPlot(REPORT_MEASURES["rtt_inflation"], floor=0.0),
+    TrainingPlot(REPORT_MEASURES["loss_ratio"], floor=0.0),
+    TrainingPlot(REPORT_MEASURES["jain"], floor=0.0, ceiling=1.0),
 )
 DEFAULT_TRAINING_PLOTS = ("return_mean", "flow_goodput_bps", "actor_saturation", "td_error", "q_mean", "kl", "entropy")
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.json_document import number
-from subflow_app.vocabulary.measures import MEASURES
 from subflow_app.vocabulary.number_text import NOTHING, count_text, counted, duration_text, fixed, fixed_text, mbit_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
+from subflow_app.vocabulary.training_measures import EVALUATION_MEASURES, REPORT_MEASURES
 from subflow_sim.stats import Estimate
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _SHOWN = (
 
 def metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """(heading, value, unit) of each metric that is known."""
-    shown = [MEASURES[key] for key in _SHOWN if key in metrics]
+    shown = [REPORT_MEASURES[key] for key in _SHOWN if key in metrics]
     return [(each.title, each.text(number(metrics[each.key])), each.unit) for each in shown]
 
 
@@ -71,9 +71,7 @@ def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
         _interval_column("jain"),
     ]
     contenders = values.get("controllers") or ()
-    others: Column[Mapping[str, Any]] = NumberColumn(
-        "Others", lambda each: _interval("goodput_bps", each.get("other_goodput_bps")), unit="Mbit/s"
-    )
+    others = _interval_column("other_goodput_bps")
     if any(others.text(each) != NOTHING for each in contenders):  # not every flow has the controller under evaluation
         columns.append(others)
     seeds = values.get("seeds") or ()
@@ -82,7 +80,8 @@ def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
 
 
 def _interval_column(key: str) -> Column[Mapping[str, Any]]:
-    return NumberColumn(MEASURES[key].heading, lambda each: _interval(key, each.get(key)), unit=MEASURES[key].unit)
+    shown = EVALUATION_MEASURES[key]
+    return NumberColumn(shown.heading, lambda each: _interval(key, each.get(key)), unit=shown.unit)
 
 
 def contender_label(label: str) -> str:
@@ -118,7 +117,7 @@ def stored_evaluation_table(figures: Sequence[EvaluationFigure]) -> TextTable | 
 
 
 def _stored_column(last: Mapping[str, Mapping[str, Any]], key: str) -> Column[str]:
-    shown = MEASURES[key]
+    shown = EVALUATION_MEASURES[key]
     return NumberColumn(shown.heading, lambda name: _interval(key, last[name].get(key)), unit=shown.unit)
 
 
@@ -139,4 +138,4 @@ def _interval(key: str, figure: object) -> str:
     """``6.120 ± 0.030``, or the mean alone where one seed allows no interval."""
     if not isinstance(figure, Mapping):
         return NOTHING
-    return MEASURES[key].interval_text(Estimate(number(figure.get("mean")), number(figure.get("ci95"))))
+    return EVALUATION_MEASURES[key].interval_text(Estimate(number(figure.get("mean")), number(figure.get("ci95"))))
