@@ -140,11 +140,27 @@ def _round_up(value: float) -> float:
     return next(step * power for step in (1, 1.5, 2, 3, 4, 5, 6, 8, 10) if step * power >= value * (1 - 1e-9))
 
 
+# By key: heading, scale, decimals, and whether flows with a size show it, those without, or all (None). They are those
+# of the application's table of measures: a test compares the two.
+MEASURES = {
+    "completion_s": ("Completion time, s", 1.0, 3, True),
+    "active_goodput_bps": ("Goodput while active, Mbit/s", 1e-6, 3, True),
+    "goodput_bps": ("Goodput, Mbit/s", 1e-6, 3, False),
+    "loss_ratio": ("Loss, %", 100.0, 2, None),
+}
+
+
 def _table(simulation: Simulation) -> str:
-    rows = "".join(
-        f"<tr><td>{escape(flow['name'])}</td><td>{escape(flow['controller'])}</td>"
-        f"<td>{flow['goodput_bps'] / 1e6:.3f}</td><td>{flow['loss_ratio']:.2%}</td></tr>"
-        for flow in simulation.summary()["flows"]
-    )
-    head = "<tr><th>Flow</th><th>Controller</th><th>Goodput, Mbit/s</th><th>Loss</th></tr>"
-    return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
+    """The flows: those with a size by completion time and goodput while active, endless ones by goodput."""
+    flows = simulation.summary()["flows"]
+    is_sized = [flow["size_bytes"] is not None for flow in flows]
+    shown = {key: of for key, of in MEASURES.items() if of[3] is None or of[3] in is_sized}
+    head = "".join(f"<th>{title}</th>" for title in ("Flow", "Controller", *(of[0] for of in shown.values())))
+    rows = []
+    for flow, has_size in zip(flows, is_sized, strict=True):
+        cells = [escape(flow["name"]), escape(flow["controller"])]
+        for key, (_, scale, decimals, of_sized) in shown.items():
+            is_known = flow[key] is not None and of_sized in (None, has_size)
+            cells.append(f"{flow[key] * scale:.{decimals}f}" if is_known else "–")
+        rows.append("<tr>" + "".join(f"<td>{cell}</td>" for cell in cells) + "</tr>")
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -20,6 +20,45 @@ from subflow_app.vocabulary.measures import (
     run_measure,
     run_values,
 )
+from subflow_sim.notebook import MEASURES as NOTEBOOK
+from subflow_sim.scenario import parse_scenario
+from subflow_sim.simulation import Simulation
+
+FLOWS = """\
+format = 1
+name = "Finished, late and endless"
+duration = "10s"
+warmup = "2s"
+[nodes.a]
+[nodes.b]
+[links.l]
+ends = ["a", "b"]
+rate = "20Mbit/s"
+delay = "10ms"
+queue = "40pkt"
+[flows.early]
+kind = "tcp"
+from = "a"
+to = "b"
+controller = "newreno"
+paths = [["l"]]
+start = "1s"
+size = "5MB"
+[flows.late]
+kind = "tcp"
+from = "a"
+to = "b"
+controller = "newreno"
+paths = [["l"]]
+start = "6s"
+size = "500kB"
+[flows.endless]
+kind = "tcp"
+from = "a"
+to = "b"
+controller = "newreno"
+paths = [["l"]]
+"""
 
 SHORT = {
     "name": "short", "size_bytes": 1_000_000, "start_s": 2.0, "completion_s": 4.0, "goodput_bps": 1e6, "active_s": 4.0,
@@ -124,3 +163,67 @@ def test_a_key_tells_its_measure_and_its_owner() -> None:
     assert measure_title("links.wifi.loss") == "links.wifi.loss"
     assert measure("links.wifi.rate").unit == "Mbit/s"
     assert math.isclose(measure("links.wifi/forward.utilisation").scale, 100)
+
+
+def test_notebooks_show_the_measures_of_the_table() -> None:
+    for key, (heading, scale, decimals, of_sized) in NOTEBOOK.items():
+        shown = MEASURES[key]
+        assert (heading, scale, decimals) == (f"{shown.title}, {shown.unit}", shown.scale, shown.decimals)
+        assert shown.default_for == {None: (), True: ("sized",), False: ("endless",)}[of_sized]
+
+
+def test_a_key_of_the_summary_keeps_its_formula() -> None:
+    """The core's numbers follow from bytes, packets and times, for a finished, a late and an endless flow."""
+    simulation = Simulation(parse_scenario(FLOWS), sample_interval_s=0.01)
+    simulation.run_until(10)
+    delivered: dict[str, float] = {}
+    before: dict[str, float] = {}
+    for place, column in enumerate(simulation.columns):
+        if (column.scope, column.name) == ("flow", "goodput_bps"):
+            bytes_in_time = simulation.values(place).astype(float) * 0.01 / 8
+            delivered[column.owner] = bytes_in_time[200:].sum()
+            before[column.owner] = bytes_in_time[:200].sum()
+    flows = {flow["name"]: flow for flow in simulation.summary()["flows"]}
+    done = {mark.owner: mark.time_s for mark in simulation.take_marks() if mark.kind == "completed"}
+    assert flows.keys() == {"early", "late", "endless"}
+    assert done.keys() == {"early", "late"}
+    for name, flow in flows.items():
+        # Bytes over all of the measured interval, whatever part of it the flow was active in.
+        assert flow["goodput_bps"] == pytest.approx(8 * delivered[name] / 8.0, rel=1e-4)
+        end_s = done.get(name, 10.0)
+        assert flow["active_s"] == pytest.approx(end_s - max(2.0, flow["start_s"]))
+        assert flow["active_goodput_bps"] == pytest.approx(flow["goodput_bps"] * 8.0 / flow["active_s"])
+        assert flow["loss_ratio"] == flow["packets_lost"] / flow["packets_sent"]
+        assert 0.9 * flow["packets_delivered"] < flow["packets_acked"] <= flow["packets_delivered"] + 50
+    for name in done:
+        assert flows[name]["completion_s"] == pytest.approx(done[name] - flows[name]["start_s"])
+        assert delivered[name] + before[name] == pytest.approx(flows[name]["size_bytes"], rel=1e-4)
+    assert flows["endless"]["completion_s"] is flows["endless"]["size_bytes"] is None
+    found = run_values(list(flows.values()))
+    assert found["jain"] == pytest.approx(simulation.summary()["fairness"]["jain"])
+    assert found["makespan_s"] == pytest.approx(max(done.values()) - 1.0)
+    rtts = [(flow["mean_rtt_s"], flow["packets_acked"]) for flow in flows.values()]
+    weighted = sum(rtt * count for rtt, count in rtts) / sum(count for _, count in rtts)
+    assert found["weighted_rtt_s"] == pytest.approx(weighted)
+    assert min(rtt for rtt, _ in rtts) <= weighted <= max(rtt for rtt, _ in rtts)
+
+
+def test_a_subflow_that_was_opened_again_keeps_its_acknowledged_packets() -> None:
+    text = (
+        FLOWS
+        + """
+[[events]]
+at = "4s"
+flow = "endless"
+open = false
+[[events]]
+at = "5s"
+flow = "endless"
+open = true
+"""
+    )
+    simulation = Simulation(parse_scenario(text))
+    simulation.run_until(10)
+    flow = simulation.summary()["flows"][2]
+    assert flow["packets_acked"] == flow["subflows"][0]["packets_acked"]
+    assert flow["packets_acked"] == pytest.approx(flow["packets_delivered"], abs=60)
