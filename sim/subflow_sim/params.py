@@ -121,15 +121,12 @@ class AlgorithmCatalog:
         return (choice.options.get("base", "") if choice.name == "uncoupled" else choice.name) in self.learners
 
     def controllers_for(self, *, is_multipath: bool) -> tuple[str, ...]:
-        """Names of the controllers that lists offer for flows with several paths, or with one.
+        """Names of the controllers that flows with several paths, or with one, can have.
 
-        A built-in that is not coupled runs on several paths as a base of `uncoupled`; a script does so by itself.
+        On several paths the coupled ones come first. Any other one runs on each subflow by itself. Scripts come last.
         """
-        return tuple(
-            each.name
-            for each in self.controllers
-            if each.is_coupled == is_multipath or (is_multipath and each.script is not None)
-        )
+        offered = [each for each in self.controllers if is_multipath or not each.is_coupled]
+        return tuple(each.name for each in sorted(offered, key=lambda e: (e.script is not None, not e.is_coupled)))
 
     def successors(self, controller: Choice, *, is_multipath: bool) -> tuple[str, ...]:
         """The controllers that a flow can have during a run, the one that it starts with among them.

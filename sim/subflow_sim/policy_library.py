@@ -78,7 +78,7 @@ class PolicyLibrary:
             content, content_hash = _read(path)
         except PolicyError as error:
             raise ParamError(str(error), "a policy file") from error
-        return PolicyFile(value, content_hash, content)
+        return PolicyFile(value, content_hash, content, path.absolute())
 
     def _in_library(self, name: str) -> Path:
         # Not looked up in a listing: this is asked for each keystroke in a scenario.

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     import numpy.typing as npt
 
@@ -335,11 +337,13 @@ class PolicyFile:
         name: as the scenario has it.
         content_hash: SHA-256 in hex.
         content: of the file.
+        path: absolute path of the file that was read; None: it is not a file.
     """
 
     name: str
     content_hash: str
     content: bytes = field(repr=False, compare=False)
+    path: Path | None = field(default=None, repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

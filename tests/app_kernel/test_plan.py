@@ -131,6 +131,16 @@ def test_traffic_is_estimated_by_the_slowest_links() -> None:
     ("overrides", "named"),
     [
         (["flows.bulk.controller=lia"], ('flows.bulk: controller = "lia"', "uncoupled")),
+        (["flows.bulk.controller=confluence"], ('flows.bulk: controller = "confluence"',)),
+        (
+            ['flows.other.controller={ name = "cubic", fast_convergence = false }'],
+            ("flows.other: controller cubic with fast_convergence = false", "the kernel's own options"),
+        ),
+        (
+            ['flows.bulk.scheduler={ name = "minrtt", penalisation = false }'],
+            ("flows.bulk: scheduler minrtt with penalisation = false",),
+        ),
+        (['links.lte.rate={ steps = [["0s", "1Mbit/s"], ["2s", "2Mbit/s"]] }'], ("events[0]: rate",)),
         (['events=[{at = "1s", link = "lte", delay = "5ms"}]'], ("events[0]: delay_s = 0.005", "up of a link")),
         (['events=[{at = "1s", flow = "bulk", subflow = 1, open = false}]'], ("events[0]: subflow 1", "from 2 on")),
         (["flows.bulk.backup=[1]"], ("flows.bulk: backup = 1", "from 2 on")),

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import pytest
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS, ScriptedDialogs
 
 from subflow_app.core.jobs.progress import JobState
+from subflow_app.core.scenarios.algorithm_choices import controller_choices
+from subflow_app.core.scenarios.toml_edit import read_toml
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.queue.enqueue_dialog import EnqueueDialog, Enqueueing
 from subflow_app.qt.queue.table_model import COLUMNS
+from subflow_sim.scenario import parse_scenario
 from subflow_store import StoreFull
 
 ENDLESS = TWO_PATHS.replace('duration = "2s"', 'duration = "200000s"')
@@ -111,11 +113,14 @@ def test_a_store_that_fails_leaves_a_banner_with_ways_on_and_the_queue_goes_on(
 
 
 def test_the_dialog_counts_and_bounds_the_runs(qapp: QApplication) -> None:
-    dialog = EnqueueDialog(3, {"download": ["lia", "olia", "balia"]}, {"download": "lia"}, None)
+    dialog = EnqueueDialog(3, controller_choices(read_toml(TWO_PATHS), parse_scenario(TWO_PATHS)), None)
     assert dialog.answer == Enqueueing(range(3, 8), "", (), "batch")
     dialog.flow.setCurrentIndex(1)
-    dialog.controllers.item(1).setCheckState(Qt.CheckState.Checked)
+    dialog.controllers.choose(["lia", "olia"])
     assert dialog.answer == Enqueueing(range(3, 8), "download", ("lia", "olia"), "batch")
+    assert dialog.controllers.choices[0].text == "as in the scenario: lia"
+    assert "bbr3" in [each.value for each in dialog.controllers.choices]
+    assert dialog._replaced.isHidden()  # LIA has no options here
     assert dialog._count.text() == "10 runs will be added"
     dialog.last.setValue(2)
     assert not dialog._add.isEnabled()

@@ -13,9 +13,10 @@ from pytestqt.qtbot import QtBot
 from tests.helpers.window import TWO_PATHS
 
 from subflow_app.core.catalog import app_catalog
+from subflow_app.core.scenarios.algorithm_choices import controller_choices
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.sweeps.sweep_draft import estimate_draft
-from subflow_app.core.sweeps.sweep_parameters import sweep_parameters, swept_controllers
+from subflow_app.core.sweeps.sweep_parameters import sweep_parameters
 from subflow_app.qt.sweeps.new_dialog import NewSweepDialog, SweepSubject, SweepSuggestion
 from subflow_app.qt.workers import Workers
 
@@ -28,11 +29,11 @@ def dialog(qtbot: QtBot) -> Iterator[NewSweepDialog]:
     owner = QObject()
     workers = Workers(owner)
     doc = ScenarioDoc(TWO_PATHS, algorithms=app_catalog())
+    assert doc.scenario is not None
     subject = SweepSubject(
         "Two paths",
         sweep_parameters(doc),
-        swept_controllers(doc),
-        {"download": ("lia", "olia", "balia")},
+        controller_choices(doc.data or {}, doc.scenario),
         2,
         0.1,
         lambda draft: estimate_draft(draft, TWO_PATHS, None, None),
@@ -53,13 +54,51 @@ def estimated(qtbot: QtBot, dialog: NewSweepDialog) -> None:
 
 def test_suggests_the_controllers_with_five_seeds(dialog: NewSweepDialog, qtbot: QtBot):
     estimated(qtbot, dialog)
-    assert dialog.chosen_controllers() == ["lia", "olia"]
+    assert dialog.controllers.values == ["lia", "olia"]
     assert dialog.start.isEnabled()
     assert dialog.answer is not None
     assert (dialog.answer.plan.keys, dialog.answer.plan.n_runs) == ((CONTROLLER,), 10)
     # The name says what varies.
     assert dialog.answer.plan.name == dialog.name.placeholderText() == "Two paths by controller"
     assert dialog.estimate_text.text().startswith("10 runs, about ")
+
+
+def test_the_choice_of_the_scenario_and_the_same_controller_with_its_defaults_are_two_entries(
+    dialog: NewSweepDialog, qtbot: QtBot
+) -> None:
+    text = TWO_PATHS.replace('"lia"', '{ name = "mpcc-loss", beta = 20 }')
+    doc = ScenarioDoc(text, algorithms=app_catalog())
+    assert doc.scenario is not None
+    subject = replace(
+        dialog._subject,
+        controllers=controller_choices(doc.data or {}, doc.scenario),
+        estimate=lambda draft: estimate_draft(draft, text, None, None),
+    )
+    made = NewSweepDialog(subject, dialog._workers)
+    qtbot.addWidget(made)
+    texts = [choice.text for choice in made.controllers.choices]
+    assert texts[0] == "as in the scenario: mpcc-loss, beta = 20"
+    assert made.controllers.item(0).checkState() == Qt.CheckState.Checked
+    assert {"mpcc-loss, with its defaults", "bbr3", "mplibra, policy = mplibra-even"} <= set(texts)
+    made.controllers.choose([made.controllers.choices[0].value, {"name": "mpcc-loss"}])
+    told = "flows.download.controller: mpcc-loss without the options that the scenario has for its own (mpcc-loss, beta"
+    assert made.replaced.text().startswith(told)
+    estimated(qtbot, made)
+    assert made.answer is not None
+    points = [point.values for point in made.answer.plan.points()]
+    assert points == [({"name": "mpcc-loss", "beta": 20},), ({"name": "mpcc-loss"},)]
+    made.controllers.choose(["mpcc-loss"])  # none has that value
+    assert made.controllers.chosen == []
+
+
+def test_a_controller_that_varies_twice_is_refused(dialog: NewSweepDialog) -> None:
+    row = dialog.add_parameter(CONTROLLER, "balia, wvegas")
+    assert "the key is swept twice" in row.problem.text()
+    assert not dialog.start.isEnabled()
+    dialog.remove_parameter(CONTROLLER)
+    dialog.add_parameter(f"{CONTROLLER}.beta", "10, 20")
+    # The controllers come first: the option is not lost.
+    assert [key for key, _values in dialog.draft.axes] == [CONTROLLER, f"{CONTROLLER}.beta"]
 
 
 def test_begins_with_what_is_suggested(dialog: NewSweepDialog, qtbot: QtBot):
@@ -93,7 +132,7 @@ def test_parameter_is_searched_taken_and_given_values(dialog: NewSweepDialog, qt
     assert dialog.hint.isVisible()
     assert LOSS in dialog.hint.text()
     assert "vary already" in dialog.hint.text()
-    dialog.choose_controllers([])
+    dialog.controllers.choose([])
     assert "vary already" not in dialog.hint.text()
 
 
@@ -195,6 +234,6 @@ def test_nothing_moves_while_values_are_typed(dialog: NewSweepDialog, qtbot: QtB
     fields = (dialog.flow, dialog.seeds, dialog.traces, dialog.name, dialog.parameters.table)
     estimated(qtbot, dialog)
     before = places(*fields)
-    dialog.choose_controllers([])
+    dialog.controllers.choose([])
     assert dialog.problem.isVisible()
     assert places(*fields) == before

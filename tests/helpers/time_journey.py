@@ -55,7 +55,7 @@ class SweepDialogs(ScriptedDialogs):
         dialog = make(self.journey.window)
         dialog.show()
         dialog.flow.setCurrentIndex(dialog.flow.findData(FLOW))
-        dialog.choose_controllers(CONTROLLERS)
+        dialog.controllers.choose(CONTROLLERS)
         dialog.seeds.setText(f"1..{SEEDS}")
         self.journey.wait_for(lambda: dialog.answer is not None)
         self.journey.picture("1-new-sweep", dialog)

@@ -10,6 +10,7 @@ from typing import Any
 from subflow_app.core.replay.replay import Replay
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario
+from subflow_app.core.scenarios.uses import Use
 from subflow_sim.scenario import parse_scenario
 from subflow_store import open_store
 
@@ -92,7 +93,7 @@ def _workloads(duration_s: float) -> dict[str, tuple[str, ScenarioSource]]:
 
     def two_links(title: str, **values: str) -> tuple[str, ScenarioSource]:
         text = _TWO_LINKS.format(title=title, duration=duration_s, **values)
-        return title, ScenarioSource(parse_scenario(text), text)
+        return title, ScenarioSource(parse_scenario(text), text, Use.RUN)
 
     delays = {"first_delay": "20ms", "second_delay": "40ms"}
     t_10b = open_scenario("t-10b", overrides=[f"duration={duration_s:g}s", "warmup=0s"])

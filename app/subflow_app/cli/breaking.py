@@ -197,6 +197,8 @@ def _run(job: BreakJob, *, is_quiet: bool, is_kept: bool) -> int:
     if not is_quiet:
         question = job.question
         print_note(f"{question.claim.title}: {question.entrant.name} among {question.space.title.lower()}")
+        for line in question.replaced:
+            print_note(line)
     outcome, signal_number = in_background(job, "break")
     outcome.check()
     if outcome.state == "stopped":

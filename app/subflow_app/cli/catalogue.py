@@ -22,10 +22,12 @@ if TYPE_CHECKING:
 def scenarios(as_json: Json = False) -> None:
     """List the shipped scenarios; `subflow run NAME` runs one."""
     from subflow_app.core.resources import find_scenario, scenario_names
-    from subflow_sim.scenario import load_scenario
+    from subflow_app.core.scenarios.uses import Use, scenario_at
 
     found = [(name, find_scenario(name)) for name in scenario_names()]
-    documents = [{"name": name, "title": load_scenario(path).name, "path": str(path)} for name, path in found]
+    documents = [
+        {"name": name, "title": scenario_at(Use.TEMPLATE, path).name, "path": str(path)} for name, path in found
+    ]
     columns: tuple[Column[dict[str, str]], ...] = (
         Column("Name", itemgetter("name")),
         Column("Title", itemgetter("title")),

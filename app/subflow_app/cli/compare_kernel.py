@@ -11,7 +11,7 @@ import typer
 
 from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.progress import progress_bar
-from subflow_app.cli.terminal import print_json, print_line, print_tables
+from subflow_app.cli.terminal import print_json, print_line, print_note, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.vocabulary.number_text import duration_text
 
@@ -79,8 +79,11 @@ def compare_kernel(
         _compare_grid(changes, only, seed, seeds, repetitions, buffer_bytes, as_json=as_json, out=out)
         return
     from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.core.scenarios.uses import Use
 
-    source = open_scenario(scenario, overrides=changes, seed=seed)
+    source = open_scenario(scenario, use=Use.KERNEL, overrides=changes, seed=seed)
+    for line in source.replaced:
+        print_note(line)
     with ExitStack() as stack:
         store = None if no_store else stack.enter_context(opened_store(database))
         _compare_one(source, store, seeds, repetitions, buffer_bytes, as_json=as_json, out=out)

@@ -52,8 +52,11 @@ def evaluate(
     from subflow_app.core.learning.training_text import evaluation_table
     from subflow_app.core.resources import find_scenario
     from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.core.scenarios.uses import Use
 
-    source = open_scenario(scenario, overrides=overrides or ())
+    source = open_scenario(scenario, use=Use.EVALUATE, overrides=overrides or ())
+    for line in source.replaced:
+        print_note(line)
     path = find_scenario(scenario)
     listed = None if baselines is None else tuple(name for name in baselines.split(",") if name)
     job = EvaluationJob(
@@ -66,6 +69,8 @@ def evaluate(
         threads=threads,
         cluster=cluster,
     )
+    for line in job.replaced:
+        print_note(line)
     started = time.perf_counter()
     outcome, signal_number = in_background(job, "evaluate")
     if not signal_number:

@@ -58,6 +58,7 @@ def fairness(
     """
     from subflow_app.core.fairness.analysis import analysis_document, run_analysis, scenario_analysis
     from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.core.scenarios.uses import Use
     from subflow_app.core.traces import StoredTraces
 
     from_s = None if begin is None else time_option("--from", begin)
@@ -76,7 +77,9 @@ def fairness(
         _weigh(runs or [], trade_off, csv_file, database, as_json=as_json)
         return
     if scenario is not None:
-        analysis = scenario_analysis(open_scenario(scenario, overrides=overrides or ()).scenario, from_s, to_s)
+        analysis = scenario_analysis(
+            open_scenario(scenario, use=Use.FAIRNESS, overrides=overrides or ()).scenario, from_s, to_s
+        )
         if as_json:
             print_json({"scenario": analysis.title} | analysis_document(analysis))
         else:

@@ -83,13 +83,16 @@ def run(
     """
     from subflow_app.core.running.runs import RunJob, decision_limits
     from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.core.scenarios.uses import Use
     from subflow_sim.errors import SimError
 
     interval_s = positive_time_option("--sample-interval", sample_interval, "100ms")
     limits = _limits(max_memory, max_events)
     window_s = _decision_window(decisions, decision_window, is_kept=not no_store or export is not None)
     tag_texts = [tag_text(tag) for tag in tags or ()]
-    source = open_scenario(scenario, overrides=overrides or (), seed=seed)
+    source = open_scenario(scenario, use=Use.RUN, overrides=overrides or (), seed=seed)
+    for line in source.replaced:
+        print_note(line)
     recording = decision_limits(source.scenario, window_s) if decisions or window_s is not None else None
     if estimate_only:
         # Without a window decisions are handed on as they come, and take next to no memory.

@@ -134,6 +134,8 @@ def sweep(
         points_file=points,
     )
     asked = open_plan(plan, options)
+    for line in asked.replaced():
+        print_note(line)
     limits = SweepLimits.parse(max_runs, max_events)
     if estimate_only:
         told = estimate_sweep(asked)

@@ -20,23 +20,21 @@ from subflow_app.core.arena.entrants import Entrant, entrant_of
 from subflow_app.core.arena.job import ArenaJob
 from subflow_app.core.arena.results import Board, entry, known_board
 from subflow_app.core.arena.standings import standings
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.jobs.executors import ExecutorMaker, executor_maker
 from subflow_app.core.jobs.job import Batch, Job
 from subflow_app.core.jobs.progress import JobProgress
 from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.library.shipped import shipped_outcomes
 from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
-from subflow_app.core.scenarios.scenario_source import ScenarioSource
-from subflow_app.core.scenarios.script_files import add_script, script_table
-from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, render, set_value, set_values
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of
+from subflow_app.core.scenarios.script_files import script_table
+from subflow_app.core.scenarios.toml_edit import Lines, render, set_value
+from subflow_app.core.scenarios.uses import Use
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.utility import GATE
-from subflow_sim.scenario import parse_scenario
 from subflow_sim.scenario_model import ScriptFile, ScriptKind
 from subflow_sim.script_reader import SUFFIX
-from subflow_sim.toml_map import Path
 from subflow_store import open_store
 from subflow_store.database import IN_MEMORY
 
@@ -162,7 +160,7 @@ class Check(Question):
             more=self.more,
             script=script,
         )
-        return ScenarioSource(parse_scenario(written, algorithms=app_catalog()), written)
+        return source_of(Use.ASSESS, written)
 
 
 _Flows = Sequence[Mapping[str, Any]]
@@ -412,14 +410,9 @@ class ArenaTrial(Job):
 
     def _source(self, own: Entrant, net: Network) -> ScenarioSource:
         """A network with the script in it."""
-        text = add_script(net.text, "controller", self._script.name, content=self._script.text).text
-        chosen: dict[Path, TomlValue] = {}
-        for flow in net.competes:
-            chosen["flows", flow, "controller"] = own.controller
-            chosen["flows", flow, "scheduler"] = own.scheduler
-        text = set_values(text, chosen)
+        text = own.put_into(net.text, net.competes)
         text = set_value(text, ("name",), f"{own.name}: {net.name}")
-        return ScenarioSource(parse_scenario(text, algorithms=app_catalog()), text)
+        return source_of(Use.ASSESS, text)
 
 
 def _task_of(source: ScenarioSource) -> RunTask:

@@ -11,6 +11,10 @@ class InputError(AppError):
     """What the user asked for cannot be: a name that does not exist, a value that is not allowed."""
 
 
+class ReplacedError(AppError):
+    """A part of a flow would be replaced without the user's wish; the text names flow and part."""
+
+
 class ExportError(AppError):
     """A figure or a data file could not be written; the run itself is untouched."""
 

@@ -28,9 +28,14 @@ from subflow_app.core.paper.figure_plan import FIGURE_KINDS, FigureKind, FigureL
 from subflow_app.core.paths import rescue_directories, rescue_places
 from subflow_app.core.plots import BARS, PLOTS, TIME, Bar, PlotSpec
 from subflow_app.core.plots.spec import Curve
+from subflow_app.core.scenarios.scenario_source import with_policies
+from subflow_app.core.scenarios.uses import Use, policies_of, read_stored
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
 from subflow_app.vocabulary.tables import csv_text
+from subflow_sim.errors import ScenarioError
 from subflow_sim.params import MAX_PATHS
+from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
+from subflow_sim.policy_library import shipped_policies
 from subflow_store.values import EventTable
 
 DATA_FORMAT = "csv"
@@ -91,8 +96,24 @@ def export_run(
         if summary is not None:
             written.append(write_file(target / "summary.json", json_text(summary)))
         if scenario_text is not None:
-            written.append(write_file(target / "scenario.toml", scenario_text))
+            written += _export_scenario(scenario_text, summary, target)
     return written + export_figures([traces], target, plan)
+
+
+def _export_scenario(text: str, summary: Mapping[str, Any] | None, target: Path) -> list[Path]:
+    """The scenario, and beside it the policies that do not ship, so that it means the same on another computer."""
+    written = []
+    try:
+        scenario = read_stored(Use.EXPORT, text, summary, file="scenario.toml")
+    except (InputError, ScenarioError):
+        scenario = None  # its policies are gone or have changed: the text still names them
+    names: dict[str, str] = {}
+    for _flow, policy in policies_of(scenario) if scenario is not None else ():
+        if policy.path is not None and policy.path.parent == shipped_policies():
+            continue
+        names[policy.name] = f"policy-{policy.content_hash[:12]}{POLICY_SUFFIX}"
+        written.append(write_file(target / names[policy.name], policy.content))
+    return [*dict.fromkeys(written), write_file(target / "scenario.toml", with_policies(text, names))]
 
 
 def require_numbers(figures: Iterable[PlotSpec], runs: Sequence[Traces]) -> None:

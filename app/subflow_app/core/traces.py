@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
 from subflow_app.core.scenario_hash import scenario_hash
@@ -475,10 +474,10 @@ def transport_owners(traces: Traces) -> Sequence[str]:
 
 def _stored_scenario(scenario_text: Any) -> Scenario | None:
     """The stored scenario; None if this version cannot read it, and then owners label themselves."""
-    from subflow_sim.scenario import parse_scenario
+    from subflow_app.core.scenarios.uses import Use, read_scenario
 
     try:
-        return parse_scenario(str(scenario_text), algorithms=app_catalog())
+        return read_scenario(Use.REPORT, str(scenario_text))
     except ScenarioError:
         return None
 

@@ -13,7 +13,8 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_app.core.scenarios.uses import Use, read_scenario
+from subflow_sim.scenario import Scenario
 
 RATES_MBIT = (5, 20, 50)
 RTTS_MS = (20, 50, 100, 200)
@@ -198,11 +199,11 @@ def grid_scenarios(only: str | None = None, overrides: Sequence[str] = ()) -> li
 
     def has_time(case: GridCase) -> bool:
         """Whether what changes in a case does so before its end, which an override may have set."""
-        still = parse_scenario(replace(case, second="").text(), overrides=overrides)
+        still = read_scenario(Use.KERNEL, replace(case, second="").text(), overrides=overrides)
         return not case.second or still.duration_s >= _WITH_CHANGES_S
 
     return [
-        parse_scenario(case.text(), file=case.name, overrides=overrides)
+        read_scenario(Use.KERNEL, case.text(), file=case.name, overrides=overrides)
         for case in grid_cases()
         if (only is None or only in case.name) and has_time(case)
     ]

@@ -11,6 +11,7 @@ from dataclasses import MISSING, asdict, dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.errors import InputError
+from subflow_app.core.scenarios.uses import option_texts, own_options
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Flow, Link, LinkDirection, Scenario
@@ -398,7 +399,7 @@ def _problems(scenario: Scenario) -> Iterator[str]:
             f"mss = {scenario.mss_bytes}: supported: {MIN_MTU_BYTES - HEADER_BYTES} to {MAX_MTU_BYTES - HEADER_BYTES}"
         )
     for flow in scenario.flows.values():
-        yield from _flow_problems(flow)
+        yield from _flow_problems(flow, scenario)
     used = {name for flow in scenario.flows.values() for path in flow.paths for name in path}
     for link in scenario.links.values():
         if link.name in used:
@@ -409,7 +410,7 @@ def _problems(scenario: Scenario) -> Iterator[str]:
         yield f"{connections} flows in all: supported: up to {MAX_CONNECTIONS}"
 
 
-def _flow_problems(flow: Flow) -> Iterator[str]:
+def _flow_problems(flow: Flow, scenario: Scenario) -> Iterator[str]:
     where = f"flows.{flow.name}"
     if flow.kind not in ("tcp", "mptcp"):
         yield f'{where}: kind = "{flow.kind}"; supported: tcp, mptcp'
@@ -427,6 +428,10 @@ def _flow_problems(flow: Flow) -> Iterator[str]:
             f'{where}: scheduler = "{flow.scheduler.name}"; supported: linux-mptcp (the kernel\'s own) and minrtt '
             "(which comes close)"
         )
+    for key, choice in (("controller", flow.controller), ("scheduler", flow.scheduler)):
+        options = {option: value for option, value in own_options(choice, scenario).items() if option != "base"}
+        for text in option_texts(options):
+            yield f"{where}: {key} {choice.name} with {text}; supported: the kernel's own options"
     if (extra := _extra(flow, _FLOW_FIELDS)) is not None:
         yield f"{where}: {extra}; supported: controller, paths, late, backup, count, start, stop, size and recv_buffer"
     if 1 in flow.backup:

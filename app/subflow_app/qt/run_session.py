@@ -13,7 +13,8 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.live_changes import LiveChange
 from subflow_app.core.running.runs import RunJob, RunProgress, RunResult
 from subflow_app.core.scenarios.event_words import change_text
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of_document
+from subflow_app.core.scenarios.uses import Use
 from subflow_app.qt import format as fmt
 from subflow_app.qt.inspector.inspector import Inspector
 from subflow_app.qt.link_states import LinkStates
@@ -132,9 +133,9 @@ class RunSession(QObject):
         self._run(sources[0], is_unlimited=is_unlimited)
 
     def _start(self, until_s: float | None = None) -> None:
-        doc = self._documents.doc
-        if doc.scenario is not None:
-            self._run(ScenarioSource(doc.scenario, with_contents(doc.text, doc.scenario)), until_s)
+        source = source_of_document(Use.RUN, self._documents.doc)
+        if source is not None:
+            self._run(source, until_s)
 
     def _run(self, source: ScenarioSource, until_s: float | None = None, *, is_unlimited: bool = False) -> None:
         store = self._database.writable

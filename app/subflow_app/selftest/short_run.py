@@ -15,10 +15,11 @@ def keep_short_run(database: Path) -> int:
     """
     from subflow_app.core.running.runs import RunJob
     from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.core.scenarios.uses import Use
     from subflow_store import open_store
 
     name, *options = SHORT_RUN
-    source = open_scenario(name, overrides=[word for word in options if word != "--set"])
+    source = open_scenario(name, use=Use.SELF_TEST, overrides=[word for word in options if word != "--set"])
     with open_store(database) as store:
         result = RunJob(source.scenario, source.text, store=store).run()
     require(result.run_id is not None, f"the run is not kept: {result.store_error or result.error}")

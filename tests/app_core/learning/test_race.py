@@ -11,6 +11,7 @@ from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.race import race_sources, race_texts, rivals
 from subflow_app.core.learning.training_progress import Training
+from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice
 from subflow_app.core.scenarios.toml_edit import read_toml
 
 POLICY = "raced-1.safetensors"
@@ -39,13 +40,16 @@ def controllers(text: str) -> dict[str, object]:
     return {name: flow.get("controller") for name, flow in flows.items()}
 
 
-def race(text: str, controller: str = "drl-cc", *, needs_paths: bool = True) -> tuple[str, str]:
+OLIA = AlgorithmChoice("olia", "olia")
+CUBIC = AlgorithmChoice("cubic", "cubic")
+
+
+def race(text: str, controller: str = "drl-cc", rival: AlgorithmChoice = OLIA) -> tuple[str, str]:
     return race_texts(
         text,
         controller=controller,
         policy=POLICY,
-        classic="olia",
-        needs_paths=needs_paths,
+        rival=rival,
         title="Two paths",
         entrant="drl-cc 1",
     )
@@ -67,7 +71,7 @@ def test_flows_that_have_the_controller_race_and_the_others_stay() -> None:
 
 
 def test_a_controller_of_single_paths_races_on_tcp_too() -> None:
-    learned, _classic = race(TWO_PATHS + MORE_FLOWS, "rl-explore", needs_paths=False)
+    learned, _classic = race(TWO_PATHS + MORE_FLOWS, "rl-explore", CUBIC)
     assert controllers(learned)["cross"] == {"name": "rl-explore", "policy": POLICY}
     assert controllers(learned)["noise"] is None
 
@@ -77,11 +81,17 @@ def test_a_scenario_without_a_flow_for_it_says_what_is_needed() -> None:
         race(TWO_PATHS.replace('kind = "mptcp"', 'kind = "tcp"'))
 
 
-def test_rivals_are_classics_of_the_same_kind() -> None:
-    assert rivals("drl-cc") == ("lia", "olia", "balia", "wvegas")
-    alone = rivals("cubic")  # as of any controller of single paths
-    assert {"newreno", "cubic"} <= set(alone)
-    assert not {"lia", "drl-cc"} & set(alone)
+def test_rivals_are_all_controllers_of_the_same_kind() -> None:
+    found = rivals("drl-cc", TWO_PATHS, None)
+    assert found[0].is_own
+    values = [each.value for each in found]
+    # The classics first, then every controller and policy that a connection can have.
+    assert values[1:5] == ["lia", "olia", "balia", "wvegas"]
+    assert {"bbr3", "confluence"} <= {each for each in values if isinstance(each, str)}
+    assert {"name": "mplibra", "policy": "mplibra-even"} in values
+    alone = [each.value for each in rivals("cubic", TWO_PATHS, None)]  # as of any controller of single paths
+    assert "newreno" in alone
+    assert "lia" not in alone
 
 
 def test_text_that_is_no_toml_is_refused() -> None:
@@ -92,4 +102,4 @@ def test_text_that_is_no_toml_is_refused() -> None:
 def test_a_training_without_a_policy_cannot_race(tmp_path: Path) -> None:
     training = Training("1", "One", "drl-cc", "drl-cc", "demo", folder=tmp_path, state=JobState.RUNNING)
     with pytest.raises(TrainingError, match="no policy yet"):
-        race_sources(TWO_PATHS, None, training, "lia", title="Two paths")
+        race_sources(TWO_PATHS, None, training, AlgorithmChoice("lia", "lia"), title="Two paths")

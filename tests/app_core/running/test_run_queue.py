@@ -15,6 +15,7 @@ from subflow_app.core.running import run_queue
 from subflow_app.core.running.run_queue import QueuedRun, RunQueue
 from subflow_app.core.running.runs import RunJob, RunResult
 from subflow_app.core.scenarios.scenario_source import ScenarioSource
+from subflow_app.core.scenarios.uses import Use
 from subflow_app.core.sweeps.axes import Axis
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_sim.errors import ScenarioError
@@ -25,13 +26,13 @@ from subflow_store.errors import StoreFull
 
 SHORT = TWO_PATHS.replace('"60s"', '"2s"')
 ENDLESS = TWO_PATHS.replace('"60s"', '"100000s"')
-LONG = QueuedRun(ScenarioSource(parse_scenario(ENDLESS), ENDLESS), "long")
+LONG = QueuedRun(ScenarioSource(parse_scenario(ENDLESS), ENDLESS, Use.QUEUE), "long")
 DEADLINE_S = 30.0
 
 
 def grid(seeds: Sequence[int], controllers: Sequence[str] = ()) -> list[QueuedRun]:
     axes = (Axis(("flows.download.controller",), (controllers,)),) if controllers else ()
-    return SweepPlan("", SHORT, axes, seeds).queued()
+    return SweepPlan("", SHORT, axes, seeds).queued(Use.QUEUE)
 
 
 def until(condition: Callable[[], bool]) -> None:
@@ -138,7 +139,7 @@ def test_a_run_that_raises_and_one_that_is_too_large_stop_none_of_the_others(
 
     monkeypatch.setattr(run_queue, "RunJob", Raising)
     fast = parse_scenario(SHORT.replace('"8Mbit/s"', '"900Gbit/s"').replace('"2s"', '"900s"'))
-    queue.add([*grid([1, 2, 3]), QueuedRun(ScenarioSource(fast, SHORT), "fast")])
+    queue.add([*grid([1, 2, 3]), QueuedRun(ScenarioSource(fast, SHORT, Use.QUEUE), "fast")])
     queue.add(grid([4]))
     until(lambda: not queue.is_busy)
     assert states(queue) == ["finished", "failed", "finished", "failed", "finished"]

@@ -129,7 +129,7 @@ def test_controllers_fit_the_kind() -> None:
     for kind in ("mptcp", "tcp", "cbr"):
         made.set_kind(kind)
         found[kind] = list(made.controllers)
-    assert found == {"mptcp": ["lia", "uncoupled"], "tcp": ["newreno", "tunable"], "cbr": []}
+    assert found == {"mptcp": ["lia", "uncoupled", "newreno", "tunable"], "tcp": ["newreno", "tunable"], "cbr": []}
 
 
 def test_a_path_is_put_together_link_by_link() -> None:

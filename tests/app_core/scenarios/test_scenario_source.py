@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from subflow_app.core.errors import InputError
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_sim.errors import ScenarioError
 from subflow_sim.scenario import parse_scenario
 
@@ -65,6 +67,10 @@ def file(tmp_path: Path) -> Path:
         ["events.0.at=6s", "events[0].up=true"],
         ['links.wifi.rate={ steps = [["0s", "1Mbit/s"], ["2s", "2Mbit/s"]] }'],
         ["name=Ein Titel, mit = darin"],
+        [
+            'flows.download.controller={ name = "mpcc-loss", beta = 20 }',
+            'flows.download.controller={ name = "mpcc-loss" }',
+        ],
     ],
     ids=" ".join,
 )
@@ -73,6 +79,20 @@ def test_text_with_overrides_describes_the_scenario_that_runs(file: Path, overri
 
     assert source.scenario == parse_scenario(TEXT, overrides=overrides)
     assert parse_scenario(source.text) == source.scenario
+
+
+def test_a_controller_that_an_override_replaces_loses_its_options_and_that_is_reported(file: Path) -> None:
+    own = 'controller = { name = "mpcc-loss", beta = 20 }'
+    file.write_text(re.sub(r"controller = .*", own, TEXT, count=1), encoding="utf-8")
+
+    for value in ("mpcc-loss", '{ name = "mpcc-loss" }'):
+        source = open_scenario(str(file), overrides=[f"flows.download.controller={value}"])
+        assert "beta" not in source.text
+        assert read_scenario(Use.RUN, source.text) == source.scenario
+        assert [line.partition(" without")[0] for line in source.replaced] == ["flows.download.controller: mpcc-loss"]
+        assert source.replaced[0].endswith("(mpcc-loss, beta = 20)")
+    kept = open_scenario(str(file), overrides=["flows.download.controller.beta=30"])
+    assert (kept.replaced, kept.scenario.flows["download"].controller.options["beta"]) == ((), 30)
 
 
 def test_comments_and_layout_stay_when_values_are_overridden() -> None:

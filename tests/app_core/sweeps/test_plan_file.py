@@ -188,6 +188,8 @@ def test_without_seeds_the_scenarios_own_is_used() -> None:
         ({"axes": {LOSS: []}, "seeds": "x"}, ["there are no values", '"x" is not a seed']),
         ({"axes": {LOSS: {"uniform": ["0%", "1%"]}}}, ['or kind = "random"']),
         ({"axes": {LOSS: ["1%"]}, "together": [{LOSS: ["2%"]}]}, ["the key is swept twice"]),
+        ({"axes": {f"{CONTROLLER}.beta": [5], CONTROLLER: ["lia"]}}, [f"{CONTROLLER} is swept too", "before"]),
+        ({"set": {CONTROLLER: "olia"}, "axes": {CONTROLLER: ["mpcc-loss"]}}, ["is swept", "left out"]),
         ({"together": [{"links.wifi.rate": [1e6, 2e6], "links.lte.rate": [1e6]}]}, ["need equally many values"]),
         ({"axes": {"seed": [1, 2]}}, ["seeds are not an axis"]),
         ({"axes": 3}, ["not a table"]),
@@ -220,6 +222,12 @@ def test_problems_of_the_scenario_are_those_of_its_reader(folder: Path) -> None:
         open_plan(str(folder / "none.sweep.toml"))
     with pytest.raises(SweepError, match="not valid TOML"):
         parse_plan("axes = [")
+
+
+def test_an_axis_that_is_typed_twice_is_refused(folder: Path) -> None:
+    axes = [f"{CONTROLLER}=lia,olia", f"{CONTROLLER}=cubic"]
+    with pytest.raises(SweepError, match=rf"--axis {CONTROLLER}: the key is swept twice"):
+        open_plan(str(folder / "short.toml"), SweepOptions(axes=axes))
 
 
 @pytest.mark.parametrize("word", ["links.wifi.loss", "=1%", "links.wifi.loss=", "a=1 & b"])

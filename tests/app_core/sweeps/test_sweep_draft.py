@@ -7,7 +7,7 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.sweeps.sweep_draft import ALL, SEEDS, SweepDraft, check_draft, estimate_draft, plan_of
 from subflow_app.core.sweeps.sweep_estimate import SweepLimits
-from subflow_app.core.sweeps.sweep_parameters import sweep_parameters, swept_controllers
+from subflow_app.core.sweeps.sweep_parameters import sweep_parameters
 
 CONTROLLER = "flows.download.controller"
 LOSS = "links.wifi.loss"
@@ -89,7 +89,6 @@ def test_parameters_are_all_values_of_the_file_and_keys_it_could_have():
     # Seeds have a field of their own; names and drawings are not parameters.
     assert {"seed", "name", "links.wifi.ends"}.isdisjoint(found)
     assert [p.key for p in found.values() if p.matches("WIFI loss")] == [LOSS, "links.wifi.retransmission.loss"]
-    assert swept_controllers(doc) == {"download": "lia"}
 
 
 def test_what_a_link_could_have_can_vary_where_one_key_says_it():

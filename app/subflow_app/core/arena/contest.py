@@ -24,19 +24,19 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import ArenaError
 from subflow_app.core.experiments.axis import read_set
 from subflow_app.core.experiments.recipe import PAPERS
 from subflow_app.core.resources import file_or_shipped, find_scenario, resource_path
-from subflow_app.core.scenarios.scenario_source import open_scenario, with_contents
+from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
+from subflow_app.core.scenarios.uses import Use, scenario_at
 from subflow_app.core.toml_files import checked, prose, read_text, scenario_beside
 from subflow_sim.arena.networks import Network
 from subflow_sim.errors import ScenarioError
 from subflow_sim.parameter import Param
 from subflow_sim.report import Report
-from subflow_sim.scenario import Scenario, load_scenario
+from subflow_sim.scenario import Scenario
 from subflow_sim.section_reader import read_section
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.units import Dimension
@@ -225,11 +225,11 @@ def _overrides(values: Mapping[str, TomlValue]) -> list[str]:
 
 def _scenario_of(path: Path, values: Mapping[str, TomlValue]) -> Scenario:
     # Not `open_scenario`, which writes the text with these values, too: four times as long, for text that nobody reads.
-    return load_scenario(find_scenario(str(path)), overrides=_overrides(values), algorithms=app_catalog())
+    return scenario_at(Use.ARENA, find_scenario(str(path)), _overrides(values))
 
 
 @lru_cache(maxsize=128)
 def _source(_contest: Path, path: Path, overrides: tuple[str, ...]) -> tuple[Scenario, str]:
     """The scenario of a contest, and its text with these changes."""
-    source = open_scenario(str(path), overrides=overrides)
-    return source.scenario, with_contents(source.text, source.scenario)
+    source = open_scenario(str(path), use=Use.ARENA, overrides=overrides)
+    return source.scenario, source.text

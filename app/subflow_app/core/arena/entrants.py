@@ -23,6 +23,7 @@ from subflow_app.core.resources import way_on
 from subflow_app.core.scenarios.scenario_parts import named
 from subflow_app.core.scenarios.script_files import add_script, check_script_name, open_script, script_problems
 from subflow_app.core.scenarios.toml_edit import TomlValue, read_toml, remove_value, render, set_value
+from subflow_app.core.scenarios.uses import Use, own_options, read_scenario
 from subflow_sim.arena.blind import BLIND, blind_network
 from subflow_sim.arena.networks import Network
 from subflow_sim.errors import ParamError, PolicyError, ScenarioError
@@ -31,13 +32,14 @@ from subflow_sim.overrides import override_value
 from subflow_sim.params import SCRIPT_SECTIONS, Algorithm, AlgorithmCatalog
 from subflow_sim.policy_choice import choose_policy
 from subflow_sim.policy_library import MAX_POLICY_BYTES, NEUTRAL, SUFFIX
-from subflow_sim.scenario import Choice, Scenario, parse_scenario
+from subflow_sim.scenario import Choice, Scenario
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.script import ScriptError
 from subflow_sim.script_reader import SUFFIX as SCRIPT_SUFFIX
 from subflow_sim.script_reader import algorithm_of, shipped_scripts
 
 UNCOUPLED = "uncoupled"
+_ANY_SCHEDULER = "minrtt"
 
 _SCRIPT_ENTRY = re.compile(rf"(.+{re.escape(SCRIPT_SUFFIX)})(?::(.*))?\Z", re.DOTALL)
 
@@ -77,7 +79,7 @@ class Entrant:
         summary: what it is, in a line.
         controller: of the catalogue; empty: it sends datagrams.
         options: of the controller.
-        scheduler: that it runs with.
+        scheduler: that its controller needs; empty: it runs with the scheduler of the network.
         is_coupled: whether the controller runs over all subflows together.
         learns: whether a policy decides.
         folder: where policy files are that the options name.
@@ -115,9 +117,12 @@ class Entrant:
         if self.is_blind:
             return blind_network(net, BLIND[self.name]).scenario
         controller, scheduler = self._choices(net.scenario.profile)
-        flows = {
-            name: replace(net.scenario.flows[name], controller=controller, scheduler=scheduler) for name in net.competes
-        }
+        flows = {}
+        for name in net.competes:
+            flow = net.scenario.flows[name]
+            flows[name] = replace(
+                flow, controller=controller, scheduler=scheduler if self.scheduler else flow.scheduler
+            )
         return replace(net.scenario, flows={**net.scenario.flows, **flows})
 
     def sends(self, profile: str) -> str:
@@ -157,10 +162,10 @@ class Entrant:
         tables = read_toml(text)["flows"]
         for name in flows:
             is_alone = tables[name].get("kind") != "mptcp"
-            text = set_value(text, ("flows", name, "controller"), self._written(is_alone=is_alone))
+            text = set_value(text, ("flows", name, "controller"), self._standalone(is_alone=is_alone))
             if not is_alone and self.scheduler:
                 text = set_value(text, ("flows", name, "scheduler"), self.scheduler)
-            elif "scheduler" in tables[name]:
+            elif is_alone and "scheduler" in tables[name]:
                 text = remove_value(text, ("flows", name, "scheduler"))
         script = self.script
         if script is not None:
@@ -168,6 +173,14 @@ class Entrant:
             if brought is None or brought.get("content", "").strip() != script.text.strip():
                 text = add_script(text, script.kind, script.name, script.file, script.text).text
         return text
+
+    def _standalone(self, *, is_alone: bool) -> TomlValue:
+        """As `_written`, with the path of a policy file: the text of a network has no folder."""
+        written = self._written(is_alone=is_alone)
+        policy = written.get("policy") if isinstance(written, Mapping) else None
+        if self.folder is None or not isinstance(written, Mapping) or not str(policy).endswith(SUFFIX):
+            return written
+        return {**written, "policy": str(self.folder / str(policy))}
 
     def _written(self, *, is_alone: bool) -> TomlValue:
         """The controller as a scenario file has it: of an ordinary TCP, or of a connection over several paths."""
@@ -193,7 +206,7 @@ class Entrant:
         if profile not in self._read:
             # Once: there are hundreds of networks
             controller = render(self._written(is_alone=False))
-            text = _PROBE.format(profile=profile, controller=controller, scheduler=self.scheduler)
+            text = _PROBE.format(profile=profile, controller=controller, scheduler=self.scheduler or _ANY_SCHEDULER)
             if self.script is not None:
                 name, file = self.script.name, self.script.file
                 text = add_script(text, self.script.kind, name, file, self.script.text).text
@@ -203,7 +216,7 @@ class Entrant:
 
 def _read_choices(name: str, text: str, folder: Path | None) -> tuple[Choice, Choice]:
     try:
-        flow = parse_scenario(text, file=name, algorithms=app_catalog(), folder=folder).flows["entry"]
+        flow = read_scenario(Use.ARENA, text, file=name, folder=folder).flows["entry"]
     except ScenarioError as error:
         told = "; ".join(
             f"{problem.key.removeprefix('flows.entry.controller').removeprefix('.') or 'entry'}: {problem.message}"
@@ -212,6 +225,20 @@ def _read_choices(name: str, text: str, folder: Path | None) -> tuple[Choice, Ch
         )
         raise ArenaError(f"{name}: {told}") from error
     return flow.controller, flow.scheduler
+
+
+def own_entries(scenario: Scenario) -> list[str]:
+    """Entries for the controllers that flows of a scenario have with options or a policy, each once."""
+    found: dict[str, None] = {}
+    for flow in scenario.flows.values():
+        choice = flow.controller
+        told = {} if flow.sends_datagrams else own_options(choice, scenario)
+        if choice.policy is not None and "policy" in told:
+            path = choice.policy.path
+            told["policy"] = str(path) if path is not None and choice.policy.name.endswith(SUFFIX) else told["policy"]
+        if told and choice.name != UNCOUPLED:
+            found[f"{choice.name}:{','.join(f'{key}={value}' for key, value in told.items())}"] = None
+    return list(found)
 
 
 def entrants(catalog: AlgorithmCatalog | None = None) -> tuple[Entrant, ...]:
@@ -339,7 +366,7 @@ def _entrant(algorithm: Algorithm, options: Mapping[str, TomlValue], catalog: Al
         algorithm.summary,
         algorithm.name,
         options,
-        algorithm.scheduler or catalog.schedulers[0].name,
+        algorithm.scheduler,
         algorithm.is_coupled,
         learns,
         problem=_problem(algorithm, catalog) if learns and not options else "",

@@ -8,13 +8,13 @@ from subflow_app.core.arena.entrants import Entrant, chosen_entrants, entrants
 from subflow_app.core.breaking.claim_file import ENTRANT, Case
 from subflow_app.core.breaking.counterexample import Counterexample
 from subflow_app.core.breaking.trial import Trial
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.claims import LARGEST_MARGIN
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of
 from subflow_app.core.scenarios.toml_edit import read_toml, remove_table, remove_value, set_value
+from subflow_app.core.scenarios.uses import Use
 from subflow_app.vocabulary.language import tr
 from subflow_sim.arena.networks import Network
-from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.scenario import Scenario
 
 
 class CaseRun(NamedTuple):
@@ -83,8 +83,7 @@ def _keeper(trial: Trial, net: Network) -> Entrant | None:
 def _source(each: Counterexample, text: str, case: str = "") -> ScenarioSource:
     if case:
         text = set_value(text, ("name",), f"{read_toml(text)['name']}: {case}")
-    scenario = parse_scenario(text, file=each.name or "counterexample", algorithms=app_catalog())
-    return ScenarioSource(scenario, with_contents(text, scenario))
+    return source_of(Use.BREAK, text, file=each.name or "counterexample")
 
 
 def _with_flows(text: str, net: Network, wanted: Scenario) -> str:

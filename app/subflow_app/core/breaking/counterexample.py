@@ -28,16 +28,16 @@ from subflow_app.core.breaking.failure_words import measured_words
 from subflow_app.core.breaking.network_words import network_words
 from subflow_app.core.breaking.shrinking import Shrinking, Tree, is_round, scenario_of
 from subflow_app.core.breaking.trial import Trial, network_of, repetitions
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import ClaimFileError, InputError
 from subflow_app.core.resources import file_or_shipped, resource_path
 from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, render, render_key
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_app.core.toml_files import checked, read_text
 from subflow_sim.arena.networks import Network
 from subflow_sim.draws import Draw
 from subflow_sim.parameter import Param
 from subflow_sim.report import Report
-from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.scenario import Scenario
 from subflow_sim.section_reader import read_section
 from subflow_sim.stats import Estimate
 from subflow_sim.units import Dimension
@@ -123,7 +123,7 @@ class Counterexample:
         """
         overrides = [f"profile={profile}"] if profile else []
         file = self.name or "counterexample"
-        return network_of(parse_scenario(self.text, file=file, overrides=overrides, algorithms=app_catalog()))
+        return network_of(read_scenario(Use.BREAK, self.text, file=file, overrides=overrides))
 
     def again(self) -> Counterexample:
         """The same with what it comes to today."""

@@ -18,7 +18,7 @@ from subflow_app.core.breaking.counterexample import Counterexample, found_count
 from subflow_app.core.breaking.niches import Niche, niche_of
 from subflow_app.core.breaking.search import GENERATION, RANDOM_GENERATIONS, Elite, Search
 from subflow_app.core.breaking.space import Found, Space
-from subflow_app.core.breaking.trial import Trial
+from subflow_app.core.breaking.trial import Trial, network_of
 from subflow_app.core.errors import ArenaError
 from subflow_app.core.jobs.executors import Executor, ExecutorMaker, Shared, executor_maker
 from subflow_app.core.jobs.job import Batch
@@ -26,6 +26,7 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.json_document import fields
 from subflow_app.core.running.run_key import simulator_version
+from subflow_app.core.scenarios.uses import told_replacements
 from subflow_store.searches import Generation, SearchRecord
 
 if TYPE_CHECKING:
@@ -75,6 +76,12 @@ class Question:
     entrant: Entrant
     space: Space
     seed: int = 1
+
+    @property
+    def replaced(self) -> list[str]:
+        """Lines about controllers and schedulers of the scenario, with options of their own, that are not tried."""
+        net = network_of(self.space.scenario)
+        return told_replacements(net.scenario, self.entrant.scenario(net))
 
     @property
     def key(self) -> str:

@@ -14,16 +14,14 @@ from itertools import combinations
 from typing import Any, TypeAlias, cast
 
 from subflow_app.core.breaking.trial import Trial, network_of
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import ArenaError
+from subflow_app.core.scenarios.uses import Use, read_tables
 from subflow_sim.draws import Draw, Pick, Range
 from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.parameter import Param
 from subflow_sim.params import SECTIONS
-from subflow_sim.report import Report
 from subflow_sim.scenario import Scenario
 from subflow_sim.scenario_model import QueueSpec
-from subflow_sim.scenario_reader import read_tree
 
 Tree: TypeAlias = dict[str, Any]
 """Tables of a scenario file."""
@@ -49,11 +47,7 @@ def scenario_of(tree: Mapping[str, Any], name: str = "network") -> Scenario:
     """
     own = copy.deepcopy(dict(tree))
     own.pop("training", None)
-    report = Report(name, dict, own)
-    scenario = read_tree(own, name, report, app_catalog(), None)
-    if report.problems:
-        raise ScenarioError(report.problems)
-    return scenario
+    return read_tables(Use.BREAK, own, file=name)
 
 
 class Shrinking:

@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from subflow_app.core.breaking.trial import network_of
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import ArenaError, ClaimFileError, InputError
 from subflow_app.core.resources import file_or_shipped, find_scenario, resource_path, scenario_names
 from subflow_app.core.scenarios.scenario_source import with_contents
 from subflow_app.core.scenarios.toml_edit import TomlValue, read_toml
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_app.core.toml_files import prose
 from subflow_sim.arena.networks import Network
 from subflow_sim.draws import BdpShare, Draw, Independent, Range, read_draw, uniform
@@ -29,7 +29,7 @@ from subflow_sim.episodes import Drawn, build_with_tree, draw_episode_s, draw_ev
 from subflow_sim.errors import ParamError, ScenarioError
 from subflow_sim.overrides import override_value
 from subflow_sim.report import Report
-from subflow_sim.scenario import Scenario, parse_scenario, read_scenario_text
+from subflow_sim.scenario import Scenario, read_scenario_text
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.section_reader import Noted
 from subflow_sim.training_model import Training
@@ -142,6 +142,11 @@ class Space:
             return Drawn(episode_s, values, tuple(each for each in events if each is not None))
         return Drawn(episode_s, values, tuple(draw_events(self.training, choose, chance, end_s)))
 
+    @property
+    def scenario(self) -> Scenario:
+        """The scenario with nothing drawn."""
+        return self._scenario
+
     @cached_property
     def _scenario(self) -> Scenario:
         return build_with_tree(self.training, Drawn(None, {}))[0]
@@ -211,7 +216,7 @@ def space_of(text: str, name: str, vary: Sequence[str] = (), folder: Path | None
     draws = dict(map(_given_draw, vary))
     tree = _with_draws(read_toml(text), draws) if draws else None
     try:
-        scenario = parse_scenario(text, file=name, algorithms=app_catalog(), folder=folder, tree=tree)
+        scenario = read_scenario(Use.BREAK, text, file=name, folder=folder, tree=tree)
     except ScenarioError as error:
         raise ClaimFileError(str(error)) from error
     return _space(name, with_contents(text, scenario), scenario, vary)

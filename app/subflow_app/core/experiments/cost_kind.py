@@ -34,10 +34,11 @@ from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.scenario_hash import scenario_hash
 from subflow_app.core.scenarios.scenario_source import with_contents, with_overrides
 from subflow_app.core.scenarios.toml_edit import render
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param, either
 from subflow_sim.report import Report
-from subflow_sim.scenario import Scenario, parse_scenario, read_scenario_text
+from subflow_sim.scenario import Scenario, read_scenario_text
 from subflow_sim.section_reader import read_section
 from subflow_sim.units import Dimension
 from subflow_store.values import Records
@@ -326,7 +327,7 @@ def _case(recipe: Recipe, series: Series, texts: dict[Path, str], *, is_quick: b
         if path not in texts:
             texts[path] = overridden(read_scenario_text(path), common)
         text = overridden(texts[path], series.values)
-        scenario = parse_scenario(text, file=str(path), folder=Path(path).parent)
+        scenario = read_scenario(Use.REPRODUCE, text, file=str(path), folder=Path(path).parent)
     except SimError as error:
         raise RecipeError(f"{recipe.name}, {series.name}: {error}") from error
     key = hashlib.sha256(f"{series.name}/{scenario_hash(scenario)}".encode()).hexdigest()[:16]

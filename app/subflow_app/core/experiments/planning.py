@@ -18,6 +18,7 @@ from subflow_app.core.experiments.recipe import Recipe, Series
 from subflow_app.core.resources import resource_path
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
+from subflow_app.core.scenarios.uses import Use
 from subflow_app.core.sweeps.axes import Axis
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader
@@ -81,7 +82,7 @@ def plan_experiment(recipe: Recipe, *, is_quick: bool, seeds: Sequence[int], is_
     points = recipe.points(is_quick=is_quick)
     for path, group in by_scenario.items():
         try:
-            source = open_scenario(str(path), overrides=_overrides(fixed))
+            source = open_scenario(str(path), use=Use.REPRODUCE, overrides=_overrides(fixed))
         except ScenarioError as error:
             if not _is_about_agents(error):
                 raise RecipeError(f"{recipe.path}: {path.stem}: {error}") from error

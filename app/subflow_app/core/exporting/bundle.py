@@ -22,7 +22,7 @@ import io
 import platform
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,10 +37,10 @@ from subflow_app.core.files import write_file
 from subflow_app.core.json_document import json_text
 from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.replay.origin import StoredOrigin
-from subflow_app.core.scenarios.toml_edit import read_toml, set_value
+from subflow_app.core.scenarios.scenario_source import with_policies
+from subflow_app.core.scenarios.uses import policies_of
 from subflow_app.core.traces import StoredTraces
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
-from subflow_sim.toml_map import Path as TomlPath
 
 if TYPE_CHECKING:
     from subflow_sim.scenario import Scenario
@@ -141,40 +141,14 @@ def with_plain_policies(text: str, scenario: Scenario) -> tuple[str, dict[str, b
 
     Policies of the library keep their names; whatever these mean on another machine, the bundle's own count.
     """
-    found: dict[str, PolicyFile] = {file.name: file for file in _policies(scenario)}
+    found: dict[str, PolicyFile] = {file.name: file for _flow, file in policies_of(scenario)}
     plain = {
         name: f"policy-{file.content_hash[:12]}"
         if name.endswith(POLICY_SUFFIX) or "/" in name or "\\" in name
         else name
         for name, file in found.items()
     }
-    for path, value in _policy_keys(read_toml(text)):
-        if plain.get(value, value) != value:
-            text = set_value(text, path, plain[value])
-    return text, {plain[name]: file.content for name, file in found.items()}
-
-
-def _policies(scenario: Scenario) -> Iterator[PolicyFile]:
-    """Those that any controller of the scenario decides by, from the start or after a change."""
-    choices = [flow.controller for flow in scenario.flows.values()]
-    choices += [event.controller for event in scenario.events if event.controller is not None]
-    for choice in choices:
-        if choice.policy is not None:
-            yield choice.policy
-
-
-def _policy_keys(tree: Any, path: TomlPath = ()) -> Iterator[tuple[TomlPath, str]]:
-    """Where the text names policies, and by what."""
-    entries: Sequence[tuple[Any, Any]] = ()
-    if isinstance(tree, Mapping):
-        entries = list(tree.items())
-    elif isinstance(tree, list):
-        entries = list(enumerate(tree))
-    for key, value in entries:
-        if key == "policy" and isinstance(value, str):
-            yield (*path, key), str(value)
-        else:
-            yield from _policy_keys(value, (*path, key))
+    return with_policies(text, plain), {plain[name]: file.content for name, file in found.items()}
 
 
 def _says(name: str) -> str:

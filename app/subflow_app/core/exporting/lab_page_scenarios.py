@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError
 from subflow_app.core.exporting.bundle import with_plain_policies
 from subflow_app.core.exporting.lab_page_checks import facts
@@ -21,9 +20,10 @@ from subflow_app.core.labs.solution import Order, parse_order
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.scenarios.toml_edit import get_value, read_toml, set_value
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_sim.errors import SimError
 from subflow_sim.portable import portable, portable_choices
-from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.scenario import Scenario
 
 Changes: TypeAlias = tuple[tuple[str, str], ...]
 """Keys with their values, in the order in which they are set."""
@@ -84,7 +84,7 @@ def _walk(lab: Lab, beyond: dict[str, str]) -> list[_Place]:
         for order in map(parse_order, step.do):
             if order.verb == "open":
                 name = order.words[0]
-                here, assigned = places.get(name) or _Place(name, open_scenario(name).text), {}
+                here, assigned = places.get(name) or _Place(name, open_scenario(name, use=Use.LAB).text), {}
                 places[name] = here
             elif order.verb in ("set", "sweep"):
                 _note(order, step, here, assigned)
@@ -116,7 +116,7 @@ def group_of(key: str) -> str:
 
 
 def _document(place: _Place, fact_names: Sequence[str], sample_interval_s: float, made: LabScenarios) -> dict[str, Any]:
-    scenario = parse_scenario(place.text, file=place.name, algorithms=app_catalog())
+    scenario = read_scenario(Use.LAB, place.text, file=place.name)
     place.text, _ = with_plain_policies(place.text, scenario)
     seed = scenario.seed
     info = run_document(scenario, seed, place.text, sample_interval_s, made.policies)
@@ -211,7 +211,7 @@ def _algorithms(group: str, scenario: Scenario) -> Iterator[Changes]:
         yield from (((group, each.name),) for each in portable_choices("scheduler", scenario.profile))
     elif key == "controller":
         for each in portable_choices("controller", scenario.profile):
-            if each.is_coupled == is_multipath:
+            if is_multipath or not each.is_coupled:
                 yield ((group, each.name),)
 
 
@@ -219,7 +219,7 @@ def _option(base: _Base, changes: Changes, policies: list[bytes]) -> dict[str, A
     """What changes make of a scenario; None: they are not for it, or not for a page."""
     try:
         text = with_overrides(base.text, [f"{key}={value}" for key, value in changes])
-        scenario = parse_scenario(text, algorithms=app_catalog())
+        scenario = read_scenario(Use.LAB, text)
         info = run_document(scenario, scenario.seed, text, base.sample_interval_s, policies)
     except (AppError, SimError):
         return None

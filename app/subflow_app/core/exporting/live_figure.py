@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from subflow_app.core.exporting.web_page import recorded_curves, runs_page, stored_run_document
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.core.scenarios.uses import Use
 from subflow_app.core.traces import StoredTraces
 from subflow_app.vocabulary.language import ENGLISH
 from subflow_store import open_store
@@ -44,7 +45,7 @@ def live_figure(scenario: str, quantity: str, changes: Sequence[str], shared: st
         InputError: if there is no such scenario, or its run has no such picture.
         ScenarioError: if it is not usable with the changes.
     """
-    source = open_scenario(scenario, overrides=changes)
+    source = open_scenario(scenario, use=Use.PAGE, overrides=changes)
     with open_store(":memory:") as store:
         result = RunJob(source.scenario, source.text, store=store).run()
         assert result.run_id is not None

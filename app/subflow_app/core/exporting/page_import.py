@@ -13,9 +13,10 @@ from typing import Any
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.web_page import EDITED_KEYS, FORMAT
 from subflow_app.core.scenarios.toml_edit import TomlEditError, render, set_value
-from subflow_sim import Scenario, parse_scenario
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_sim.errors import ScenarioError
 from subflow_sim.gate import json_tree, read_file
+from subflow_sim.scenario import Scenario
 
 MOST_PAGE_BYTES = 64_000_000
 _MOST_TOLD_BYTES = 256_000_000
@@ -79,7 +80,7 @@ class WebPage:
                 change = None
             text = str(run["toml"]) if change is None else _with_change(run, change)
             signature = str((run if change is None else change).get("signature", ""))
-            return PageScenario(str(run["name"]), text, parse_scenario(text, file=str(path)), signature)
+            return PageScenario(str(run["name"]), text, read_scenario(Use.PAGE, text, file=str(path)), signature)
         except TomlEditError as error:
             raise InputError(f"{path}: its change cannot be written: {error}") from error
         except ScenarioError as error:

@@ -21,6 +21,7 @@ from subflow_app.core.exporting.bundle import FORMAT, KIND, MANIFEST, POLICIES, 
 from subflow_app.core.exports import ExportPlan, export_run
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import plain
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.gate import MOST_TEXT_BYTES, json_tree, open_file, size_text
@@ -301,7 +302,6 @@ def _is_summary(stored: Any) -> bool:
 def _scenario(bundle: _Bundle, policies: Path) -> Scenario:
     """The scenario, whose policies are those of the bundle, whatever this machine has under their names."""
     from subflow_sim.catalog import catalog_with
-    from subflow_sim.scenario import parse_scenario
 
     policies.mkdir()
     for name in bundle.names:
@@ -315,7 +315,7 @@ def _scenario(bundle: _Bundle, policies: Path) -> Scenario:
             raise InputError(
                 f"{bundle.path}: {SCENARIO} is larger than {size_text(MOST_TEXT_BYTES)} without its recordings"
             )
-        return parse_scenario(text, file=f"{bundle.path.name}/{SCENARIO}", algorithms=catalog_with(library))
+        return read_scenario(Use.BUNDLE, text, file=f"{bundle.path.name}/{SCENARIO}", algorithms=catalog_with(library))
     except UnicodeDecodeError as error:
         raise InputError(f"{bundle.path}: {SCENARIO} is not text in UTF-8: {error}") from error
     except ScenarioError as error:

@@ -409,7 +409,7 @@ def _choices(profile: Profile) -> dict[str, list[dict[str, Any]]]:
     """What flows may be given instead of their controllers and schedulers."""
     return {
         "controllers": [
-            {**_choice(each), "kinds": ["mptcp" if each.is_coupled else "tcp"]}
+            {**_choice(each), "kinds": ["mptcp"] if each.is_coupled else ["tcp", "mptcp"]}
             for each in portable_choices("controller", profile)
         ],
         "schedulers": [_choice(each) for each in portable_choices("scheduler", profile)],

@@ -10,15 +10,15 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import subflow_app
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, agent_table, decision_table, interval_table
 from subflow_app.core.replay.origin import is_measured
+from subflow_app.core.scenarios.uses import Use, read_stored
 from subflow_app.core.traces import NANOSECONDS, StoredTraces, TraceMark, Traces
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
@@ -89,7 +89,7 @@ class ForkOrigin:
             title=title,
             name=row.name,
             run_id=run_id,
-            scenario=_readable(text, title, row.version),
+            scenario=_readable(text, title, row.version, row.summary),
             text=text,
             seed=row.seed,
             sample_interval_s=row.sample_interval_s,
@@ -288,13 +288,11 @@ def _is_same(simulation: Simulation, traces: Traces) -> bool:
     return True
 
 
-def _readable(text: str, title: str, version: str) -> Scenario:
-    from subflow_sim.scenario import parse_scenario
-
+def _readable(text: str, title: str, version: str, summary: Mapping[str, Any] | None) -> Scenario:
     if not text.strip():
         raise InputError(tr("{run} cannot be forked: the text of its scenario was not kept", run=title))
     try:
-        return parse_scenario(text, file=title, algorithms=app_catalog())
+        return read_stored(Use.FORK, text, summary, file=title)
     except ScenarioError as error:
         raise InputError(
             tr(

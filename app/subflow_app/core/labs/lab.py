@@ -71,13 +71,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.labs.explored import Exploration
 from subflow_app.core.labs.sealing import Sealed
 from subflow_app.core.resources import resource_path
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.scenarios.script_files import add_script
-from subflow_sim.scenario import parse_scenario
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.script_reader import read_script
 
@@ -328,10 +327,10 @@ def first_text(scenario: Path, scripts: Sequence[ScriptFile], changes: Sequence[
         InputError: if there is no such scenario.
         ScenarioError: if it is not usable with them.
     """
-    text = open_scenario(str(scenario)).text
+    text = open_scenario(str(scenario), use=Use.LAB).text
     for script in scripts:
         text = add_script(text, script.kind, script.name, script.file, script.text).text
-    parse_scenario(text, file=str(scenario), overrides=changes, algorithms=app_catalog())
+    read_scenario(Use.LAB, text, file=str(scenario), overrides=changes)
     return with_overrides(text, changes)
 
 

@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any, Self
 
 import subflow_app
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.confirmation import Confirmation, confirmation
 from subflow_app.core.errors import LabError
 from subflow_app.core.jobs.progress import JobState
@@ -30,9 +29,9 @@ from subflow_app.core.labs.progress import Progress, now
 from subflow_app.core.labs.regrading import regrade
 from subflow_app.core.labs.sealing import course_seal
 from subflow_app.core.running.runs import RunJob, RunResult
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_sim.errors import SimError
 from subflow_sim.gate import TooLargeFileError, json_tree, read_file
-from subflow_sim.scenario import parse_scenario
 from subflow_sim.whole_file import write_whole
 from subflow_store import RunFork, Store, open_store
 
@@ -364,7 +363,7 @@ class RunsAgain:
         """The result, or why there is none."""
         text, overrides = run["scenario"], [f"seed={run['seed']}"]
         try:
-            scenario = parse_scenario(text, file=f"run {run['number']}", overrides=overrides, algorithms=app_catalog())
+            scenario = read_scenario(Use.LAB, text, file=f"run {run['number']}", overrides=overrides)
             job = RunJob(scenario, text, store=self._store, sample_interval_s=run["sample_interval_s"])
             result = job.run()
         except SimError as error:

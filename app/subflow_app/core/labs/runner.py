@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import AppError, LabError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.labs.evidence import EvidenceReader
@@ -27,10 +26,10 @@ from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.scenarios.toml_edit import Lines, TomlEditError, TomlValue
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_app.vocabulary.number_text import ordinal
 from subflow_sim.errors import SimError
 from subflow_sim.params import SCRIPT_SECTIONS
-from subflow_sim.scenario import parse_scenario
 from subflow_sim.script import compile_script, kind_of
 
 if TYPE_CHECKING:
@@ -154,7 +153,7 @@ class LabRunner:
             case "event":
                 self._doc.add_event(_typed(order.values))
             case "open":
-                self._doc.set_text(open_scenario(order.words[0]).text)
+                self._doc.set_text(open_scenario(order.words[0], use=Use.LAB).text)
             case "script":
                 self._write(*order.words)
             case "run":
@@ -178,7 +177,7 @@ class LabRunner:
             policy = self._policies.get(value) if key.endswith(".policy") else None
             changes = [f"{key}={policy or value}"]
 
-            parse_scenario(self._doc.text, overrides=changes, algorithms=app_catalog())
+            read_scenario(Use.LAB, self._doc.text, overrides=changes)
             self._doc.set_text(with_overrides(self._doc.text, changes))
 
     def _write(self, name: str, file: str) -> None:

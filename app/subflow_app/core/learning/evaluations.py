@@ -14,7 +14,8 @@ from subflow_app.core.jobs.executors import Threads, core_count, executor_maker
 from subflow_app.core.jobs.job import Batch
 from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
-from subflow_app.core.scenarios.scenario_source import ScenarioSource
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
+from subflow_app.core.scenarios.uses import told_replacements
 from subflow_sim.errors import SimError
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class EvaluationJob(Batch[int]):
 
     Attributes:
         result: what came of it; None until then, and if it was stopped.
+        replaced: lines about controllers of the scenario, with options of their own, that contenders replace.
 
     Raises:
         ConfigError: if a contender is none, or the scenario has no flow for it.
@@ -71,6 +73,8 @@ class EvaluationJob(Batch[int]):
         self._figures: dict[int, RunFigures] = {}
         self.result: Evaluation | None = None
         self._evaluate(self._note)
+        told = (told_replacements(source.scenario, scenario) for scenario, _names, _seed in self._runs)
+        self.replaced = tuple(dict.fromkeys(line for lines in told for line in lines))
         self._tell(runs=len(self._runs))
 
     def _work(self) -> None:
@@ -104,7 +108,7 @@ class EvaluationJob(Batch[int]):
 
         return evaluate(
             self._contenders,
-            self._source.text,
+            with_contents(self._source.text, self._source.scenario, has_library=False),
             self._seeds,
             baselines=self._baselines,
             name=self.name or self._source.scenario.name,

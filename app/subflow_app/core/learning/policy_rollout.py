@@ -17,8 +17,9 @@ from subflow_app.core.learning.policy_surface import (
     PolicyOutput,
     SeenPolicy,
 )
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_sim.policy import Policy
-from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.scenario import Scenario
 from subflow_sim.training import Distribution
 from subflow_sim.vec_env import AgentSpec, VecEnv, with_learner
 
@@ -44,7 +45,7 @@ def observe_policy(path: Path, scenario_text: str, folder: Path | None = None) -
         SimulationError: if the scenario has no flow for it.
     """
     policy = Policy.load(path)
-    distribution = Distribution.from_scenario(parse_scenario(scenario_text, file="<scenario>", folder=folder))
+    distribution = Distribution.from_scenario(read_scenario(Use.TRAIN, scenario_text, folder=folder))
     options = {**policy.options, "history": float(policy.history)}
 
     def make_scenario(env: int, episode: int) -> Scenario:

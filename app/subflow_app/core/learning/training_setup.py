@@ -15,8 +15,9 @@ from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.learning.recipes import Recipe, with_training
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.scenarios.scenario_source import with_contents, with_overrides
+from subflow_app.core.scenarios.uses import Use, read_scenario, scenario_at
 from subflow_app.distribution import install_command
-from subflow_sim.scenario import load_scenario, parse_scenario, read_scenario_text
+from subflow_sim.scenario import read_scenario_text
 
 OPTION_PREFIX = "options."
 """How `--set` names options of the agent: options.gamma=0.9."""
@@ -105,17 +106,17 @@ def prepare(request: TrainingRequest, folder: str | Path) -> TrainingConfig:
     info = agent(request.agent)
     info.config(request.options)
     name, text, files = _scenario(request)
-    scenario = parse_scenario(text, file=name, folder=files)
+    scenario = read_scenario(Use.TRAIN, text, file=name, folder=files)
     require_paths(scenario, info)
     evaluation_text = ""
     if request.evaluation_scenario:
         path = find_scenario(request.evaluation_scenario)
-        evaluation = load_scenario(path)
+        evaluation = scenario_at(Use.TRAIN, path)
         require_paths(evaluation, info)
-        evaluation_text = with_contents(read_scenario_text(path), evaluation)
+        evaluation_text = with_contents(read_scenario_text(path), evaluation, has_library=False)
     return TrainingConfig(
         agent=request.agent,
-        scenario=with_contents(text, scenario),
+        scenario=with_contents(text, scenario, has_library=False),
         scenario_name=scenario.name,
         scenario_folder="" if files is None else str(files.resolve()),
         options=dict(request.options),
@@ -131,11 +132,11 @@ def _scenario(request: TrainingRequest) -> tuple[str, str, Path | None]:
         name, text, files = request.scenario_name or "<scenario>", request.scenario_text, None
     else:
         path = find_scenario(request.scenario)
-        load_scenario(path, overrides=request.overrides)  # its problems with their lines in the file
+        scenario_at(Use.TRAIN, path, request.overrides)  # its problems with their lines in the file
         name, text, files = str(path), read_scenario_text(path), path.parent
     text = with_training(text, request.training)
     if request.overrides:
-        parse_scenario(text, file=name, overrides=request.overrides, folder=files)
+        read_scenario(Use.TRAIN, text, file=name, overrides=request.overrides, folder=files)
         text = with_overrides(text, request.overrides)
     return name, text, files
 

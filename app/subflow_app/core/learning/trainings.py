@@ -37,11 +37,11 @@ from subflow_app.core.learning.training_setup import TrainingRequest, check_torc
 from subflow_app.core.learning.training_worker import TRAINER
 from subflow_app.core.paths import new_training_directory, trainings_directory
 from subflow_app.core.resources import find_scenario, scenario_names
-from subflow_app.core.scenarios.scenario_source import with_contents
+from subflow_app.core.scenarios.scenario_source import source_of
+from subflow_app.core.scenarios.uses import Use
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.params import Dimension, Param
-from subflow_sim.scenario import parse_scenario
 from subflow_sim.stats import Estimate
 from subflow_store import StoreError
 
@@ -354,8 +354,7 @@ def _request(order: TrainingOrder, document: DocumentText) -> TrainingRequest:
             request = replace(request, scenario="", overrides=(), training=None, evaluation_scenario="")
     if order.scenario == DOCUMENT:
         # With the content of the files that it names: a scenario that was never saved has no folder to find them in.
-        scenario = parse_scenario(document.text, file=document.title, folder=document.folder)
-        text = with_contents(document.text, scenario)
+        text = source_of(Use.TRAIN, document.text, file=document.title, folder=document.folder).text
         request = replace(request, scenario="", scenario_text=text, scenario_name=document.title)
     elif not request.scenario:
         request = replace(request, scenario=order.scenario)

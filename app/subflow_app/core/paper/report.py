@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Literal
 
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.citation import citation_bibtex, citation_text
 from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import fork_of
@@ -31,11 +30,11 @@ from subflow_app.core.paper.report_tables import (
 )
 from subflow_app.core.paper.topology_sketch import TopologySketch, sketch_of
 from subflow_app.core.plots import PLOTS_BY_ID, PlotSpec
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_app.core.summary_text import connection_table, flow_table, link_table, summary_line
 from subflow_app.core.traces import StoredTraces
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_sim.errors import SimError
-from subflow_sim.scenario import parse_scenario
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -153,7 +152,7 @@ def read_runs(store: Store, numbers: Sequence[int]) -> list[ReportRun]:
         if row.status == "running":
             raise InputError(f"run {number} is still going on: wait for its end, or stop it")
         try:
-            scenario = parse_scenario(row.scenario_text or "", algorithms=app_catalog())
+            scenario = read_scenario(Use.REPORT, row.scenario_text or "")
         except SimError:
             scenario = None
         runs.append(ReportRun(row, StoredTraces(store, number), scenario))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 import subflow_app
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, DECISION, agent_steps_of, decisions_of
 from subflow_app.core.learning.agent_explanations import agent_behind
+from subflow_app.core.scenarios.uses import Use, read_stored
 from subflow_sim.errors import ScenarioError
 
 if TYPE_CHECKING:
@@ -200,14 +200,12 @@ def _scenario(row: RunRow, title: str) -> Scenario:
     Raises:
         InputError: if the run was not simulated, or this version cannot read the scenario.
     """
-    from subflow_sim.scenario import parse_scenario
-
     if is_measured(row):
         raise InputError(f"{title} was measured, not simulated: it cannot be replayed")
     if not (row.scenario_text or "").strip():
         raise InputError(f"{title} cannot be replayed: the text of its scenario was not kept")
     try:
-        return parse_scenario(row.scenario_text or "", file=title, algorithms=app_catalog())
+        return read_stored(Use.REPLAY, row.scenario_text or "", row.summary, file=title)
     except ScenarioError as error:
         made_by = f"version {row.version} made it" if row.version else "an unknown version made it"
         raise InputError(

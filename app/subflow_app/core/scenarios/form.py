@@ -399,9 +399,10 @@ def _flow_field(doc: ScenarioDoc, field: FormField, kind: str, catalog: Algorith
         return replace(field, placeholder=tr("all shortest paths") if kind == "mptcp" else tr("the shortest path"))
     if key not in ("controller", "scheduler"):
         return field
-    algorithms = catalog.controllers if key == "controller" else catalog.schedulers
-    if kind == "tcp":
-        algorithms = tuple(each for each in algorithms if not each.is_coupled)
+    algorithms = catalog.schedulers
+    if key == "controller":
+        known = {each.name: each for each in catalog.controllers}
+        algorithms = tuple(known[name] for name in catalog.controllers_for(is_multipath=kind != "tcp"))
     default = _DEFAULT_CONTROLLER.get(kind, "") if key == "controller" else field.placeholder
     options = tuple(FieldOption(each.name, each.name, tr(each.summary), _details(each, catalog)) for each in algorithms)
     own = (split_key(field.key), split_key(f"{field.key}.name"))

@@ -107,6 +107,11 @@ ERRORS = (
     translatable("run {run} has no such traces to export"),
     translatable("there is no figure to export yet: run a scenario or open a stored run first"),
     translatable("{file}: figures are written as .svg, .pdf or .png, not {suffix}"),
+    # Of policies that decided in stored runs.
+    translatable(
+        '{run}: the policy "{policy}" of the flow {flow} has changed since the run: it was {was}, and {file} holds '
+        "{now}"
+    ),
     # Of trainings.
     translatable("{training} has no policy yet"),
     translatable("{training} has no folder to continue in"),
@@ -205,6 +210,11 @@ FORMS = (
     ),
     translatable("the {runs} runs of the sweep would take about {disk} in the database, and its disk has {free} free"),
     translatable("{days} days"),
+    # Sweeps of one key by two axes.
+    translatable("the key is swept twice"),
+    translatable("{key} is swept too, and each of its values replaces {other}"),
+    translatable("each key once"),
+    translatable("{key} before {other}"),
     # What is allowed.
     translatable("{what} greater than {low} and at most {high} or {other}, e.g. {example}"),
     translatable("{what} greater than {low} and at most {high}, e.g. {example}"),

@@ -21,11 +21,12 @@ from subflow_app.core.scenarios.scenario_edits import Edited
 from subflow_app.core.scenarios.scenario_parts import ROWS
 from subflow_app.core.scenarios.sketch import sketch_of
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_app.vocabulary.number_text import ordinal
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.gate import read_scenario_file
 from subflow_sim.params import AlgorithmCatalog
-from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.scenario import Scenario
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.whole_file import write_whole
@@ -430,8 +431,9 @@ class ScenarioDoc:
                 if _SURROGATE.search(line)
             )
         try:
-            algorithms = self._algorithms or app_catalog()
-            return parse_scenario(text, file=self.title, algorithms=algorithms, folder=self._folder, tree=tree), ()
+            return read_scenario(
+                Use.DOCUMENT, text, file=self.title, algorithms=self._algorithms, folder=self._folder, tree=tree
+            ), ()
         except ScenarioError as error:
             return None, tuple(error.problems)
 

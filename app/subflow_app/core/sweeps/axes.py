@@ -177,6 +177,22 @@ class Axis:
         return " & ".join(self.keys)
 
 
+def overlaps(keys: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """Keys that an axis after them would replace: what is wrong with each, and what is allowed.
+
+    Args:
+        keys: dotted, in the order in which their values are set.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    for place, key in enumerate(keys):
+        for later in keys[place + 1 :]:
+            if later == key:
+                found[key] = "the key is swept twice", "each key once"
+            elif key.startswith(f"{later}."):
+                found[key] = f"{later} is swept too, and each of its values replaces {key}", f"{later} before {key}"
+    return found
+
+
 def read_values(written: object) -> Sequence[TomlValue]:
     """The values of a key in a grid: a list, a range as text, or a single value.
 

@@ -40,17 +40,18 @@ from typing import Any
 
 import tomlkit
 
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError, SweepError
 from subflow_app.core.resources import PLAN_SUFFIX, find_scenario, is_to_read, shipped_sweep
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario, with_contents, with_overrides
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario, source_of
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
+from subflow_app.core.scenarios.uses import Use
 from subflow_app.core.sweeps.axes import (
     MOST_VALUES,
     RANGE_FORM,
     Axis,
     Drawn,
     check_value,
+    overlaps,
     read_values,
     split_list,
     typed_value,
@@ -61,7 +62,6 @@ from subflow_sim.draws import Independent, fixed, is_draw, read_independent
 from subflow_sim.errors import ParamError
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.report import Report
-from subflow_sim.scenario import parse_scenario
 from subflow_sim.section_reader import Noted, read_section
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.toml_map import toml_lines
@@ -270,6 +270,9 @@ def _read(path: Path) -> str:
 
 def _with_options(tree: dict[str, Any], options: SweepOptions) -> dict[str, Any]:
     """The plan with what the command line says."""
+    typed = [key for axis in options.axes for key, _values in _typed_axis(axis)]
+    for key in dict.fromkeys(key for key in typed if typed.count(key) > 1):
+        raise SweepError(f"--axis {key}: the key is swept twice; allowed: each key once, with all its values")
     for axis in options.axes:
         keys = dict(_typed_axis(axis))
         if len(keys) == 1:
@@ -329,16 +332,16 @@ def _scenario(
         if not isinstance(text, str):
             report.add(("scenario_text",), f"this is {kind_name(text)}", "the text of a scenario file")
             return None, folder
-        scenario = parse_scenario(
-            text, file=f"scenario of {report_name(tree)}", overrides=changes, algorithms=app_catalog(), folder=folder
-        )
-        return ScenarioSource(scenario, with_contents(with_overrides(text, changes), scenario)), folder
+        file = f"scenario of {report_name(tree)}"
+        return source_of(Use.SWEEP, text, file=file, overrides=changes, folder=folder), folder
     if name is None:
         return None, folder
     path = Path(name) if folder is None else folder / name
     is_file = path.is_file()
     try:
-        return open_scenario(str(path) if is_file else name, overrides=changes), path.parent if is_file else folder
+        return open_scenario(
+            str(path) if is_file else name, use=Use.SWEEP, overrides=changes
+        ), path.parent if is_file else folder
     except InputError as error:
         report.add(("scenario",), str(error))
         return None, folder
@@ -387,8 +390,12 @@ def _axes(report: Report, tree: Mapping[str, Any], values: Mapping[str, Any], ki
         example = '"links.wifi.loss" = "0%..4%/5"'
         report.add(("axes",), "there is nothing to sweep over", f"a key and its values, e.g. {example}")
     keys = [key for axis in axes for key in axis.keys]
-    for key in dict.fromkeys(key for key in keys if keys.count(key) > 1):
-        report.add(("axes", key), "the key is swept twice", "each key once")
+    for key, (problem, allowed) in overlaps(keys).items():
+        report.add(("axes", key), problem, allowed)
+    for key, _value in flat_pairs(tree["set"]) if isinstance(tree.get("set"), dict) else ():
+        for swept in keys:
+            if key == swept or key.startswith(f"{swept}."):
+                report.add(("set", key), f"{swept} is swept, and each of its values replaces this one", "left out")
     if "seed" in keys:
         report.add(("axes", "seed"), "seeds are not an axis", f"seeds = {SEEDS_FORM}")
     return axes

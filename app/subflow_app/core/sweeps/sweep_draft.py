@@ -9,7 +9,7 @@ from typing import Any
 
 from subflow_app.core.errors import AppError, SweepError, TooLargeSweepError
 from subflow_app.core.scenarios.problem_texts import error_text, problem_text
-from subflow_app.core.sweeps.axes import Range, read_range, read_values, split_list, typed_value
+from subflow_app.core.sweeps.axes import Range, overlaps, read_range, read_values, split_list, typed_value
 from subflow_app.core.sweeps.plan_file import read_plan, read_seeds
 from subflow_app.core.sweeps.sweep_estimate import SweepEstimate, SweepLimits, estimate_sweep
 from subflow_app.core.sweeps.sweep_plan import SweepKind, SweepPlan
@@ -117,6 +117,8 @@ def check_draft(draft: SweepDraft) -> DraftCheck:
     except ParamError as error:
         problems[SEEDS] = _param_text(error)
         seeds = 0
+    for key, (problem, allowed) in overlaps([key for key, _text in draft.axes]).items():
+        problems[key] = _param_text(ParamError(problem, allowed))
     if not draft.axes:
         problems[ALL] = tr("Choose a parameter to vary, or controllers.")
     points = _points(draft, counts)

@@ -9,7 +9,7 @@ from typing import Any
 
 from subflow_app.core.scenarios.form import label_of
 from subflow_app.core.scenarios.form_text import shown_unit, text_of
-from subflow_app.core.scenarios.outline import part_names, tables
+from subflow_app.core.scenarios.outline import part_names
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.sweeps.axes import WHOLE_UNITS
 from subflow_app.vocabulary.language import tr
@@ -66,16 +66,6 @@ def sweep_parameters(doc: ScenarioDoc) -> list[SweepParameter]:
         for name in part_names(doc, section):
             found += _of_part(doc, kind, f"{section}.{name}")
     return [*found, *_of_part(doc, "transport", "transport")]
-
-
-def swept_controllers(doc: ScenarioDoc) -> dict[str, str]:
-    """Flows whose controller can vary, and the controller that each has now."""
-    found = {}
-    for name, table in tables(doc, "flows").items():
-        if table.get("kind", "mptcp") in ("mptcp", "tcp"):
-            default = "lia" if table.get("kind", "mptcp") == "mptcp" else "newreno"
-            found[name] = text_of(doc.value(f"flows.{name}.controller.name")) or default
-    return found
 
 
 def _of_part(doc: ScenarioDoc, kind: str, part: str) -> Iterator[SweepParameter]:

@@ -7,22 +7,33 @@ there is one way from the number of a point to its values, whatever the kind.
 from __future__ import annotations
 
 import math
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.running.run_queue import QueuedRun
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents, with_overrides
-from subflow_app.core.scenarios.toml_edit import TomlValue, render
+from subflow_app.core.scenarios.algorithm_values import KINDS as KINDS_OF_ALGORITHMS
+from subflow_app.core.scenarios.algorithm_values import own_or_named, replaced_text, value_text, without_defaults
+from subflow_app.core.scenarios.scenario_doc import split_key
+from subflow_app.core.scenarios.scenario_source import source_of
+from subflow_app.core.scenarios.toml_edit import TomlValue, get_value, render
+from subflow_app.core.scenarios.uses import Use
 from subflow_app.core.sweeps.axes import Axis, SweptValue, swept
-from subflow_sim.scenario import parse_scenario
 
 SweepKind = Literal["grid", "list", "random"]
 KINDS: tuple[SweepKind, ...] = ("grid", "list", "random")
 
 DEFAULT_SAMPLE_INTERVAL_S = 0.1
+
+
+_MOST_LOOKED_AT = 1000
+"""Points whose values are looked at to tell what they replace."""
+
+
+def _is_algorithm(key: str) -> bool:
+    return key.rpartition(".")[2] in KINDS_OF_ALGORITHMS
 
 
 class SweepPoint(NamedTuple):
@@ -66,6 +77,14 @@ class SweepPlan:
     sweep_seed: int = 1
     folder: Path | None = None
     written: Mapping[str, object] = field(default_factory=dict, compare=False)
+    _own: Mapping[str, TomlValue] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Look up the controllers and schedulers of the scenario that are swept."""
+        tree = tomllib.loads(self.scenario_text) if any(map(_is_algorithm, self.keys)) else {}
+        own = {key: get_value(tree, split_key(key)) for key in self.keys if _is_algorithm(key)}
+        found = {key: without_defaults(value) for key, value in own.items() if value is not None}
+        object.__setattr__(self, "_own", found)
 
     @property
     def keys(self) -> tuple[str, ...]:
@@ -91,7 +110,26 @@ class SweepPlan:
         for axis in reversed(self.axes):
             rest, step = divmod(rest, len(axis))
             values[:0] = axis.at(step)
-        return SweepPoint(number, tuple(values))
+        pairs = zip(self.keys, values, strict=True)
+        return SweepPoint(number, tuple(self._resolved(key, value) for key, value in pairs))
+
+    def _resolved(self, key: str, value: TomlValue | None) -> TomlValue | None:
+        """The choice of the scenario, with options and policy, where a name alone is that of it."""
+        own = self._own.get(key)
+        return value if own is None or value is None else own_or_named(own, value)
+
+    def replaced(self) -> list[str]:
+        """Controllers and schedulers of the scenario whose options some points leave out, a line for each."""
+        lines = []
+        for key, own in self._own.items():
+            if not isinstance(own, Mapping):
+                continue
+            place = self.keys.index(key)
+            values = [point.values[place] for point in self.spread(_MOST_LOOKED_AT)]
+            others = dict.fromkeys(value_text(value) for value in values if value is not None and value != own)
+            if others:
+                lines.append(replaced_text(key, others, own))
+        return lines
 
     def points(self) -> Iterator[SweepPoint]:
         """All combinations, in order."""
@@ -109,7 +147,7 @@ class SweepPlan:
         pairs = zip(self.keys, point.values, strict=True)
         return tuple(f"{key}={render(value)}" for key, value in pairs if value is not None)
 
-    def queued(self) -> list[QueuedRun]:
+    def queued(self, use: Use) -> list[QueuedRun]:
         """Each point with each seed as a run for the queue, named after its values.
 
         Raises:
@@ -119,12 +157,11 @@ class SweepPlan:
         for point in self.points():
             for seed in self.seeds:
                 overrides = [f"seed={seed}", *self.overrides(point)]
-                scenario = parse_scenario(
-                    self.scenario_text, overrides=overrides, algorithms=app_catalog(), folder=self.folder
+                source = source_of(use, self.scenario_text, overrides=overrides, folder=self.folder)
+                name = ", ".join(
+                    [source.scenario.name, *(value_text(value) for value in point.values if value is not None)]
                 )
-                text = with_contents(with_overrides(self.scenario_text, overrides), scenario)
-                name = ", ".join([scenario.name, *(value.text for value in self.swept(point) if value.text)])
-                runs.append(QueuedRun(ScenarioSource(scenario, text), name))
+                runs.append(QueuedRun(source, name))
         return runs
 
     def swept(self, point: SweepPoint) -> tuple[SweptValue, ...]:

@@ -13,10 +13,11 @@ from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import SweepError
 from subflow_app.core.scenario_hash import scenario_hash
 from subflow_app.core.scenarios.scenario_source import with_contents, with_overrides
+from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_app.core.sweeps.sweep_plan import SweepPlan, SweepPoint
 from subflow_sim.errors import Problem, ScenarioError, SimError
 from subflow_sim.limits import Limits, estimate
-from subflow_sim.scenario import Scenario, parse_scenario
+from subflow_sim.scenario import Scenario
 
 if TYPE_CHECKING:
     from subflow_sim.limits import Estimate
@@ -34,7 +35,7 @@ class PointReader:
         """Read what all points share."""
         self._plan = plan
         self._tree = tomllib.loads(plan.scenario_text)
-        self._algorithms = app_catalog()
+        self._algorithms = app_catalog()  # once, for all points
         self._latest_scenario: tuple[int, Scenario] | None = None
         self._latest_text: tuple[int, str] | None = None
 
@@ -50,7 +51,8 @@ class PointReader:
         """
         if self._latest_scenario is not None and self._latest_scenario[0] == point.number:
             return self._latest_scenario[1]  # of another seed
-        scenario = parse_scenario(
+        scenario = read_scenario(
+            Use.SWEEP,
             self._plan.scenario_text,
             file=self._plan.name,
             overrides=self._plan.overrides(point),

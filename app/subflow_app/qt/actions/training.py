@@ -67,7 +67,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "train.race",
         "&Race",
-        "Run the scenario in the window with the policy of the selected training and with a classic controller",
+        "Run the scenario in the window with the policy of the selected training and with another controller",
         "race",
         ("Shift+F8",),
         lambda w, _: w.training_session.race(),

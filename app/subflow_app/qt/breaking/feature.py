@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from subflow_app.core.breaking.case_source import CaseRun
     from subflow_app.core.breaking.job import BreakJob, Question
     from subflow_app.core.breaking.parting import Parting
+    from subflow_app.qt.breaking.form import BreakForm
     from subflow_app.qt.breaking.panel import BreakPanel, Listed, Shown
     from subflow_app.qt.main_window import MainWindow
     from subflow_store import Store
@@ -78,7 +79,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
             [bar[name] for name in BREAK_BUTTONS], [bar[name] for name in BREAK_FOUND_BUTTONS], bar[EXPORT]
         )
         content.form.changed.connect(self._on_form)
-        content.form.offer_scripts(self.window.documents.doc.scripts)
+        self._offer(content.form)
         content.chosen.connect(self._show)
         content.taken_up.connect(bar[FILL].trigger)
         content.selection_changed.connect(self.changed)
@@ -255,11 +256,18 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         self._typing.start()
         self.changed.emit()
 
+    def _offer(self, form: BreakForm) -> None:
+        """Offers the controllers of the open scenario."""
+        from subflow_app.core.arena.entrants import own_entries
+
+        doc = self.window.documents.doc
+        form.offer_scripts(doc.scripts, own_entries(doc.scenario) if doc.scenario is not None else ())
+
     def _on_edited(self) -> None:
         from subflow_app.qt.breaking.form import OWN
 
         if self.shown is not None:
-            self.shown.form.offer_scripts(self.window.documents.doc.scripts)
+            self._offer(self.shown.form)
             if self.shown.form.asked.space == OWN:
                 self._on_form()
 

@@ -134,6 +134,7 @@ class BreakForm(QWidget):
         self.own.setToolTip(as_written("\n".join(f"{name}: {about}" for name, about in ABOUT.items())))
         self._able = [each.name for each in entrants() if not each.problem]
         self._scripts: tuple[ScriptFile, ...] = ()  # of the open scenario
+        self._own: Sequence[str] = ()  # entries for its controllers
         self._earlier: Asked | None = None  # the earlier search that was taken up
         self.controller = Choice("break_controller", ((name, name) for name in self._able), self, letters=14)
         self.controller.setEditable(True)
@@ -212,16 +213,22 @@ class BreakForm(QWidget):
             self.seed.setValue(asked.seed)
         self._tell()
 
-    def offer_scripts(self, scripts: Sequence[ScriptFile]) -> None:
-        """Offers the controllers that the open scenario brings, besides those of the arena."""
+    def offer_scripts(self, scripts: Sequence[ScriptFile], own: Sequence[str] = ()) -> None:
+        """Offers the controllers that the open scenario brings, besides those of the arena.
+
+        Args:
+            scripts: of the scenario.
+            own: entries of the arena for controllers that it has with options or a policy.
+        """
         found = tuple(each for each in scripts if each.kind == "controller")
-        if found == self._scripts:
+        if (found, own) == (self._scripts, self._own):
             return
+        self._own = own
         chosen = self.controller.currentText()
         self._scripts = found
         with QSignalBlocker(self.controller):
             self.controller.clear()
-            for name in (*(each.name for each in found), *self._able):
+            for name in (*own, *(each.name for each in found), *self._able):
                 self.controller.addItem(name, name)
             self.controller.setEditText(chosen)
         self._tell()
@@ -234,7 +241,8 @@ class BreakForm(QWidget):
     def say_keys(self, question: Question) -> None:
         """What is claimed, and what is chosen of networks."""
         keys = ", ".join(question.space.keys)
-        self.says.setText(tr("{claim}; chosen are {keys}", claim=question.claim.holds, keys=keys))
+        told = tr("{claim}; chosen are {keys}", claim=question.claim.holds, keys=keys)
+        self.says.setText("\n".join([told, *question.replaced]))
 
     def _offer_spaces(self) -> None:
         """The spaces that a claim is tried in come first."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
 from subflow_app.qt import format as fmt
 from subflow_app.qt.dialogs import open_dialog
 from subflow_app.qt.feature import Feature
@@ -127,6 +126,9 @@ class CompareFeature(Feature):
 
     def run_kernel(self) -> None:
         """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
+        from subflow_app.core.scenarios.scenario_source import source_of_document
+        from subflow_app.core.scenarios.uses import Use
+        from subflow_app.kernel.plan import plan_network
         from subflow_app.kernel.study import KernelStudy
         from subflow_app.qt.comparison.kernel_strip import KernelStrip
 
@@ -135,9 +137,12 @@ class CompareFeature(Feature):
         store = window.database.store
         if self._study is not None or store is None or store.is_read_only:
             return
-        if doc.scenario is None:
+        source = source_of_document(Use.KERNEL, doc)
+        if source is None:
             window.notices.scenario_refused(tr("The scenario has problems: the inspector lists them."))
             return
+        # Refused before anything is asked, with all that the kernel has no counterpart of.
+        plan_network(source.scenario, seed=source.scenario.seed)
         if not window.dialogs.confirm(
             tr("Compare with the kernel"),
             tr("Also run {name} on the TCP and MPTCP of this machine?", name=window.documents.shown_name),
@@ -145,12 +150,12 @@ class CompareFeature(Feature):
                 "It is simulated first, then its packets go through Subflow's link emulator in real time, which "
                 "takes {time}. That needs Linux with user namespaces, or root; the settings of this machine stay as "
                 "they are.",
-                time=fmt.duration(doc.scenario.duration_s),
+                time=fmt.duration(source.scenario.duration_s),
             ),
             tr("Run it"),
         ):
             return
-        study = self._study = KernelStudy(ScenarioSource(doc.scenario, with_contents(doc.text, doc.scenario)), store)
+        study = self._study = KernelStudy(source, store)
         window.workspaces.go_to(self.panel_name)
         if self._strip is None:
             self._strip = KernelStrip(self.panel)

@@ -187,6 +187,7 @@ class ForkFeature(Feature):
     def _queue(self, plan: ForkPlan, *, records_decisions: bool) -> None:
         from subflow_app.core.running.run_queue import QueuedRun
         from subflow_app.core.scenarios.scenario_source import ScenarioSource
+        from subflow_app.core.scenarios.uses import Use
 
         given_up = self._given_up
 
@@ -194,7 +195,9 @@ class ForkFeature(Feature):
             state = plan.state(records_decisions=records_decisions, is_cancelled=given_up.is_set)
             return plan.job(state, store=store, records_decisions=records_decisions)
 
-        self.window.queue_session.add_run(QueuedRun(ScenarioSource(plan.scenario, plan.text), plan.name, make))
+        self.window.queue_session.add_run(
+            QueuedRun(ScenarioSource(plan.scenario, plan.text, Use.FORK), plan.name, make)
+        )
         told = tr("The fork grows in the plots, next to the run in progress; the queue shows its progress.")
         self.window.statusBar().showMessage(told, _MESSAGE_MS)
 

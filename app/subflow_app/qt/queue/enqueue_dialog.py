@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize
 from PySide6.QtWidgets import (
     QDialog,
     QFormLayout,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
     QSpinBox,
     QWidget,
 )
 
 from subflow_app.core.running.run_queue import MOST_AT_ONCE
+from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice
+from subflow_app.core.scenarios.toml_edit import TomlValue
 from subflow_app.qt.plain_text import Label
+from subflow_app.qt.theme import muted
+from subflow_app.qt.widgets.algorithm_list import AlgorithmList
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.shorthand import accept_buttons, h_box, named, v_box
 from subflow_app.vocabulary.language import tr, trn
@@ -32,41 +34,38 @@ class Enqueueing:
     Attributes:
         seeds: of the runs, each controller with each.
         flow: whose controller varies; empty: none does.
-        controllers: their names; none: the scenario's own.
+        controllers: as scenario files have them; none: those of the scenario.
         tag: of all these runs.
     """
 
     seeds: range
     flow: str
-    controllers: tuple[str, ...]
+    controllers: tuple[TomlValue, ...]
     tag: str
 
 
 class EnqueueDialog(QDialog):
     """A small grid of runs."""
 
-    def __init__(
-        self, seed: int, flows: Mapping[str, Sequence[str]], chosen: Mapping[str, str], parent: QWidget | None
-    ) -> None:
+    def __init__(self, seed: int, flows: Mapping[str, Sequence[AlgorithmChoice]], parent: QWidget | None) -> None:
         """Suggests five seeds from that of the scenario on.
 
         Args:
             seed: of the scenario.
-            flows: controllers that each flow can have.
-            chosen: the controller that each flow has.
-            parent: what it belongs to.
+            flows: controllers that each flow can have, that of the scenario first.
+            parent: owner of the dialog.
         """
         super().__init__(parent)
         self.setObjectName("enqueue_dialog")
         self.setWindowTitle(tr("Queue several runs"))
         self._flows = flows
-        self._chosen = chosen
         self.first = self._seed_field("enqueue_first_seed", tr("First seed"), seed)
         self.last = self._seed_field("enqueue_last_seed", tr("Last seed"), min(_MOST_SEED, seed + 4))
         choices = [("", tr("Leave all as they are")), *((name, name) for name in flows)]
         self.flow = Choice("enqueue_flow", choices, self)
-        self.controllers = named(QListWidget(self), "enqueue_controllers", tr("Controllers"))
+        self.controllers = AlgorithmList("enqueue_controllers", self)
         self.tag = named(QLineEdit(tr("batch"), self), "enqueue_tag")
+        self._replaced = named(muted(Label(self, wordWrap=True)), "enqueue_replaced")
         self._count = named(Label(self), "enqueue_count")
         buttons, self._add = accept_buttons(self, tr("Add to the queue"))
         seeds = QWidget(self)
@@ -76,18 +75,18 @@ class EnqueueDialog(QDialog):
         form.addRow(tr("Vary the controller of"), self.flow)
         form.addRow(tr("Controllers"), self.controllers)
         form.addRow(tr("Tag"), self.tag)
-        v_box(self, form, self._count, buttons)
+        v_box(self, form, self._replaced, self._count, buttons)
         self.flow.currentIndexChanged.connect(self._show_controllers)
         self.controllers.itemChanged.connect(self._show_count)
         for field in (self.first, self.last):
             field.valueChanged.connect(self._show_count)
         self._show_controllers()
+        self.resize(self.sizeHint().expandedTo(QSize(520, 460)))
 
     @property
     def answer(self) -> Enqueueing:
         """What is asked for."""
-        items = [self.controllers.item(row) for row in range(self.controllers.count())]
-        chosen = tuple(item.text() for item in items if item.checkState() == Qt.CheckState.Checked)
+        chosen = tuple(self.controllers.values)
         seeds = range(self.first.value(), self.last.value() + 1)
         flow = str(self.flow.currentData())
         return Enqueueing(seeds, flow if chosen else "", chosen if flow else (), self.tag.text().strip())
@@ -100,18 +99,15 @@ class EnqueueDialog(QDialog):
 
     def _show_controllers(self) -> None:
         flow = str(self.flow.currentData())
-        self.controllers.blockSignals(True)
-        self.controllers.clear()
-        for name in self._flows.get(flow, ()):
-            item = QListWidgetItem(name, self.controllers)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            item.setCheckState(Qt.CheckState.Checked if name == self._chosen.get(flow) else Qt.CheckState.Unchecked)
+        self.controllers.show_choices(self._flows.get(flow, ()))
         self.controllers.setEnabled(bool(flow))
-        self.controllers.blockSignals(False)
         self._show_count()
 
     def _show_count(self) -> None:
         answer = self.answer
+        replaced = self.controllers.replaced(f"flows.{answer.flow}.controller")
+        self._replaced.setText(replaced)
+        self._replaced.setVisible(bool(replaced))
         count = len(answer.seeds) * max(1, len(answer.controllers))
         is_possible = 0 < count <= MOST_AT_ONCE
         text = trn("{count} run will be added", "{count} runs will be added", count)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.run_queue import QueuedRun, RunQueue, default_parallel
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of_document
+from subflow_app.core.scenarios.toml_edit import read_toml
+from subflow_app.core.scenarios.uses import Use
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import QUEUE_BUTTONS, QUEUE_MENU
 from subflow_app.qt.queue.panel import QueuePanel
@@ -21,8 +22,6 @@ from subflow_app.vocabulary.language import tr, trn
 if TYPE_CHECKING:
     from subflow_app.core.running.runs import RunJob
     from subflow_app.qt.main_window import MainWindow
-    from subflow_sim.params import AlgorithmCatalog
-    from subflow_sim.scenario import Flow
     from subflow_store import Store
 
 _REFRESH_MS = 250
@@ -94,6 +93,7 @@ class QueueSession(Feature):
         Raises:
             ScenarioError: if the scenario does not take one of them.
         """
+        from subflow_app.core.scenarios.algorithm_choices import controller_choices
         from subflow_app.core.sweeps.axes import Axis
         from subflow_app.core.sweeps.sweep_plan import SweepPlan
         from subflow_app.qt.queue.enqueue_dialog import EnqueueDialog
@@ -102,20 +102,16 @@ class QueueSession(Feature):
         if source is None:
             return
         scenario = source.scenario
-        known = app_catalog(scenario)
-        flows = {
-            name: _controllers_for(flow, known) for name, flow in scenario.flows.items() if not flow.sends_datagrams
-        }
-        chosen = {name: scenario.flows[name].controller.name for name in flows}
-        answer = self._dialogs.ask(partial(EnqueueDialog, scenario.seed, flows, chosen))
-        if answer is None:
-            return
         path = self._documents.doc.path
         folder = None if path is None else path.parent
+        flows = controller_choices(read_toml(source.text), scenario, folder)
+        answer = self._dialogs.ask(partial(EnqueueDialog, scenario.seed, flows))
+        if answer is None:
+            return
         key = f"flows.{answer.flow}.controller"
         axes = (Axis((key,), (answer.controllers,)),) if answer.controllers else ()
         plan = SweepPlan(answer.tag, source.text, axes, answer.seeds, folder=folder)
-        self._add(plan.queued(), answer.tag)
+        self._add(plan.queued(Use.QUEUE), answer.tag)
 
     def add_run(self, run: QueuedRun) -> None:
         """Queues a run that something else has prepared."""
@@ -194,10 +190,7 @@ class QueueSession(Feature):
         return self._database.writable
 
     def _source(self) -> ScenarioSource | None:
-        doc = self._documents.doc
-        if doc.scenario is None:
-            return None
-        return ScenarioSource(doc.scenario, with_contents(doc.text, doc.scenario))
+        return source_of_document(Use.QUEUE, self._documents.doc)
 
     def _add(self, runs: list[QueuedRun], tag: str) -> None:
         if self._database.is_opening:
@@ -227,9 +220,3 @@ class QueueSession(Feature):
                 self.fork_ended.emit(job, result)
         if ended:
             self.stored.emit()
-
-
-def _controllers_for(flow: Flow, catalog: AlgorithmCatalog) -> list[str]:
-    """Controllers that a flow of this kind can have, and the one that it has."""
-    suited = {*catalog.controllers_for(is_multipath=flow.kind == "mptcp"), flow.controller.name}
-    return [each.name for each in catalog.controllers if each.name in suited]

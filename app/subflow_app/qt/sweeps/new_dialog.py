@@ -15,8 +15,6 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QGroupBox,
     QLineEdit,
-    QListWidget,
-    QListWidgetItem,
     QScrollArea,
     QSpinBox,
     QSplitter,
@@ -24,6 +22,8 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice
+from subflow_app.core.scenarios.toml_edit import render
 from subflow_app.core.sweeps.axes import with_units
 from subflow_app.core.sweeps.sweep_draft import (
     SEEDS,
@@ -37,7 +37,8 @@ from subflow_app.core.sweeps.sweep_parameters import SweepParameter
 from subflow_app.core.sweeps.sweep_plan import KINDS, SweepPlan
 from subflow_app.qt.icons import icon
 from subflow_app.qt.plain_text import Label
-from subflow_app.qt.theme import current_tokens
+from subflow_app.qt.theme import current_tokens, muted
+from subflow_app.qt.widgets.algorithm_list import AlgorithmList
 from subflow_app.qt.widgets.choice import Choice
 from subflow_app.qt.widgets.problem_label import ProblemLabel
 from subflow_app.qt.widgets.shorthand import h_box, named, split, timer, v_box
@@ -89,8 +90,7 @@ class SweepSubject:
     Attributes:
         title: of the scenario.
         parameters: that can vary.
-        flows: the controller that each flow has now, of those whose controller can vary.
-        controllers: that each of these can have.
+        controllers: that each flow can have, that of the scenario first.
         jobs: how many runs go on at once, as a suggestion.
         sample_interval_s: of the traces.
         estimate: what a draft would take; called in a worker thread.
@@ -99,8 +99,7 @@ class SweepSubject:
 
     title: str
     parameters: Sequence[SweepParameter]
-    flows: Mapping[str, str]
-    controllers: Mapping[str, Sequence[str]]
+    controllers: Mapping[str, Sequence[AlgorithmChoice]]
     jobs: int
     sample_interval_s: float
     estimate: Callable[[SweepDraft], DraftEstimate]
@@ -142,10 +141,11 @@ class NewSweepDialog(QDialog):
     def draft(self) -> SweepDraft:
         """What the fields say now."""
         axes = [(row.key, row.completed) for row in self.rows]
-        flow, chosen = str(self.flow.currentData() or ""), self.chosen_controllers()
-        key = f"flows.{flow}.controller"
-        if flow and chosen and key not in dict(axes):
-            axes.append((key, ", ".join(chosen)))
+        if self.controllers.values and self._controller_key:
+            # Before its options, which a controller would replace.
+            below = (place for place, (key, _) in enumerate(axes) if key.startswith(f"{self._controller_key}."))
+            place = next(below, len(axes))
+            axes.insert(place, (self._controller_key, ", ".join(map(render, self.controllers.values))))
         return SweepDraft(
             name=self.name.text().strip() or suggested_name(self._subject.title, [key for key, _values in axes]),
             axes=tuple(axes),
@@ -181,16 +181,11 @@ class NewSweepDialog(QDialog):
             row.deleteLater()
         self._on_edited()
 
-    def chosen_controllers(self) -> list[str]:
-        """Controllers that are ticked."""
-        items = [self.controllers.item(row) for row in range(self.controllers.count())]
-        return [item.text() for item in items if item.checkState() == Qt.CheckState.Checked]
-
-    def choose_controllers(self, names: Sequence[str]) -> None:
-        """Ticks these and no others."""
-        for row in range(self.controllers.count()):
-            item = self.controllers.item(row)
-            item.setCheckState(Qt.CheckState.Checked if item.text() in names else Qt.CheckState.Unchecked)
+    @property
+    def _controller_key(self) -> str:
+        """Key of the controller that varies; empty: none does."""
+        flow = str(self.flow.currentData() or "")
+        return f"flows.{flow}.controller" if flow else ""
 
     def estimate_now(self) -> None:
         """Has told what the sweep would take; when it is told, the latest wish is asked for."""
@@ -224,9 +219,10 @@ class NewSweepDialog(QDialog):
         self.hint.setStyleSheet(f"color: {current_tokens().muted_text};")
         self._rows_widget = QWidget()
         self._rows_layout = v_box(self._rows_widget, None, margins=4)
-        choices = [("", tr("Leave all as they are")), *((flow, flow) for flow in self._subject.flows)]
+        choices = [("", tr("Leave all as they are")), *((flow, flow) for flow in self._subject.controllers)]
         self.flow = Choice("sweep_flow", choices, self)
-        self.controllers = named(QListWidget(self), "sweep_controllers", tr("Controllers"))
+        self.controllers = AlgorithmList("sweep_controllers", self)
+        self.replaced = named(muted(Label(self, wordWrap=True)), "sweep_replaced")
         self.kind = Choice("sweep_kind", ((kind, tr(KIND_TEXTS[kind])) for kind in KINDS), self)
         self.draws = self._number("sweep_draws", 100, _MOST_DRAWS)
         self.seeds = named(QLineEdit(self._subject.suggestion.seeds, self), "sweep_seeds")
@@ -257,6 +253,7 @@ class NewSweepDialog(QDialog):
         contenders_layout = QFormLayout(contenders)
         contenders_layout.addRow(tr("Vary the controller &of"), self.flow)
         contenders_layout.addRow(self.controllers)
+        contenders_layout.addRow(self.replaced)
         runs = QGroupBox(tr("Runs"), self)
         form = QFormLayout(runs)
         form.addRow(tr("&Kind"), self.kind)
@@ -311,12 +308,11 @@ class NewSweepDialog(QDialog):
 
     def _suggest(self) -> None:
         self._on_kind_changed()
-        if self._subject.flows and self._subject.suggestion.compares_controllers:
+        if self._subject.controllers and self._subject.suggestion.compares_controllers:
             self.flow.setCurrentIndex(1)
-            flow = next(iter(self._subject.flows))
-            present = self._subject.flows[flow]
-            usual = [name for name in ("lia", "olia", "cubic", "bbr") if name in self._subject.controllers[flow]]
-            self.choose_controllers(list(dict.fromkeys([present, *usual]))[:2])
+            own, *others = self.controllers.choices
+            usual = [each.value for each in others if each.value in ("lia", "olia", "cubic", "bbr")]
+            self.controllers.choose([own.value, *usual[:1]])
         self._show_controllers_enabled()
         self._on_edited()
         self.estimate_now()
@@ -337,15 +333,7 @@ class NewSweepDialog(QDialog):
         self._on_edited()
 
     def _show_controllers(self) -> None:
-        flow = str(self.flow.currentData() or "")
-        self.controllers.blockSignals(True)
-        self.controllers.clear()
-        for name in self._subject.controllers.get(flow, ()):
-            item = QListWidgetItem(name, self.controllers)
-            item.setFlags(item.flags() | Qt.ItemFlag.ItemIsUserCheckable)
-            is_present = name == self._subject.flows.get(flow)
-            item.setCheckState(Qt.CheckState.Checked if is_present else Qt.CheckState.Unchecked)
-        self.controllers.blockSignals(False)
+        self.controllers.show_choices(self._subject.controllers.get(str(self.flow.currentData() or ""), ()))
         self._show_controllers_enabled()
         self._on_edited()
 
@@ -357,7 +345,7 @@ class NewSweepDialog(QDialog):
         self.hint.setVisible(not self.rows)
         self._scroll.setVisible(bool(self.rows))
         example = next((p.key for p in self._subject.parameters if p.key.endswith(".loss")), "links.wifi.loss")
-        if self.chosen_controllers() and self.flow.currentData():
+        if self.controllers.values and self.flow.currentData():
             text = tr(
                 "Choose a parameter on the left, e.g. {key}, to vary it too. The controllers below vary already.",
                 key=example,
@@ -370,6 +358,9 @@ class NewSweepDialog(QDialog):
         draft = self.draft
         self.name.setPlaceholderText(suggested_name(self._subject.title, [key for key, _values in draft.axes]))
         self._show_rows()
+        replaced = self.controllers.replaced(self._controller_key)
+        self.replaced.setText(replaced)
+        self.replaced.setVisible(bool(replaced))
         check = check_draft(draft)
         if draft == self._estimated and self._estimate is not None:
             self._show(check, self._estimate)

@@ -8,18 +8,20 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError
 from subflow_app.core.jobs.executors import jobs_beside_window
 from subflow_app.core.jobs.job import JobOutcome
 from subflow_app.core.jobs.progress import JobState
+from subflow_app.core.scenarios.algorithm_choices import controller_choices
 from subflow_app.core.scenarios.problem_texts import error_text
-from subflow_app.core.scenarios.scenario_source import with_contents
+from subflow_app.core.scenarios.scenario_source import source_of_document
+from subflow_app.core.scenarios.toml_edit import read_toml
+from subflow_app.core.scenarios.uses import Use
 from subflow_app.core.sweeps.sweep_draft import DraftEstimate, SweepDraft, estimate_draft
 from subflow_app.core.sweeps.sweep_estimate import SweepLimits
 from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.core.sweeps.sweep_list import HereSweep, SweepEntry, interrupted, possible, sweep_entries
-from subflow_app.core.sweeps.sweep_parameters import sweep_parameters, swept_controllers
+from subflow_app.core.sweeps.sweep_parameters import sweep_parameters
 from subflow_app.core.sweeps.sweep_results import stored_table
 from subflow_app.core.sweeps.views.from_table import study_of
 from subflow_app.core.sweeps.views.study import Study
@@ -114,25 +116,23 @@ class SweepSession(QObject):
         window = self._window
         window.inspector.commit_pending()
         doc = window.documents.doc
-        if doc.scenario is None:
+        source = source_of_document(Use.SWEEP, doc)
+        if source is None:
             return
         store = self._store()
         if store is None:
             raise InputError(tr("A sweep needs a database that can be written: open one first."))
-        text = with_contents(doc.text, doc.scenario)
+        text = source.text
         folder = None if doc.path is None else doc.path.parent
         interval_s = window.preferences.settings.sample_interval_s
 
         def estimate(draft: SweepDraft) -> DraftEstimate:
             return estimate_draft(draft, text, folder, store.path, self._limits())
 
-        flows = swept_controllers(doc)
-        known = app_catalog(doc.scenario)
         subject = SweepSubject(
-            doc.scenario.name or doc.title,
+            source.scenario.name or doc.title,
             sweep_parameters(doc),
-            flows,
-            {flow: known.controllers_for(is_multipath=doc.scenario.flows[flow].kind == "mptcp") for flow in flows},
+            controller_choices(read_toml(text), source.scenario, folder),
             jobs_beside_window(),
             interval_s,
             estimate,

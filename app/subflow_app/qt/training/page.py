@@ -28,7 +28,7 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.learning.policy_surface import SeenPolicy
 from subflow_app.core.learning.race import rivals
 from subflow_app.core.learning.training_draft import DOCUMENT, DocumentText, TrainingChoices, TrainingDraft
-from subflow_app.core.learning.training_progress import CLASSICS, TOGGLE_WORDS, Training, possible, toggle_word
+from subflow_app.core.learning.training_progress import TOGGLE_WORDS, Training, possible, toggle_word
 from subflow_app.core.scenarios.problem_texts import error_text
 from subflow_app.qt.dialogs import SCENARIO_FILTER, Dialogs
 from subflow_app.qt.models.table_model import ROW_ROLE
@@ -150,6 +150,7 @@ class TrainPage(QWidget):
         if self.form is not None:
             self.form.set_document(document.title)
             self._show_whether_draws()
+        self._offer_rivals()
 
     def load_choices(self) -> None:
         """Reads what can be trained, in the background."""
@@ -255,13 +256,23 @@ class TrainPage(QWidget):
             self.curves.show_trainings([(each, self._model.hue(each.id)) for each in selected[:_MOST_CURVES]])
             self.policy.show_training(selected[0] if len(selected) == 1 else None)
             if len(selected) == 1:
-                self._offer_rivals(rivals(selected[0].controller))
+                self._offer_rivals()
         self.selection_changed.emit()
 
-    def _offer_rivals(self, names: Sequence[str]) -> None:
-        if [self.rival.itemText(number) for number in range(self.rival.count())] != list(names):
-            self.rival.clear()
-            self.rival.addItems(list(names))
+    def _offer_rivals(self) -> None:
+        """Offers the rivals of the selected training in the scenario of the window; the chosen one stays chosen."""
+        selected = self.selected()
+        if len(selected) != 1 or not self.isVisible():
+            return
+        found = rivals(selected[0].controller, self._document.text, self._document.folder)
+        if found == [self.rival.itemData(number) for number in range(self.rival.count())]:
+            return
+        chosen = self.rival.currentText()
+        self.rival.clear()
+        for number, each in enumerate(found):
+            self.rival.addItem(each.text, each)
+            self.rival.setItemData(number, each.summary, Qt.ItemDataRole.ToolTipRole)
+        self.rival.setCurrentIndex(max(0, self.rival.findText(chosen)))
 
     def _on_choices(self, choices: TrainingChoices) -> None:
         if self.form is not None:
@@ -329,12 +340,11 @@ class TrainPage(QWidget):
     def _tool_row(self) -> QHBoxLayout:
         tools = [self._tool(name) for name in ("toggle", "stop", "checkpoint", "evaluate", "promote")]
         race = self._tool("race"), Label(tr("against"), self), self.rival
-        words = tr("Classic controller to race against")
+        words = tr("Controller to race against")
         named(self.rival, "race_rival", words, words)
         # The names change with the training that is selected.
         self.rival.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
         self.rival.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
-        self._offer_rivals(CLASSICS)
         return h_box(None, *tools, 10, *race, None, margins=(6, 4, 6, 4), spacing=2)
 
     def _tool(self, name: str) -> QToolButton:

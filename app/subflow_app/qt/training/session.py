@@ -100,16 +100,16 @@ class TrainingSession(Feature):
         self.page.start()
 
     def race(self) -> None:
-        """Runs the scenario in the window with the policy of the selected training, then with a classic controller."""
+        """Runs the scenario in the window with the policy of the selected training, then with the chosen rival."""
         from subflow_app.core.learning.race import race_sources
 
         selected = self.page.selected()
-        if len(selected) != 1:
+        if len(selected) != 1 or self.page.rival.currentData() is None:
             return
         self._documents.settling.emit()
         document = self._document()
         sources = race_sources(
-            document.text, document.folder, selected[0], self.page.rival.currentText(), title=document.title
+            document.text, document.folder, selected[0], self.page.rival.currentData(), title=document.title
         )
         self.window.docks.raise_panel("plots")
         self.window.session.run_together(sources)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from subflow_app.core.scenarios.uses import Use, scenario_at
 from subflow_app.selftest.check import Check, CheckError, Place
 
 # Siblings of t-ddpg-b on the same network, which take longer than all others together.
@@ -13,7 +14,7 @@ _LEFT_OUT = ("t-ddpg-a", "t-ddpg-bed", "t-ddpg-c")
 def check(_place: Place) -> str:
     """Simulates nearly all of them."""
     from subflow_app.core.resources import DEMO_SCENARIO, resource_path, scenario_names
-    from subflow_sim import Simulation, load_scenario
+    from subflow_sim import Simulation
 
     kept: dict[str, str] = json.loads(resource_path("signatures.json").read_text(encoding="utf-8"))
     found = {}
@@ -21,7 +22,9 @@ def check(_place: Place) -> str:
         if name in _LEFT_OUT:
             kept.pop(name, None)
             continue
-        simulation = Simulation(load_scenario(resource_path(f"scenarios/{name}.toml")), sample_interval_s=1.0)
+        simulation = Simulation(
+            scenario_at(Use.SELF_TEST, resource_path(f"scenarios/{name}.toml")), sample_interval_s=1.0
+        )
         simulation.run_until(simulation.duration_s)
         found[name] = simulation.signature()
     wrong = [name for name in {**kept, **found} if kept.get(name) != found.get(name)]

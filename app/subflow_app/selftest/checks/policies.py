@@ -32,10 +32,13 @@ def decisions(scenario: str, flow: str, controller: str, policy: str) -> int:
         policy: its name or file.
     """
     from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.core.scenarios.uses import Use
     from subflow_sim import Simulation
 
     changes = (f"flows.{flow}.controller={controller}", f"flows.{flow}.controller.policy={policy}")
-    simulation = Simulation(open_scenario(scenario, overrides=changes).scenario, sample_interval_s=1.0)
+    simulation = Simulation(
+        open_scenario(scenario, use=Use.SELF_TEST, overrides=changes).scenario, sample_interval_s=1.0
+    )
     simulation.run_until(10.0)
     steps = simulation.take_agent_steps()
     return 0 if steps is None else len(steps.time_ns)

@@ -26,6 +26,7 @@ def check(_place: Place) -> str:
 def _goodput_bps(kind: str, text: str) -> float:
     from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_app.core.scenarios.toml_edit import render
+    from subflow_app.core.scenarios.uses import Use
     from subflow_sim import Simulation
 
     changes = (
@@ -34,7 +35,9 @@ def _goodput_bps(kind: str, text: str) -> float:
         'duration="5s"',
         'warmup="1s"',
     )
-    simulation = Simulation(open_scenario(_SCENARIO, overrides=changes).scenario, sample_interval_s=1.0)
+    simulation = Simulation(
+        open_scenario(_SCENARIO, use=Use.SELF_TEST, overrides=changes).scenario, sample_interval_s=1.0
+    )
     simulation.run_until(5.0)
     return float(next(flow["goodput_bps"] for flow in simulation.summary()["flows"] if flow["name"] == _FLOW))
 

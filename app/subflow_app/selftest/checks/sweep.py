@@ -10,6 +10,7 @@ _SCENARIO, _KEY, _CONTROLLERS, _SEEDS = "t-2link", "flows.mptcp.controller", ("l
 def check(place: Place) -> str:
     """Makes it, and each of its runs once more."""
     from subflow_app.core.scenarios.scenario_source import open_scenario
+    from subflow_app.core.scenarios.uses import Use
     from subflow_sim import Simulation
     from subflow_store import open_store
 
@@ -20,7 +21,9 @@ def check(place: Place) -> str:
     again = []
     for controller in _CONTROLLERS:
         for seed in _SEEDS:
-            scenario = open_scenario(_SCENARIO, overrides=[f"{_KEY}={controller}"], seed=seed).scenario
+            scenario = open_scenario(
+                _SCENARIO, use=Use.SELF_TEST, overrides=[f"{_KEY}={controller}"], seed=seed
+            ).scenario
             simulation = Simulation(scenario, sample_interval_s=1.0)
             simulation.run_until(simulation.duration_s)
             again.append(simulation.signature())
