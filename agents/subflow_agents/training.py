@@ -35,7 +35,7 @@ from subflow_agents.learner import Learner, LearnerSetup, LearnerState, Training
 from subflow_agents.registry import AgentInfo, agent
 from subflow_agents.reports import Command, Control, Report, ReportKind, TrainingState
 from subflow_agents.scenarios import make_environment
-from subflow_sim.gate import json_tree, read_file
+from subflow_sim.gate import is_there, json_tree, read_file
 
 REPORT_S = 1.0
 """Time between two reports of metrics, s, unless the config counts transitions."""
@@ -255,7 +255,7 @@ class _Training:
     def _result(self, error: str) -> TrainingResult:
         def existing(name: str) -> Path | None:
             path = self.folder / name
-            return path if path.exists() else None
+            return path if is_there(path) else None
 
         return TrainingResult(
             state=self.state,

@@ -24,3 +24,14 @@ def make_private(path: Path) -> None:
     """
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
+
+
+# The store knows no simulator, whose `gate` has the same.
+def is_there(path: Path) -> bool:
+    """Whether a file or folder has this name; a text that is too long for one has none."""
+    return os.path.exists(path)  # noqa: PTH110 - which raises for such a text
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder has this name."""
+    return os.path.isdir(path)  # noqa: PTH112

@@ -18,7 +18,7 @@ from subflow_store.copies import Changes, Rows, Taking
 from subflow_store.damage import Damage
 from subflow_store.database import BUSY_TIMEOUT_S, Database, provide_folder
 from subflow_store.errors import StoreCorrupt, StoreError, StoreForeign, StoreFull, StoreNewer
-from subflow_store.files import unused_sibling
+from subflow_store.files import is_there, unused_sibling
 from subflow_store.rows import insert
 from subflow_store.schema_repair import MOST_VERSIONS, repair
 from subflow_store.soundness import OF_RUN, OF_SERIES, OF_SWEEP, OF_TRAINING, SoundRows
@@ -88,9 +88,9 @@ def salvage(
         StoreError: if there is nothing to be read, or the new one cannot be written.
     """
     target = target.expanduser().absolute()
-    if target == path.expanduser().absolute() or (target.exists() and target.samefile(path)):
+    if target == path.expanduser().absolute() or (is_there(target) and target.samefile(path)):
         raise StoreError("what is salvaged cannot take the place of its original", path=str(target))
-    if target.exists() and not overwrite:
+    if is_there(target) and not overwrite:
         raise StoreError("the file exists already", path=str(target), way_on="Choose another name.")
     provide_folder(target)
     found = _Found()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from subflow_store.errors import StoreReadOnly
+from subflow_store.files import is_there
 
 
 class Standing(NamedTuple):
@@ -35,7 +36,7 @@ def shm_of(path: Path) -> Path:
 
 def standing_of(path: Path) -> Standing:
     """How a database stands now."""
-    return Standing(_size_and_time(path), _size_and_time(wal_of(path)), shm_of(path).exists())
+    return Standing(_size_and_time(path), _size_and_time(wal_of(path)), is_there(shm_of(path)))
 
 
 def may_make_files(path: Path) -> bool:
@@ -54,7 +55,7 @@ def traceless(path: Path) -> tuple[str, bool]:
     Raises:
         StoreReadOnly: if it has changes that only a program that makes files could read.
     """
-    if shm_of(path).exists():
+    if is_there(shm_of(path)):
         return f"{path.as_uri()}?mode=ro&readonly_shm=1", False
     wal = wal_of(path)
     if _has_content(wal):
@@ -83,7 +84,7 @@ def share_with_group(path: Path) -> None:
 
 def in_the_way(path: Path) -> StoreReadOnly | None:
     """The error that names the files of somebody else beside a database that keep it from being written; None: none."""
-    files = [beside for beside in (wal_of(path), shm_of(path)) if beside.exists() and not os.access(beside, os.W_OK)]
+    files = [beside for beside in (wal_of(path), shm_of(path)) if is_there(beside) and not os.access(beside, os.W_OK)]
     if not files:
         return None
     names = " and ".join(file.name for file in files)

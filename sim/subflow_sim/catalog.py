@@ -7,6 +7,7 @@ from functools import cache
 
 from subflow_sim import _core
 from subflow_sim.decisions import rule_of
+from subflow_sim.gate import is_file
 from subflow_sim.params import Algorithm, AlgorithmCatalog, Dimension, Param
 from subflow_sim.policy_choice import choose_policy
 from subflow_sim.policy_library import NEUTRAL, SUFFIX, PolicyLibrary, shipped_policies
@@ -104,7 +105,7 @@ def _param(option: _core.OptionInfo, algorithm: str) -> Param:
         )
     if option.kind == _core.OptionKind.POLICY:
         learner = option.base or algorithm
-        default = learner if (shipped_policies() / f"{learner}{SUFFIX}").is_file() else NEUTRAL
+        default = learner if is_file(shipped_policies() / f"{learner}{SUFFIX}") else NEUTRAL
         return Param(option.key, Dimension.POLICY, option.help, default=default, applies_to=bases)
     if option.kind == _core.OptionKind.FLAG:
         return Param(option.key, Dimension.FLAG, option.help, default=bool(option.default_number), applies_to=bases)

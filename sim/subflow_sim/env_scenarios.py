@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from subflow_sim.errors import SimulationError
+from subflow_sim.gate import is_file
 from subflow_sim.lowering import lower
 from subflow_sim.scenario import load_scenario
 from subflow_sim.scenario_model import Scenario
@@ -34,7 +35,7 @@ def distribution_of(scenario: ScenarioLike) -> Distribution:
         return scenario
     if isinstance(scenario, Scenario):
         return Distribution.from_scenario(scenario)
-    if Path(scenario).is_file():
+    if is_file(Path(scenario)):
         return Distribution.from_scenario(load_scenario(scenario))
     shipped = {path.stem: path for path in _shipped_scenarios()}
     if str(scenario) not in shipped:

@@ -43,6 +43,21 @@ class TooLargeFileError(OSError):
     """A file has more bytes than its reader takes."""
 
 
+def is_there(path: Path | str) -> bool:
+    """Whether a file or folder has this name. Any text may be asked for: one that is too long for a name has none."""
+    return os.path.exists(path)  # noqa: PTH110 - which raises for such a text
+
+
+def is_file(path: Path | str) -> bool:
+    """Whether a regular file has this name; see `is_there`."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
+def is_folder(path: Path | str) -> bool:
+    """Whether a folder has this name; see `is_there`."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
 @contextmanager
 def open_file(path: Path | str, most_bytes: int | None = None) -> Iterator[BinaryIO]:
     """A file to be read in parts.

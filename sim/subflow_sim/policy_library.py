@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from subflow_sim.errors import ParamError, PolicyError
-from subflow_sim.gate import TooLargeFileError, read_file
+from subflow_sim.gate import TooLargeFileError, is_file, read_file
 from subflow_sim.parameter import did_you_mean, either
 from subflow_sim.scenario_model import PolicyFile
 from subflow_sim.shipped import shipped_folder
@@ -85,7 +85,7 @@ class PolicyLibrary:
         if is_policy_name(name):
             for folder in self.folders:
                 path = folder / f"{name}{SUFFIX}"
-                if path.is_file():
+                if is_file(path):
                     return path
         names = [*self.paths(), NEUTRAL, RANDOM]
         message = f"there is no policy of that name{did_you_mean(name, names)}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from subflow_sim.errors import Problem, ScenarioError
-from subflow_sim.gate import TooLargeFileError, read_scenario_file
+from subflow_sim.gate import TooLargeFileError, is_there, read_scenario_file
 from subflow_sim.parameter import did_you_mean
 from subflow_sim.scenario_model import (
     NO_CHOICE,
@@ -118,7 +118,7 @@ def load_scenario(
         ScenarioError: if the file cannot be read, is not UTF-8, or has problems.
     """
     file = Path(path)
-    if isinstance(path, str) and not file.suffix and not file.exists():
+    if isinstance(path, str) and not file.suffix and not is_there(file):
         names = shipped_scenarios()
         if path not in names:
             allowed = f"a file, or a scenario that ships{did_you_mean(path, list(names))}"

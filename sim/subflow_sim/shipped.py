@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from subflow_sim.gate import is_folder
+
 
 def shipped_folder(name: str) -> Path:
     """A folder of `assets`: in the frozen program, the installed packages, or the source tree."""
@@ -13,7 +15,7 @@ def shipped_folder(name: str) -> Path:
     folders = [Path(bundle) / "assets" / name] if bundle else []
     # The policies are a part of this package: `assets/agents` of the application has only the recipes.
     folders += [here.parent / name, here.parents[1] / "subflow_app" / "assets" / name]
-    return next((folder for folder in folders if folder.is_dir()), here.parents[2] / "assets" / name)
+    return next((folder for folder in folders if is_folder(folder)), here.parents[2] / "assets" / name)
 
 
 def shipped_scenarios() -> dict[str, Path]:

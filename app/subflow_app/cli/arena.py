@@ -17,6 +17,7 @@ from subflow_app.cli.terminal import print_error, print_json, print_line, print_
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.vocabulary.number_text import count_text, counted
+from subflow_sim.gate import is_folder, is_there
 
 if TYPE_CHECKING:
     from subflow_app.core.arena.job import ArenaJob
@@ -96,7 +97,7 @@ def arena(
         raise InputError("--stored shows what is in a database; it does not go with --no-store")
     if contests and (family or split != "test"):
         raise InputError("--contest names experiments of papers; it goes neither with --family nor with --split")
-    if out is not None and out.exists() and not out.is_dir():
+    if out is not None and is_there(out) and not is_folder(out):
         raise InputError(f"--out {out}: this is a file, not a folder")
     n_jobs = job_count(jobs)
     names = [] if controllers is None else [name.strip() for name in controllers.split(",")]

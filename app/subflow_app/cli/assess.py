@@ -16,6 +16,7 @@ from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.vocabulary.number_text import counted, duration_text
+from subflow_sim.gate import is_folder, is_there
 
 if TYPE_CHECKING:
     from subflow_app.core.assessing.job import Assessment
@@ -83,7 +84,7 @@ def assess(
         )
     if minutes is not None and not 0 <= minutes <= _MOST_MINUTES:
         raise InputError(f"--minutes {minutes:g}: must be 0 (no search) to {_MOST_MINUTES}")
-    if out is not None and out.exists() and not out.is_dir():
+    if out is not None and is_there(out) and not is_folder(out):
         raise InputError(f"--out {out}: this is a file, not a folder")
     chosen_seeds = None if seeds is None else seeds_option(seeds)
     if chosen_seeds is not None and len(chosen_seeds) < 5:

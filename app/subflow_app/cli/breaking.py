@@ -15,6 +15,7 @@ from subflow_app.cli.sweep import Cluster, Jobs, job_count
 from subflow_app.cli.terminal import print_json, print_line, print_note, print_rows
 from subflow_app.core.errors import AppError, InputError
 from subflow_app.core.json_document import fields
+from subflow_sim.gate import is_folder, is_there
 
 if TYPE_CHECKING:
     from subflow_app.core.breaking.counterexample import Counterexample
@@ -127,7 +128,7 @@ def break_claim(
         raise InputError(f"--minutes {minutes:g}: must be more than 0 and at most {_MOST_MINUTES}")
     if networks is not None and networks < 1:
         raise InputError(f"--networks {networks}: must be 1 or more")
-    if out is not None and out.exists() and not out.is_dir():
+    if out is not None and is_there(out) and not is_folder(out):
         raise InputError(f"--out {out}: this is a file, not a folder")
     chosen = named_or_said(claim)
     where = space or next(iter(chosen.spaces), None)

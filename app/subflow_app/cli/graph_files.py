@@ -12,6 +12,7 @@ from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line
 from subflow_app.core.errors import InputError
 from subflow_app.core.file_kinds import PAGE_SUFFIX
+from subflow_sim.gate import is_there
 
 
 def import_topology(
@@ -67,7 +68,7 @@ def _written(file: Path, out: Path | None, text: str, *, force: bool) -> Path:
     from subflow_sim.whole_file import write_whole
 
     target = out or file.with_suffix(".toml")
-    if target.exists() and not force:
+    if is_there(target) and not force:
         raise InputError(f"{target} exists: name another file with --out, or replace it with --force")
     try:
         write_whole(target, text.encode("utf-8"))

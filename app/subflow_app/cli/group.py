@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 
 from subflow_app.cli import exit_codes, failures
 from subflow_app.cli.window import OPENED_SUFFIXES
+from subflow_sim.gate import is_file
 
 WINDOW_COMMAND = "window"
 
@@ -22,7 +23,7 @@ class SubflowGroup(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """A first word that is a file and not a command means: open the window on it."""
-        if args and args[0] not in self.commands and (args[0].endswith(OPENED_SUFFIXES) or Path(args[0]).is_file()):
+        if args and args[0] not in self.commands and (args[0].endswith(OPENED_SUFFIXES) or is_file(Path(args[0]))):
             args = [WINDOW_COMMAND, *args]
         return super().resolve_command(ctx, args)
 

@@ -19,6 +19,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.vocabulary.language import current_language
 from subflow_app.vocabulary.number_text import counted
+from subflow_sim.gate import is_there
 
 if TYPE_CHECKING:
     from subflow_app.core.labs.evidence import EvidenceReader
@@ -103,7 +104,7 @@ def begin(
         )
     text = found.scenario_text()
     target = out or Path(f"{found.name}.toml")
-    if target.exists() and target.read_text(encoding="utf-8") != text:
+    if is_there(target) and target.read_text(encoding="utf-8") != text:
         raise InputError(f"{target} exists and is another scenario: name another file with --out")
     write_whole(target, text.encode())
     if is_anew:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from subflow_app.core.errors import InputError
+from subflow_sim.gate import is_there
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -59,7 +60,7 @@ def opened_store(database: Path | None, *, read_only: bool = False) -> Iterator[
     from subflow_store import open_store
 
     path = database_path(database)
-    if read_only and database is None and not path.exists():
+    if read_only and database is None and not is_there(path):
         read_only = False
     with open_store(path, read_only=read_only) as store:
         yield store

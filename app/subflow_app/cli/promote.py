@@ -10,6 +10,7 @@ import typer
 from subflow_app.cli.options import Database, opened_store
 from subflow_app.cli.terminal import print_line
 from subflow_app.core.errors import InputError
+from subflow_sim.gate import is_file, is_folder
 
 
 def promote(
@@ -62,9 +63,9 @@ def _source(training: str, database: Path | None) -> tuple[Path, str]:
     from subflow_app.core.paths import file_stem
 
     given = Path(training)
-    if given.is_file():
+    if is_file(given):
         return given, file_stem(given.stem)
-    if given.is_dir():
+    if is_folder(given):
         folder, called = given, given.resolve().name
     else:
         with opened_store(database, read_only=True) as store:

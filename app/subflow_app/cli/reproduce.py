@@ -21,6 +21,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.vocabulary.number_text import count_text, counted, duration_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
+from subflow_sim.gate import is_folder, is_there
 
 if TYPE_CHECKING:
     from subflow_app.core.experiments.recipe import Recipe
@@ -90,7 +91,7 @@ def reproduce(
         raise InputError("which experiment? `subflow reproduce --list` lists them; a paper and `all` are names, too")
     n_jobs = job_count(jobs)
     for option, folder in (("--out", None if is_page else out), ("--docs", pages)):
-        if folder is not None and folder.exists() and not folder.is_dir():
+        if folder is not None and is_there(folder) and not is_folder(folder):
             raise InputError(f"{option} {folder}: this is a file, not a folder")
     chosen_seeds = None if seeds is None else seeds_option(seeds)
     recipes: Sequence[Recipe] = chosen_recipes(names or ())

@@ -15,6 +15,7 @@ from subflow_app.cli.terminal import print_error, print_json, print_line, print_
 from subflow_app.core.errors import ClusterError, ExportError, InputError
 from subflow_app.core.json_document import fields, json_text
 from subflow_app.vocabulary.number_text import count_text, duration_text
+from subflow_sim.gate import is_folder
 
 if TYPE_CHECKING:
     from subflow_app.core.jobs.job import JobOutcome
@@ -214,7 +215,7 @@ def check_out(out: Path | None) -> None:
         return
     if out.suffix.lower() not in (".csv", ".json"):
         raise InputError(f"--out {out}: must end in .csv or .json")
-    if not out.absolute().parent.is_dir():
+    if not is_folder(out.absolute().parent):
         raise InputError(f"--out {out}: its folder does not exist")
 
 

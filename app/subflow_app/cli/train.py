@@ -17,6 +17,7 @@ from subflow_app.cli.options import Database, opened_store, positive_time_option
 from subflow_app.cli.terminal import print_error, print_line, print_note, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.vocabulary.number_text import duration_text
+from subflow_sim.gate import is_there
 
 if TYPE_CHECKING:
     from subflow_agents import TrainingConfig
@@ -323,7 +324,7 @@ def _result(job: TrainingJob, number: int | None) -> dict[str, Any]:
 
     def existing(name: str) -> str | None:
         path = job.folder / name
-        return str(path) if path.exists() else None
+        return str(path) if is_there(path) else None
 
     values = {
         "state": job.state.value,
@@ -354,5 +355,5 @@ def _print_result(job: TrainingJob) -> None:
         print_line()
         print_tables(evaluation_table(evaluation))
     for name, what in ((BEST_POLICY, "best policy"), (LATEST_POLICY, "latest policy")):
-        if (job.folder / name).exists():
+        if is_there(job.folder / name):
             print_line(f"{what}: {job.folder / name}")

@@ -8,6 +8,7 @@ from pathlib import Path
 from subflow_app.cli import exit_codes, failures
 from subflow_app.core.errors import InputError
 from subflow_app.core.file_kinds import DATABASE_SUFFIXES, is_database_file
+from subflow_sim.gate import is_file
 
 # Also of files that are not there: a typing error in one is not an unknown command.
 OPENED_SUFFIXES = (".toml", *DATABASE_SUFFIXES)
@@ -40,7 +41,7 @@ def open_window(file: Path | None) -> int:
         InputError: if the database is not there, or there is no screen to open a window on.
     """
     # A scenario that is not there is told by the window, where another can be chosen; a database would be made anew.
-    if file is not None and is_database_file(file) and not file.is_file():
+    if file is not None and is_database_file(file) and not is_file(file):
         raise InputError(f"{file}: no such database file; `subflow` opens your own, `subflow runs` lists its runs")
     from subflow_app.qt.app import main as window_main
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from subflow_app.core.errors import ExportError
 from subflow_app.core.file_kinds import PAGE_SUFFIX
 from subflow_app.vocabulary.tables import csv_text
+from subflow_sim.gate import is_folder
 from subflow_sim.whole_file import write_whole
 
 
@@ -39,7 +40,7 @@ def page_place(out: Path | None, name: str) -> Path:
     Raises:
         ExportError: if the folder cannot be made.
     """
-    if out is not None and out.suffix.lower() == PAGE_SUFFIX and not out.is_dir():
+    if out is not None and out.suffix.lower() == PAGE_SUFFIX and not is_folder(out):
         made_folder(out.parent)
         return out
     return (Path() if out is None else made_folder(out)) / f"{name}{PAGE_SUFFIX}"

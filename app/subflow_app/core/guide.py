@@ -17,6 +17,7 @@ from subflow_app.core.errors import GuideError, InputError
 from subflow_app.core.own_program import bundle_folder
 from subflow_app.core.paths import guide_cache
 from subflow_app.core.resources import way_on
+from subflow_sim.gate import is_file
 
 BUILD_COMMAND = "python3 dev.py docs"
 START_TOPIC = ""
@@ -102,7 +103,7 @@ def find_topic(word: str) -> str:
 def guide_sources() -> Path | None:
     """The folder of the guide's sources; only a source tree has it."""
     folder = Path(__file__).resolve().parents[3] / "docs"
-    return folder if (folder / "conf.py").is_file() else None
+    return folder if is_file(folder / "conf.py") else None
 
 
 def guide_folder() -> Path | None:
@@ -115,14 +116,14 @@ def guide_folder() -> Path | None:
     shipped = [bundle / "guide"] if bundle else []
     shipped.append(Path(__file__).resolve().parents[1] / "guide")
     for folder in shipped:
-        if (folder / "index.html").is_file():
+        if is_file(folder / "index.html"):
             return folder
     sources = guide_sources()
     built = [sources.parent / "build" / "docs" / "html"] if sources else []
     changed = _last_change(sources) if sources else 0.0
     for folder in (*built, _own_folder()):
         index = folder / "index.html"
-        if index.is_file() and index.stat().st_mtime >= changed:
+        if is_file(index) and index.stat().st_mtime >= changed:
             return folder
     return None
 
@@ -147,7 +148,7 @@ def guide_file(topic: str) -> tuple[Path, str]:
         raise GuideError(_not_built())
     path = folder / page.file
     # A panel of a later version, say: the start leads on.
-    return (path, page.anchor) if path.is_file() else (folder / "index.html", "")
+    return (path, page.anchor) if is_file(path) else (folder / "index.html", "")
 
 
 class GuideBuild:

@@ -20,6 +20,7 @@ from subflow_app import __version__
 from subflow_app.core.errors import ResourceError
 from subflow_app.core.own_program import bundle_folder
 from subflow_app.distribution import DISTRIBUTION
+from subflow_sim.gate import is_file
 
 INDEX = "index.json"
 # Of Subflow's extras, what works in the window when it is there.
@@ -105,7 +106,7 @@ def read_index(folder: Path) -> tuple[Part, ...]:
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
         raise ResourceError(f"{index} cannot be read ({reason}): install Subflow again") from error
-    missing = [str(file) for part in parts for file in part.files if not file.is_file()]
+    missing = [str(file) for part in parts for file in part.files if not is_file(file)]
     if missing:
         raise ResourceError(f"texts of licences are missing: {', '.join(missing[:3])}; install Subflow again")
     return parts
@@ -123,7 +124,7 @@ def _part(folder: Path, entry: dict[str, Any]) -> Part:
 
 def _installed() -> Iterator[Part]:
     top = Path(__file__).resolve().parents[3] / "LICENSE"
-    yield Part("Subflow", __version__, "MIT", "", "", (top,) if top.is_file() else ())
+    yield Part("Subflow", __version__, "MIT", "", "", (top,) if is_file(top) else ())
     python = Path(sysconfig.get_path("stdlib"), "LICENSE.txt")
     yield Part(
         "Python",
@@ -131,7 +132,7 @@ def _installed() -> Iterator[Part]:
         "PSF-2.0",
         "https://docs.python.org/3/license.html",
         "",
-        (python,) if python.is_file() else (),
+        (python,) if is_file(python) else (),
     )
     seen = {DISTRIBUTION}
     waiting = list(_requirements(metadata.distribution(DISTRIBUTION), _EXTRAS))
@@ -169,7 +170,7 @@ def _part_of(name: str, distribution: metadata.Distribution) -> Part:
         licence_of(distribution) or _LICENCES.get(name, ""),
         homepage_of(distribution),
         _NOTES.get(name, ""),
-        tuple(sorted(file for file in files if file.is_file())),
+        tuple(sorted(file for file in files if is_file(file))),
     )
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from subflow_app.core.errors import InputError, ResourceError
 from subflow_app.core.own_program import bundle_folder
+from subflow_sim.gate import is_folder, is_there
 from subflow_sim.parameter import closest
 
 SCENARIO_SUFFIX = ".toml"
@@ -22,7 +23,7 @@ def resource_path(relative: str) -> Path:
         ResourceError: if it is not there.
     """
     path = assets_folder().joinpath(*relative.split("/"))
-    if not path.exists():
+    if not is_there(path):
         raise ResourceError(f"{relative} is missing in {assets_folder()}: install Subflow again")
     return path
 
@@ -44,7 +45,7 @@ def find_scenario(name_or_path: str) -> Path:
     names = scenario_names()
     if name_or_path in names:
         return resource_path(f"scenarios/{name_or_path}{SCENARIO_SUFFIX}")
-    if path.is_dir():
+    if is_folder(path):
         raise InputError(f"{name_or_path} is a folder, not a scenario file")
     if path.suffix == SCENARIO_SUFFIX or len(path.parts) > 1:
         raise InputError(f"{name_or_path}: no such scenario file")
@@ -54,7 +55,7 @@ def find_scenario(name_or_path: str) -> Path:
 
 def is_to_read(path: Path) -> bool:
     """Whether there is a file, or what the gate of all readers refuses by name, such as a pipe; a folder is neither."""
-    return path.exists() and not path.is_dir()
+    return is_there(path) and not is_folder(path)
 
 
 def file_or_shipped(
@@ -106,6 +107,6 @@ def assets_folder() -> Path:
     candidates = [bundle / "assets"] if bundle else []
     candidates += [here.parents[1] / "assets", here.parents[3] / "assets"]
     for candidate in candidates:
-        if candidate.is_dir():
+        if is_folder(candidate):
             return candidate
     raise ResourceError(f"the assets folder is missing: looked in {', '.join(map(str, candidates))}")

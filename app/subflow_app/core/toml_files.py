@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from subflow_app.core.errors import InputError
 from subflow_app.core.resources import find_scenario
 from subflow_sim import gate
-from subflow_sim.gate import TooLargeFileError, read_file, size_text
+from subflow_sim.gate import TooLargeFileError, is_file, read_file, size_text
 from subflow_sim.report import Report
 from subflow_sim.toml_map import Path as Place
 from subflow_sim.toml_map import toml_lines
@@ -86,7 +86,7 @@ def scenario_beside(report: Report, place: Place, file: Path, name: str | None) 
         return None
     beside = file.parent / name
     try:
-        return beside if beside.is_file() else find_scenario(name)
+        return beside if is_file(beside) else find_scenario(name)
     except InputError as problem:
         report.add(place, str(problem))
         return None

@@ -30,6 +30,7 @@ from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import named, v_box
 from subflow_app.vocabulary.language import tr
+from subflow_sim.gate import is_there
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -243,7 +244,7 @@ def _files(window: MainWindow) -> Iterator[Entry]:
             "recent",
             file,
             lambda file=file: documents.open(file),  # type: ignore[misc]
-            "" if Path(file).exists() else tr("the file is gone"),
+            "" if is_there(Path(file)) else tr("the file is gone"),
         )
     for name in scenario_names():
         yield Entry(

@@ -13,6 +13,7 @@ from subflow_app.core.file_kinds import DATABASE_SUFFIXES
 from subflow_app.core.paths import default_database
 from subflow_app.qt.dialogs import DATABASE_FILTER
 from subflow_app.vocabulary.language import tr
+from subflow_sim.gate import is_there
 from subflow_store import StoreCorrupt, StoreError, StoreReadOnly, open_store
 
 if TYPE_CHECKING:
@@ -185,7 +186,7 @@ def _open(path: Path) -> tuple[Store, StoreCorrupt | None]:
     try:
         return open_store(path), None
     except StoreReadOnly:
-        if not path.exists():
+        if not is_there(path):
             raise
         return open_store(path, read_only=True), None
     except StoreCorrupt as error:

@@ -16,6 +16,7 @@ from subflow_app.qt.dialogs import CSV_FILTER, PAGE_FILTER, is_accepted
 from subflow_app.qt.reporting import Reports
 from subflow_app.qt.run_exports import RunExports
 from subflow_app.vocabulary.language import tr, trn
+from subflow_sim.gate import is_folder, is_there
 from subflow_store import StoreError
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Exports(QObject):
     def folder(self) -> Path:
         """Where files were exported to last."""
         last = self._preferences.settings.last_export_directory
-        return Path(last) if last and Path(last).is_dir() else Path.home()
+        return Path(last) if last and is_folder(Path(last)) else Path.home()
 
     def ask_path(self, title: str, filters: str, name: str) -> Path | None:
         """Asks where to; ``name`` is suggested."""
@@ -170,7 +171,7 @@ class Exports(QObject):
         path = self.ask_path(tr("Export figure"), f"{name} (*{suffix})", self._suggested(f"{only}{suffix}"))
         if path is None or plan is None:
             return path
-        others = [each for each in _figure_paths(path, plan, choice) if each != path and each.exists()]
+        others = [each for each in _figure_paths(path, plan, choice) if each != path and is_there(each)]
         if others and not self._window.dialogs.confirm(
             tr("Export figure"),
             trn(

@@ -13,6 +13,7 @@ from subflow_app.core.file_kinds import DATABASE_SUFFIXES, PAGE_SUFFIX
 from subflow_app.core.resources import SCENARIO_SUFFIX
 from subflow_app.qt.topology_files import is_graph_file
 from subflow_app.vocabulary.language import tr, trn
+from subflow_sim.gate import is_folder
 
 if TYPE_CHECKING:
     from subflow_app.qt.main_window import MainWindow
@@ -80,7 +81,7 @@ class FileDrops(QObject):
             self._notices.file_failed(" ".join(said))
 
     def _opener(self, file: Path) -> Callable[[Path], object] | None:
-        if file.is_dir():
+        if is_folder(file):
             return None
         if is_graph_file(file):
             return self._topology_files.import_file
@@ -93,7 +94,7 @@ class FileDrops(QObject):
         return self._documents.open if file.suffix.lower() == SCENARIO_SUFFIX else None
 
     def _refusal(self, file: Path) -> str:
-        if file.is_dir():
+        if is_folder(file):
             return tr("{name} is a folder: drop a scenario, a graph or a database from it.", name=file.name)
         return tr(
             "{name} cannot be opened here: drop scenarios (.toml), graphs (.graphml, .gml), web pages of runs"

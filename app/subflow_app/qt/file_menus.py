@@ -14,6 +14,7 @@ from subflow_app.qt.icons import icon
 from subflow_app.qt.preferences import Preferences
 from subflow_app.qt.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr
+from subflow_sim.gate import is_there
 
 # The titles that `menus` places them with.
 EXAMPLES = "Open &example"
@@ -48,7 +49,7 @@ class FileMenus(QObject):
         files = self._preferences.settings.recent_files
         self._fill(self._recent, [(Path(file).name, file, self._documents.open) for file in files])
         for action, file in zip(self._recent.actions(), files, strict=False):
-            if not Path(file).exists():
+            if not is_there(Path(file)):
                 action.setEnabled(False)
                 action.setText(tr("{file} (gone)", file=action.text()))
         if files:

@@ -13,6 +13,7 @@ from subflow_app.core.scenarios.problem_texts import error_text, problem_text
 from subflow_app.qt import format as fmt
 from subflow_app.qt.widgets.banner import Banners, Way
 from subflow_app.vocabulary.language import tr, trn
+from subflow_sim.gate import is_folder
 from subflow_store import StoreError
 
 
@@ -53,7 +54,7 @@ class Notices:
 
     def exported(self, path: Path) -> None:
         """A figure or data was written."""
-        folder = QUrl.fromLocalFile(str(path if path.is_dir() else path.parent))
+        folder = QUrl.fromLocalFile(str(path if is_folder(path) else path.parent))
         ways = [Way(tr("Open folder"), lambda: QDesktopServices.openUrl(folder))]
         self._banners.show_banner("export", "info", tr("Written: {path}", path=path), ways)
 

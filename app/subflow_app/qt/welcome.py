@@ -19,6 +19,7 @@ from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import close_button, heading, named, v_box
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_sim.gate import is_there
 
 _FILES_SHOWN = 4
 _WIDTH, _ICON = 500, 26
@@ -65,7 +66,7 @@ class WelcomeDialog(QDialog):
             door = named(_Door(tr(text), tr(behind), icon_name, tokens.accent, self), f"door_{name}")
             door.clicked.connect(lambda _checked=False, name=name: self._choose(name))
             self.doors[name] = door
-        files = [file for file in recent_files if Path(file).exists()][:_FILES_SHOWN]
+        files = [file for file in recent_files if is_there(Path(file))][:_FILES_SHOWN]
         self.files: list[_Door] = []
         above: list[QWidget] = []
         if files:

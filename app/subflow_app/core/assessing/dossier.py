@@ -37,6 +37,7 @@ from subflow_app.core.json_document import json_text
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.report_file import render_report
 from subflow_app.vocabulary.tables import TextColumn, TextTable
+from subflow_sim.gate import is_file
 
 HTML_FILE, PDF_FILE, JSON_FILE = "assessment.html", "assessment.pdf", "assessment.json"
 RESULTS_FILE, VERDICTS_FILE, README_FILE = "results.csv", "verdicts.csv", "README.txt"
@@ -111,7 +112,7 @@ def write_dossier(assessment: Assessment, results: Sequence[Results], folder: Pa
     files += [
         _part(folder, path, "A criterion or a scenario of it, with the controller filled in", is_input=True)
         for path in sorted((folder / CRITERIA).rglob("*"))
-        if path.is_file()
+        if is_file(path)
     ]
     judged = counts([judgement(each) for each in results])
     crate = crate_text(

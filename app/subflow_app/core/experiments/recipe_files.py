@@ -12,6 +12,7 @@ from subflow_app.core.experiments.recipe_reader import read_recipe
 from subflow_app.core.experiments.rulings import RULINGS_FILE, experiments_folder
 from subflow_app.core.resources import is_to_read, way_on
 from subflow_app.core.toml_files import read_text
+from subflow_sim.gate import is_file
 
 RECIPE_SUFFIX = ".toml"
 
@@ -43,7 +44,7 @@ def chosen_recipes(names: Sequence[str]) -> tuple[Recipe, ...]:
     for name in names or ("all",):
         if name == "all":
             found.update(dict.fromkeys(shipped))
-        elif name in PAPERS and not Path(name).is_file():
+        elif name in PAPERS and not is_file(Path(name)):
             of_paper = [each for each in shipped if load_recipe(each).paper == name]
             found.update(dict.fromkeys(of_paper))
         else:

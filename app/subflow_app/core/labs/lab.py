@@ -77,6 +77,7 @@ from subflow_app.core.resources import resource_path
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.scenarios.script_files import add_script
 from subflow_app.core.scenarios.uses import Use, read_scenario
+from subflow_sim.gate import is_file
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.script_reader import read_script
 
@@ -342,5 +343,5 @@ def script_beside(lab: Path, file: str) -> str:
     Raises:
         ParamError: if there is none, or it is not text.
     """
-    is_there = (lab.parent / file).is_file()
+    is_there = is_file(lab.parent / file)
     return read_script(file, lab.parent if is_there else resource_path("labs"))

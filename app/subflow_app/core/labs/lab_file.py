@@ -40,6 +40,7 @@ from subflow_app.core.scenarios.toml_edit import TomlEditError
 from subflow_app.core.toml_files import checked, read_text
 from subflow_app.vocabulary.language import ENGLISH, current_language
 from subflow_sim.errors import ParamError, Problem, SimError
+from subflow_sim.gate import is_file
 from subflow_sim.parameter import Param, did_you_mean, either
 from subflow_sim.report import Report, toml_text
 from subflow_sim.scenario_model import ScriptFile
@@ -138,7 +139,7 @@ def listed_labs(opened: Iterable[str]) -> tuple[dict[str, Lab], list[str]]:
     except LabError as error:
         problems.append(str(error))
     for path in reversed(list(opened)):
-        if Path(path).is_file():
+        if is_file(Path(path)):
             try:
                 lab = load_lab(path)
                 labs[lab.name] = lab
@@ -190,7 +191,7 @@ def _find(name: str, language: str) -> Path:
     if found is not None:
         if language != ENGLISH:
             translated = resource_path("labs") / language / f"{found}{LAB_SUFFIX}"
-            if translated.is_file():
+            if is_file(translated):
                 return translated
         return resource_path(f"labs/{found}{LAB_SUFFIX}")
     hint = way_on(name, names, f"shipped labs: {', '.join(names) or 'none'}")
@@ -276,7 +277,7 @@ class _Reader:
         beside = self._path.parent / name
         try:
             shipped = resource_path("labs") / name  # of a translation
-            path = beside if beside.is_file() else shipped if shipped.is_file() else find_scenario(name)
+            path = beside if is_file(beside) else shipped if is_file(shipped) else find_scenario(name)
 
             first_text(path, scripts, changes)
         except (InputError, SimError, TomlEditError) as error:

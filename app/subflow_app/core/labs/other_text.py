@@ -11,6 +11,7 @@ from subflow_app.core.labs.progress import Progress
 from subflow_app.core.resources import resource_path
 from subflow_app.core.toml_files import read_text
 from subflow_app.vocabulary.language import LANGUAGES, tr
+from subflow_sim.gate import is_file
 
 
 def is_other_text(lab: Lab, begun_with: str) -> bool:
@@ -39,5 +40,5 @@ def _hashes(lab: Lab) -> Iterator[str]:
     if shipped in lab.path.parents:
         for folder in (shipped, *(shipped / language for language in LANGUAGES)):
             path = folder / lab.path.name
-            if path.is_file():
+            if is_file(path):
                 yield hashlib.sha256(read_text(path, LabError, "a lab").encode()).hexdigest()

@@ -17,7 +17,7 @@ from subflow_app.core.errors import LabError
 from subflow_app.core.labs.evidence import Begin
 from subflow_app.core.labs.lab import Lab
 from subflow_app.vocabulary.language import tr
-from subflow_sim.gate import json_tree, read_file
+from subflow_sim.gate import is_there, json_tree, read_file
 from subflow_sim.whole_file import write_whole
 
 _log = logging.getLogger(__name__)
@@ -202,7 +202,7 @@ class ProgressFolder:
             LabError: if it cannot be moved.
         """
         path = self.path(lab)
-        if path.exists():
+        if is_there(path):
             try:
                 path.replace(_free_name(path, "old"))
             except OSError as error:
@@ -306,5 +306,5 @@ def _free_name(path: Path, why: str) -> Path:
     return next(
         each
         for number in range(1, 10_000)
-        if not (each := path.with_name(f"{path.stem}.{why}-{number}{path.suffix}")).exists()
+        if not is_there(each := path.with_name(f"{path.stem}.{why}-{number}{path.suffix}"))
     )

@@ -20,6 +20,7 @@ from subflow_app.core.labs.session import dealt
 from subflow_app.core.resources import find_scenario, resource_path
 from subflow_app.core.scenarios.toml_edit import render, render_key
 from subflow_app.core.toml_files import read_text
+from subflow_sim.gate import is_there
 
 _FENCE = "+++"
 _UNPUBLISHED = ("do", "facts", "quoted")  # of a step
@@ -48,7 +49,7 @@ def publish(lab: Lab, key: str, folder: Path) -> list[Path]:
     written = []
     for name, text in texts.items():
         path = folder / name
-        if path.exists() and path.samefile(lab.path):
+        if is_there(path) and path.samefile(lab.path):
             raise LabError(f"{path} is the lab itself; allowed: another folder")
         written.append(write_file(path, text))
     return written

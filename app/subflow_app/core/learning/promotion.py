@@ -13,6 +13,7 @@ from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.json_document import number
 from subflow_app.core.paths import policy_folder
 from subflow_app.core.policies.cards import tried
+from subflow_sim.gate import is_there
 from subflow_sim.policy import Policy
 from subflow_sim.policy_library import SUFFIX, is_policy_name, read_policy_file
 from subflow_sim.whole_file import write_whole
@@ -84,7 +85,7 @@ def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:
     if not is_policy_name(name):
         raise InputError(f'"{name}" is not a name for a policy; allowed: up to 64 letters, digits, dots, - and _')
     target = policy_folder() / f"{name}{SUFFIX}"
-    if name in policy_names() or target.exists():
+    if name in policy_names() or is_there(target):
         raise InputError(f"there is a policy called {name} already: give this one another name")
     content = _renamed(read_policy_file(source), name, card)
     try:

@@ -21,7 +21,7 @@ from typing import Any
 from subflow_agents import TrainingConfig
 from subflow_agents.training import MOST_CONFIG_BYTES
 from subflow_app.core.errors import TrainingError
-from subflow_sim.gate import json_tree, open_file, read_file
+from subflow_sim.gate import is_file, json_tree, open_file, read_file
 from subflow_sim.whole_file import write_whole
 from subflow_store.liveness import ProcessIdentity
 
@@ -78,7 +78,7 @@ def write_config(folder: Path, config: TrainingConfig) -> None:
 
 def is_training_folder(folder: Path) -> bool:
     """Whether a training has begun there."""
-    return (folder / CONFIG).is_file()
+    return is_file(folder / CONFIG)
 
 
 def has_checkpoint(folder: Path) -> bool:
@@ -89,13 +89,13 @@ def has_checkpoint(folder: Path) -> bool:
 def latest_policy(folder: Path) -> Path | None:
     """The newest policy of a training; None before the first was written."""
     path = folder / LATEST_POLICY
-    return path if path.is_file() else None
+    return path if is_file(path) else None
 
 
 def best_policy(folder: Path) -> Path | None:
     """The policy that evaluated best; the newest one where none was evaluated."""
     path = folder / BEST_POLICY
-    return path if path.is_file() else latest_policy(folder)
+    return path if is_file(path) else latest_policy(folder)
 
 
 def read_reports(folder: Path, begin: int = 0) -> ReportRead:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from subflow_app.core.errors import AppError, LibraryError
 from subflow_app.core.paths import library_cache
 from subflow_app.core.resources import assets_folder
+from subflow_sim.gate import is_file, is_folder, is_there
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -33,13 +34,13 @@ _SCHEMA_VERSION_AT = 60
 def shipped_library() -> Path | None:
     """The file; None if this installation came without one."""
     path = assets_folder().with_name(LIBRARY)
-    return path if path.is_file() else None
+    return path if is_file(path) else None
 
 
 def companion_path(library: Path, name: str) -> Path:
     """Where a file is that was made from a library so as to be there at once: in the assets beside it, if there are."""
     assets = library.with_name("assets")
-    return assets / name if assets.is_dir() else library.with_name(name)
+    return assets / name if is_folder(assets) else library.with_name(name)
 
 
 def open_library(path: Path | None = None) -> Store | None:
@@ -107,7 +108,7 @@ def _of_this_schema(path: Path) -> Path:
         return path  # it can be read, or opening it says why not
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     cached = library_cache() / f"{digest}-{head()}.db"
-    if not cached.exists():
+    if not is_there(cached):
         _bring_up_to_date(path, cached)
     return cached
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from subflow_sim.gate import read_file
+from subflow_sim.gate import is_file, is_there, read_file
 from subflow_sim.policy_library import MAX_POLICY_BYTES
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
 from subflow_sim.scenario import Choice, Scenario
@@ -41,12 +41,12 @@ def bring_along(scenario: Scenario, folder: Path, target: Path) -> None:
     for name in dict.fromkeys(_named_files(scenario)):
         source, copy = folder / name, target / name
         # What has its content in the scenario needs no file.
-        if not source.is_file() or (copy.exists() and copy.samefile(source)):
+        if not is_file(source) or (is_there(copy) and copy.samefile(source)):
             continue
         content = read_file(source, MAX_POLICY_BYTES)
-        if not copy.exists():
+        if not is_there(copy):
             contents[copy] = content
-        elif not copy.is_file() or copy.stat().st_size != len(content) or copy.read_bytes() != content:
+        elif not is_file(copy) or copy.stat().st_size != len(content) or copy.read_bytes() != content:
             raise OtherFileError(copy)
     for copy, content in contents.items():
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue
 from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_app.vocabulary.number_text import ordinal
 from subflow_sim.errors import Problem, ScenarioError
-from subflow_sim.gate import read_scenario_file
+from subflow_sim.gate import is_folder, read_scenario_file
 from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.scenario import Scenario
 from subflow_sim.scenario_model import ScriptFile
@@ -355,7 +355,7 @@ class ScenarioDoc:
             raise ScenarioFileError("this scenario has no file yet: choose where to save it")
         mark = b"\xef\xbb\xbf" if self._has_byte_order_mark else b""
         try:
-            if self._scenario is not None and self._folder is not None and target.parent.is_dir():
+            if self._scenario is not None and self._folder is not None and is_folder(target.parent):
                 bring_along(self._scenario, self._folder, target.parent)
             # A link stays a link: what it points at is replaced.
             write_whole(target.resolve(), mark + self._text.encode("utf-8", "surrogateescape"))

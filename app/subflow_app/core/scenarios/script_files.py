@@ -11,7 +11,7 @@ from subflow_app.core.scenarios.scenario_edits import Edited, appended
 from subflow_app.core.scenarios.scenario_parts import named
 from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, read_toml, render
 from subflow_sim.errors import ParamError
-from subflow_sim.gate import TooLargeFileError, read_file, size_text
+from subflow_sim.gate import TooLargeFileError, is_there, read_file, size_text
 from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN
 from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.scenario_model import ScriptFile, ScriptKind
@@ -80,7 +80,7 @@ def write_script(path: Path, text: str, *, is_new: bool = False) -> None:
     Raises:
         InputError: if it cannot be written; what was there still is.
     """
-    if is_new and (path.exists() or path.is_symlink()):
+    if is_new and (is_there(path) or path.is_symlink()):
         raise InputError(f"{path} already exists; it is left as it is")
     try:
         write_whole(path.resolve(), text.encode())

@@ -18,6 +18,7 @@ from subflow_app.core.scenarios.scenario_edits import Edited
 from subflow_app.core.scenarios.scenario_parts import named
 from subflow_app.core.scenarios.script_files import add_script, check_script_name, write_script
 from subflow_sim.errors import ParamError
+from subflow_sim.gate import is_there
 from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.scenario_model import DATAGRAM_KINDS, ScriptKind
 from subflow_sim.script_reader import SUFFIX, read_script
@@ -115,7 +116,7 @@ def new_place(kind: ScriptKind, name: str, data: Mapping[str, Any], folder: Path
     place = ScriptPlace(kind, name, f"{name}{SUFFIX}", folder)
     if place.path is None:
         return replace(place, content="")
-    if place.path.exists():
+    if is_there(place.path):
         raise InputError(f"{place.path} already exists; it is left as it is")
     return place
 

@@ -60,6 +60,7 @@ from subflow_app.core.sweeps.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S, KINDS,
 from subflow_app.core.toml_files import read_text, refusal, toml_tree
 from subflow_sim.draws import Independent, fixed, is_draw, read_independent
 from subflow_sim.errors import ParamError
+from subflow_sim.gate import is_file
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.report import Report
 from subflow_sim.section_reader import Noted, read_section
@@ -337,11 +338,11 @@ def _scenario(
     if name is None:
         return None, folder
     path = Path(name) if folder is None else folder / name
-    is_file = path.is_file()
+    is_own = is_file(path)
     try:
         return open_scenario(
-            str(path) if is_file else name, use=Use.SWEEP, overrides=changes
-        ), path.parent if is_file else folder
+            str(path) if is_own else name, use=Use.SWEEP, overrides=changes
+        ), path.parent if is_own else folder
     except InputError as error:
         report.add(("scenario",), str(error))
         return None, folder
