@@ -63,11 +63,13 @@ class RunValue(NamedTuple):
         key: dotted.
         number: in SI units; None for what is not a number.
         text: as it was written, where it was text.
+        name: the end of the key behind the name of a flow or a link, which may be any text; empty: all of it.
     """
 
     key: str
     number: float | None
     text: str | None
+    name: str = ""
 
 
 def parameter_values(scenario_text: str) -> list[RunValue]:
@@ -106,7 +108,8 @@ def quantity(text: str) -> float | None:
 def _figures_of(owner: str, document: Mapping[str, Any]) -> Iterator[RunValue]:
     for name, entry in document.items():
         if name not in _NOT_FIGURES:
-            yield from _flattened(f"{owner}.{name}", entry)
+            for value in _flattened(name, entry):
+                yield RunValue(f"{owner}.{value.key}", value.number, value.text, value.key)
 
 
 def _flattened(key: str, entry: Any) -> Iterator[RunValue]:

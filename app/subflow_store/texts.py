@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 
 # Controls of terminals, half characters, and what turns the direction of writing over the rest of a line.
-_CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
-_IN_LINES = re.compile(rf"[{_CONTROLS}]")
-_IN_A_LINE = re.compile(rf"[{_CONTROLS}\t\n\u2028\u2029]+")
+CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff"
+_IN_LINES = re.compile(rf"[{CONTROLS}]")
+_IN_A_LINE = re.compile(rf"[{CONTROLS}\t\n\u2028\u2029]+")
 
 
 def plain_line(text: str) -> str:

@@ -15,18 +15,11 @@ from subflow_app.vocabulary.palette import (
     dash,
     hex_colour,
     link_colour_keys,
-    split_owner,
 )
 
 
 def rgb(colour: str) -> tuple[int, ...]:
     return tuple(int(colour[i : i + 2], 16) for i in (1, 3, 5))
-
-
-def test_owner_names_are_taken_apart() -> None:
-    assert split_owner("download") == ("download", 0, 0)
-    assert split_owner("download/2") == ("download", 0, 2)
-    assert split_owner("download.3/1") == ("download", 2, 1)
 
 
 def test_each_subflow_has_its_own_hue_and_a_flow_of_several_is_neutral() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from functools import cache
 from itertools import zip_longest
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 from unicodedata import combining, east_asian_width
 
 from subflow_app.core.json_document import json_text
+from subflow_app.vocabulary.plain_text import readable
 from subflow_app.vocabulary.tables import Column, RowT, TextTable
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 _PIPE_WIDTH = 300
 _LEAST_TEXT_WIDTH = 10
 _GAP = "  "
-# Controls, half characters, ends of lines of other systems, and what turns the direction of writing.
-_STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def print_json(document: object) -> None:
@@ -48,7 +46,7 @@ def print_error(text: str) -> None:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    stream.write(f"{_readable(text)}\n")
+    stream.write(f"{readable(text)}\n")
     stream.flush()
 
 
@@ -63,11 +61,11 @@ def print_tables(*tables: TextTable) -> None:
 def _table_lines(table: TextTable, width: int) -> Iterator[str]:
     """The lines of a table that is so many characters wide, if its numbers leave it the choice."""
     if table.title:
-        yield _readable(table.title)
-    headings = [tuple(_readable(column.title) for column in table.columns)]
+        yield readable(table.title)
+    headings = [tuple(readable(column.title) for column in table.columns)]
     if any(column.unit for column in table.columns):
         headings.append(tuple(column.unit for column in table.columns))
-    rows = [tuple(map(_readable, row)) for row in table.rows]
+    rows = [tuple(map(readable, row)) for row in table.rows]
     widths = [max(map(_widest_line, cells)) for cells in zip(*headings, *rows, strict=True)]
     # On a narrow terminal text wraps, but never to nothing; a number on two lines would be two numbers.
     texts = [place for place, column in enumerate(table.columns) if not column.is_number]
@@ -105,11 +103,6 @@ def _folded(text: str, width: int) -> list[str]:
 
 def _widest_line(text: str) -> int:
     return _columns(text) if "\n" not in text else max(map(_columns, text.split("\n")))
-
-
-def _readable(text: str) -> str:
-    r"""The text with ``\u001b`` and the like for what would steer the terminal; lines and tabs stay."""
-    return _STEERING.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _columns(text: str) -> int:

@@ -31,6 +31,7 @@ from subflow_app.core.plots.spec import Curve
 from subflow_app.core.scenarios.scenario_source import with_policies
 from subflow_app.core.scenarios.uses import Use, policies_of, read_stored
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
+from subflow_app.vocabulary.owners import written
 from subflow_app.vocabulary.tables import csv_text
 from subflow_sim.errors import ScenarioError
 from subflow_sim.params import MAX_PATHS
@@ -185,7 +186,7 @@ def export_csv(traces: Traces, path: str | Path, keys: Sequence[SeriesKey] | Non
     columns = [traces.read(key) for key in chosen]
     # A live run publishes samples while we read: the table ends with the shortest column.
     count = min(len(values) for _, values in columns)
-    headings = [f"{key.owner}:{key.name}" for key in chosen]
+    headings = [f"{written(key.owner)}:{key.name}" for key in chosen]
     return _write_table(path, headings, columns[0][0][:count], [values[:count] for _, values in columns])
 
 
@@ -315,7 +316,8 @@ def export_plots(plots: Sequence[tuple[PlotSpec, Sequence[Curve]]], path: str | 
 
 
 def _curve_owner(curve: Curve) -> str:
-    return f"{curve.owner}/total" if curve.kind == "total" else curve.owner
+    owner = written(curve.owner)
+    return f"{owner}/total" if curve.kind == "total" else owner
 
 
 def export_marks(traces: Traces, path: str | Path) -> Path:
@@ -325,7 +327,7 @@ def export_marks(traces: Traces, path: str | Path) -> Path:
         ExportError: if the file cannot be written.
     """
     rows = (
-        (f"{mark.time_s:.9f}".rstrip("0").rstrip("."), mark.owner, mark.kind, _number_text(mark.value))
+        (f"{mark.time_s:.9f}".rstrip("0").rstrip("."), written(mark.owner), mark.kind, _number_text(mark.value))
         for mark in traces.marks()
     )
     return write_csv(path, ("time_s", "owner", "kind", "value"), rows)

@@ -17,6 +17,7 @@ from subflow_app.vocabulary.number_text import (
     milliseconds_text,
     percent_text,
 )
+from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ class _Line(NamedTuple):
 def _lines(flows: Iterable[Mapping[str, Any]]) -> Iterator[_Line]:
     for flow in flows:
         subflows = flow.get("subflows", ())
-        yield _Line(str(flow["name"]), flow, subflows)
+        yield _Line(readable_line(str(flow["name"])), flow, subflows)
         if len(subflows) > 1:
             yield from (_Line(f"  · {path_label(each.get('path', ()))}", each) for each in subflows)
 
@@ -148,7 +149,7 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
     left_out = len(all_links) - len(links)
     told = f" (left out: {counted(left_out, 'direction')} without drops, used less than 1 %)" if left_out else ""
     columns: list[Column[Mapping[str, Any]]] = [
-        Column("Link", lambda link: link["name"]),
+        Column("Link", lambda link: readable_line(str(link["name"]))),
         Column("Direction", lambda link: link["direction"]),
         NumberColumn("Used", lambda link: link.get("utilisation"), percent_text, "%"),
         NumberColumn("Queue", lambda link: link.get("mean_queue_pkts"), fixed(1), "mean pkt"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
@@ -15,6 +15,8 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.events import AGENT, DECISION, INTERVAL, EventLog
 from subflow_app.core.scenario_hash import scenario_hash
 from subflow_app.vocabulary.number_text import ordinal
+from subflow_app.vocabulary.owners import label_of, trace_owner
+from subflow_app.vocabulary.plain_text import readable_line
 from subflow_sim.errors import ScenarioError
 from subflow_store.values import EventTable, RunRow
 
@@ -121,7 +123,7 @@ def owner_label(scenario: Scenario, owner: str) -> str:
     paths = [path_label(path) for path in flow.paths] if flow is not None and flow.has_copy(name) else []
     number = ordinal(part)
     if number is None or not 1 <= number <= len(paths):
-        return owner
+        return label_of(owner)
     path = paths[number - 1]
     # The same path may stand twice: then the ordinal tells the subflows apart.
     return f"{name} · {path if paths.count(path) == 1 else f'{path} #{part}'}"
@@ -214,9 +216,8 @@ class _RunTraces:
 
     @cached_property
     def transport_owners(self) -> tuple[str, ...]:
-        """Owners of the traces of flows and subflows, in the order of the labels."""
-        owners = {key.owner for scope in (FLOW, SUBFLOW) for key in self.column(scope, None)}
-        return tuple(owner for owner in self.labels if owner in owners)
+        """Flows and subflows that have traces, in the order of the labels."""
+        return _transport_owners(self.labels, [key for scope in (FLOW, SUBFLOW) for key in self.column(scope, None)])
 
     def keys(self) -> Sequence[SeriesKey]:
         """All traces, in column order."""
@@ -354,11 +355,13 @@ class StoredTraces(_RunTraces):
         self._kept: dict[str, EventTable] = {}
         self._series: dict[SeriesKey, tuple[NDArray[np.float64], NDArray[np.float32]]] = {}
         self._marks: tuple[TraceMark, ...] | None = None
-        self._ids = {SeriesKey(s.scope, s.owner, s.name, s.unit): s.id for s in series}
+        self._ids = {SeriesKey(s.scope, trace_owner(s.scope, s.owner), s.name, s.unit): s.id for s in series}
+        # Marks and events have no scope: the traces tell which owner their text is.
+        self._owners = {s.owner: trace_owner(s.scope, s.owner) for s in series}
         # A measured run has no scenario: it repeats no other.
         unreadable = run.scenario_text or f"run {run_id}"
         made_by = _made_by(self._ids, _stored_scenario(run.scenario_text), unreadable=unreadable)
-        super().__init__(run.name, float(run.duration_s), float(run.warmup_s), run.mss_bytes, made_by)
+        super().__init__(readable_line(run.name), float(run.duration_s), float(run.warmup_s), run.mss_bytes, made_by)
         self.fork = store.forks.origin_of(run_id)
         self._row = run if self._is_over else None
 
@@ -418,7 +421,10 @@ class StoredTraces(_RunTraces):
         if self._marks is not None:
             return self._marks
         rows = self._store.marks(self._run_id).rows()
-        return tuple(TraceMark(row.time_ns / NANOSECONDS, row.owner, row.kind, row.value) for row in rows)
+        return tuple(TraceMark(row.time_ns / NANOSECONDS, self._owner(row.owner), row.kind, row.value) for row in rows)
+
+    def _owner(self, text: str) -> str:
+        return self._owners.get(text) or trace_owner(SUBFLOW, text)
 
     def events(self, stream: str) -> EventTable:
         """All rows of the run."""
@@ -468,8 +474,13 @@ def transport_owners(traces: Traces) -> Sequence[str]:
     """The flows and subflows that a run has traces of, in the order of its labels."""
     if isinstance(traces, _RunTraces):
         return traces.transport_owners
-    owners = {key.owner for scope in (FLOW, SUBFLOW) for key in select_keys(traces, scope)}
-    return [owner for owner in traces.labels if owner in owners]
+    return _transport_owners(traces.labels, [key for scope in (FLOW, SUBFLOW) for key in select_keys(traces, scope)])
+
+
+def _transport_owners(labels: Iterable[str], keys: Iterable[SeriesKey]) -> tuple[str, ...]:
+    """Owners of traces, and the flows that these belong to."""
+    owners = {owner for key in keys for owner in (key.owner, key.owner.partition("/")[0])}
+    return tuple(owner for owner in labels if owner in owners)
 
 
 def _stored_scenario(scenario_text: Any) -> Scenario | None:
@@ -482,11 +493,13 @@ def _stored_scenario(scenario_text: Any) -> Scenario | None:
         return None
 
 
-def _made_by(keys: Iterable[SeriesKey], scenario: Scenario | None, *, unreadable: str = "") -> _MadeBy:
+def _made_by(keys: Collection[SeriesKey], scenario: Scenario | None, *, unreadable: str = "") -> _MadeBy:
     """What the scenario says; of one that cannot be read, its text says which runs repeat each other."""
-    owners = dict.fromkeys(key.owner for key in keys)
+    # The sum over the subflows of a flow is of the flow, which need not have traces of its own.
+    flows = (key.owner.partition("/")[0] for key in keys if key.scope == SUBFLOW)
+    owners = dict.fromkeys((*(key.owner for key in keys), *flows))
     if scenario is None:
-        return _MadeBy({owner: owner for owner in owners}, unreadable, {}, None)
+        return _MadeBy({owner: label_of(owner) for owner in owners}, unreadable, {}, None)
     labels = {owner: owner_label(scenario, owner) for owner in owners}
     controllers = {
         instance: flow.controller.name
@@ -504,4 +517,4 @@ def stored_condition(scenario_text: str | None, run_id: int) -> str:
 
 
 def _unknown(key: SeriesKey, title: str) -> InputError:
-    return InputError(f'run "{title}" has no trace {key.name} of {key.scope} {key.owner}')
+    return InputError(f'run "{title}" has no trace {key.name} of {key.scope} {label_of(key.owner)}')

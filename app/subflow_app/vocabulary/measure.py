@@ -327,7 +327,7 @@ def told_by(key: str, title: str, symbol: str = "", **more: Any) -> Measure:
     """
     dimension = dimension_of(key)
     unit, scale, decimals = _SHOWN[dimension]
-    if dimension is Dimension.TIME and any(part in key for part in _SHORT_TIMES):
+    if dimension is Dimension.TIME and any(part in key.rpartition(".")[2] for part in _SHORT_TIMES):
         unit, scale, decimals = "ms", 1e3, 1
     better = 1 if key.endswith(_MORE_IS_BETTER) else -1 if key.endswith(_LESS_IS_BETTER) else 0
     return Measure(key, title, unit, scale, decimals, better, symbol, **more)

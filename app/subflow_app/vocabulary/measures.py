@@ -29,6 +29,7 @@ from subflow_app.vocabulary.measure import (
     told_by,
 )
 from subflow_app.vocabulary.number_text import finite
+from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.training_measures import TRAINING_MEASURES
 
 __all__ = [
@@ -534,7 +535,7 @@ def measure_title(key: str) -> str:
     if not is_measure(key):
         return key
     owner, title = owner_of(key), tr(run_measure(key).title)
-    return f"{owner}: {title}" if owner else title
+    return f"{readable_line(owner)}: {title}" if owner else title
 
 
 def flow_kind(flow: Any) -> FlowKind:

@@ -15,6 +15,8 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
+from subflow_app.vocabulary.owners import split_owner
+
 OKABE_ITO: Mapping[str, str] = {
     "blue": "#0072B2",
     "vermillion": "#D55E00",
@@ -88,16 +90,6 @@ def dash(run: int) -> tuple[float, ...]:
 GHOST_DASH = (5.0, 4.0)
 GHOST_OPACITY = 0.7
 """How the original of a fork is drawn behind it: in its colours, fainter."""
-
-
-def split_owner(owner: str) -> tuple[str, int, int]:
-    """Flow name, instance (from 0) and subflow ordinal (from 1; 0 is the flow itself) of an owner string.
-
-    ``"download.3/2"`` is ``("download", 2, 2)``. Names hold neither dots nor slashes, so this is exact.
-    """
-    flow, _, ordinal = owner.partition("/")
-    name, _, instance = flow.partition(".")
-    return name, int(instance) - 1 if instance else 0, int(ordinal) if ordinal else 0
 
 
 def colour_keys(owners: Iterable[str]) -> dict[str, ColourKey]:

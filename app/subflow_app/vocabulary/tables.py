@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, Generic, TypeVar
 
+from subflow_app.vocabulary.plain_text import readable
+
 RowT = TypeVar("RowT")
 
 _BEGIN_FORMULAS = ("=", "+", "-", "@", "\t", "\r")
@@ -46,7 +48,7 @@ class Column(Generic[RowT]):
 
     def text(self, row: RowT) -> str:
         """What the cell of a row says."""
-        return self.show(self.value(row))
+        return readable(self.show(self.value(row)))
 
     def sort_key(self, row: RowT) -> Any:
         """What the row is ordered by; what is not known comes after all that is."""
@@ -116,7 +118,8 @@ class TextTable:
 def csv_text(headings: Iterable[str], rows: Iterable[Iterable[object]], separator: str = ",") -> str:
     """A table whose cells are quoted where they have to be; lines end with a newline alone.
 
-    A spreadsheet would carry out a name that begins like a formula: such a cell begins with an apostrophe.
+    A spreadsheet would carry out a name that begins like a formula: such a cell begins with an apostrophe. Controls
+    are spelled out.
     """
     file = io.StringIO()
     writer = csv.writer(file, delimiter=separator, lineterminator="\n")
@@ -126,7 +129,10 @@ def csv_text(headings: Iterable[str], rows: Iterable[Iterable[object]], separato
 
 
 def _no_formula(cell: object) -> object:
-    if isinstance(cell, str) and cell[:1] in _BEGIN_FORMULAS and len(cell) > 1 and not _NUMBER.fullmatch(cell):
+    if not isinstance(cell, str):
+        return cell
+    cell = readable(cell)
+    if cell[:1] in _BEGIN_FORMULAS and len(cell) > 1 and not _NUMBER.fullmatch(cell):
         return f"'{cell}"
     return cell
 

@@ -19,6 +19,7 @@ from subflow_app.core.history.run_columns import recorded_column
 from subflow_app.core.traces import LINK, SCOPES, SeriesKey, TraceMark, Traces, select_keys
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.number_text import finite, fixed_text
+from subflow_app.vocabulary.owners import label_of, written
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_store.values import EventTable, RunRow
 
@@ -194,7 +195,9 @@ def _scaled(name: str) -> Callable[[SeriesError], float]:
 
 ERROR_COLUMNS: tuple[Column[SeriesError], ...] = (
     Column(
-        translatable("Of"), lambda e: e.pair.reference.owner, tip=translatable("Flow, subflow or link of the reference")
+        translatable("Of"),
+        lambda e: label_of(e.pair.reference.owner),
+        tip=translatable("Flow, subflow or link of the reference"),
     ),
     Column(translatable("Trace"), lambda e: e.pair.reference.name),
     Column(translatable("Unit"), lambda e: recorded_column(e.pair.reference.name).unit),
@@ -245,8 +248,8 @@ def errors_document(alignment: Alignment, errors: Sequence[SeriesError], *, is_b
             {
                 "trace": error.pair.reference.name,
                 "unit": error.pair.reference.unit,
-                "reference": error.pair.reference.owner,
-                "measured": error.pair.measured.owner,
+                "reference": written(error.pair.reference.owner),
+                "measured": written(error.pair.measured.owner),
                 "n": error.count,
                 "rmse": finite(error.rmse),
                 "mae": finite(error.mae),

@@ -20,11 +20,11 @@ from subflow_app.core.comparison.group_table import (
     difference_text,
     spread_text,
 )
-from subflow_app.core.history.run_columns import RunColumn, Value
+from subflow_app.core.history.run_columns import RunColumn
 from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.core.traces import Traces
 from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.number_text import MINUS, NOTHING, mbit_text, milliseconds_text, percent_text
+from subflow_app.vocabulary.number_text import MINUS, NOTHING, finite, mbit_text, milliseconds_text, percent_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable
 from subflow_sim.stats import Estimate, stars, welch
 from subflow_store.values import RunRow
@@ -185,11 +185,12 @@ def _mean(values: Any) -> float:
 
 def _figures(grouping: Grouping) -> list[str]:
     """What is compared: of the runs, and of their flows where these are few and the same in all of them."""
-    told = [run_figures(run) for group in grouping.groups for run in group.runs]
-    flows_of = [_flows_of(each) for each in told]
-    flows = list(dict.fromkeys(flow for each in flows_of for flow in each))
+    runs = [run for group in grouping.groups for run in group.runs]
+    told = [run_figures(run) for run in runs]
+    flows_in = [_measured_flows(run) for run in runs]
+    flows = list(dict.fromkeys(flow for each in flows_in for flow in each))
     # One flow is as fair as can be.
-    wanted = [key for key in _OF_RUN if key != "jain" or min(map(len, flows_of)) > 1]
+    wanted = [key for key in _OF_RUN if key != "jain" or min(map(len, flows_in)) > 1]
     if len(flows) == 1:
         wanted += [f"flows.{flows[0]}.{name}" for name in _OF_ONLY_FLOW]
     elif len(flows) <= _MOST_FLOWS:
@@ -197,12 +198,9 @@ def _figures(grouping: Grouping) -> list[str]:
     return [key for key in wanted if all(each.get(key) is not None for each in told)]
 
 
-def _flows_of(figures: Mapping[str, Value]) -> list[str]:
-    return [
-        key.removeprefix("flows.").rpartition(".")[0]
-        for key in figures
-        if key.startswith("flows.") and key.endswith(".goodput_bps") and "/" not in key
-    ]
+def _measured_flows(run: RunRow) -> list[str]:
+    """Names of the flows whose goodput is known."""
+    return [str(flow["name"]) for flow in flows_of(run) if finite(flow.get("goodput_bps")) is not None]
 
 
 def _titles(table: GroupTable) -> list[str]:

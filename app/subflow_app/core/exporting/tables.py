@@ -21,6 +21,7 @@ from subflow_app.core.exporting.parquet import Column, Names, Numbers, parquet_b
 from subflow_app.core.exports import TABLE_FILES, number_texts, time_texts
 from subflow_app.core.files import made_folder, write_file
 from subflow_app.core.traces import NANOSECONDS, SeriesKey, Traces, select_keys
+from subflow_app.vocabulary.owners import written
 from subflow_app.vocabulary.tables import csv_text
 
 TableKind = Literal["csv-long", "parquet", "parquet-long"]
@@ -108,11 +109,11 @@ def _long_columns(traces: Traces, keys: Sequence[SeriesKey]) -> list[Column]:
 
 
 def _column(key: SeriesKey) -> str:
-    return f"{key.owner}:{key.name}"
+    return f"{written(key.owner)}:{key.name}"
 
 
 def _texts(key: SeriesKey) -> tuple[str, str, str, str]:
-    return key.scope, key.owner, key.name, key.unit
+    return key.scope, written(key.owner), key.name, key.unit
 
 
 def _rounded(time_s: np.ndarray[Any, np.dtype[np.float64]]) -> np.ndarray[Any, np.dtype[np.float64]]:

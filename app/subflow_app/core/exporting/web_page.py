@@ -28,11 +28,14 @@ from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.resources import assets_folder
 from subflow_app.core.scenarios.toml_edit import get_value, read_toml, set_value
 from subflow_app.core.scenarios.topology import picture_of
+from subflow_app.core.table_html import html_text
 from subflow_app.core.traces import LINK, SUBFLOW, StoredTraces, Traces, select_keys
 from subflow_app.vocabulary.language import ENGLISH
+from subflow_app.vocabulary.owners import label_of
 from subflow_app.vocabulary.palette import colour_keys, hex_colour, link_colour_keys
 from subflow_sim.catalog import controllers
 from subflow_sim.decisions import meanings
+from subflow_sim.gate import is_file
 from subflow_sim.portable import PortableChoice, PortableScenario, portable, portable_choices
 from subflow_sim.vec_env import agent_spec
 
@@ -85,7 +88,7 @@ _MOST_LINES, _MOST_POINTS = 6, 100
 
 def is_offered() -> bool:
     """Whether pages can be made: whether the core for them came with the program."""
-    return (assets_folder() / _CORE).is_file()
+    return is_file(assets_folder() / _CORE)
 
 
 def check_offered() -> None:
@@ -224,7 +227,7 @@ def page_of(
         "policy": policy,
         "language": language,
         "version": html.escape(subflow_app.__version__),
-        "title": html.escape(title),
+        "title": html_text(title),
         "style": style,
         "recorded": recorded,
         "data": script_text(data),
@@ -442,7 +445,7 @@ def _picture(traces: Traces, scope: str, name: str, heading: str, factor: float)
             for t, v in ((times[i : i + step], values[i : i + step]) for i in range(0, len(values), step))
             if not np.isnan(v).all()
         )
-        colour, owner = hex_colour(colours[key.owner]), html.escape(key.owner)
+        colour, owner = hex_colour(colours[key.owner]), html.escape(label_of(key.owner))
         lines.append(f'<polyline fill="none" stroke="{colour}" points="{points}"><title>{owner}</title></polyline>')
     heading = html.escape(heading)
     return (

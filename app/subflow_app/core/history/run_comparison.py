@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from subflow_app.core.history.run_columns import RunColumn, Value, column
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import csv_text
-from subflow_store.run_values import figure_values, parameter_values
+from subflow_store.run_values import RunValue, figure_values, parameter_values
 from subflow_store.values import RunRow
 
 DIFFERENT = "\N{NOT EQUAL TO} "
@@ -126,18 +126,24 @@ def _listed(run: RunRow, keys: Sequence[str]) -> dict[str, Value]:
 
 def _parameters(run: RunRow) -> dict[str, Value]:
     values = {each.key: _value(each.number, each.text) for each in parameter_values(run.scenario_text or "")}
-    told = {each.key: _value(each.number, each.text) for each in figure_values(run.summary or {})}
-    values |= {key: value for key, value in told.items() if _is_setting(key)}
+    values |= {
+        each.key: _value(each.number, each.text) for each in figure_values(run.summary or {}) if _is_setting(each)
+    }
     return {key: value for key, value in values.items() if key not in ("seed", "duration", "warmup", "profile")}
 
 
 def _figures(run: RunRow) -> dict[str, Value]:
-    values = {each.key: _value(each.number, each.text) for each in figure_values(run.summary or {})}
-    return {key: value for key, value in values.items() if not _is_setting(key) and key not in _LEFT_OUT}
+    return {
+        each.key: _value(each.number, each.text)
+        for each in figure_values(run.summary or {})
+        if not _is_setting(each) and each.key not in _LEFT_OUT
+    }
 
 
-def _is_setting(key: str) -> bool:
-    return any(part in key if part.endswith(".") else key.endswith(part) for part in _SETTINGS)
+def _is_setting(value: RunValue) -> bool:
+    """Whether a value of a summary tells what was in force; of flows and links the end of the key says it."""
+    told = f".{value.name}" if value.name else value.key
+    return any(part in told if part.endswith(".") else told.endswith(part) for part in _SETTINGS)
 
 
 def _value(number: float | None, text: str | None) -> Value:

@@ -42,6 +42,7 @@ _NOTHING = frozenset({"", "-", "–", "nan", "na", "n/a", "null", "none", "inf",
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?\Z")
 _GROUPED = re.compile(r"[+-]?\d{1,3}(?:[,.]\d{3})+(?:[.,]\d+)?\Z")
 _HEAD_BYTES = 65536
+_HEAD_LINES = 60
 
 
 class _Shape(NamedTuple):
@@ -202,8 +203,20 @@ def _encoding(path: Path) -> str:
     return "utf-8-sig"
 
 
-def _head(path: Path, encoding: str) -> list[str]:
-    return list(itertools.islice((line.rstrip("\r\n") for line in text_lines(path, encoding)), 60))
+def _head(path: Path, encoding: str) -> list[tuple[int, str]]:
+    """The first rows with the number of their last line: a cell in quotes may have several."""
+    lines = list(itertools.islice(text_lines(path, encoding), _HEAD_LINES))
+    rows, at = [], 0
+    while at < len(lines):
+        end, row = at + 1, lines[at]
+        while row.count('"') % 2 and end < len(lines):
+            row += lines[end]
+            end += 1
+        if row.count('"') % 2:  # one quote that nothing closes is a sign like any other
+            end, row = at + 1, lines[at]
+        rows.append((end, row.rstrip("\r\n")))
+        at = end
+    return rows
 
 
 def _rows(path: Path, encoding: str, separator: str) -> Iterator[tuple[int, list[str]]]:
@@ -223,11 +236,9 @@ def _rows(path: Path, encoding: str, separator: str) -> Iterator[tuple[int, list
         raise InputError(f"{path.name}: line {reader.line_num}: {error}") from error
 
 
-def _shape_of(head: Sequence[str], name: str) -> _Shape:
+def _shape_of(head: Sequence[tuple[int, str]], name: str) -> _Shape:
     """The separator that gives the most columns alike; headings if the first line has a word."""
-    lines = [
-        (number, line) for number, line in enumerate(head, 1) if line.strip() and not line.lstrip().startswith("#")
-    ]
+    lines = [(number, line) for number, line in head if line.strip() and not line.lstrip().startswith("#")]
     if not lines:
         raise InputError(f"{name} is empty")
     texts = [line for _, line in lines]
@@ -361,7 +372,8 @@ def _times(
     known = raw[np.isfinite(raw)]
     if not unit and len(known):
         unit = guess_time_unit(float(known[0]))
-    return raw * TIME_UNITS[unit_named(unit or "s") or "s"]
+    with np.errstate(over="ignore"):
+        return raw * TIME_UNITS[unit_named(unit or "s") or "s"]
 
 
 def _long_form(

@@ -26,8 +26,9 @@ from subflow_app.core.measured.measured_table import (
     Target,
 )
 from subflow_app.core.measured.quantities import BY_NAME, factor, units_of
-from subflow_app.core.traces import FLOW, LINK, SUBFLOW
+from subflow_app.core.traces import LINK, SUBFLOW
 from subflow_app.vocabulary.number_text import count_text, ordinal
+from subflow_app.vocabulary.plain_text import readable_line
 from subflow_sim.gate import MOST_SECONDS, open_file
 from subflow_store.values import ColumnSpec, RunStart
 
@@ -104,10 +105,14 @@ class MeasuredRun:
         }
 
     def _flows(self) -> list[dict[str, Any]]:
-        owners = [target.owner for target in self.targets if target.scope in (SUBFLOW, FLOW)]
+        members: dict[str, set[str]] = {}
+        for target in self.targets:
+            if target.scope != LINK:
+                parts_of = members.setdefault(target.flow, set())
+                parts_of.update([target.owner] if target.scope == SUBFLOW else [])
         flows = []
-        for flow in dict.fromkeys(owner.partition("/")[0] for owner in owners):
-            parts = sorted({owner for owner in owners if owner.startswith(f"{flow}/")}, key=_ordinal)
+        for flow, owners in members.items():
+            parts = sorted(owners, key=_ordinal)
             subflows: list[dict[str, Any]] = [
                 {
                     "path": [],
@@ -145,10 +150,11 @@ class MeasuredRun:
         links = []
         for owner in dict.fromkeys(target.owner for target in self.targets if target.scope == LINK):
             name, _, direction = owner.rpartition("/")
+            is_told = bool(name) and direction in ("forward", "reverse")
             links.append(
                 {
-                    "name": name or owner,
-                    "direction": direction if name else "forward",
+                    "name": name if is_told else owner,
+                    "direction": direction if is_told else "forward",
                     "utilisation": self._mean(owner, "utilisation"),
                     "mean_queue_pkts": self._mean(owner, "queue_pkts"),
                     "drops_queue": self._sum(owner, "drops_pkts"),
@@ -259,7 +265,7 @@ def make_run(
         notices.append(f"left out, because nobody told what they are: {', '.join(left_out[:8])}{more}.")
     source = {"file": path.name, "format": table.format, "sha256": _fingerprint(path)}
     targets = tuple(column.target for column in chosen if column.target is not None)
-    return MeasuredRun(name, step_s, targets, values, mss, start_s, tuple(notices), source)
+    return MeasuredRun(name, step_s, targets, values, mss, start_s, tuple(map(readable_line, notices)), source)
 
 
 def keep_run(run: MeasuredRun, store: Store) -> int:

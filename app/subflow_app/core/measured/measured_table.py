@@ -49,6 +49,11 @@ class Target:
         """As people write it: ``cwnd_pkts:download/1``."""
         return f"{self.name}:{self.owner}"
 
+    @property
+    def flow(self) -> str:
+        """Name of the flow, whose subflow has a number behind the last slash."""
+        return self.owner.rpartition("/")[0] if self.scope == SUBFLOW else self.owner
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RawColumn:
@@ -121,7 +126,7 @@ def guess_target(heading: Heading, flow: str) -> Target | None:
     if quantity is None:
         return None
     scope = quantity.scope
-    if heading.owner and not heading.owner.startswith("/"):
+    if heading.owner and (not heading.owner.startswith("/") or ordinal(heading.owner[1:]) is None):
         scope = _scope_of(heading.owner, scope)
     return Target(scope, _owner(heading.owner, flow, scope), quantity.name)
 
@@ -148,8 +153,8 @@ def distinct_targets(columns: list[RawColumn]) -> list[RawColumn]:
     for column in columns:
         target = column.target
         while target is not None and target in taken:
-            flow, slash, text = target.owner.partition("/")
-            number = ordinal(text) if slash else None
+            flow, slash, text = target.owner.rpartition("/")
+            number = ordinal(text) if slash and target.scope == SUBFLOW else None
             if number is None:
                 target = None
             else:
@@ -168,10 +173,10 @@ def _scope_of(owner: str, usual: str) -> str:
         return LINK
     if usual == LINK:
         return LINK
-    return SUBFLOW if "/" in owner and ordinal(last) is not None else FLOW
+    return SUBFLOW if "/" in owner and ordinal(last) else FLOW
 
 
 def _owner(text: str, flow: str, scope: str) -> str:
-    if text.startswith("/"):
+    if text.startswith("/") and ordinal(text[1:]) is not None:
         return f"{flow}{text}" if scope == SUBFLOW else flow
     return text or (f"{flow}/1" if scope == SUBFLOW else flow)

@@ -17,6 +17,7 @@ from subflow_app.core.plots.drawing.bins import RAW_S, bin_width_s, in_bins, sam
 from subflow_app.core.plots.drawing.summaries import mean_of_seeds
 from subflow_app.core.traces import LINK
 from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.owners import label_of, split_owner
 
 # Up to this many curves of one run each have their line and their legend entry; beyond, instances are grouped.
 _MOST_SINGLE_CURVES = 12
@@ -87,7 +88,7 @@ def _lines(curves: Sequence[Curve]) -> list[Line]:
         return [_single(curve) for curve in seen]
     groups: dict[tuple[int, str, int, str], list[Curve]] = {}
     for curve in seen:
-        name, _, ordinal = palette.split_owner(curve.owner) if curve.kind != LINK else (curve.owner, 0, 0)
+        name, _, ordinal = split_owner(curve.owner) if curve.kind != LINK else (curve.owner, 0, 0)
         groups.setdefault((curve.run, name, ordinal, curve.kind), []).append(curve)
     thin: list[Line] = []
     thick: list[Line] = []
@@ -99,9 +100,9 @@ def _lines(curves: Sequence[Curve]) -> list[Line]:
         thin.extend(Line(replace(member, colour=base), "", 0.42, 0.35) for member in members)
         if any(member.x is not None for member in members):
             # Curves over another quantity than time have no places in common at which to take their mean.
-            thin[-1] = replace(thin[-1], entry=f"{name} ({len(members)} curves)")
+            thin[-1] = replace(thin[-1], entry=f"{label_of(name)} ({len(members)} curves)")
             continue
-        label = members[0].label.replace(members[0].owner.partition("/")[0], name, 1)
+        label = members[0].label.replace(label_of(members[0].owner.partition("/")[0]), label_of(name), 1)
         thick.append(
             Line(replace(mean_of_seeds(members), colour=base, bands=()), f"{label} (mean of {len(members)})", 1.33, 1.0)
         )

@@ -22,6 +22,7 @@ from subflow_app.core.paper.figure_plan import FigureKind, FigurePlan, PlotData,
 from subflow_app.core.paper.paper_styles import MM_PER_INCH, PaperStyle, rc_settings
 from subflow_app.core.plots import BARS, TIME, Curve
 from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.plain_text import readable
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -88,8 +89,18 @@ def drawn_file(
     with drawing(style):
         figure = Figure(figsize=size_in(), layout="constrained", facecolor=background)
         fill(figure)
+        spell_controls(figure)
         figure.savefig(content, format=kind, dpi=dpi, metadata=metadata, facecolor=background)
     return content.getvalue()
+
+
+def spell_controls(figure: Figure) -> None:
+    """Spells out controls in all texts of a figure: XML has no way to hold them, and they turn lines around."""
+    from matplotlib.text import Text
+
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        text.set_text(readable(text.get_text()))
 
 
 @contextmanager

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from html import escape
 
 from subflow_app.core.paper.figures import render_figure
 from subflow_app.core.paper.panel_figure import render_panels
 from subflow_app.core.paper.report import Block, Heading, Listing, Paragraph, Picture, Report
 from subflow_app.core.paper.topology_sketch import render_sketch
-from subflow_app.core.table_html import table_html
+from subflow_app.core.table_html import html_text, table_html
 
 # Light on purpose, as paper is; a page that is printed breaks before sections, not inside of figures and rows.
 _STYLE = """
@@ -44,6 +43,9 @@ pre { background: #f5f5f5; padding: 0.8rem 1rem; overflow-x: auto; font-size: 0.
   h2, h3, caption { break-after: avoid; } pre { white-space: pre-wrap; } }
 """
 
+# Should a text ever get past the escaping, the browser runs no script and loads nothing.
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'"
+
 
 def render_html(report: Report) -> bytes:
     """The file."""
@@ -59,13 +61,14 @@ def render_html(report: Report) -> bytes:
         '<html lang="en">',
         "<head>",
         '<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        f"<title>{escape(report.title)}</title>",
+        f"<title>{html_text(report.title)}</title>",
         f"<style>{_STYLE}</style>",
         "</head>",
         "<body>",
-        f"<header><h1>{escape(report.title)}</h1>",
-        f'<p class="subtitle">{escape(report.subtitle)}</p></header>',
+        f"<header><h1>{html_text(report.title)}</h1>",
+        f'<p class="subtitle">{html_text(report.subtitle)}</p></header>',
         f'<nav aria-label="Contents">{contents}</nav>',
         "<main>",
     ]
@@ -87,7 +90,7 @@ def _contents(headings: Sequence[tuple[Block, str]]) -> str:
         while open_levels < heading.level:
             parts.append("<ul>" if open_levels + 1 == heading.level else "<ul><li>")
             open_levels += 1
-        parts.append(f'<li><a href="#{anchor}">{escape(heading.text)}</a>')
+        parts.append(f'<li><a href="#{anchor}">{html_text(heading.text)}</a>')
     return "".join(parts) + "</li></ul>" * open_levels
 
 
@@ -95,18 +98,18 @@ def _element(block: Block, number: int, anchor: str | None) -> str:
     if isinstance(block, Heading):
         name = f"h{block.level + 1}"
         named = "" if anchor is None else f' id="{anchor}"'
-        return f"<{name}{named}>{escape(block.text)}</{name}>"
+        return f"<{name}{named}>{html_text(block.text)}</{name}>"
     if isinstance(block, Paragraph):
-        return f"<p>{escape(block.text)}</p>"
+        return f"<p>{html_text(block.text)}</p>"
     if isinstance(block, Listing):
-        return f"<pre><code>{escape(block.text)}</code></pre>"
+        return f"<pre><code>{html_text(block.text)}</code></pre>"
     if isinstance(block, Picture):
         return _figure(block, number)
     return f'<div class="table">{table_html(block)}</div>'
 
 
 def _figure(picture: Picture, number: int) -> str:
-    caption = escape(picture.caption)
+    caption = html_text(picture.caption)
     drawing = _inline(_svg_of(picture), f"p{number}-", caption)
     return f"<figure>{drawing}<figcaption>{caption}</figcaption></figure>"
 

@@ -10,12 +10,13 @@ import io
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from subflow_app.core.paper.figures import POINTS_PER_INCH, drawing, figure_size_in, fill_figure
+from subflow_app.core.paper.figures import POINTS_PER_INCH, drawing, figure_size_in, fill_figure, spell_controls
 from subflow_app.core.paper.page_text import FAMILIES, Face, width_pt, wrapped
 from subflow_app.core.paper.panel_figure import fill_panels, panels_size_in
 from subflow_app.core.paper.paper_styles import DEFAULT_STYLE, MM_PER_INCH
 from subflow_app.core.paper.report import Heading, Listing, PageSize, Paragraph, Picture, Report
 from subflow_app.core.paper.topology_sketch import fill_sketch, sketch_size_in
+from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import TextTable
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def render_pdf(report: Report) -> bytes:
     from matplotlib.backends.backend_pdf import PdfPages
 
     content = io.BytesIO()
-    metadata = {"Title": report.title, "Creator": "Subflow", "CreationDate": None}
+    metadata = {"Title": readable_line(report.title), "Creator": "Subflow", "CreationDate": None}
     with drawing(DEFAULT_STYLE), PdfPages(content, metadata=metadata) as pdf:
         # Where headings stand is known once everything has been laid out: first without drawing, then for good.
         places = _laid_out(_Pages(None, report), report, None) if report.contents else None
@@ -326,6 +327,7 @@ class _Pages:
         self._text(told[0] + ("…" if len(told) > 1 else ""), _MARGIN_PT, y, "text", _SMALL_PT, _MUTED)
         self._text(f"Page {self.number}", self._width - _MARGIN_PT, y, "text", _SMALL_PT, _MUTED, is_right=True)
         if self._pdf is not None:
+            spell_controls(self._page)
             self._pdf.savefig(self._page)  # type: ignore[no-untyped-call]
         self._page = None
 

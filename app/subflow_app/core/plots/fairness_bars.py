@@ -24,7 +24,7 @@ def run_index(traces: Traces) -> float:
 
 def bars(runs: Sequence[Traces]) -> list[Bar]:
     """A bar per experiment, 1/n to 1."""
-    groups = [group for group in repetitions(runs) if PLOT.is_in(group.runs[0])]
+    groups = [group for group in repetitions(runs) if PLOT.reads(group.runs[0])]
     made = []
     for rank, group in enumerate(groups):
         values = [run_index(traces) for traces in group.runs]

@@ -24,7 +24,9 @@ def curves(traces: Traces) -> list[Curve]:
     delivered = {curve.owner: curve for curve in column_curves(traces, SUBFLOW, _RATE)}
     made = []
     for losses in column_curves(traces, SUBFLOW, _LOSSES):
-        arrived = delivered[losses.owner]
+        arrived = delivered.get(losses.owner)
+        if arrived is None:
+            continue  # of a measurement, which need not have both
         # A live run publishes samples while we read.
         count = min(len(losses.values), len(arrived.values))
         time_s = losses.time_s[:count]
@@ -45,6 +47,7 @@ PLOT = PlotSpec(
     scale=100.0,
     columns=((SUBFLOW, _LOSSES), (SUBFLOW, _RATE)),
     curves=curves,
+    is_joined=True,
     figures=((SUBFLOW, "loss_ratio"),),
     needs="a tcp or mptcp flow",
 )

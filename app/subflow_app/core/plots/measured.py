@@ -9,6 +9,7 @@ from itertools import count
 from subflow_app.core.history.run_columns import RunColumn, Value, column
 from subflow_app.core.plots.spec import Curve, PlotSpec, measured_mean
 from subflow_app.core.traces import LINK
+from subflow_app.vocabulary.owners import written
 
 _TOTAL = "total"
 
@@ -46,13 +47,13 @@ def figure_column(spec: PlotSpec) -> RunColumn | None:
 def _key(curve: Curve, figure: str) -> str:
     if curve.kind == "all":
         return figure
-    return f"{'links' if curve.kind == LINK else 'flows'}.{curve.owner}.{figure}"
+    return f"{'links' if curve.kind == LINK else 'flows'}.{written(curve.owner)}.{figure}"
 
 
 def _parts(figures: Mapping[str, Value], flow: str, figure: str) -> Iterator[float]:
     """The figure of each subflow of a flow; they are numbered from 1."""
     for number in count(1):
-        value = figures.get(f"flows.{flow}/{number}.{figure}")
+        value = figures.get(f"flows.{written(flow)}/{number}.{figure}")
         if not isinstance(value, int | float):
             return
         yield value

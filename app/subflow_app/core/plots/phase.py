@@ -22,6 +22,8 @@ def curves(traces: Traces) -> list[Curve]:
     windows = {curve.owner: curve for curve in column_curves(traces, SUBFLOW, _CWND)}
     made = []
     for rtt in column_curves(traces, SUBFLOW, _RTT):
+        if rtt.owner not in windows:
+            continue  # of a measurement, which need not have both
         # A live run publishes samples while we read.
         count = min(len(rtt.values), len(windows[rtt.owner].values))
         x, y, time_s = windows[rtt.owner].values[:count], rtt.values[:count], rtt.time_s[:count]
@@ -40,6 +42,7 @@ PLOT = PlotSpec(
     columns=((SUBFLOW, _RTT), (SUBFLOW, _CWND)),
     curves=curves,
     x=XAxis("Congestion window", "packets", 1.0, _CWND),
+    is_joined=True,
     from_zero=False,
     needs="a tcp or mptcp flow",
     group=STATISTICS,

@@ -136,6 +136,7 @@ class PlotSpec:
         curves: reads the traces and returns the curves; the same number in the same order at every call for a run. Of
             a plot of bars it returns none.
         x: the quantity along the x axis of a plot that is not over time.
+        is_joined: whether a curve takes all columns of its owner; measurements may have one of them alone.
         bars: of a plot of bars: reads the traces of all runs shown and returns the bars.
         from_zero: whether the axis starts at zero, as quantities do whose size matters more than their change.
         is_rate: whether samples are means over the interval that ends there, so that the mean of several is the mean
@@ -159,6 +160,7 @@ class PlotSpec:
     columns: tuple[tuple[str, str], ...]
     curves: CurvesOf
     x: XAxis | None = None
+    is_joined: bool = False
     bars: BarsOf | None = None
     from_zero: bool = True
     is_rate: bool = False
@@ -223,11 +225,22 @@ class PlotSpec:
 
     def is_in(self, traces: Traces) -> bool:
         """Whether a run has what this plot shows."""
+        if not self.reads(traces):
+            return False
+        # A measurement has neither controllers nor fair shares: what can be drawn of it shows when it is drawn.
+        return bool(traces.controllers) or self.kind == TIME or bool(self.all_bars([traces]) or self.curves(traces))
+
+    def reads(self, traces: Traces) -> bool:
+        """Whether a run has the traces and the flows that this plot is made of."""
         return bool(self.series(traces)) and (self.least_flows <= 1 or len(transport_flows(traces)) >= self.least_flows)
 
     def series(self, traces: Traces) -> list[SeriesKey]:
         """The traces that this plot reads, e.g. for an export of the data shown."""
-        return [key for scope, name in self.columns for key in select_keys(traces, scope, name)]
+        found = [key for scope, name in self.columns for key in select_keys(traces, scope, name)]
+        if not self.is_joined:
+            return found
+        known = {(key.owner, key.name) for key in found}
+        return [key for key in found if all((key.owner, name) in known for _scope, name in self.columns)]
 
 
 def axis_text(label: str, unit: str) -> str:

@@ -22,11 +22,11 @@ def curves(traces: Traces) -> list[Curve]:
         subflows.setdefault(curve.owner.partition("/")[0], []).append(curve)
     arrivals = {curve.owner: curve for curve in column_curves(traces, FLOW, _ARRIVALS_COLUMN)}
     drawn: list[Curve] = []
-    for flow, arrival in arrivals.items():
+    for flow in dict.fromkeys((*arrivals, *subflows)):
         parts = subflows.get(flow, [])
         drawn.extend(parts)
         if not parts:
-            drawn.append(arrival)
+            drawn.append(arrivals[flow])
         elif len(parts) > 1:
             # A live run publishes samples while we read: the total is as long as the shortest part.
             count = min(len(part.values) for part in parts)

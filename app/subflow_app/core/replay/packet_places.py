@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from subflow_app.vocabulary.palette import split_owner
+from subflow_app.vocabulary.owners import split_owner
 
 if TYPE_CHECKING:
     from subflow_sim.instant import Instant

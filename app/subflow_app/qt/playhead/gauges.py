@@ -15,7 +15,7 @@ from subflow_app.qt import format as fmt
 from subflow_app.qt.theme import current_tokens
 from subflow_app.qt.widgets.shorthand import named
 from subflow_app.vocabulary.language import tr, translatable
-from subflow_app.vocabulary.palette import split_owner
+from subflow_app.vocabulary.owners import split_owner
 
 _LEAST_WIDTH, _MOST_ROWS, _TOP = 300, 4, 3
 _LEAST_BAR, _GAP = 32, 8
@@ -88,7 +88,7 @@ class Gauges(QWidget):
         """Chooses the flow of a gauge, as an entry of the legend does."""
         gauge = self._gauge_at(event.position().toPoint())
         if gauge is not None and event.button() == Qt.MouseButton.LeftButton:
-            self.chosen.emit(split_owner(gauge.window.owner)[0])
+            self.chosen.emit(split_owner(gauge.window.owner).name)
 
     def _gauge_at(self, at: QPoint) -> Gauge | None:
         row, column = (at.y() - _TOP) // self._row_height, at.x() * self._columns // max(self.width(), 1)

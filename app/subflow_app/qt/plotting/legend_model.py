@@ -18,6 +18,7 @@ from subflow_app.qt.plotting.curve_id import CurveId, run_names
 from subflow_app.qt.plotting.plot_texts import axis_of, title_of
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.owners import label_of
 
 CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line, None of a group
 GOODPUT_ROLE = Qt.ItemDataRole.UserRole + 2  # text behind the name of a flow; empty where there is none
@@ -72,7 +73,8 @@ class LegendModel(TreeModel):
         groups: dict[tuple[int, str], _Group] = {}
         runs = run_names(curves.values())
         shorts = dict(zip(runs, told_apart(list(runs.values()))[1], strict=True))
-        names = {key: tr(_LINKS) if c.kind == "link" else c.owner.partition("/")[0] for key, c in curves.items()}
+        flow_of = {key: label_of(curve.owner.partition("/")[0]) for key, curve in curves.items()}
+        names = {key: tr(_LINKS) if curve.kind == "link" else flow_of[key] for key, curve in curves.items()}
         flows: dict[int, set[str]] = {}
         for key, name in names.items():
             flows.setdefault(key.run, set()).add(name)

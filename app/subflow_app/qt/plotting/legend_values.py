@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from subflow_app.core.comparison.conditions import flows_of
 from subflow_app.core.history.run_columns import Value, recorded_column
 from subflow_app.core.plots import TIME, PlotSpec
 from subflow_app.core.plots.measured import figure_column, measured_value
@@ -14,11 +15,13 @@ from subflow_app.core.traces import Traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.number_text import finite
+from subflow_app.vocabulary.plain_text import readable_line
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.plot_stack import PlotStack
 
-_GOODPUT = ".goodput_bps"
+_GOODPUT = "goodput_bps"
 
 
 class LegendValues(NamedTuple):
@@ -84,10 +87,10 @@ def mean_values(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> LegendValu
     shown_as = [figure_column(spec) for spec, _shown in curves]
     decimals = [None if column is None else column.decimals for column in shown_as]
     goodputs = {
-        (place, key.split(".", 1)[1].removesuffix(_GOODPUT)): _goodput_text(key, value)
-        for place, told in enumerate(figures)
-        for key, value in told.items()
-        if key.startswith("flows.") and key.endswith(_GOODPUT) and "/" not in key
+        (place, readable_line(str(flow["name"]))): _goodput_text(flow[_GOODPUT])
+        for place, run in enumerate(runs)
+        for flow in (flows_of(run.row) if run.row is not None else ())
+        if finite(flow.get(_GOODPUT)) is not None
     }
     return LegendValues(_mean_heading(starts_s, ends_s), columns, decimals, goodputs, are_means=True)
 
@@ -105,8 +108,8 @@ def summed_up(values: LegendValues, stacks: Sequence[PlotStack]) -> LegendValues
     return values._replace(columns=columns)
 
 
-def _goodput_text(key: str, value: Value) -> str:
-    shown = recorded_column(key)
+def _goodput_text(value: Value) -> str:
+    shown = recorded_column(_GOODPUT)
     return f"{shown.text(value)} {shown.unit}"
 
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from subflow_app.core.plots.drawing.bins import samples_in
 from subflow_app.core.plots.spec import Band, Curve, bin_means
 from subflow_app.core.traces import LINK
-from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.owners import label_of, split_owner
 from subflow_sim.stats import CONFIDENCE, half_width
 
 MOST_FLOWS = 12
@@ -83,7 +83,7 @@ def with_crowds(curves: Sequence[Curve], bin_s: float) -> tuple[list[Curve], lis
     members: dict[tuple[int, str, int, str] | int, list[Curve]] = {}
     for number, curve in enumerate(curves):
         if curve.run in crowded and curve.kind != LINK:
-            name, _, ordinal = palette.split_owner(curve.owner)
+            name, _, ordinal = split_owner(curve.owner)
             members.setdefault((curve.run, name, ordinal, curve.kind), []).append(curve)
         else:
             members[number] = [curve]
@@ -144,14 +144,14 @@ def _median(members: Sequence[Curve], bin_s: float) -> Curve:
         for (low_share, high_share), low, high in zip(_EDGES, edges[::2], edges[1::2], strict=True)
     ]
     flow = first.owner.partition("/")[0]
-    name = palette.split_owner(first.owner)[0]
-    rest = first.label.removeprefix(flow).removeprefix(" · ")
+    name = split_owner(first.owner).name
+    rest = first.label.removeprefix(label_of(flow)).removeprefix(" · ")
     words = tr("median of {count}", count=len(members))
     return replace(
         first,
-        label=f"{name} · {rest}, {words}" if rest else f"{name} · {words}",
+        label=f"{label_of(name)} · {rest}, {words}" if rest else f"{label_of(name)} · {words}",
         owner=first.owner.replace(flow, name, 1),
-        colour=first.colour._replace(shade=first.colour.shade - palette.split_owner(first.owner)[1]),
+        colour=first.colour._replace(shade=first.colour.shade - split_owner(first.owner).instance),
         time_s=first.time_s[ends],
         values=middle,
         bands=tuple(bands),
