@@ -30,7 +30,7 @@ from subflow_store.errors import (
     StoreMissing,
     StoreReadOnly,
 )
-from subflow_store.files import make_private, unused_sibling
+from subflow_store.files import is_folder, is_there, make_private, unused_sibling
 
 IN_MEMORY = ":memory:"
 
@@ -40,6 +40,7 @@ BUSY_TIMEOUT_S = 5.0
 _HEADER = b"SQLite format 3\0"
 _COPY_PAGE_BYTES = 8192  # summaries of runs have a few kB: on pages of 4 kB a tenth more stays empty
 _LOOK_INTERVAL_S = 0.5  # a look at the file costs little, but reading a run reads a hundred times
+_STEPS_WITHOUT_PYTHON = 2_000_000  # some 20 ms
 _ELSEWHERE = "Choose another file with --db, or save the run as CSV."
 
 
@@ -109,10 +110,11 @@ class Database:
         # lock the writer out for seconds, and the other way round. One connection and a fair turn each is enough.
         self.write_lock = threading.RLock()
         self.write_connection = self._connect("file::memory:")
+        self.write_connection.execute("PRAGMA trusted_schema = ON")
         upgrade.upgrade(self.write_connection, None, 0)
 
     def _open_for_reading(self, path: Path, *, any_version: bool) -> None:
-        if not path.exists():
+        if not is_there(path):
             raise StoreMissing("there is no such file", path=self.label, way_on="Check the name.")
         _check_header(path)
         self._reading_uri = f"{path.as_uri()}?mode=rw"  # not ro: as the last one it could not clear the -shm file away
@@ -137,7 +139,7 @@ class Database:
     def _open_for_writing(self, path: Path) -> None:
         provide_folder(path)
         _check_header(path)
-        if path.exists() and not os.access(path, os.W_OK):
+        if is_there(path) and not os.access(path, os.W_OK):
             raise self._unwritable()  # SQLite would open it silently for reading, and fail at the first change
         try:
             make_private(path)
@@ -157,6 +159,7 @@ class Database:
         connection = self._connect(f"{path.as_uri()}?mode=rw")
         try:
             version = upgrade.check_version(connection, self.label)
+            connection.execute("PRAGMA trusted_schema = ON")  # it is ours, and its triggers keep the search up to date
             if version == 0:
                 # Only an empty file takes this one; purging then gives space back without rewriting the file.
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
@@ -190,6 +193,7 @@ class Database:
             journal = connection.execute("PRAGMA journal_mode = MEMORY").fetchone()[0]
             if journal != "memory" or upgrade.check_version(connection, self.label) != upgrade.head():
                 raise full
+            connection.execute("PRAGMA trusted_schema = ON")
             connection.execute("PRAGMA temp_store = MEMORY")
             connection.execute("PRAGMA synchronous = FULL")
         except BaseException:
@@ -270,6 +274,9 @@ class Database:
             uri, uri=True, timeout=self._busy_timeout_s, isolation_level=None, check_same_thread=False
         )
         connection.execute("PRAGMA foreign_keys = ON")
+        connection.execute("PRAGMA trusted_schema = OFF")
+        # Signals reach Python between two of its own steps alone: a long statement makes some.
+        connection.set_progress_handler(lambda: 0, _STEPS_WITHOUT_PYTHON)
         return connection
 
     # Reading
@@ -368,7 +375,7 @@ class Database:
         target = Path(path).expanduser().absolute()
         if target == self.path:
             raise StoreError("a copy cannot take the place of its original", path=str(target))
-        if target.exists() and not overwrite:
+        if is_there(target) and not overwrite:
             raise StoreError("the file exists already", path=str(target), way_on="Choose another name.")
         part = unused_sibling(target)
         provide_folder(target)
@@ -517,7 +524,7 @@ def provide_folder(path: Path) -> None:
         StoreError: if `path` is itself a folder, or its folder cannot be created.
         StoreReadOnly: if the folder may not be made or written.
     """
-    if path.is_dir():
+    if is_folder(path):
         raise StoreError("this is a folder, not a file", path=str(path), way_on="Give the name of a file in it.")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -14,12 +14,17 @@ from pathlib import Path
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from subflow_store.damage import Damage, RowError
 from subflow_store.errors import StoreError, StoreForeign, StoreNewer, StoreOlder
-from subflow_store.files import make_private, unused_sibling
+from subflow_store.files import is_there, make_private, unused_sibling
 from subflow_store.migrations import MIGRATIONS
 
 APPLICATION_ID = 0x53464C57
 """PRAGMA application_id of our files: "SFLW". `file(1)` and we tell by it a Subflow database from any other."""
+
+
+_MOST_PARTS = 1000
+_TOLD_FIRST = ("view", "trigger", "table", "index")
 
 
 def head() -> int:
@@ -94,16 +99,21 @@ def has_schema(connection: Connection) -> bool:
 
 
 def _schema(connection: Connection) -> frozenset[tuple[str, str, str]]:
-    query = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL"
+    # SQLite keeps statistics in tables of its own. Ours are few; what has more is refused without reading all of it.
+    query = "SELECT type, name, sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+    query += f" LIMIT {_MOST_PARTS}"
     return frozenset((kind, name, " ".join(sql.split())) for kind, name, sql in connection.execute(query).fetchall())
 
 
 def check_version(connection: Connection, label: str) -> int:
     """Tell the schema version of an open database; 0 is a file with nothing in it.
 
+    Nothing of the database is read before: a view in place of a table may be endless, and a trigger may do anything.
+
     Raises:
-        StoreForeign: if it is a database of another program.
+        StoreForeign: if it is a database of another program, or has tables, views or triggers that are not ours.
         StoreNewer: if a newer Subflow wrote it.
+        RowError: if something is missing that one of its version has.
     """
     version = _pragma(connection, "user_version")
     application_id = _pragma(connection, "application_id")
@@ -122,7 +132,28 @@ def check_version(connection: Connection, label: str) -> int:
             path=label,
             way_on="Update Subflow, or choose another file with --db.",
         )
+    if version < 1:
+        raise StoreForeign(
+            f"this is not a database that Subflow made: its schema is version {version}, the first is 1",
+            path=label,
+            way_on="Choose another file with --db; this one is left as it is.",
+        )
+    _check_schema(connection, version, label)
     return version
+
+
+def _check_schema(connection: Connection, version: int, label: str) -> None:
+    found, made = _schema(connection), schema_of(version)
+    if found - made:
+        kind, name, _sql = min(found - made, key=lambda each: (_TOLD_FIRST.index(each[0]), each))
+        raise StoreForeign(
+            f"this is not a database that Subflow made: its {kind} {name!r} is not that of schema version {version}",
+            path=label,
+            way_on=f"Choose another file with --db; `subflow salvage {label} -o NEW` copies what is sound.",
+        )
+    if made - found:
+        kind, name, _sql = min(made - found)
+        raise RowError(Damage("sqlite_schema", "", 0, f"{kind} {name} is missing"))
 
 
 def check_up_to_date(version: int, label: str) -> None:
@@ -202,7 +233,7 @@ def _unused_backup_path(path: Path, version: int) -> Path:
     """A name beside the file for its copy, e.g. subflow.v1.db, counted up while it is taken."""
     count = 1
     backup = path.with_name(f"{path.stem}.v{version}{path.suffix}")
-    while backup.exists():
+    while is_there(backup):
         count += 1
         backup = path.with_name(f"{path.stem}.v{version}-{count}{path.suffix}")
     return backup

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -99,6 +100,58 @@ def test_what_is_no_database_is_refused_and_left_alone(path: Path, content: byte
     with pytest.raises(StoreCorrupt, match=r"runs\.db: .*(--db|subflow salvage)"):
         open_store(path, read_only=read_only)
     assert path.read_bytes() == content
+
+
+_ENDLESS = "CREATE VIEW run_tag AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+
+
+@pytest.mark.parametrize("read_only", [False, True])
+@pytest.mark.parametrize(
+    ("statements", "why"),
+    [
+        (("DROP TABLE run_tag", _ENDLESS), "its view 'run_tag' is not that of schema version"),
+        (("CREATE VIEW more AS SELECT 1",), "its view 'more'"),
+        (("CREATE TRIGGER more AFTER INSERT ON run BEGIN DELETE FROM run; END",), "its trigger 'more'"),
+        (("CREATE TABLE more (x)",), "its table 'more'"),
+        (("PRAGMA user_version = -5",), "its schema is version -5"),
+        (("PRAGMA user_version = 0",), "its schema is version 0"),
+        (("PRAGMA user_version = 3",), "is not that of schema version 3"),
+    ],
+)
+def test_a_database_that_is_not_as_we_make_them_is_refused_at_once(
+    path: Path, read_only: bool, statements: tuple[str, ...], why: str
+) -> None:
+    make_file(path)
+    with plain(path) as connection:
+        for statement in statements:
+            connection.execute(statement)
+        connection.execute("PRAGMA journal_mode = DELETE")
+    before = path.read_bytes()
+    with pytest.raises(StoreForeign, match=f"not a database that Subflow made: .*{why}"):
+        open_store(path, read_only=read_only)
+    assert path.read_bytes() == before
+
+
+def test_statistics_of_sqlite_are_no_foreign_tables(path: Path) -> None:
+    make_file(path)
+    with plain(path) as connection:
+        connection.execute("ANALYZE")
+    with open_store(path) as store:
+        assert len(store.runs()) == 1
+
+
+def test_signals_are_heard_during_a_long_statement(path: Path) -> None:
+    """A statement of SQLite would keep Python from them until it is over."""
+    make_file(path)
+    endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 50000000) SELECT max(i) FROM n"
+    with open_store(path) as store, closing(store._database._connect(path.as_uri())) as connection:
+        before = signal.signal(signal.SIGALRM, lambda *_: connection.interrupt())
+        signal.setitimer(signal.ITIMER_REAL, 0.02)
+        try:
+            with pytest.raises(sqlite3.OperationalError, match="interrupted"):
+                connection.execute(endless).fetchone()
+        finally:
+            signal.signal(signal.SIGALRM, before)
 
 
 @pytest.mark.parametrize("read_only", [False, True])

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zstandard
+from tests.helpers.changed_rows import changing_rows
 from tests.store.examples import COLUMNS, FOLLOWS_A_RECORDING, RECORDING, SUMMARY, record, start, training
 
 from subflow_sim.delivery_trace import parse_trace
@@ -32,8 +33,7 @@ def contents(path: Path) -> list[str]:
 
 
 def changed(path: Path, statement: str, *values: object) -> None:
-    with closing(sqlite3.connect(path)) as connection, connection:
-        connection.execute("DROP TRIGGER recording_fixed")
+    with changing_rows(path) as connection:
         connection.execute(statement, values)
 
 
