@@ -56,11 +56,12 @@ def parse_delays(text: str, unit: str, interval_s: float) -> tuple[bytes, float]
         if delays.max() > _MAX_S * 1e6:
             raise ParamError("what it holds is damaged", "the content as it was stored")
         return delays.tobytes(), interval_s
-    if has_columns(text):
-        values_s, interval_s = _resampled(text)
-    else:
-        values_s = _values_of(text, unit)
-    too_long = values_s > _MAX_S
+    with np.errstate(over="ignore", invalid="ignore"):
+        if has_columns(text):
+            values_s, interval_s = _resampled(text)
+        else:
+            values_s = _values_of(text, unit)
+    too_long = ~(values_s <= _MAX_S)
     if too_long.any():
         line = int(np.argmax(too_long)) + 1
         message = f"line {line}: a delay of {values_s[line - 1]:g} s; are the numbers in another unit?"

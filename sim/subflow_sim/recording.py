@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from subflow_sim.beside import read_beside, shown
 from subflow_sim.errors import ParamError
-from subflow_sim.gate import MOST_OWN_BYTES
+from subflow_sim.gate import MOST_OWN_BYTES, MOST_SECONDS
 
 MAX_NUMBERS = 32_000_000
 """As many as a file of that size can hold."""
@@ -114,14 +114,22 @@ def column_of(text: str, *wanted: str) -> tuple[FloatArray, FloatArray, str]:
     if table is None or lines < 2:
         raise ParamError("there are fewer than two lines of numbers in it", _COLUMNS_ALLOWED)
     table = table.reshape(lines, len(names))
-    times_s = table[:, known.index("time")] * scales[known.index("time")]
+    with np.errstate(over="ignore"):
+        scaled = table * scales
+    at_time = known.index("time")
+    too_large = ~np.isfinite(scaled)
+    too_large[:, at_time] |= np.abs(scaled[:, at_time]) > MOST_SECONDS
+    if too_large.any():
+        line, column = np.argwhere(too_large)[0]
+        raise ParamError(f"line {line + 2}: {names[column]} is {table[line, column]:g}", "a number of such a quantity")
+    times_s = scaled[:, at_time]
     _check_times(times_s, names[known.index("time")])
     at = known.index(chosen)
     values = table[:, at]
     if (values < 0).any():
         line = int(np.argmax(values < 0))
         raise ParamError(f"line {line + 2}: {names[at]} is {values[line]:g}", "0 or more")
-    return times_s - times_s[0], values * scales[at], chosen
+    return times_s - times_s[0], scaled[:, at], chosen
 
 
 def _scale_of(name: str) -> float:

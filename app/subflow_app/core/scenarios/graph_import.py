@@ -152,7 +152,7 @@ class _Importer:
     def _number(self, line: int, key: str, value: Value | None, limit: float) -> float:
         try:
             number = float(value)  # type: ignore[arg-type] # a table is a TypeError
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not -limit <= number <= limit:
             raise GraphFileError(self._graph.file, line, f"{key} = {value}", f"degrees from -{limit} to {limit}")
@@ -254,6 +254,8 @@ class _Importer:
             else:
                 bps, how = DEFAULT_RATE_BPS, "guessed: the file says no speed"
                 link.is_guessed = True
+        if not math.isfinite(bps):
+            raise GraphFileError(self._graph.file, edge.line, f"a rate that is {how}", "a speed below 1e12 bit/s")
         link.values["rate"] = self._checked(edge, "rate", format_quantity(_whole(bps), Dimension.RATE))
         link.rate_note = f"rate {link.values['rate']} {how}"
 
@@ -278,7 +280,7 @@ class _Importer:
     def _positive(self, edge: RawEdge, key: str, value: Value) -> float:
         try:
             number = float(value)  # type: ignore[arg-type] # a table is a TypeError
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             number = math.nan
         if not (number > 0 and math.isfinite(number)):
             raise GraphFileError(self._graph.file, edge.line, f"{key} = {value}", "a speed greater than 0")
@@ -349,7 +351,7 @@ def speed_in(text: str) -> float | None:
     """Find a speed in the label of a link, bit/s: `10 Gbit/s`, `2x OC-48`, `STM-16`, `E3`; None if there is none."""
     carrier = _CARRIER.search(text)
     if carrier:
-        return _CARRIER_BPS[carrier[1].upper()] * int(carrier[2])
+        return _CARRIER_BPS[carrier[1].upper()] * float(carrier[2])
     speed = _SPEED.search(text)
     if speed:
         return float(speed[1]) * _PREFIXES[speed[2].lower()]
@@ -407,7 +409,7 @@ def _free(name: str, taken: set[str]) -> str:
 def _is_number(value: Value | None) -> bool:
     try:
         float(value)  # type: ignore[arg-type] # a table is a TypeError
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 
