@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from subflow_sim.errors import ParamError
@@ -34,6 +35,9 @@ def read_beside(name: str, folder: Path | None, most_bytes: int, example: str) -
             f"{shown(name)} cannot be found, because this scenario has no folder", "a scenario that is saved as a file"
         )
     try:
+        # A link that came with the scenario would read any file of whoever runs it.
+        if not Path(os.path.realpath(folder / path)).is_relative_to(os.path.realpath(folder)):
+            raise ParamError(f"{shown(name)} is a link to a file outside of the scenario's folder", allowed)
         return read_file(folder / path, most_bytes)
     except TooLargeFileError as error:
         raise ParamError(f"{shown(name)} is too large", f"at most {size_text(most_bytes)}") from error

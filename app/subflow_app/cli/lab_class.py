@@ -14,6 +14,7 @@ from subflow_app.cli.terminal import print_line, print_list, print_note
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.vocabulary.language import LANGUAGES
+from subflow_app.vocabulary.plain_text import readable_line
 
 if TYPE_CHECKING:
     from subflow_app.core.labs.grading import Grade
@@ -61,7 +62,7 @@ def grade(
     if not as_json:
         for each in grades:
             for anomaly in each.anomalies:
-                print_note(f"{each.student or each.file}: {anomaly}")
+                print_note(readable_line(f"{each.student or each.file}: {anomaly}"))
         for path in written:
             print_line(f"wrote {path}")
     if any(each.outcome is None for each in grades):

@@ -15,6 +15,7 @@ from subflow_app.cli.options import Database, Json, opened_store
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
+from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -223,11 +224,12 @@ def _print_verdict(path: Path, verdict: ResultVerdict) -> None:
     told = (
         f"{document['student']}, {document['lab'].get('title')}: {document.get('passed')} of {document.get('of')} steps"
     )
-    print_line(f"{path}: {verdict.outcome.upper()}: {told}{runs}")
+    # What stands in the file is one line each: it must not print a verdict of its own.
+    print_line(readable_line(f"{path}: {verdict.outcome.upper()}: {told}{runs}"))
     for notice in (*verdict.doubts, *verdict.notices):
-        print_note(notice)
+        print_note(readable_line(notice))
     for problem in verdict.problems:
-        print_error(problem)
+        print_error(readable_line(problem))
 
 
 def _verdict_document(path: Path, verdict: ResultVerdict) -> dict[str, Any]:

@@ -6,6 +6,7 @@ A script is read until its state is known: that `my.base` is a time follows from
 from __future__ import annotations
 
 import ast
+import re
 import threading
 import warnings
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ MAX_SCRIPT_BYTES = 64_000
 """Longer texts are refused."""
 
 _MOST_NODES = 20_000
+_TURNS = re.compile("[\u202a-\u202e\u2066-\u2069]")
 _LONG = 5_000  # characters; a shorter text has fewer nodes than are allowed
 _MOST_READINGS = 4
 _HOOK_NUMBERS = {name: number for number, name in enumerate(_core.script_hooks())}
@@ -118,6 +120,12 @@ def _parsed(text: str, problems: Problems) -> ast.Module | None:
         return None
     if "\0" in text:
         problems.add_at(1, 1, 2, "this is not the text of a script", "text without null characters")
+        return None
+    turned = _TURNS.search(text)
+    if turned is not None:
+        line, column = text.count("\n", 0, turned.start()) + 1, turned.start() - text.rfind("\n", 0, turned.start())
+        message = f"U+{ord(turned[0]):04X} turns the direction of writing: a reader sees another script than runs"
+        problems.add_at(line, column, column + 1, message, "text without such characters")
         return None
     try:
         # Python warns on the terminal of what it finds odd.

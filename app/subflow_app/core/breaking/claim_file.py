@@ -29,10 +29,11 @@ from typing import Any, Literal
 from subflow_app.core.breaking.measures import MEASURES
 from subflow_app.core.claims import Claim
 from subflow_app.core.errors import ClaimFileError
-from subflow_app.core.expressions import ClaimError, Expression
+from subflow_app.core.expressions import MOST_CHARACTERS, ClaimError, Expression
 from subflow_app.core.resources import file_or_shipped, resource_path
 from subflow_app.core.scenarios.toml_edit import render
 from subflow_app.core.toml_files import checked, prose, read_text
+from subflow_sim.gate import is_there
 from subflow_sim.parameter import Param, kind_name
 from subflow_sim.report import Report
 from subflow_sim.script_reader import SUFFIX as SCRIPT_SUFFIX
@@ -189,7 +190,7 @@ def named_or_said(text: str) -> ClaimFile:
     Raises:
         InputError: if there is none; `ClaimFileError` if it cannot be read.
     """
-    if "(" not in text or Path(text).exists():
+    if "(" not in text or is_there(Path(text)):
         return load_claim(text)
     return said_claim(text)
 
@@ -200,6 +201,9 @@ def said_claim(holds: str, when: str = "") -> ClaimFile:
     Raises:
         ClaimFileError: if it cannot be read.
     """
+    for text in (holds, when):
+        if len(text) > MOST_CHARACTERS:  # before anything is looked for in it
+            raise ClaimFileError(f"{OWN_NAME}: {len(text)} characters are too long; allowed: {MOST_CHARACTERS}")
     lines = ["format = 1", f"title = {_quoted(holds)}"]
     cases: dict[tuple[str, str], str] = {}
 

@@ -22,7 +22,9 @@ from subflow_app.core.labs.progress import StepProgress, read_step
 from subflow_app.core.labs.result_file import RunsAgain, read_result, verify_result
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES, translatable
 from subflow_app.vocabulary.number_text import counted
+from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import Column, NumberColumn, csv_flag, csv_text
+from subflow_sim.gate import is_file, is_folder
 
 _SHORTEST = 6  # a sixth of the time that a lab takes is too short for one who reads it
 _GUESSED_S = 4.0  # who answers wrong and again within so many seconds has not thought about it
@@ -147,9 +149,9 @@ def result_files(folder: Path) -> list[Path]:
     Raises:
         InputError: if it is not a folder, or holds none.
     """
-    if not folder.is_dir():
+    if not is_folder(folder):
         raise InputError(f"{folder} is not a folder; allowed: one with the results of a class, a JSON file each")
-    files = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".json" and path.is_file())
+    files = sorted(path for path in folder.iterdir() if path.suffix.lower() == ".json" and is_file(path))
     if not files:
         raise InputError(f"{folder} holds no JSON file; allowed: a folder with the results of a class")
     return files
@@ -213,15 +215,15 @@ def _grade(
     _remember(seen, path.name, document, made)
     return Grade(
         path.name,
-        student=document["student"],
-        lab=str(document["lab"].get("name")),
+        student=readable_line(document["student"]),
+        lab=readable_line(str(document["lab"].get("name"))),
         outcome=verdict.outcome,
         steps=steps,
         of=sum(step.questions for step in steps) if lab is None else sum(len(step.questions) for step in lab.steps),
         runs=len(document["runs"]),
         confirmed=sum(run.is_same is True for run in verdict.runs),
         minutes=minutes,
-        anomalies=tuple(anomalies),
+        anomalies=tuple(map(readable_line, anomalies)),
     )
 
 
