@@ -15,7 +15,10 @@ from typing import Any
 import dev
 from tests.fuzz import examples, mutators
 from tests.fuzz.examples import SMALL_SCENARIO
+from tests.fuzz.follow import follow
 from tests.fuzz.mutators import Mutator
+
+REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +29,8 @@ class EntryPoint:
         name: in the command line and of the folder of the corpus.
         examples: makes valid inputs.
         mutate: makes others of them.
-        call: reads the file at a path, and uses what it holds; raises what the project tells people.
+        call: reads the file at a path, and uses what it holds; raises what the project tells people, or returns
+            `REFUSED` where a reader passes by what it cannot read.
         file: what the input is called in its folder.
         leaves: patterns of other files that may lie in the folder afterwards.
     """
@@ -34,7 +38,7 @@ class EntryPoint:
     name: str
     examples: Callable[[], Sequence[bytes]]
     mutate: Mutator
-    call: Callable[[Path], object]
+    call: Callable[[Path], str | None]
     file: str
     leaves: tuple[str, ...] = field(default=())
 
@@ -99,7 +103,7 @@ def _import_trace(kind: str, path: Path) -> None:
     options.clock = ("sort", "refuse", "drop", "join")[size % 4]
     run = make_run(read_trace(path, options), name="a", path=path, interval_s=0.05 if size % 5 == 0 else None)
     with open_store(":memory:") as store:
-        keep_run(run, store)
+        follow(store, keep_run(run, store), path.parent / "out", size)
 
 
 def _read_delivery_trace(path: Path) -> None:
@@ -144,13 +148,14 @@ def _verify_result(path: Path) -> None:
     verify_result(read_result(path), load_lab("03-two-paths"))
 
 
-def _read_progress(path: Path) -> None:
+def _read_progress(path: Path) -> str | None:
     from subflow_app.core.labs.progress import ProgressFolder
 
     folder = ProgressFolder(path.parent)
     folder.peek(path.stem)
     kept = folder.read(path.stem)
     assert kept.progress is not None or kept.notice
+    return REFUSED if kept.progress is None else None
 
 
 def _read_plan(path: Path) -> None:
@@ -210,17 +215,20 @@ def _read_contest(path: Path) -> None:
     load_contest(str(path))
 
 
-def _read_settings(path: Path) -> None:
+def _read_settings(path: Path) -> str | None:
     from subflow_app.core.settings import load_settings, save_settings
 
     save_settings(load_settings(path), path)
+    return REFUSED if path.with_name(f"{path.name}.damaged").is_file() else None
 
 
-def _recover(path: Path) -> None:
+def _recover(path: Path) -> str | None:
     from subflow_app.core.scenarios.recovery import find_orphans
 
-    for orphan in find_orphans(path.parent):
+    found = find_orphans(path.parent)
+    for orphan in found:
         orphan.differences()
+    return None if found else REFUSED
 
 
 def _paste(path: Path) -> None:
@@ -241,11 +249,12 @@ def _search(path: Path) -> None:
         store.runs(parse_query(text))
 
 
-def _rank(path: Path) -> None:
+def _rank(path: Path) -> str | None:
     from subflow_app.core.fuzzy import rank
 
     titles = ["Run", "Open scenario …", "Explain at the playhead", "Größe der Schrift", "x" * 300]
-    rank(path.read_bytes().decode("utf-8", "replace"), titles, lambda title: (title, title[::-1]))
+    found = rank(path.read_bytes().decode("utf-8", "replace"), titles, lambda title: (title, title[::-1]))
+    return None if found else REFUSED
 
 
 @cache
@@ -291,7 +300,7 @@ def window_state() -> bytes:
         return path.read_bytes()
 
 
-def _read_window_state(path: Path) -> None:
+def _read_window_state(path: Path) -> str | None:
     from PySide6.QtCore import QByteArray, QSettings
 
     from subflow_app.qt.window_state import WindowStateFile
@@ -303,17 +312,13 @@ def _read_window_state(path: Path) -> None:
     assert isinstance(kept.history, str)
     written = QSettings(str(path), QSettings.Format.IniFormat)
     geometry, state = written.value("geometry"), written.value("workspaces/study")
-    if isinstance(geometry, QByteArray):
-        window.restoreGeometry(geometry)
-    if isinstance(state, QByteArray):
-        docks.restore_state(state)
+    is_placed = isinstance(geometry, QByteArray) and window.restoreGeometry(geometry)
+    is_arranged = isinstance(state, QByteArray) and docks.restore_state(state)
+    return None if is_placed and is_arranged else REFUSED
 
 
 def _read_store(path: Path) -> None:
-    from subflow_app.cli.history import run_document, shown_document
-    from subflow_app.core.exports import ExportPlan, export_run
-    from subflow_app.core.summary_text import summary_line, summary_tables
-    from subflow_app.core.traces import StoredTraces
+    from subflow_app.cli.history import run_document
     from subflow_store import open_store
 
     with open_store(path, read_only=True) as store:
@@ -324,11 +329,7 @@ def _read_store(path: Path) -> None:
         for row in store.runs():
             run_document(row)
         for row in store.runs(limit=2):
-            document = shown_document(store.run(row.id))
-            summary_line(document)
-            summary_tables(document)
-            plan = ExportPlan(figures=(), figure_formats=())
-            export_run(StoredTraces(store, row.id), path.parent / "out", plan, summary=document)
+            follow(store, row.id, path.parent / "out", sum(path.read_bytes()[:5000]))
 
 
 # ---- more mutators ----
@@ -368,6 +369,9 @@ def _bundle_member(rng: Any, data: bytes, others: Sequence[bytes]) -> bytes:
     return (mutators.json_of if data[:1] in b"{[" else mutators.toml)(rng, data, others)
 
 
+_OUT = ("out/**/*",)
+
+
 def _all() -> tuple[EntryPoint, ...]:
     text, toml, json_of = mutators.text, mutators.toml, mutators.json_of
     return (
@@ -382,9 +386,11 @@ def _all() -> tuple[EntryPoint, ...]:
             "a.subflow.zip",
         ),
         EntryPoint("graph", examples.graphs, text, _import_graph, "a.graphml"),
-        EntryPoint("csv", examples.tables, mutators.table, lambda path: _import_trace("csv", path), "a.csv"),
-        EntryPoint("ss", examples.ss_logs, text, lambda path: _import_trace("ss", path), "a.log"),
-        EntryPoint("pcap", examples.captures, mutators.capture, lambda path: _import_trace("pcap", path), "a.pcap"),
+        EntryPoint("csv", examples.tables, mutators.table, lambda path: _import_trace("csv", path), "a.csv", _OUT),
+        EntryPoint("ss", examples.ss_logs, text, lambda path: _import_trace("ss", path), "a.log", _OUT),
+        EntryPoint(
+            "pcap", examples.captures, mutators.capture, lambda path: _import_trace("pcap", path), "a.pcap", _OUT
+        ),
         EntryPoint("trace", examples.delivery_traces, text, _read_delivery_trace, "a.up"),
         EntryPoint("delays", examples.delay_traces, text, _read_delay_trace, "a.delays"),
         EntryPoint("script", examples.scripts, text, _read_script, "a.py"),
@@ -412,7 +418,7 @@ def _all() -> tuple[EntryPoint, ...]:
         EntryPoint("query", examples.queries, text, _search, "a.txt"),
         EntryPoint("palette", lambda: [b"run", b"open scen", "größe".encode()], text, _rank, "a.txt"),
         EntryPoint("window", _window_states, text, _read_window_state, "window.ini"),
-        EntryPoint("store", examples.store_files, mutators.database, _read_store, "a.subflow", ("out/*",)),
+        EntryPoint("store", examples.store_files, mutators.database, _read_store, "a.subflow", _OUT),
     )
 
 

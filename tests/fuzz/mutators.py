@@ -21,6 +21,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from tests.helpers.hostile import HOSTILE_NAMES
+
 Mutator = Callable[[random.Random, bytes, Sequence[bytes]], bytes]
 
 MOST_BYTES = 600_000
@@ -180,7 +182,7 @@ def json_of(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
         return text(rng, data, others)
     try:
         document = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):  # an example that is damaged or nested too deeply already
         return text(rng, data, others)
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         document = json_value(rng, document)
@@ -307,7 +309,13 @@ def table(rng: random.Random, data: bytes, others: Sequence[bytes]) -> bytes:
     for _ in range(rng.choice((1, 1, 2, 5))):
         row = rng.choice(rows)
         place = rng.randrange(len(row) + 1)
-        match rng.randrange(11):
+        match rng.randrange(13):
+            case 11 | 12:
+                name = rng.choice(HOSTILE_NAMES)
+                place = rng.randrange(len(rows[0]))
+                quantity = rows[0][place].rpartition(":")[2]
+                made = rng.choice((f"{name}/{rng.choice((1, 2, 0, 99))}:{quantity}", f"{name}:{quantity}", name))
+                rows[0][place] = '"' + made.replace('"', '""') + '"'
             case 0 | 1 | 2:
                 row[place : place + 1] = [value(rng).strip('"') if rng.random() < 0.8 else value(rng)]
             case 3:
@@ -470,6 +478,11 @@ def _with_rows_changed(rng: random.Random, data: bytes) -> bytes:
                 connection.execute("PRAGMA ignore_check_constraints=1")
                 connection.execute("PRAGMA writable_schema=1")
                 tables = [name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+                # Finished runs are closed by triggers, which whoever changes one takes away and puts back.
+                kept = connection.execute("SELECT name, sql FROM sqlite_master WHERE type = 'trigger'").fetchall()
+                if is_closed := rng.random() < 0.9:
+                    for trigger, _ in kept:
+                        connection.execute(f'DROP TRIGGER "{trigger}"')
                 for _ in range(rng.choice((1, 1, 3))):
                     name = rng.choice(tables)
                     columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{name}")')]
@@ -487,6 +500,8 @@ def _with_rows_changed(rng: random.Random, data: bytes) -> bytes:
                         connection.execute(*with_error)
                     except sqlite3.Error:
                         continue
+                for _, statement in kept if is_closed else ():
+                    connection.execute(statement)
                 connection.commit()
                 connection.execute("PRAGMA journal_mode=DELETE")
             finally:
@@ -507,4 +522,6 @@ _CELLS = (
         '{"flows": 1}',
         "finished",
     ),
+    *HOSTILE_NAMES,
+    *(f"{name}/1" for name in HOSTILE_NAMES),
 )

@@ -1,8 +1,10 @@
 """Feeds made-up input to every way in, and to the core: `python3 dev.py fuzz [NAME ...] --minutes N`.
 
-All names share the time when none is given. An input that fails is made as small as it still fails, and written to
-tests/fuzz/corpus/NAME, which `dev.py test` tries from then on. The core, whose inputs are networks, is fuzzed by
-libFuzzer; what it finds lies in build/fuzz.
+All names share the time when none is given; `--inputs N` tries so many of each, however long it takes unless
+`--minutes` says more. A name fails the run if an input breaks the promise, if no input could be made, or if its reader
+took none or refused none: the inputs never reached it then. An input that fails is made as small as it still fails, and
+written to tests/fuzz/corpus/NAME, which `dev.py test` tries from then on. The core, whose inputs are networks, is
+fuzzed by libFuzzer; what it finds lies in build/fuzz.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import itertools
+import math
 import os
 import random
 import shutil
@@ -30,16 +33,33 @@ FOLDER = dev.BUILD / "fuzz"
 
 _AT_ONCE = 100
 _MOST_TRIES = 300
+_MOST_SKIPPED = 100
+_ENOUGH = 200
 _MOST_MINIMISING_S = 60.0
 
 
 @dataclass(slots=True)
 class Tally:
-    """What came of the inputs of an entry point."""
+    """What came of the inputs of an entry point.
+
+    Attributes:
+        name: of the entry point.
+        inputs: that were tried.
+        read: that the reader took.
+        told: that it refused.
+        skipped: mutations that raised an exception.
+        seconds: of processor time, all together.
+        slowest_s: of processor time.
+        most_bytes: of memory at its peak.
+        failures: the kept input by what broke the promise.
+    """
 
     name: str
     inputs: int = 0
+    read: int = 0
     told: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
     slowest_s: float = 0.0
     most_bytes: float = 0.0
     failures: dict[str, Path] = field(default_factory=dict)
@@ -48,8 +68,19 @@ class Tally:
         """Count one."""
         self.inputs += 1
         self.told += outcome.is_told
+        self.read += not outcome.is_told and not outcome.failure
+        self.seconds += outcome.seconds
         self.slowest_s = max(self.slowest_s, outcome.seconds)
         self.most_bytes = max(self.most_bytes, outcome.most_bytes)
+
+    @property
+    def missed(self) -> str:
+        """Why these inputs have not tried the reader; empty if they have."""
+        if not self.inputs:
+            return "no input was tried"
+        if not self.read:
+            return "the reader took none"
+        return "the reader refused none" if not self.told and self.inputs >= _ENOUGH else ""
 
 
 def main() -> int:
@@ -57,7 +88,9 @@ def main() -> int:
     parser = argparse.ArgumentParser("dev.py fuzz", description=__doc__)
     known = (*ENTRY_POINTS, CORE)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"left out: all; {', '.join(known)}")
-    parser.add_argument("--minutes", type=float, default=5.0, help="how long, all together; left out: 5")
+    parser.add_argument(
+        "--minutes", type=float, help="how long, all together; left out: 5, or until --inputs are tried"
+    )
     parser.add_argument("--inputs", type=int, help="at most so many of each name")
     parser.add_argument("--seed", type=int, help="of the inputs; left out: another one each time")
     options = parser.parse_args()
@@ -65,19 +98,25 @@ def main() -> int:
     if unknown:
         parser.error(f"there is no {unknown[0]}; allowed: {', '.join(known)}")
     names = options.names or list(known)
-    share_s = 60 * options.minutes / len(names)
+    if options.inputs is not None and options.inputs < 1:
+        parser.error(f"--inputs {options.inputs}: must be 1 or more")
+    minutes = options.minutes or (5.0 if options.inputs is None else math.inf)
+    share_s = 60 * minutes / len(names)
     seed = options.seed if options.seed is not None else random.SystemRandom().randrange(2**32)
     dev.say(f"seed {seed}")
     code = 0
     tallies = []
     for name in names:
         if name == CORE:
-            code |= fuzz_core(share_s)
+            code |= fuzz_core(share_s, options.inputs)
         else:
             tallies.append(fuzz(ENTRY_POINTS[name], share_s, options.inputs, seed))
             dev.say(_row(tallies[-1]))
     dev.say(table(tallies))
-    return code or int(any(tally.failures for tally in tallies))
+    missed = [f"{tally.name}: {tally.missed}" for tally in tallies if tally.missed]
+    if missed:
+        dev.say("\n".join(missed))
+    return code or int(bool(missed) or any(tally.failures for tally in tallies))
 
 
 def fuzz(point: EntryPoint, most_s: float, most_inputs: int | None, seed: int) -> Tally:
@@ -86,10 +125,13 @@ def fuzz(point: EntryPoint, most_s: float, most_inputs: int | None, seed: int) -
     kept = [path.read_bytes() for path in sorted(corpus(point.name).glob("*"))]
     tally = Tally(point.name)
     ends_s = time.monotonic() + most_s
-    made = inputs(point, examples, kept, seed)
+    made = inputs(point, examples, kept, seed, tally)
     with Child() as child:
         while time.monotonic() < ends_s and (most_inputs is None or tally.inputs < most_inputs):
-            contents = list(itertools.islice(made, _AT_ONCE))
+            left = _AT_ONCE if most_inputs is None else min(_AT_ONCE, most_inputs - tally.inputs)
+            contents = list(itertools.islice(made, left))
+            if not contents:
+                break
             failed: dict[str, tuple[bytes, Outcome]] = {}
             for content, outcome in zip(contents, child.try_inputs(point, contents), strict=True):
                 tally.add(outcome)
@@ -101,15 +143,27 @@ def fuzz(point: EntryPoint, most_s: float, most_inputs: int | None, seed: int) -
     return tally
 
 
-def inputs(point: EntryPoint, examples: Sequence[bytes], kept: Sequence[bytes], seed: int) -> Iterator[bytes]:
-    """Valid ones first, then changed ones, sometimes of one that failed before."""
+def inputs(
+    point: EntryPoint, examples: Sequence[bytes], kept: Sequence[bytes], seed: int, tally: Tally
+) -> Iterator[bytes]:
+    """Valid ones first, then changed ones, sometimes of one that failed before.
+
+    A mutation that raises an exception is skipped, and counted. Where all do, nothing more comes.
+    """
     yield from examples
-    number = 0
-    while True:
+    number = since = 0
+    while since < _MOST_SKIPPED:
         rng = random.Random(f"{seed} {point.name} {number}")
-        chosen = rng.choice(kept) if kept and rng.random() < 0.05 else rng.choice(examples)
-        yield point.mutate(rng, chosen, examples)
         number += 1
+        chosen = rng.choice(kept) if kept and rng.random() < 0.05 else rng.choice(examples)
+        try:
+            content = point.mutate(rng, chosen, examples)
+        except Exception:
+            tally.skipped += 1
+            since += 1
+            continue
+        since = 0
+        yield content
 
 
 def minimised(child: Child, point: EntryPoint, content: bytes, failure: str) -> bytes:
@@ -140,22 +194,30 @@ def keep(point: EntryPoint, content: bytes) -> Path:
 
 def table(tallies: Sequence[Tally]) -> str:
     """What was tried, for people."""
-    head = f"{'entry point':16} {'inputs':>8} {'refused':>8} {'failures':>8} {'slowest s':>10} {'most MB':>8}"
-    return "\n".join([head, *map(_row, tallies), f"{'all':16} {sum(tally.inputs for tally in tallies):8}"])
+    head = f"{'entry point':16} {'inputs':>8} {'read':>8} {'refused':>8} {'skipped':>8} {'failures':>8}"
+    head += f" {'s':>8} {'slowest s':>10} {'most MB':>8}"
+    whole = Tally("all")
+    for tally in tallies:
+        for name in ("inputs", "read", "told", "skipped", "seconds"):
+            setattr(whole, name, getattr(whole, name) + getattr(tally, name))
+        whole.slowest_s = max(whole.slowest_s, tally.slowest_s)
+        whole.most_bytes = max(whole.most_bytes, tally.most_bytes)
+        whole.failures.update({f"{tally.name}: {failure}": path for failure, path in tally.failures.items()})
+    return "\n".join([head, *map(_row, tallies), _row(whole)])
 
 
 def _row(tally: Tally) -> str:
     return (
-        f"{tally.name:16} {tally.inputs:8} {tally.told:8} {len(tally.failures):8} {tally.slowest_s:10.2f}"
-        f" {tally.most_bytes / 1e6:8.0f}"
+        f"{tally.name:16} {tally.inputs:8} {tally.read:8} {tally.told:8} {tally.skipped:8} {len(tally.failures):8}"
+        f" {tally.seconds:8.0f} {tally.slowest_s:10.2f} {tally.most_bytes / 1e6:8.0f}"
     )
 
 
 # ---- the core ----
 
 
-def fuzz_core(seconds: float) -> int:
-    """Builds the fuzzer of the core and runs it; returns its exit code."""
+def fuzz_core(seconds: float, most_inputs: int | None = None) -> int:
+    """Builds the fuzzer of the core and runs it, for so long or so many inputs; returns its exit code."""
     known = FOLDER / "corpus-core"
     known.mkdir(parents=True, exist_ok=True)
     try:
@@ -163,7 +225,9 @@ def fuzz_core(seconds: float) -> int:
     except dev.SetUpError as stop:
         sys.stderr.write(f"{stop}\n")
         return 1
-    words = [build, "-max_len=2000", f"-max_total_time={seconds:.0f}", known, dev.ROOT / "tests/sim_core/corpus"]
+    limits = [f"-max_total_time={seconds:.0f}"] if math.isfinite(seconds) else []
+    limits += [f"-runs={most_inputs}"] if most_inputs is not None else []
+    words = [build, "-max_len=2000", *limits, known, dev.ROOT / "tests/sim_core/corpus"]
     return subprocess.call([str(word) for word in words], cwd=FOLDER, env=dev.child_environment())
 
 
