@@ -38,7 +38,7 @@ def fairness(
         typer.Option(
             "--trade-off",
             metavar="KIND",
-            help="Weigh the runs against each other: throughput against `delay` or `friendliness`.",
+            help="Weigh runs: throughput against `delay` or `friendliness`; completion time against delay: `transfer`.",
         ),
     ] = None,
     csv_file: Annotated[

@@ -13,9 +13,9 @@ from subflow_app.core.fairness.analysis import (
     FairnessAnalysis,
     analysis_document,
     distance,
-    jain_index,
     run_analysis,
     scenario_analysis,
+    shared_index,
 )
 from subflow_app.core.fairness.analysis_text import meaning, share_table, window_text
 from subflow_app.core.fairness.pooling import PoolingGain
@@ -161,9 +161,9 @@ def test_document_and_table_have_all_connections() -> None:
 
 
 def test_indices_where_they_are_undefined() -> None:
-    assert math.isnan(jain_index([1.0]))
-    assert math.isnan(jain_index([0.0, 0.0]))
-    assert jain_index([1.0, 0.0, math.nan]) == pytest.approx(0.5)
+    assert math.isnan(shared_index([1.0]))
+    assert math.isnan(shared_index([0.0, 0.0]))
+    assert shared_index([1.0, 0.0, math.nan]) == pytest.approx(0.5)
     assert math.isnan(distance([1.0], [math.inf]))
     assert math.isnan(PoolingGain(1.0, 5.0, 5.0).efficiency)
     assert math.isnan(PoolingGain(1.0, 0.0, 0.0).gain)

@@ -19,7 +19,9 @@ from subflow_app.core.fairness.trade_offs import (
     TRADE_OFFS,
     KnownFigures,
     TradeOffKind,
+    default_kind,
     friendliness,
+    mean_completion_s,
     mean_delay_s,
     multipath_goodput_bps,
     points_document,
@@ -29,7 +31,7 @@ from subflow_app.core.fairness.trade_offs import (
     write_points,
 )
 from subflow_app.core.pareto import pareto_front
-from subflow_app.core.traces import Traces
+from subflow_app.core.traces import TraceMark, Traces
 from subflow_store.values import RunRow
 
 
@@ -53,15 +55,17 @@ def test_figures_of_a_run_count_what_comes_after_the_warm_up() -> None:
     assert mean_delay_s(run) == pytest.approx(0.2)
 
 
-def test_delay_is_that_of_packets() -> None:
-    """Twice as many packets at 100 ms as at 400: 200 on average."""
+def test_delay_counts_packets_of_a_flow_and_every_flow_alike() -> None:
+    """Twice as many packets at 100 ms as at 400: 200 ms in one flow; another flow has 300 ms."""
     columns: Mapping[tuple[str, str, str], Sequence[float]] = {
         ("subflow", "a/1", "srtt_s"): [0.1] * 4,
         ("subflow", "a/1", "throughput_bps"): [2e6] * 4,
-        ("subflow", "b/1", "srtt_s"): [0.4] * 4,
-        ("subflow", "b/1", "throughput_bps"): [1e6] * 4,
+        ("subflow", "a/2", "srtt_s"): [0.4] * 4,
+        ("subflow", "a/2", "throughput_bps"): [1e6] * 4,
+        ("subflow", "b/1", "srtt_s"): [0.3] * 4,
+        ("subflow", "b/1", "throughput_bps"): [9e6] * 4,
     }
-    assert mean_delay_s(TableTraces(columns)) == pytest.approx(0.2)
+    assert mean_delay_s(TableTraces(columns)) == pytest.approx(0.25)
     assert math.isnan(mean_delay_s(TableTraces({("flow", "a", "goodput_bps"): [1.0]})))
 
 
@@ -69,6 +73,20 @@ def test_delay_is_the_mean_rtt_of_the_run_where_it_has_one() -> None:
     run = RunOf("LIA", 3.0, 3.0, rtt_s=0.2)
     run.row = cast("RunRow", SimpleNamespace(mean_rtt_s=0.0604))
     assert mean_delay_s(run) == 0.0604
+
+
+def test_transfers_are_weighed_by_their_time() -> None:
+    run = RunOf("LIA", 3.0, 3.0)
+    assert math.isnan(mean_completion_s(run))
+    assert default_kind([run]) == TradeOffKind.DELAY
+    took = {"mptcp": 4.0, "tcp1": 2.0, "tcp2": 9.0}
+    run._marks = tuple(TraceMark(1.0 + value, owner, "completed", value) for owner, value in took.items())
+    assert mean_completion_s(run) == pytest.approx(5.0)
+    run.scenario = shipped("t-10b", *(f"flows.{name}.size=5MB" for name in took))
+    assert default_kind([run]) == TradeOffKind.TRANSFER
+    (point,) = trade_off_points([run], TradeOffKind.TRANSFER)
+    document = points_document([point], TradeOffKind.TRANSFER, [7])
+    assert document["points"][0]["mean_completion_s"]["mean"] == pytest.approx(5.0)
 
 
 def test_friendliness_is_what_rivals_have_of_their_fair_share() -> None:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from subflow_app.core.errors import InputError
 from subflow_app.core.fairness.measured import end_of, goodputs, measured_lifetimes, scenario_of
 from subflow_app.core.fairness.pooling import PoolingGain, pooling_gains
@@ -17,6 +15,7 @@ from subflow_app.vocabulary.language import tr
 from subflow_sim.fairness.ideal import IdealShares, ideal_shares
 from subflow_sim.fairness.network import Lifetime, lifetimes
 from subflow_sim.scenario import Scenario
+from subflow_sim.stats import jain_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,15 +109,10 @@ class FairnessAnalysis:
     notices: tuple[str, ...]
 
 
-def jain_index(rates: Sequence[float]) -> float:
-    """Jain's index of some rates, 1/n to 1; NaN for fewer than two, or where all are zero.
-
-    Source: Jain, Chiu, Hawe 1984 (DEC-TR-301).
-    """
-    known = np.array([rate for rate in rates if math.isfinite(rate)])
-    if len(known) < 2 or not known.any():
-        return math.nan
-    return float(known.sum() ** 2 / (len(known) * (known**2).sum()))
+def shared_index(rates: Sequence[float]) -> float:
+    """Jain's index of those rates that are known, 1/n to 1; NaN for fewer than two, or where all are zero."""
+    known = [rate for rate in rates if math.isfinite(rate)]
+    return jain_index(known) if len(known) > 1 and any(known) else math.nan
 
 
 def distance(goodputs_bps: Sequence[float], shares_bps: Sequence[float]) -> float:
@@ -275,8 +269,8 @@ def _analysis(
         measured is not None,
         connections,
         bottlenecks,
-        jain_index(goods),
-        jain_index([each.of_max_min for each in connections]),
+        shared_index(goods),
+        shared_index([each.of_max_min for each in connections]),
         distance(goods, [each.max_min_bps for each in connections]),
         distance(goods, [each.proportional_bps for each in connections]),
         together,

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from subflow_app.core.fairness.analysis import run_analysis
-from subflow_app.core.fairness.measured import end_of
+from subflow_app.core.fairness.measured import end_of, scenario_of
 from subflow_app.core.files import write_csv
 from subflow_app.core.history.run_names import shared_words
 from subflow_app.core.pareto import pareto_front
@@ -27,7 +27,7 @@ from subflow_app.core.plots.spec import mean_rates, transport_flows
 from subflow_app.core.traces import SUBFLOW, Traces, select_keys
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measure import Measure
-from subflow_app.vocabulary.measures import MEASURES
+from subflow_app.vocabulary.measures import RUN_MEASURES, flow_kind
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import Panel, PanelSeries
 from subflow_app.vocabulary.tables import csv_number
@@ -38,6 +38,7 @@ class TradeOffKind(StrEnum):
     """What is weighed."""
 
     DELAY = "delay"
+    TRANSFER = "transfer"
     FRIENDLINESS = "friendliness"
 
 
@@ -96,13 +97,13 @@ def total_goodput_bps(traces: Traces) -> float:
 
 
 def mean_delay_s(traces: Traces) -> float:
-    """Mean round-trip time after the warm-up, s: the mean RTT that the list of runs and comparisons have of the run.
+    """RTT per flow after the warm-up, s: that of the list of runs and of comparisons.
 
-    Of a run without such a figure: smoothed RTTs, weighed by the throughput at the time.
+    A run that is not stored has smoothed RTTs, those of a flow weighted by the throughput of its subflows at the time.
     """
     if traces.row is not None and traces.row.mean_rtt_s is not None:
         return traces.row.mean_rtt_s
-    weighed, weights = 0.0, 0.0
+    sums: dict[str, tuple[float, float]] = {}
     for key in select_keys(traces, SUBFLOW, "srtt_s"):
         rates = select_keys(traces, SUBFLOW, "throughput_bps", key.owner)
         if not rates:
@@ -112,9 +113,27 @@ def mean_delay_s(traces: Traces) -> float:
         count = min(len(time_s), len(rtts), len(rate))
         counted = time_s[:count] > traces.warmup_s * (1 + 1e-9)
         counted &= np.isfinite(rtts[:count]) & np.isfinite(rate[:count])
-        weighed += float(rtts[:count][counted].astype(np.float64) @ rate[:count][counted].astype(np.float64))
-        weights += float(rate[:count][counted].sum(dtype=np.float64))
-    return weighed / weights if weights > 0 else math.nan
+        flow = key.owner.partition("/")[0]
+        weighted, weights = sums.get(flow, (0.0, 0.0))
+        weighted += float(rtts[:count][counted].astype(np.float64) @ rate[:count][counted].astype(np.float64))
+        sums[flow] = weighted, weights + float(rate[:count][counted].sum(dtype=np.float64))
+    means = [weighted / weights for weighted, weights in sums.values() if weights > 0]
+    return math.fsum(means) / len(means) if means else math.nan
+
+
+def mean_completion_s(traces: Traces) -> float:
+    """Mean time that the transfers of a run took, s; NaN while one of the flows is incomplete or endless."""
+    took = {mark.owner: mark.value for mark in traces.marks() if mark.kind == "completed"}
+    flows = transport_flows(traces)
+    return math.fsum(took[flow] for flow in flows) / len(flows) if flows and took.keys() >= set(flows) else math.nan
+
+
+def default_kind(runs: Sequence[Traces]) -> TradeOffKind:
+    """Weighed first: completion time if all flows of all runs have a size, else goodput."""
+    scenarios = [scenario_of(traces) for traces in runs]
+    known = [flow for each in scenarios if each is not None for flow in each.flows.values() if not flow.sends_datagrams]
+    is_all_sized = known and None not in scenarios and all(flow_kind(flow) == "sized" for flow in known)
+    return TradeOffKind.TRANSFER if is_all_sized else TradeOffKind.DELAY
 
 
 def multipath_goodput_bps(traces: Traces) -> float:
@@ -153,13 +172,14 @@ def _multipath(traces: Traces) -> list[str]:
 
 
 _GOODPUT = Quantity(
-    replace(MEASURES["goodput_bps"], title=translatable("Goodput of all connections")), total_goodput_bps
+    replace(RUN_MEASURES["goodput_bps"], title=translatable("Goodput of all connections")), total_goodput_bps
 )
-_DELAY = Quantity(replace(MEASURES["mean_rtt_s"], key="delay_s"), mean_delay_s)
-_MULTIPATH = Quantity(MEASURES["multipath_goodput_bps"], multipath_goodput_bps)
+_DELAY = Quantity(replace(RUN_MEASURES["mean_rtt_s"], key="delay_s"), mean_delay_s)
+_TRANSFER = Quantity(RUN_MEASURES["mean_completion_s"], mean_completion_s)
+_MULTIPATH = Quantity(RUN_MEASURES["multipath_goodput_bps"], multipath_goodput_bps)
 _FRIENDLINESS = Quantity(
     replace(
-        MEASURES["friendliness"],
+        RUN_MEASURES["friendliness"],
         title=translatable("Single-path connections have of their fair share"),
         unit="%",
         scale=100.0,
@@ -169,12 +189,14 @@ _FRIENDLINESS = Quantity(
 
 TRADE_OFFS: dict[TradeOffKind, TradeOff] = {
     TradeOffKind.DELAY: TradeOff(_DELAY, _GOODPUT, translatable("a tcp or mptcp connection that got data through")),
+    TradeOffKind.TRANSFER: TradeOff(_DELAY, _TRANSFER, translatable("flows with a size, all of them complete")),
     TradeOffKind.FRIENDLINESS: TradeOff(
         _FRIENDLINESS, _MULTIPATH, translatable("connections with several paths next to single-path ones")
     ),
 }
 TRADE_OFF_TEXTS: dict[TradeOffKind, str] = {
     TradeOffKind.DELAY: translatable("Throughput and delay"),
+    TradeOffKind.TRANSFER: translatable("Completion time and delay"),
     TradeOffKind.FRIENDLINESS: translatable("Throughput and friendliness"),
 }
 

@@ -164,13 +164,14 @@ class FairnessFeature(Feature):
         return None
 
     def _points_work(self, page: TradeOffPage) -> Callable[[Cancelled], Callable[[], None]] | None:
-        from subflow_app.core.fairness.trade_offs import KnownFigures, trade_off_points
+        from subflow_app.core.fairness.trade_offs import KnownFigures, default_kind, trade_off_points
 
-        runs, kind = self.window.plots.runs, page.kind
+        runs, chosen = self.window.plots.runs, page.kind if page.is_kind_chosen else None
         # While one run grows, the others stay as they are.
         known = self._known = self._known or KnownFigures()
 
         def work(is_cancelled: Cancelled) -> Callable[[], None]:
+            kind = default_kind(runs) if chosen is None else chosen
             points = trade_off_points(runs, kind, is_cancelled, known)
             return lambda: self._show_points(points, kind)
 
@@ -178,6 +179,7 @@ class FairnessFeature(Feature):
 
     def _show_points(self, points: list[Point], kind: TradeOffKind) -> None:
         assert self.trade_offs is not None
+        self.trade_offs.propose_kind(kind)
         self.trade_offs.show_points(points, kind)
         self.changed.emit()
 

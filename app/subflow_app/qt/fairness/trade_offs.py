@@ -68,7 +68,8 @@ class TradeOffPage(QWidget):
         self.setObjectName("fairness_trade_offs")
         kinds = ((kind, tr(text)) for kind, text in TRADE_OFF_TEXTS.items())
         self.kinds = Choice("trade_off_kind", kinds, self, text=tr("What is plotted"))
-        self.kinds.activated.connect(lambda _: self.kind_changed.emit())
+        self.kinds.activated.connect(self._on_kind_chosen)
+        self.is_kind_chosen = False
         button = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon, autoRaise=True)
         button.setDefaultAction(export)
         self.plot = PanelView("trade_off_plot", tr("Plot of trade-offs"), "", self)
@@ -101,6 +102,11 @@ class TradeOffPage(QWidget):
     def kind(self) -> TradeOffKind:
         """What is weighed."""
         return TradeOffKind(self.kinds.currentData())
+
+    def propose_kind(self, kind: TradeOffKind) -> None:
+        """Weighs this until a person chooses."""
+        if not self.is_kind_chosen:
+            self.kinds.setCurrentIndex(self.kinds.findData(kind))
 
     @property
     def points(self) -> Sequence[Point]:
@@ -147,6 +153,10 @@ class TradeOffPage(QWidget):
         return write_panel(trade_off_panel(self.points, self.kind), path)
 
     # ---- inside ----
+
+    def _on_kind_chosen(self) -> None:
+        self.is_kind_chosen = True
+        self.kind_changed.emit()
 
     def _on_point_chosen(self, number: int) -> None:
         self.table.selectRow(number)
