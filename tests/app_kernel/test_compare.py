@@ -249,7 +249,7 @@ def test_a_kernel_run_measures_by_the_formulas_of_the_simulator(worker: FakeWork
     )
     case = replace(case, plan=replace(case.plan, flows=(flow, *others), warmup_s=2.0))
     (comparison,) = run_comparisons([case], MACHINE, seeds=1, repetitions=1)
-    network = comparison.kernel[0].recording._network
+    network: Any = comparison.kernel[0].recording._network
     network["flows"][0]["completion_s"] = 4.0
     # Losses of the warm-up count in the packets of the run, and in no loss ratio.
     network["warmup_paths"] = [[[500, 400] for _ in each.paths] for each in case.plan.flows]
