@@ -30,6 +30,7 @@ from subflow_app.core.traces import LINK, SUBFLOW
 from subflow_app.vocabulary.number_text import count_text, ordinal
 from subflow_app.vocabulary.plain_text import readable_line
 from subflow_sim.gate import MOST_SECONDS, open_file
+from subflow_sim.stats import jain_index
 from subflow_store.values import ColumnSpec, RunStart
 
 if TYPE_CHECKING:
@@ -89,7 +90,6 @@ class MeasuredRun:
         """Figures as `subflow run --json` has them, as far as they were measured, and where they come from."""
         flows = self._flows()
         goodputs = [flow["goodput_bps"] for flow in flows if flow["goodput_bps"] is not None]
-        squares = sum(each**2 for each in goodputs)
         return {
             "scenario": "",
             "seed": 0,
@@ -100,7 +100,7 @@ class MeasuredRun:
             "signature": self.signature,
             "flows": flows,
             "links": self._links(),
-            "fairness": {"jain": sum(goodputs) ** 2 / (len(goodputs) * squares) if squares else None},
+            "fairness": {"jain": jain_index(goodputs) if any(goodputs) else None},
             "measured": {**self.source, "start_s": self.start_s, "notices": list(self.notices)},
         }
 
@@ -130,6 +130,7 @@ class MeasuredRun:
                     "name": flow,
                     "kind": "measured",
                     "controller": "",
+                    "size_bytes": None,  # a recording does not tell
                     # Where nobody measured the goodput, what was sent stands in for it.
                     "goodput_bps": self._first(
                         self._mean(flow, "goodput_bps"),

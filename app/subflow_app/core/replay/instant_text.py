@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.vocabulary.measures import MEASURES
 from subflow_app.vocabulary.number_text import NOTHING, count_text, finite
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
@@ -95,14 +96,14 @@ def packets_on_wire(instant: Instant) -> list[list[int]]:
 
 
 def _subflow_table(instant: Instant) -> TextTable:
-    s = instant.subflows
+    s, rtt = instant.subflows, MEASURES["srtt_s"]
     columns: tuple[Column[int], ...] = (
         Column("Subflow", s.names.__getitem__),
         Column("State", s.state.__getitem__),
         NumberColumn("Window", s.cwnd_pkts.__getitem__, _number, "pkt"),
         NumberColumn("Threshold", s.ssthresh_pkts.__getitem__, _number, "pkt"),
         NumberColumn("In flight", s.inflight_pkts.__getitem__, _number, "pkt"),
-        NumberColumn("RTT", lambda row: s.srtt_s[row] * 1e3, _number, "ms"),
+        NumberColumn(rtt.heading, lambda row: s.srtt_s[row] * rtt.scale, _number, rtt.unit),
         NumberColumn("Min RTT", lambda row: s.min_rtt_s[row] * 1e3, _number, "ms"),
         NumberColumn("RTO", lambda row: s.rto_s[row] * 1e3, _number, "ms"),
         NumberColumn("Pacing", lambda row: s.pacing_rate_bps[row] / 1e6, _number, "Mbit/s"),
@@ -111,11 +112,11 @@ def _subflow_table(instant: Instant) -> TextTable:
 
 
 def _link_table(instant: Instant) -> TextTable:
-    links, on_wire = instant.links, packets_on_wire(instant)
+    links, on_wire, queue = instant.links, packets_on_wire(instant), MEASURES["queue_pkts"]
     columns: tuple[Column[int], ...] = (
         Column("Link", links.names.__getitem__),
         Column("State", lambda row: "up" if links.is_up[row] else "down"),
-        NumberColumn("Queue", lambda row: int(links.queue_pkts[row]), count_text, "pkt"),
+        NumberColumn(queue.heading, lambda row: int(links.queue_pkts[row]), count_text, queue.unit),
         NumberColumn("Queue", lambda row: int(links.queue_bytes[row]), count_text, "B"),
         NumberColumn("Data", lambda row: on_wire[row][0], count_text, "on the wire"),
         NumberColumn("ACKs", lambda row: on_wire[row][1], count_text, "on the wire"),
