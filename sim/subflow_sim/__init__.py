@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         SimulationError,
         TooLargeError,
     )
+    from subflow_sim.forecasts import Forecast, forecast
     from subflow_sim.instant import Instant
     from subflow_sim.limits import Estimate, Limits, estimate
     from subflow_sim.policy import Policy, write_policy
@@ -40,6 +41,7 @@ __all__ = [
     "Distribution",
     "Estimate",
     "Explanation",
+    "Forecast",
     "Instant",
     "Intervals",
     "Limits",
@@ -59,6 +61,7 @@ __all__ = [
     "agent_spec",
     "controllers",
     "estimate",
+    "forecast",
     "jain_index",
     "load_scenario",
     "parse_scenario",
@@ -76,6 +79,7 @@ _HOMES = {
     "Distribution": "training",
     "Estimate": "limits",
     "Explanation": "decisions",
+    "Forecast": "forecasts",
     "Instant": "instant",
     "Intervals": "trace",
     "Limits": "limits",
@@ -95,6 +99,7 @@ _HOMES = {
     "agent_spec": "vec_env",
     "controllers": "catalog",
     "estimate": "limits",
+    "forecast": "forecasts",
     "jain_index": "stats",
     "load_scenario": "scenario",
     "parse_scenario": "scenario",

@@ -242,13 +242,20 @@ def test_an_estimate_is_told_without_running(subflow: Subflow, scenario: Path, d
 
     assert text.code == 0
     assert "events (packets that cross a link)" in text.out
-    assert "of memory: " in text.out
+    assert "on this machine as it is now" in text.out
+    assert "of memory, and" in text.out
+    assert "in the database" not in subflow("run", scenario, "--estimate", "--no-store").out
     # 10 s at 100 ms; three flows, of which one of datagrams has no subflows, and four directions; the multipath flow
     # has more columns, and each of its subflows a share.
     assert document["samples"] == 100
     own = 3 * len(FLOW_COLUMNS) + 3 * len(SUBFLOW_COLUMNS) + 4 * len(LINK_COLUMNS)
     assert document["columns"] == own + len(MULTIPATH_COLUMNS) + 2 * len(SHARE_COLUMNS)
+    # The most it could be, against which limits are checked, and what is expected.
     assert document["memory_bytes"] == sum(document[f"{part}_bytes"] for part in ("trace", "packet", "object"))
+    assert 0 < document["expected_crossings"] < 1.25 * document["link_crossings"]
+    assert 0 < document["expected_simulation_cpu_s"] < document["expected_cpu_s"] <= document["expected_wall_s"]
+    assert 50e6 < document["expected_memory_bytes"] < 100e6
+    assert document["expected_disk_bytes"] > 0
     assert not database.exists()
 
 

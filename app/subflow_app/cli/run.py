@@ -55,7 +55,8 @@ def run(
         typer.Option(metavar="TIME", help="Keep only the decisions of this much time at the end of the run."),
     ] = None,
     estimate_only: Annotated[
-        bool, typer.Option("--estimate", help="Only estimate what the run would take: memory and events.")
+        bool,
+        typer.Option("--estimate", help="Only estimate what the run would take: time, memory, disk, events."),
     ] = False,
     max_memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Refuse runs that would need more memory; default: 4GB.")
@@ -97,7 +98,7 @@ def run(
     if estimate_only:
         # Without a window decisions are handed on as they come, and take next to no memory.
         kept = None if window_s is None else recording
-        _print_estimate(source.scenario, interval_s, kept, as_json=as_json)
+        _print_estimate(source.scenario, interval_s, kept, is_kept=not no_store, as_json=as_json)
         return
     with ExitStack() as stack:
         # A database that cannot be opened is said before anything is simulated: nothing is lost by stopping here.
@@ -223,20 +224,20 @@ def _export(job: RunJob, result: RunResult, directory: Path, *, as_json: bool) -
     return True
 
 
-def _print_estimate(scenario: Scenario, interval_s: float, decisions: DecisionLimits | None, *, as_json: bool) -> None:
-
-    from subflow_app.core.summary_text import estimate_lines
+def _print_estimate(
+    scenario: Scenario, interval_s: float, decisions: DecisionLimits | None, *, is_kept: bool, as_json: bool
+) -> None:
+    from subflow_app.core.running.run_estimate import estimate_run
     from subflow_sim.errors import SimError
-    from subflow_sim.limits import estimate
 
     try:
-        told = estimate(scenario, sample_interval_s=interval_s, decisions=decisions)
+        told = estimate_run(scenario, sample_interval_s=interval_s, decisions=decisions, is_kept=is_kept)
     except SimError as error:
         raise InputError(str(error)) from error
     if as_json:
-        print_json(asdict(told))
+        print_json(asdict(told.most) | told.document())
         return
-    for line in estimate_lines(told):
+    for line in told.lines():
         print_line(line)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from subflow_app.core.traces import path_label
 from subflow_app.vocabulary.number_text import (
@@ -19,9 +19,6 @@ from subflow_app.vocabulary.number_text import (
 )
 from subflow_app.vocabulary.plain_text import readable_line
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
-
-if TYPE_CHECKING:
-    from subflow_sim.limits import Estimate
 
 _DROPS = ("drops_queue", "drops_random", "drops_down", "drops_scripted")
 _CONNECTION_FIGURES = ("reinjections", "duplicates", "mean_hol_blocking_s", "max_reorder_queue_bytes")
@@ -48,21 +45,6 @@ def summary_line(summary: Mapping[str, Any]) -> str:
     if (jain := finite((summary.get("fairness") or {}).get("jain"))) is not None and len(summary.get("flows", ())) > 1:
         parts.append(f"Jain index {jain:.3f}")
     return ", ".join(parts)
-
-
-def estimate_lines(told: Estimate) -> list[str]:
-    """What a run would take, in two sentences."""
-    from subflow_sim.limits import bytes_text
-
-    busiest = f", most of them of flow '{told.busiest_flow}'" if told.busiest_flow else ""
-    decisions = f"{bytes_text(told.decision_bytes)} decisions at most, " if told.decision_bytes else ""
-    fullest = f" (most for {told.fullest})" if told.fullest else ""
-    return [
-        f"About {count_text(told.link_crossings)} events (packets that cross a link){busiest}.",
-        f"About {bytes_text(told.memory_bytes)} of memory: {bytes_text(told.trace_bytes)} traces ({told.columns} "
-        f"columns of {told.samples} samples), {bytes_text(told.packet_bytes)} packets{fullest}, "
-        f"{decisions}{bytes_text(told.object_bytes)} the rest.",
-    ]
 
 
 class _Line(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -12,7 +13,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.jobs.executors import Threads
 from subflow_app.core.jobs.job import ATTEMPTS, Batch, Job, Series
 from subflow_app.core.jobs.progress import JobState
-from subflow_app.core.jobs.tasks import Answer, OnStart
+from subflow_app.core.jobs.tasks import Answer, OnStart, Task
 
 
 class Squares(Batch[int]):
@@ -104,3 +105,43 @@ def test_a_paused_batch_begins_nothing_until_it_goes_on() -> None:
     job.unpause()
     worker.join()
     assert (job.state, len(job.made)) == (JobState.FINISHED, 3)
+
+
+class Slow:
+    """An executor that takes ten seconds to start and then a second for each task, by a clock of its own."""
+
+    jobs = slots = 1
+
+    def __init__(self, clock: list[float]) -> None:
+        self._clock = clock
+        self._tasks: list[Task] = []
+
+    def submit(self, task: Task) -> None:
+        self._tasks.append(task)
+
+    def wait(self, timeout_s: float) -> Sequence[Answer]:
+        self._clock[0] += 1.0 if self._clock[0] >= 10 else 11.0
+        task = self._tasks.pop()
+        return [Answer(task.number, task.work(lambda _stoppable: None))]
+
+    def stop(self) -> None: ...
+
+    def close(self) -> None: ...
+
+
+def test_the_time_to_go_follows_the_tasks_and_forgets_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("subflow_app.core.jobs.job.time.monotonic", lambda: clock[0])
+    told: list[tuple[int, float]] = []
+
+    class Watched(Squares):
+        def _keep(self, item: int, outcome: int) -> None:
+            told.append((self.progress.finished, self.progress.eta_s))
+            super()._keep(item, outcome)
+
+    job = Watched(range(1, 21))
+    job._make_executor = partial(Slow, clock)
+    assert job.run().state is JobState.FINISHED
+    assert math.isnan(told[0][1])  # nobody knows yet
+    assert told[2] == (2, 18 * 12.0 / 2)  # with the start
+    assert told[3:] == [(made, 20.0 - made) for made in range(3, 20)]

@@ -12,13 +12,14 @@ import pytest
 from tests.app_core.sweeps.plans import CONTROLLER, LOSS, SCENARIO, plan
 
 from subflow_app.core.errors import ClusterError, SweepError
+from subflow_app.core.jobs import pace
 from subflow_app.core.jobs.executors import Threads
 from subflow_app.core.jobs.job import ATTEMPTS
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.jobs.tasks import Answer, OnStart, Task
 from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
 from subflow_app.core.sweeps import sweep_job
-from subflow_app.core.sweeps.sweep_estimate import SweepLimits, estimate_sweep
+from subflow_app.core.sweeps.sweep_estimate import SweepEstimate, SweepLimits, estimate_sweep
 from subflow_app.core.sweeps.sweep_job import SweepJob
 from subflow_app.core.sweeps.sweep_points import MOST_PROBLEMS, PointReader, check_points
 from subflow_app.core.sweeps.sweep_results import wide_csv
@@ -328,10 +329,39 @@ def test_the_estimate_follows_the_plan() -> None:
     assert large.link_crossings == pytest.approx(10 * small.link_crossings, rel=0.2)
     assert large.disk_bytes > small.disk_bytes
     assert estimate_sweep(plan(traces=False), is_tried=False).disk_bytes < small.disk_bytes
-    busy = estimate_sweep(plan(set={"duration": "1000s"}), is_tried=False)
-    assert busy.wall_s(2) == pytest.approx(busy.cpu_s / 2)
+
+
+def test_the_time_of_a_sweep_is_that_of_its_processes_on_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pace, "core_count", lambda: 4)
+    told = SweepEstimate(10, 10, 100, 1e9, rate=1e7, disk_bytes=0, memory_bytes=1e6, storing_s=20.0)
+    assert told.cpu_s == 120
+    assert told.wall_s(1) == 120
+    # Processes are started, and more than there are cores make nothing faster.
+    assert told.wall_s(2) == pytest.approx((120 + 2 * pace.WORKER_STARTED_S) / 2)
+    assert told.wall_s(8) == pytest.approx((120 + 8 * pace.WORKER_STARTED_S) / 4)
     # One process stores, however many make runs.
-    assert (small.wall_s(1), small.wall_s(12)) == (small.cpu_s, small.storing_s)
+    assert replace(told, storing_s=100.0, rate=1e9).wall_s(4) == 100
+    # Seven others want the four cores, too.
+    busy = replace(told, slowness=2.0)
+    assert busy.wall_s(1) == 240
+    assert busy.wall_s(2) == pytest.approx((120 + 2 * pace.WORKER_STARTED_S) / (4 * 2 / 9))
+
+
+def test_events_of_a_sweep_are_those_that_its_runs_will_have() -> None:
+    small = {f"links.{name}.{key}": value for name in ("wifi", "lte") for key, value in FAST_AND_SMALL.items()}
+    swept = plan(axes={LOSS: ["0%", "20%"]}, set={"duration": "10s", **small})
+    told = estimate_sweep(swept)
+    reader = PointReader(swept)
+    taken = 0
+    for point in swept.points():
+        simulation = Simulation(reader.scenario(point))
+        simulation.run_until(10)
+        taken += 2 * simulation.link_crossings  # it has two seeds
+    assert taken / 2 < told.expected_crossings < 2 * taken
+    assert told.link_crossings > 50 * taken
+
+
+FAST_AND_SMALL = {"rate": "1Gbit/s", "queue": "1pkt"}
 
 
 def test_texts_of_points_mean_their_runs() -> None:

@@ -173,6 +173,7 @@ class Batch(Job, Generic[T]):
         self._began = 0.0
         self._paused_s = 0.0
         self._made = 0
+        self._first: tuple[int, float] | None = None
 
     def stop(self) -> None:
         """End soon; what has ended is kept, what is under way is given up."""
@@ -200,7 +201,7 @@ class Batch(Job, Generic[T]):
     def _make(self, items: Iterable[T]) -> None:
         """Have these items made, until none is left or `stop` is called."""
         pending = deque(_Pending(item) for item in items)
-        self._began = time.monotonic()
+        self._began, self._paused_s, self._made, self._first = time.monotonic(), 0.0, 0, None
         if not pending or self.is_stopped:
             return
         executor = self._make_executor()
@@ -258,13 +259,22 @@ class Batch(Job, Generic[T]):
         progress = self._progress
         rest = progress.runs - progress.finished - progress.failed
         is_known = self._made >= max(1, min(_KNOWN_SPEED, rest))
+        if self._made and self._first is None:
+            self._first = self._made, elapsed_s
         self._tell(
             state=self._running_state,
             under_way=min(n_under_way, executor.jobs),
-            eta_s=rest * elapsed_s / self._made if is_known else math.nan,
+            eta_s=rest * self._pace_s(elapsed_s, executor.jobs) if is_known else math.nan,
             elapsed_s=elapsed_s,
             jobs=executor.jobs,
         )
+
+    def _pace_s(self, elapsed_s: float, jobs: int) -> float:
+        """Time between two tasks that end, s: without the start of processes, once enough have ended."""
+        made, since_s = self._first or (0, 0.0)
+        if self._made - made >= 2 * jobs and elapsed_s > since_s:
+            return (elapsed_s - since_s) / (self._made - made)
+        return elapsed_s / self._made
 
 
 J = TypeVar("J", bound=Job)

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import statistics
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_app.core.errors import TooLargeSweepError
+from subflow_app.core.jobs import pace
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader, told_of
 from subflow_app.vocabulary.number_text import count_text, duration_text
-from subflow_sim.errors import ParamError, ScenarioError, SimError
+from subflow_sim.errors import ParamError, SimError
 from subflow_sim.limits import bytes_text
 from subflow_sim.units import Dimension, parse_quantity
 
 if TYPE_CHECKING:
+    from subflow_sim.forecasts import Forecast
+    from subflow_sim.limits import Estimate
     from subflow_sim.scenario import Scenario
 
 MAX_RUNS_VARIABLE = "SUBFLOW_MAX_SWEEP_RUNS"
@@ -27,38 +30,34 @@ MAX_EVENTS_VARIABLE = "SUBFLOW_MAX_SWEEP_EVENTS"
 
 _DEFAULT_RUNS = 100_000
 _DEFAULT_EVENTS = 1e13
-# What is looked at of a large plan, and how long a run is tried to see how fast this machine is.
+# What is looked at of a large plan, and the processor time for which these points are tried together.
 _POINTS_LOOKED_AT = 16
-_TRIAL_S = 0.15
-# Of a simulator that could not be tried, link crossings a second.
-_USUAL_RATE = 1e7
-# Processor time beyond simulation: of a run where it is made and where it is stored, of a point whose scenario is read
-# and written, and of a byte of traces; measured for scenarios of 2 to 9 nodes.
-_RUN_MADE_S = 3e-3
-_RUN_STORED_S = 5e-3
+_TRIAL_S = 0.4
+_LEAST_TRIAL_S = 0.02
+# Of a simulator that is not tried, link crossings a second.
+_USUAL_RATE = 5e6
+# Processor time of a point whose scenario is read and written.
 _POINT_S = 15e-3
-_TRACE_S_PER_BYTE = 4e-9
-# What a run takes in the database besides its traces, and what a byte of traces takes, packed.
-_RUN_BYTES = 40e3
-_PACKED = 0.6
 # Left free on the disk.
 _SPARE_BYTES = 200e6
 
 
 @dataclass(frozen=True, slots=True)
 class SweepEstimate:
-    """What a sweep would take if its flows fill their links; see `subflow_sim.limits.Estimate`.
+    """What a sweep would take.
 
     Attributes:
         points: combinations of values.
         seeds: runs of each.
         runs: in all.
-        link_crossings: of all runs.
-        rate: link crossings a second that this machine makes on one core.
+        link_crossings: of all runs, if their flows filled their links; limits are checked against this.
+        rate: link crossings a second that this machine simulates on one core.
         disk_bytes: in the database.
         memory_bytes: of the largest run.
         setting_up_s: processor time of all runs before and after their simulation, where they are made, s.
         storing_s: processor time of the one process that hands out runs and stores them, s.
+        expected_crossings: of all runs, as their beginnings let expect.
+        slowness: wall-clock time of this machine by processor time; see `subflow_sim.forecasts.Forecast`.
     """
 
     points: int
@@ -70,24 +69,45 @@ class SweepEstimate:
     memory_bytes: float
     setting_up_s: float = 0.0
     storing_s: float = 0.0
+    expected_crossings: float = math.nan
+    slowness: float = 1.0
+
+    @property
+    def crossings(self) -> float:
+        """Packets that will cross a link: as expected where that is known."""
+        return self.link_crossings if math.isnan(self.expected_crossings) else self.expected_crossings
 
     @property
     def cpu_s(self) -> float:
-        """Time on one core, s."""
-        return self.link_crossings / self.rate + self.setting_up_s + self.storing_s
+        """Time on one core that has nothing else to do, s."""
+        return self.crossings / self.rate + self.setting_up_s + self.storing_s
 
     def wall_s(self, jobs: int) -> float:
-        """Time with so many runs at once, s; they cannot end faster than they are stored."""
-        return max(self.storing_s, self.cpu_s / max(1, min(jobs, self.runs)))
+        """Time with so many runs at once on this machine as it is now, s; they cannot end faster than they are stored.
+
+        Args:
+            jobs: how many runs at once; more than one are made in processes, which have to be started.
+        """
+        if jobs == 1:
+            return self.cpu_s / pace.speed(1, self.slowness)
+        makers = max(1, min(jobs, self.runs))
+        work_s = self.cpu_s + makers * pace.WORKER_STARTED_S
+        return max(self.storing_s / pace.speed(1, self.slowness), work_s / pace.speed(makers, self.slowness))
+
+    def program_bytes(self, jobs: int) -> float:
+        """Memory of the program and its processes with so many runs at once, bytes."""
+        makers = max(1, min(jobs, self.runs))
+        processes = 1 if makers == 1 else 1 + makers
+        return processes * pace.PROGRAM_BYTES + pace.STORE_BYTES + makers * self.memory_bytes
 
     def lines(self, jobs: int) -> list[str]:
         """The estimate in a few sentences."""
         seeds = "seed" if self.seeds == 1 else "seeds"
         return [
             f"{count_text(self.runs)} runs: {count_text(self.points)} points x {count_text(self.seeds)} {seeds}.",
-            f"About {self.link_crossings:.2g} events (packets that cross a link): {_long_text(self.wall_s(jobs))} with "
+            f"About {self.crossings:.2g} events (packets that cross a link): {_long_text(self.wall_s(jobs))} with "
             f"{jobs} at once.",
-            f"About {bytes_text(self.disk_bytes)} in the database, and {bytes_text(self.memory_bytes * jobs)} of "
+            f"About {bytes_text(self.disk_bytes)} in the database, and {bytes_text(self.program_bytes(jobs))} of "
             "memory.",
         ]
 
@@ -157,47 +177,53 @@ def estimate_sweep(plan: SweepPlan, *, is_tried: bool = True) -> SweepEstimate:
 
     Args:
         plan: the sweep; points that cannot be run count as the others.
-        is_tried: whether to simulate for a moment, to see how fast this machine is.
+        is_tried: whether to simulate the beginnings of some runs for a moment.
     """
     reader = PointReader(plan)
     scenarios: list[Scenario] = []
+    told: list[Estimate] = []
     for point in plan.spread(_POINTS_LOOKED_AT):
         try:
-            scenarios.append(reader.scenario(point))
-            told_of(plan, scenarios[-1])
-        except ScenarioError:
+            scenario = reader.scenario(point)
+            told.append(told_of(plan, scenario))
+            scenarios.append(scenario)
+        except SimError:  # whoever checks the plan says it
             continue
-        except SimError:
-            scenarios.pop()
-    told = [told_of(plan, scenario) for scenario in scenarios]
+    tried = _tried(plan, scenarios) if is_tried else []
+    crossings = _mean([each.link_crossings for each in told])
     trace_bytes = _mean([each.trace_bytes for each in told]) if plan.keeps_traces else 0.0
+    columns = int(_mean([each.columns for each in told])) if plan.keeps_traces else 0
+    expected = _mean([each.link_crossings for each in tried]) if tried else math.nan
+    simulated_s = sum(each.cpu_s - each.building_s for each in tried)
+    moved = sum(each.link_crossings for each in tried)
+    memory_bytes = [each.memory_bytes for each in (tried or told)]
     return SweepEstimate(
         points=plan.n_points,
         seeds=len(plan.seeds),
         runs=plan.n_runs,
-        link_crossings=plan.n_runs * _mean([each.link_crossings for each in told]),
-        rate=_measured_rate(scenarios[0]) if scenarios and is_tried else _USUAL_RATE,
-        disk_bytes=plan.n_runs * (_RUN_BYTES + _PACKED * trace_bytes),
-        memory_bytes=max((each.memory_bytes for each in told), default=0.0),
-        setting_up_s=plan.n_runs * _RUN_MADE_S,
-        storing_s=plan.n_runs * (_RUN_STORED_S + _TRACE_S_PER_BYTE * trace_bytes) + plan.n_points * _POINT_S,
+        link_crossings=plan.n_runs * crossings,
+        rate=moved / simulated_s if moved and simulated_s > 0 else _USUAL_RATE,
+        disk_bytes=plan.n_runs * (pace.RUN_DISK_BYTES + pace.PACKED * trace_bytes),
+        memory_bytes=max(memory_bytes, default=0.0),
+        setting_up_s=plan.n_runs * (pace.RUN_MADE_S + _mean([each.building_s for each in tried])),
+        storing_s=plan.n_runs * pace.storing_s(columns, trace_bytes) + plan.n_points * _POINT_S,
+        expected_crossings=plan.n_runs * expected,
+        slowness=max((each.slowness for each in tried), default=1.0),
     )
 
 
-def _measured_rate(scenario: Scenario) -> float:
-    """Link crossings a second of a run that is tried for a moment."""
-    from subflow_sim.simulation import Simulation
+def _tried(plan: SweepPlan, scenarios: Sequence[Scenario]) -> list[Forecast]:
+    """Forecasts of some runs; each has the same part of the time that may be spent."""
+    from subflow_sim.forecasts import forecast
 
-    try:
-        simulation = Simulation(scenario)
-        began, until_s = time.process_time(), scenario.duration_s / 64
-        while not simulation.finished and time.process_time() - began < _TRIAL_S:
-            simulation.run_until(until_s)
-            until_s *= 1.5
-    except SimError:
-        return _USUAL_RATE
-    taken_s = time.process_time() - began
-    return simulation.link_crossings / taken_s if simulation.link_crossings and taken_s > 0 else _USUAL_RATE
+    found: list[Forecast] = []
+    for scenario in scenarios:
+        trial_s = max(_LEAST_TRIAL_S, _TRIAL_S / len(scenarios))
+        try:
+            found.append(forecast(scenario, sample_interval_s=plan.sample_interval_s, trial_s=trial_s))
+        except SimError:  # too large, which limits tell
+            continue
+    return found
 
 
 def _mean(values: Sequence[float]) -> float:

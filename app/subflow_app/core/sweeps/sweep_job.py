@@ -147,7 +147,8 @@ class SweepJob(Batch[_Wanted]):
             SweepError: with all that is wrong.
         """
         self._tell(state=JobState.CHECKING)
-        (self._limits or SweepLimits.parse()).check(estimate_sweep(self.plan), self._store.path)
+        # Limits are about the most that it could take, for which nothing is tried.
+        (self._limits or SweepLimits.parse()).check(estimate_sweep(self.plan, is_tried=False), self._store.path)
         hashes = check_points(
             self.plan,
             limits=Limits.from_environment(),
