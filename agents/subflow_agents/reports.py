@@ -51,7 +51,11 @@ METRICS: tuple[Metric, ...] = (
     Metric("updates_per_s", "1/s", "Gradient steps per second since the last report."),
     Metric("steps_per_s", "1/s", "Transitions per second since the last report."),
     Metric("sim_s_per_s", "1", "Simulated seconds per second since the last report, all environments together."),
-    Metric("eta_s", "s", "Time to the end of the budget at the speed since the last report."),
+    Metric(
+        "eta_s",
+        "s",
+        "Time to the end of the budget at the speed since the last report, then of the evaluation.",
+    ),
 )
 """All that "metrics" reports may hold. What does not apply to an algorithm, or is not known yet, is left out."""
 

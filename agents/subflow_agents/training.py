@@ -131,6 +131,9 @@ class _Training:
         self._time_before = np.zeros(self.env.num_envs)
         self._ended: list[dict[str, float]] = []
         self._next_evaluation = config.evaluation_every
+        # The start of the newest evaluation, and the time that the one before took.
+        self._evaluation_at = self._since
+        self._evaluation_s = 0.0
         self._stops = False
         self._wants_checkpoint = False
         self._last_report = (self._since, 0, 0, 0.0)
@@ -314,7 +317,7 @@ class _Training:
             if not math.isfinite(value):
                 raise DivergenceError(name, self.step)
         progress = self._progress()
-        if 0 < progress < 1:
+        if progress > 0:
             values["eta_s"] = self._eta_s(values["steps_per_s"])
         self._last_report = (now, self.step, self.updates, self._simulated_s)
         self._tell(ReportKind.METRICS, **values)
@@ -325,7 +328,8 @@ class _Training:
             times.append((self.config.steps - self.step) / max(steps_per_s, 1e-3))
         if self.config.minutes is not None:
             times.append(60 * self.config.minutes - self._elapsed())
-        return max(0.0, min(times))
+        # The policy of the end is evaluated when the budget is spent.
+        return max(0.0, min(times)) + (self._evaluation_s if self.config.evaluation_every else 0.0)
 
     def _enter(self, state: TrainingState, why: str = "") -> None:
         self.state = state
@@ -389,6 +393,7 @@ class _Training:
         """Begin to evaluate the policy as it is now; the one before has to be through with it."""
         self._await_evaluation()
         if not self._stops:
+            self._evaluation_at = time.monotonic()
             self.evaluator.start(self._policy_bytes(), self.step)
 
     def _await_evaluation(self) -> None:
@@ -399,6 +404,7 @@ class _Training:
 
     def _collect_evaluations(self) -> None:
         for values in self.evaluator.collect():
+            self._evaluation_s = time.monotonic() - self._evaluation_at
             self._tell(ReportKind.EVALUATION, **values)
 
     # -------------------------------------------------------------------------------------------------- checkpoints

@@ -258,6 +258,10 @@ def test_the_table_follows_a_training(page: LonePage, desk: FakeDesk) -> None:
     assert cell(page, training, "Done") == "50 %"
     assert cell(page, training, "Against classics") == "1.63× lia"  # 3.3 x 0.99 x 1.02 over 2.05 Mbit/s
     assert cell(page, training, "Updates/s") == "440"
+    assert cell(page, training, "Time left").endswith(" s")
+    desk.learn(training, 200, level=3.3e6)
+    settle(page)
+    assert (cell(page, training, "Done"), cell(page, training, "Time left")) == ("100 %", "evaluating")
     desk.set_state(training, JobState.PAUSED)
     settle(page)
     assert cell(page, training, "State") == "paused"

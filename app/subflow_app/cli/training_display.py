@@ -95,8 +95,9 @@ class LiveTable:
         outer = Table.grid(padding=(0, 0))
         outer.add_column()
         outer.add_row(Text(f"{self._title}: {self._job.state.value}", style="bold"))
-        bar = ProgressBar(total=1.0, completed=budget_fraction(metrics, config.steps, config.minutes), width=60)
-        outer.add_row(bar)
-        outer.add_row(Text(progress_line(metrics) if metrics else "the trainer is starting"))
+        fraction = budget_fraction(metrics, config.steps, config.minutes)
+        outer.add_row(ProgressBar(total=1.0, completed=fraction, width=60))
+        told = progress_line(metrics, is_spent=fraction >= 1) if metrics else "the trainer is starting"
+        outer.add_row(Text(told))
         outer.add_row(grid)
         return outer

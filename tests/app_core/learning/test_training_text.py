@@ -60,6 +60,8 @@ def test_progress_is_told_as_far_as_it_is_known() -> None:
     known = {"step": 12_000, "updates": 3400, "episodes": 41, "elapsed_s": 100.0, "eta_s": 140.0}
     assert progress_line(known) == ("step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, 2 min 20 s to go")
     assert progress_line({"step": 1, "elapsed_s": 2.0}) == "step 1 in 2 s"
+    spent = progress_line(known, is_spent=True)
+    assert spent == "step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, evaluating the policy"
 
 
 def test_the_budget_that_is_spent_first_counts() -> None:

@@ -28,14 +28,21 @@ def metric_rows(metrics: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     return [(each.title, each.text(number(metrics[each.key])), each.unit) for each in shown]
 
 
-def progress_line(metrics: Mapping[str, Any]) -> str:
-    """How far a training is: ``step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, 2 min 20 s to go``."""
+def progress_line(metrics: Mapping[str, Any], *, is_spent: bool = False) -> str:
+    """How far a training is: ``step 12 000, 3 400 updates, 41 episodes in 1 min 40 s, 2 min 20 s to go``.
+
+    Args:
+        metrics: the latest of each.
+        is_spent: whether its budget is used up, and only its evaluation remains.
+    """
     parts = [f"step {count_text(metrics.get('step', 0))}"]
     if "updates" in metrics:
         parts.append(f"{count_text(metrics['updates'])} updates")
     if "episodes" in metrics:
         parts.append(f"{count_text(metrics['episodes'])} episodes")
     line = f"{', '.join(parts)} in {duration_text(metrics.get('elapsed_s', 0.0))}"
+    if is_spent:
+        return f"{line}, evaluating the policy"
     return f"{line}, {duration_text(metrics['eta_s'])} to go" if "eta_s" in metrics else line
 
 

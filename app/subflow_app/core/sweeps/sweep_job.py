@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from subflow_app.core.errors import SweepError
+from subflow_app.core.errors import SweepError, TooLargeSweepError
 from subflow_app.core.jobs.executors import ExecutorMaker, executor_maker
 from subflow_app.core.jobs.job import Batch, JobOutcome
 from subflow_app.core.jobs.progress import JobState
@@ -147,8 +147,13 @@ class SweepJob(Batch[_Wanted]):
             SweepError: with all that is wrong.
         """
         self._tell(state=JobState.CHECKING)
-        # Limits are about the most that it could take, for which nothing is tried.
-        (self._limits or SweepLimits.parse()).check(estimate_sweep(self.plan, is_tried=False), self._store.path)
+        limits = self._limits or SweepLimits.parse()
+        try:
+            # Limits are about the most that it could take: only a refusal says how long that would be.
+            limits.check(estimate_sweep(self.plan, is_tried=False), self._store.path)
+        except TooLargeSweepError:
+            limits.check(estimate_sweep(self.plan), self._store.path)
+            raise
         hashes = check_points(
             self.plan,
             limits=Limits.from_environment(),

@@ -39,7 +39,9 @@ def _versus(training: Training) -> str:
 
 
 def _eta(training: Training) -> str:
-    return fmt.duration(_latest(training, "eta_s")) if training.state is JobState.RUNNING else fmt.MISSING
+    if training.state is not JobState.RUNNING:
+        return fmt.MISSING
+    return tr("evaluating") if training.fraction >= 1 else fmt.duration(_latest(training, "eta_s"))
 
 
 COLUMNS: tuple[Column[Training], ...] = (
