@@ -172,6 +172,7 @@ void bind_simulation(nb::module_& m) {
         .def_ro("throughput_bps", &SubflowResult::throughput_bps)
         .def_ro("goodput_bps", &SubflowResult::goodput_bps)
         .def_ro("mean_cwnd_pkts", &SubflowResult::mean_cwnd_pkts)
+        .def_ro("active_mean_cwnd_pkts", &SubflowResult::active_mean_cwnd_pkts)
         .def_ro("mean_rtt_s", &SubflowResult::mean_rtt_s)
         .def_ro("loss_ratio", &SubflowResult::loss_ratio)
         .def_ro("retransmits", &SubflowResult::retransmits)

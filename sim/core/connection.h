@@ -107,6 +107,8 @@ struct Connection {
                              siblings, rates);
     }
     bool is_multipath() const { return subflow_count > 1; }
+    // Started, and neither complete nor stopped with everything arrived.
+    bool is_active(Nanos now) const { return is_started && ended_at > now; }
     // Whether the only subflow that has room is given what there is, as soon as it is heard of.
     bool may_rest() const {
         return is_multipath() && is_work_conserving && copies == Copies::None && reinjections.empty() && !decisions &&
@@ -174,12 +176,18 @@ struct alignas(kCacheLine) Subflow {
     std::int64_t marked_pkts = 0;   // the same, its predecessors' included
     std::int64_t dropped_pkts = 0;  // data packets lost in the network
     std::int64_t lost_pkts = 0;     // those of them that were sent within the measured interval
+    Boxed<SenderStats> at_end;      // as its sender's stood when the flow ended, if they went on after that
+
+    // Before a timer, an event or an agent changes the window of a flow that may have ended.
+    void note_end(const Connection& of, Nanos now) {
+        if (!at_end && of.ended_at < now) at_end.emplace(sender.stats_at_end(of.ended_at));
+    }
 
     // Has the processor fetch what an acknowledgement touches.
     void fetch() const { fetch_some(this, 1, kFetchedBytes); }
     static constexpr std::size_t kFetchedBytes = 448;
 
-    std::size_t heap_bytes() const { return heap_bytes_of(sender, receiver, lane); }
+    std::size_t heap_bytes() const { return heap_bytes_of(sender, receiver, lane, at_end); }
 };
 
 }  // namespace subflow

@@ -57,8 +57,14 @@ LinksNow links_now(const Network& network) {
     return out;
 }
 
-SubflowState state_of(const Subflow& s, FlowKind kind) {
-    if (sends_datagrams(kind)) return SubflowState::Datagrams;
+bool is_over(const Connection& c, Nanos now) {
+    // Datagrams are nobody's to wait for: such a flow is over when it is told to stop.
+    return c.ended_at <= now || (sends_datagrams(c.kind) && c.is_stopped);
+}
+
+SubflowState state_of(const Subflow& s, const Connection& c, Nanos now) {
+    if (sends_datagrams(c.kind)) return SubflowState::Datagrams;
+    if (is_over(c, now)) return SubflowState::Closed;
     if (!s.is_established) return s.join_at < kNever || s.opening.waits ? SubflowState::Joining : SubflowState::Closed;
     switch (s.sender.state()) {
         case SenderState::Recovery:
@@ -77,14 +83,16 @@ SubflowsNow subflows_now(const Network& network) {
     const double wire_bits = network.scenario().packet_bits();
     SubflowsNow out;
     for (const Subflow& s : network.subflows()) {
-        const SubflowState state = state_of(s, network.connections()[s.connection].kind);
-        // What is not established has no window and no RTT, whatever its next sender is made with.
-        const SubflowSender* const sender = s.is_established ? &s.sender : nullptr;
+        const Connection& c = network.connections()[s.connection];
+        const SubflowState state = state_of(s, c, network.now());
+        // What is not established, or whose flow is over, has no window and no RTT, whatever its sender still has.
+        const SubflowSender* const sender = s.is_established && c.is_active(network.now()) ? &s.sender : nullptr;
         const bool has_rtt = sender != nullptr && sender->rtt().has_sample();
-        const bool has_srtt = sender != nullptr && sender->rtt().has_estimate();
+        const bool has_srtt = sender != nullptr && sender->rtt().has_estimate() &&
+                              !sender->is_unheard(network.now(), network.scenario().transport);
         const double ssthresh_pkts = sender != nullptr ? sender->window().ssthresh_pkts : kNaN;
         const double pacing_pps = sender != nullptr ? sender->window().pacing_pps : 0;
-        out.is_established.push_back(s.is_established);
+        out.is_established.push_back(sender != nullptr);
         out.state.push_back(static_cast<std::uint8_t>(state));
         out.cwnd_pkts.push_back(sender != nullptr ? sender->window().cwnd_pkts : kNaN);
         out.ssthresh_pkts.push_back(std::isinf(ssthresh_pkts) ? kNaN : ssthresh_pkts);
@@ -100,11 +108,9 @@ SubflowsNow subflows_now(const Network& network) {
 FlowsNow flows_now(const Network& network) {
     FlowsNow out;
     for (const Connection& c : network.connections()) {
-        // Datagrams are nobody's to wait for: such a flow is over when it is told to stop.
-        const bool is_over = c.ended_at <= network.now() || (sends_datagrams(c.kind) && c.is_stopped);
         out.delivered_bytes.push_back(c.delivered_bytes);
         out.reorder_queue_bytes.push_back(c.reassembly.held_bytes());
-        out.is_active.push_back(c.is_started && !is_over);
+        out.is_active.push_back(c.is_started && !is_over(c, network.now()));
     }
     return out;
 }

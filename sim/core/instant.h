@@ -34,14 +34,14 @@ struct LinksNow {
 
 enum class SubflowState : std::uint8_t { Closed, Joining, Open, Recovery, Loss, Datagrams, Reduced };
 
-// NaN: not defined, or not yet.
+// NaN: not defined, not yet, or not any more: the flow is over.
 struct SubflowsNow {
     std::vector<std::uint8_t> is_established;
     std::vector<std::uint8_t> state;  // SubflowState
     std::vector<double> cwnd_pkts;
     std::vector<double> ssthresh_pkts;
     std::vector<double> inflight_pkts;
-    std::vector<double> srtt_s;
+    std::vector<double> srtt_s;  // NaN also after a retransmission timeout without an acknowledgement
     std::vector<double> min_rtt_s;
     std::vector<double> rto_s;  // not backed off
     std::vector<double> pacing_rate_bps;

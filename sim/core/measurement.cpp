@@ -11,6 +11,14 @@ namespace {
 double ratio(double part, double whole) {
     return whole > 0 ? part / whole : 0.0;
 }
+
+// The counters of a sender now, or when its flow had ended: with the acknowledgements that were still on their way.
+SenderStats active_stats(const Network& network, const Subflow& s) {
+    const Nanos ended_at = network.connections()[s.connection].ended_at;
+    if (s.at_end) return *s.at_end;
+    if (!s.is_established) return s.sender.stats();
+    return ended_at > network.now() ? s.sender.stats_at(network.now()) : s.sender.stats_at_end(ended_at);
+}
 }  // namespace
 
 double RttHistogram::quantile_s(double fraction) const {
@@ -90,6 +98,9 @@ SubflowResult Measurement::subflow_result(const Network& network, std::size_t in
     result.goodput_bps = ratio(static_cast<double>(s.goodput_bytes - base.goodput_bytes) * 8, span_s);
     result.mean_cwnd_pkts =
         ratio(stats.cwnd_seconds - base.sender.cwnd_seconds, stats.clock_seconds - base.sender.clock_seconds);
+    const SenderStats active = active_stats(network, s);
+    const double active_s = active.clock_seconds - base.sender.clock_seconds;
+    result.active_mean_cwnd_pkts = active_s > 0 ? (active.cwnd_seconds - base.sender.cwnd_seconds) / active_s : kNaN;
     const std::int64_t samples = stats.rtt_samples - base.sender.rtt_samples;
     result.mean_rtt_s =
         samples > 0 ? (stats.rtt_seconds - base.sender.rtt_seconds) / static_cast<double>(samples) : kNaN;

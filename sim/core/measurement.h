@@ -40,9 +40,10 @@ struct PacketBalance {
 struct SubflowResult {
     double throughput_bps = 0;
     double goodput_bps = 0;
-    double mean_cwnd_pkts = 0;
-    double mean_rtt_s = 0;  // NaN without samples
-    double loss_ratio = 0;  // packets.lost / packets.sent
+    double mean_cwnd_pkts = 0;         // while established, also after the flow has ended
+    double active_mean_cwnd_pkts = 0;  // while established and the flow active; NaN if it never was
+    double mean_rtt_s = 0;             // NaN without samples
+    double loss_ratio = 0;             // packets.lost / packets.sent
     std::int64_t retransmits = 0;
     std::int64_t timeouts = 0;
     std::int64_t marked_pkts = 0;      // that got to the far end with the mark of a queue

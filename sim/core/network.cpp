@@ -281,8 +281,10 @@ Nanos Network::on_subflow_timer(std::uint32_t index) {
     }
     if (s.is_established) {
         TimerOutcome outcome;
-        if (s.sender.has_expired(now_))
+        if (s.sender.has_expired(now_)) {
+            note_end(s);
             outcome = s.sender.on_timer(now_, gather_siblings(c, index), scenario_->transport);
+        }
         if (outcome.timed_out) on_timed_out(index);
         if (outcome.began_recovery) on_reduced(MarkKind::Loss, index, s.sender.window().ssthresh_pkts);
         if (outcome.wants_probe) send_probe(index);
@@ -398,6 +400,7 @@ void Network::change_controller(const EventSpec& change) {
     const Controller controller = make_controller(*change.controller);
     for (std::uint32_t i = c.first_subflow; i < c.first_subflow + c.subflow_count; ++i) {
         Subflow& s = subflows_[i];
+        note_end(s);
         // A seed of its own, whichever change of which incarnation this is
         const std::uint64_t seed = combine64(s.random_stream ^ hash_name("controller"), s.incarnation);
         s.sender.change_controller(controller, combine64(seed, static_cast<std::uint64_t>(now_.value)), now_);
@@ -498,6 +501,7 @@ void Network::close_subflow(std::uint32_t index) {
     }
     s.is_established = false;
     Connection& c = connections_[s.connection];
+    note_end(s);
     s.sender.account_cwnd(now_);
     reinject(c, s, true);
     marks_.add(now_, MarkKind::Closed, index, s.sender.window().cwnd_pkts);

@@ -210,6 +210,8 @@ private:
     void settle_heard(Connection& connection);
     void settle(Connection& connection, std::uint32_t ordinal, DataLane::Arrival& arrival);
     void settle_all();
+    void settle_before(Connection& connection, Nanos end);
+    void note_end(Subflow& s);
     std::uint32_t hop_of(const Packet& p) const {
         const Subflow& s = subflows_[p.subflow];
         return (p.goes_back() ? s.ack_route : s.route) + p.hop;

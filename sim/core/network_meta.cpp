@@ -142,4 +142,22 @@ void Network::end_if_delivered(Connection& c, Nanos at) {
                to_seconds(at - c.started_at));
 }
 
+// Nothing has arrived by now that is not in the lanes: what is beyond the horizon waits on its link.
+void Network::settle_all() {
+    for (const std::uint32_t flow : deferring_) {
+        Connection& c = connections_[flow];
+        if (!c.defers_data) continue;
+        settle_before(c, kNever);
+        learn_data_acks(c);
+    }
+}
+
+// Like Subflow::note_end(), of flows that may have one: what has arrived by now is known afterwards.
+void Network::note_end(Subflow& s) {
+    Connection& c = connections_[s.connection];
+    if (s.at_end || c.final_data_seq == Reassembly::kUnlimited) return;
+    if (c.defers_data) settle_before(c, now_);
+    s.note_end(c, now_);
+}
+
 }  // namespace subflow

@@ -504,16 +504,11 @@ SF_INLINE void Network::settle(Connection& c, std::uint32_t ordinal, DataLane::A
     arrival.next = c.reassembly.next();
 }
 
-// Nothing has arrived by now that is not in the lanes: what is beyond the horizon waits on its link.
-void Network::settle_all() {
-    for (const std::uint32_t flow : deferring_) {
-        Connection& c = connections_[flow];
-        if (!c.defers_data) continue;
-        Subflow* const subflows = &subflows_[c.first_subflow];
-        DataLanes lanes(c.subflow_count, [&](std::uint32_t i) -> DataLane& { return subflows[i].lane; });
-        lanes.settle_until(kNever, [&](std::uint32_t i, DataLane::Arrival& arrival) { settle(c, i, arrival); });
-        learn_data_acks(c);
-    }
+// In order, what arrived before then.
+void Network::settle_before(Connection& c, Nanos end) {
+    Subflow* const subflows = &subflows_[c.first_subflow];
+    DataLanes lanes(c.subflow_count, [&](std::uint32_t i) -> DataLane& { return subflows[i].lane; });
+    lanes.settle_until(end, [&](std::uint32_t i, DataLane::Arrival& arrival) { settle(c, i, arrival); });
 }
 
 SF_INLINE Sibling Network::describe_sibling(const Subflow& s) const {

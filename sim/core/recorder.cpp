@@ -71,6 +71,19 @@ std::int64_t handed_pkts(const Network& network, const Connection& c) {
     return pkts;
 }
 
+// Whether the subflow has a sender whose state says anything.
+bool is_alive(const Network& network, const Subflow& s) {
+    return s.is_established && network.connections()[s.connection].is_active(network.now());
+}
+
+// The end of the last interval in which a round trip was measured, the one that ends now included. The first is that
+// of the handshake.
+Nanos measured_at(const Network& network, const Subflow& s, const Recorder::Position::SubflowCounters& last) {
+    if (!is_alive(network, s) || !s.sender.rtt().has_estimate()) return kNever;
+    const bool is_new = last.rtt_at == kNever || s.sender.stats().rtt_samples != last.rtt_samples;
+    return is_new ? network.now() : last.rtt_at;
+}
+
 // Whether a flow has a reward, or its subflows have one each.
 bool has_reward(const AgentInfo* agent, TraceScope scope) {
     return agent != nullptr && (agent->scope == AgentScope::Subflow) == (scope == TraceScope::Subflow);
@@ -166,6 +179,20 @@ Recorder::Recorder(const Recorder& other)
       known_(other.known_),
       changes_(other.changes_) {}
 
+double Recorder::mean(std::size_t column, Nanos from, Nanos until) const {
+    double sum = 0;
+    double time_s = 0;
+    Nanos end = interval_;
+    for (const float value : values(column)) {
+        const Nanos counted = std::min(end, until) - std::max(end - interval_, from);
+        end += interval_;
+        if (counted <= Nanos(0) || !std::isfinite(value)) continue;
+        sum += static_cast<double>(value) * to_seconds(counted);
+        time_s += to_seconds(counted);
+    }
+    return time_s > 0 ? sum / time_s : kNaN;
+}
+
 Recorder::Position Recorder::position() const {
     Position position = last_;
     position.count = count();
@@ -201,11 +228,13 @@ void Recorder::read_counters(const Network& network) {
         last_.flows.push_back({c.delivered_bytes, c.reassembly.next(), c.reassembly.waited_s(), c.reinjected_pkts,
                                handed_pkts(network, c)});
     }
-    last_.subflows.clear();
-    for (const Subflow& s : network.subflows()) {
+    last_.subflows.resize(network.subflows().size());
+    for (std::size_t i = 0; i < last_.subflows.size(); ++i) {
+        const Subflow& s = network.subflows()[i];
         const SenderStats& stats = s.sender.stats();
-        last_.subflows.push_back(
-            {s.received_bytes, s.goodput_bytes, stats.marked_lost, stats.handed_pkts(), s.marked_pkts});
+        const Nanos rtt_at = measured_at(network, s, last_.subflows[i]);
+        last_.subflows[i] = {s.received_bytes,  s.goodput_bytes, stats.marked_lost, stats.handed_pkts(), s.marked_pkts,
+                             stats.rtt_samples, rtt_at};
     }
     last_.links.clear();
     for (const Link& l : network.links())
@@ -225,7 +254,7 @@ void Recorder::sample(const Network& network) {
         put_rate(c.delivered_bytes - last_.flows[i].delivered_bytes);
         put(static_cast<double>(c.reassembly.held_pkts()) * c.payload_bytes);
         if (has_reward(network, c.first_subflow, TraceScope::Flow))
-            put(network.latest_reward(c.first_subflow).value_or(kNaN));
+            put(c.is_active(network.now()) ? network.latest_reward(c.first_subflow).value_or(kNaN) : kNaN);
         if (!c.is_multipath()) continue;
         put(static_cast<double>(c.reassembly.held_bytes()));
         const auto delivered_pkts = static_cast<double>(c.reassembly.next() - last_.flows[i].delivered_pkts);
@@ -236,16 +265,19 @@ void Recorder::sample(const Network& network) {
         const Subflow& s = network.subflows()[i];
         if (sends_datagrams(network.connections()[s.connection].kind)) continue;
         const SubflowSender& sender = s.sender;
-        const bool has_rtt = sender.rtt().has_sample();
+        const bool lives = is_alive(network, s);
+        const Nanos rtt_at = measured_at(network, s, last_.subflows[i]);
+        const bool has_rtt = rtt_at < kNever && network.now() - rtt_at <= sender.rto(network.scenario().transport);
+        const auto put_state = [&](bool is_known, double value) { put(lives && is_known ? value : kNaN); };
         put_rate(s.received_bytes - last_.subflows[i].received_bytes);
         put_rate(s.goodput_bytes - last_.subflows[i].goodput_bytes);
-        put(s.is_established ? sender.window().cwnd_pkts : 0.0);
-        put(std::isinf(sender.window().ssthresh_pkts) ? kNaN : sender.window().ssthresh_pkts);
-        put(sender.rtt().has_estimate() ? to_seconds(sender.rtt().srtt()) : kNaN);
-        put(has_rtt ? to_seconds(sender.rtt().min_rtt()) : kNaN);
-        put(sender.pipe());
+        put_state(true, sender.window().cwnd_pkts);
+        put_state(!std::isinf(sender.window().ssthresh_pkts), sender.window().ssthresh_pkts);
+        put_state(has_rtt, to_seconds(sender.rtt().srtt()));
+        put_state(sender.rtt().has_sample(), to_seconds(sender.rtt().min_rtt()));
+        put_state(true, sender.pipe());
         const double pacing_pps = sender.window().pacing_pps;
-        put(pacing_pps > 0 ? pacing_pps * wire_bits : kNaN);  // NaN: clocked by ACKs
+        put_state(pacing_pps > 0, pacing_pps * wire_bits);  // NaN: clocked by ACKs
         put(static_cast<double>(sender.stats().marked_lost - last_.subflows[i].marked_lost));
         const Connection& c = network.connections()[s.connection];
         if (c.is_multipath()) {
@@ -254,19 +286,19 @@ void Recorder::sample(const Network& network) {
             put(all_pkts > 0 ? own_pkts / static_cast<double>(all_pkts) : kNaN);
         }
         if (const auto subflow = static_cast<std::uint32_t>(i); has_reward(network, subflow, TraceScope::Subflow))
-            put(network.latest_reward(subflow).value_or(kNaN));
+            put_state(true, network.latest_reward(subflow).value_or(kNaN));
         if (has_marks_[i] != 0) put(static_cast<double>(s.marked_pkts - last_.subflows[i].marked_pkts));
         if (has_intervals_[i] == 0) continue;
         static constexpr IntervalRecord kNone;
         const bool has_interval = sender.latest_interval() != nullptr;
         const IntervalRecord& interval = has_interval ? *sender.latest_interval() : kNone;
-        put(has_interval ? interval.rate_pps * wire_bits : kNaN);
-        put(has_interval ? interval.throughput_pps() * wire_bits : kNaN);
-        put(has_interval ? interval.loss_ratio() : kNaN);
-        put(interval.rtt_mean_s);
-        put(interval.rtt_min_s);
-        put(interval.rtt_gradient);
-        put(interval.utility);
+        put_state(has_interval, interval.rate_pps * wire_bits);
+        put_state(has_interval, interval.throughput_pps() * wire_bits);
+        put_state(has_interval, interval.loss_ratio());
+        put_state(has_rtt, interval.rtt_mean_s);
+        put_state(has_rtt, interval.rtt_min_s);
+        put_state(has_rtt, interval.rtt_gradient);
+        put_state(true, interval.utility);
     }
     for (std::size_t i = 0; i < network.links().size(); ++i) {
         const Link& link = network.links()[i];

@@ -26,8 +26,11 @@ struct TraceColumn {
 };
 
 // Sample k stands for time (k + 1) * interval: rates are means over the interval that ends there, the rest is the state
-// at that instant. One thread records; others may read the first `count()` samples of any column at the same time,
-// because columns never move and the count is published after the values.
+// at that instant. NaN is a gap. The state of a sender has one unless the subflow is established and its flow has not
+// ended; round-trip times have one, too, in intervals without a sample that begin more than a retransmission timeout
+// after the last interval with one: an acknowledgement would have come by then (RFC 6298). One thread records; others
+// may read the first `count()` samples of any column at the same time, because columns never move and the count is
+// published after the values.
 class Recorder {
 public:
     // Where it stands: what a state of the network needs beside it for the next sample to be as it would have been.
@@ -45,6 +48,8 @@ public:
             std::int64_t marked_lost = 0;
             std::int64_t handed_pkts = 0;
             std::int64_t marked_pkts = 0;
+            std::int64_t rtt_samples = 0;
+            Nanos rtt_at = kNever;  // end of the last interval in which a round trip was measured; kNever: of none
         };
         struct LinkCounters {
             std::int64_t drops = 0;
@@ -78,6 +83,9 @@ public:
     const std::vector<TraceColumn>& columns() const { return columns_; }
     std::size_t count() const { return count_.load(std::memory_order_acquire); }
     std::span<const float> values(std::size_t column) const { return {data_.data() + column * capacity_, count()}; }
+    // The mean of a column over that time: a sample counts for the part of it that lies in its interval, a gap for
+    // nothing. NaN if there are only gaps.
+    double mean(std::size_t column, Nanos from, Nanos until) const;
     Position position() const;
     // After the network was put to another state of the same scenario, earlier or later, which came with that position:
     // samples are then those until there. One that was taken before, by this recorder and in the same history, is kept

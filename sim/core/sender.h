@@ -187,8 +187,8 @@ public:
     // Packets acknowledged since the last congestion event, and between the last two (OLIA's l2 and l1).
     double acked_since_loss_pkts() const { return acked_since_loss_; }
     double acked_between_losses_pkts() const { return acked_between_losses_; }
-    // The retransmission timeout, not backed off.
-    Nanos rto(const TransportOptions& options) const { return rtt_.rto(options, 0); }
+    bool is_unheard(Nanos now, const TransportOptions& options) const;  // for longer than a timeout takes
+    Nanos rto(const TransportOptions& options) const { return rtt_.rto(options, 0); }  // not backed off
     Nanos rto_deadline() const { return rto_deadline_; }
     Nanos probe_deadline() const { return probe_deadline_; }
     Nanos reordering_deadline() const { return reordering_deadline_; }
@@ -215,7 +215,7 @@ public:
         stats_.clock_seconds += elapsed_s;
         cwnd_since_ = now;
     }
-    // The counters with that integral as it stands at `now`. Only while established.
+    // The counters with that integral as it stands at `now`, and when its flow ended. Only while established.
     SenderStats stats_at(Nanos now) const {
         SenderStats stats = stats_;
         const double elapsed_s = to_seconds(now - cwnd_since_);
@@ -223,6 +223,7 @@ public:
         stats.clock_seconds += elapsed_s;
         return stats;
     }
+    SenderStats stats_at_end(Nanos ended_at) const;
     // A handshake has established it, of which so many packets were sent again.
     void learn_from_handshake(Nanos rtt, int retransmissions, const TransportOptions& options) {
         rtt_.add_handshake(std::max(rtt, Nanos(1)), options);

@@ -75,6 +75,15 @@ void SubflowSender::finish_decision(Decision& draft, const RuleInfo& fallback, c
     decisions_->keep_draft();
 }
 
+// With what was acknowledged after that: the window stays, unless something came.
+SenderStats SubflowSender::stats_at_end(Nanos ended_at) const {
+    return ended_at > cwnd_since_ ? stats_at(ended_at) : stats_;
+}
+
+bool SubflowSender::is_unheard(Nanos now, const TransportOptions& options) const {
+    return backoffs_ != 0 || now - cwnd_since_ > rto(options);
+}
+
 void SubflowSender::continue_books(SubflowSender&& predecessor) {
     stats_ = predecessor.stats_;
     stats_.acked_before += predecessor.delivered_pkts();

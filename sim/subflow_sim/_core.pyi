@@ -1103,6 +1103,9 @@ class SubflowResult:
     def mean_cwnd_pkts(self) -> float: ...
 
     @property
+    def active_mean_cwnd_pkts(self) -> float: ...
+
+    @property
     def mean_rtt_s(self) -> float: ...
 
     @property

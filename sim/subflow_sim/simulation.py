@@ -46,6 +46,12 @@ _MARK_SCOPES: Mapping[_core.MarkKind, Scope] = {
 }
 
 
+def mark_kinds() -> tuple[tuple[str, Scope], ...]:
+    """All kinds of marks by their numbers in the core, each with the scope of its owner."""
+    kinds = sorted(_core.MarkKind.__members__.values(), key=lambda kind: kind.value)
+    return tuple((kind.name.lower(), _MARK_SCOPES.get(kind, "subflow")) for kind in kinds)
+
+
 @dataclass(frozen=True, slots=True)
 class Snapshot:
     """A state to return to, of a simulation and of those forked from it; it may outlive them.
@@ -519,6 +525,7 @@ class Simulation:
             "throughput_bps": result.throughput_bps,
             "goodput_bps": result.goodput_bps,
             "mean_cwnd_pkts": result.mean_cwnd_pkts,
+            "active_mean_cwnd_pkts": _defined(result.active_mean_cwnd_pkts),
             "mean_rtt_s": _defined(result.mean_rtt_s),
             "loss_ratio": result.loss_ratio,
             **_balance_summary(result.packets, in_flight),

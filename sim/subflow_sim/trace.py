@@ -19,7 +19,9 @@ class Column:
         scope: what the owner is.
         owner: "download.1" (flow), "download.1/2" (its second subflow), "wifi/forward" (link direction).
         name: field's term with its unit, e.g. "cwnd_pkts". Rates and counts are over the interval that ends at the
-            sample, the rest is the state at that instant. NaN: not defined (yet).
+            sample, the rest is the state at that instant. NaN is a gap: not defined, not yet, or not any more because
+            the flow has ended; of round-trip times also where none was measured for longer than a retransmission
+            timeout.
         unit: symbol of that unit, empty for a ratio.
     """
 

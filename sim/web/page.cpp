@@ -110,6 +110,12 @@ Nanos nanos(double value) {
     return Nanos(static_cast<std::int64_t>(std::clamp(value, 0.0, 9e15)));
 }
 
+// Where the measured interval begins, once it has.
+Nanos measured_from(const Simulation& simulation) {
+    const Nanos warmup = simulation.scenario().warmup;
+    return warmup < simulation.now() ? warmup : Nanos(0);
+}
+
 void tell_balance(Text& out, const PacketBalance& packets) {
     out.number("packets_sent", packets.sent)
         .number("packets_delivered", packets.delivered)
@@ -123,7 +129,9 @@ void tell_results(const Simulation& simulation) {
     const Network& network = simulation.network();
     const Scenario& scenario = simulation.scenario();
     Text out(output);
-    out.open('{').number("packets", network.packets_delivered());
+    out.open('{')
+        .number("packets", network.packets_delivered())
+        .number("measured_from_s", to_seconds(measured_from(simulation)));
     out.key("flows").open('[');
     for (std::size_t i = 0; i < scenario.flows.size(); ++i) {
         const FlowResult r = network.flow_result(i);
@@ -151,6 +159,7 @@ void tell_results(const Simulation& simulation) {
             .number("throughput_bps", r.throughput_bps)
             .number("goodput_bps", r.goodput_bps)
             .number("mean_cwnd_pkts", r.mean_cwnd_pkts)
+            .number("active_mean_cwnd_pkts", r.active_mean_cwnd_pkts)
             .number("mean_rtt_s", r.mean_rtt_s)
             .number("loss_ratio", r.loss_ratio)
             .number("retransmits", r.retransmits)
@@ -490,6 +499,20 @@ SUBFLOW_EXPORT(column_values) const float* column_values(int id, int column) {
         return 0;
     });
     return values;
+}
+
+// The mean of a column over the measured interval so far; over all of it while that has not begun. NaN: only gaps.
+SUBFLOW_EXPORT(column_mean) double column_mean(int id, int column) {
+    double mean = kNaN;
+    guarded([&] {
+        const Simulation& simulation = *run_at(id).simulation;
+        if (column < 0 || static_cast<std::size_t>(column) >= simulation.recorder().columns().size())
+            throw ScenarioError("there is no such column");
+        mean =
+            simulation.recorder().mean(static_cast<std::size_t>(column), measured_from(simulation), simulation.now());
+        return 0;
+    });
+    return mean;
 }
 
 // What there is now: as text what links and subflows are like, and in columns where each packet is.

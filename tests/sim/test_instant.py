@@ -132,7 +132,8 @@ def test_windows_and_deliveries_are_those_of_the_samples() -> None:
             told = sampled(simulation, "subflow", name)
             for i, owner in enumerate(s.names):
                 value = getattr(s, name)[i]
-                if s.is_established[i]:
+                # A sample keeps an RTT up to the end of the interval in which its timeout passes.
+                if s.is_established[i] and not (name == "srtt_s" and math.isnan(value)):
                     np.testing.assert_equal(np.float32(value), np.float32(told[owner]), err_msg=f"{owner} {name}")
                 else:
                     assert math.isnan(value)

@@ -306,6 +306,7 @@ std::uint32_t LearningAgents::carry_out(const Reach& reach, std::uint32_t index)
         flow = m.flow;
         const std::span<const float> action = left.first(width);
         left = left.subspan(width);
+        s.note_end(reach.network.connections()[s.connection], now);
         s.sender.act(action, m.sample, now);
         if (const auto logit = schedule_action_of(s.sender.controller())) s.schedule_logit = action[*logit];
         longest = std::max(longest, s.sender.rtt().srtt());
