@@ -17,6 +17,7 @@ from subflow_app.core import plots
 from subflow_app.core.plots import PLOTS, PLOTS_BY_ID, PlotSpec, averaged, interval_text, samples_to_average
 from subflow_app.core.plots.bars import bar_places, flow_bars, make_bar, repetitions
 from subflow_app.core.plots.convergence import convergence_time
+from subflow_app.core.plots.measured import measured_value
 from subflow_app.core.plots.spec import AGENTS, CONNECTION, FAIRNESS, INTERVALS, STATISTICS, transport_colours
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, LiveTraces, TraceMark, select_keys
 from subflow_app.vocabulary import palette
@@ -360,6 +361,30 @@ def test_phase_plot_knows_the_time_of_its_points() -> None:
     assert curve.x is not None
     assert (curve.x.tolist(), curve.time_s.tolist()) == ([20.0, 30.0], [2.0, 3.0])
     np.testing.assert_allclose(curve.values, [0.1, 0.2], rtol=1e-6)
+
+
+def test_a_gap_parts_the_path_of_the_phase_plot() -> None:
+    wanted = [SUBFLOW, "a/1"]
+    columns = {(*wanted, "cwnd_pkts"): [1, 2, 3, 4, 5, 6], (*wanted, "srtt_s"): [0.1, np.nan, np.nan, 0.4, 0.5, np.nan]}
+    (curve,) = PLOTS_BY_ID["phase"].curves(Table(columns, interval_s=1.0))  # type: ignore[arg-type] # a tuple of three
+
+    # One point of the gap is enough, and what follows the last point is none.
+    assert curve.time_s.tolist() == [1.0, 2.0, 4.0, 5.0]
+    np.testing.assert_allclose(curve.values, [0.1, np.nan, 0.4, 0.5], rtol=1e-6)
+
+
+def test_the_mean_of_a_state_is_that_of_its_curve_and_of_a_rate_that_of_the_summary() -> None:
+    columns = {(SUBFLOW, "a/1", "cwnd_pkts"): [10, 20, np.nan, np.nan], (FLOW, "a", "goodput_bps"): [1e6, 3e6, 0, 0]}
+    figures = {"flows.a/1.mean_cwnd_pkts": 17.0, "flows.a.goodput_bps": 1.000001e6, "flows.a.mean_rtt_s": 0.1}
+    traces = Table(columns, interval_s=1.0)  # type: ignore[arg-type] # tuples of three
+    means = {}
+    for name in ("cwnd", "goodput"):
+        (curve,) = PLOTS_BY_ID[name].curves(traces)
+        means[name] = measured_value(PLOTS_BY_ID[name], curve, figures, 0.0)
+    assert means == {"cwnd": 15.0, "goodput": 1.000001e6}
+    # A figure that is not the mean of the curve does not stand for it.
+    (curve,) = PLOTS_BY_ID["goodput"].curves(traces)
+    assert measured_value(PLOTS_BY_ID["goodput"], curve, {"flows.a.goodput_bps": 2e6}, 0.0) == pytest.approx(1e6)
 
 
 @pytest.mark.parametrize(

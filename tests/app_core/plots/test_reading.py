@@ -13,8 +13,8 @@ TIMES = np.array([1.0, 2.0, 3.0, 4.0])
 def test_a_stretch_has_its_ends_and_what_lies_between() -> None:
     found = stretch(TIMES, np.array([5.0, 9.0, 1.0, 8.0]), 1.4, 3.6)
 
-    # Nearest samples: 1 s and 4 s.
-    assert found == pytest.approx((5.0, 8.0, 3.0, 1.0, 5.75, 1.0, 9.0))
+    # Nearest samples: 1 s and 4 s. The mean is over the 3 s between them: the first one ends what was before.
+    assert found == pytest.approx((5.0, 8.0, 3.0, 1.0, 6.0, 1.0, 9.0))
 
 
 def test_the_first_cursor_may_be_the_later_one() -> None:

@@ -319,7 +319,14 @@ def _curves(subject: _Subject, net: Network, traces: LiveTraces) -> dict[str, _C
         return {traces.labels[key.owner]: _read(traces, key) for key in keys}
     read = [_read(traces, key) for key in keys]
     names = ", ".join(dict.fromkeys(key.owner.partition("/")[0] for key in keys))
-    return {names: np.mean(read, axis=0) if subject.column == "srtt_s" else np.sum(read, axis=0)} if read else {}
+    return {names: _together(np.vstack(read), is_mean=subject.column == "srtt_s")} if read else {}
+
+
+def _together(curves: NDArray[np.float64], *, is_mean: bool) -> _Curve:
+    """Mean or sum of curves at each time, of those that have a value there; NaN where none has."""
+    known = np.isfinite(curves)
+    count, total = known.sum(axis=0), np.where(known, curves, 0.0).sum(axis=0)
+    return np.where(count > 0, total / np.maximum(count, 1) if is_mean else total, np.nan)
 
 
 def _read(traces: LiveTraces, key: SeriesKey) -> _Curve:

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, Traces, select_keys
+from subflow_app.vocabulary.means import time_mean
 from subflow_app.vocabulary.measures import MEASURES
-from subflow_app.vocabulary.number_text import signed_percent_text
+from subflow_app.vocabulary.number_text import finite, signed_percent_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
 
 # Of each scope, the columns that say how well it went. Counts of a sample add up, all else has a mean.
@@ -116,5 +117,6 @@ def _figure(traces: Traces, key: Any, from_s: float, until_s: float) -> float | 
     inside = (times > from_s) & (times <= until_s) & np.isfinite(values)
     if not np.any(inside):
         return None
-    chosen = values[inside].astype(np.float64)
-    return float(chosen.sum() if key.name in _COUNTS else chosen.mean())
+    if key.name in _COUNTS:
+        return float(values[inside].sum(dtype=np.float64))
+    return finite(time_mean(times, values, from_s, until_s))

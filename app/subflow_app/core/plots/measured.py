@@ -1,4 +1,4 @@
-"""Means of the measured interval by curve: what the summary of a run says, and of all else the mean of the trace."""
+"""Means of curves over the measured interval, with the digits of the summary where both are the same number."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from subflow_app.core.traces import LINK
 from subflow_app.vocabulary.owners import written
 
 _TOTAL = "total"
+_ROUNDING = 1e-5  # of samples, which are float32, and of their mean
 
 
 def measured_value(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value], warmup_s: float) -> float:
-    """The mean of a curve over the measured interval of its run, SI; NaN where nothing is known.
+    """The mean of a curve over the measured interval, weighted by time, without gaps; SI, NaN for no samples.
+
+    The samples of a rate are means themselves. Their mean is the number that the summary has, but for the rounding of
+    the samples, so that the summary's number stands for it with all its digits. A summary has other means of a state
+    (of cwnd over the time established, of the RTT over packets): those are not the mean of the curve.
 
     Args:
         spec: plot of the curve.
@@ -23,17 +28,19 @@ def measured_value(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value], w
         figures: of the run, as `run_figures` has them; empty where it has no summary.
         warmup_s: where the warm-up ends on the curve's time, s.
     """
+    mean = measured_mean(curve, warmup_s)
+    told = _told(spec, curve, figures) if spec.is_rate else math.nan
+    return told if math.isclose(told, mean, rel_tol=_ROUNDING, abs_tol=_ROUNDING) else mean
+
+
+def _told(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value]) -> float:
     names = dict(spec.figures)
     if curve.kind == _TOTAL and "subflow" in names:
-        # The summary has the parts: their sum agrees with what it says of each.
+        # The summary has the parts: their sum agrees with each of them.
         parts = list(_parts(figures, curve.owner, names["subflow"]))
-        if parts:
-            return math.fsum(parts)
-    elif curve.kind in names:
-        value = figures.get(_key(curve, names[curve.kind]))
-        if isinstance(value, int | float):
-            return float(value)
-    return measured_mean(curve, warmup_s)
+        return math.fsum(parts) if parts else math.nan
+    value = figures.get(_key(curve, names[curve.kind])) if curve.kind in names else None
+    return float(value) if isinstance(value, int | float) else math.nan
 
 
 def figure_column(spec: PlotSpec) -> RunColumn | None:

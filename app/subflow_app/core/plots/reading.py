@@ -8,12 +8,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from subflow_app.vocabulary.means import time_mean
+
 
 class Stretch(NamedTuple):
     """A curve between two times, in the unit of its values; NaN where nothing is known.
 
     `first` and `last` are at the two times as they were given; `difference` is the last less the first, `per_second`
-    that over the time between them; `mean`, `lowest` and `highest` are of all samples between, both ends included.
+    that over the time between them; `mean` is weighted by that time, without gaps; `lowest` and `highest` are of all
+    samples between, both ends included.
     """
 
     first: float
@@ -47,12 +50,13 @@ def stretch(time_s: NDArray[np.float64], values: NDArray[np.float64], from_s: fl
     span_s = float(time_s[end] - time_s[begin])
     if len(known) == 0:
         return NOTHING
+    mean = time_mean(time_s, values, float(time_s[min(begin, end)]), float(time_s[max(begin, end)]))
     return Stretch(
         first,
         last,
         last - first,
         (last - first) / span_s if span_s != 0 else math.nan,
-        float(known.mean()),
+        mean if math.isfinite(mean) else float(known.mean()),
         float(known.min()),
         float(known.max()),
     )

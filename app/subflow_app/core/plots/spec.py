@@ -15,6 +15,7 @@ from subflow_app.core.learning.agent_series import REWARD, Numbers, learning_sub
 from subflow_app.core.plots.bars import Bar, BarsOf
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, SeriesKey, Traces, select_keys, transport_owners
 from subflow_app.vocabulary import palette
+from subflow_app.vocabulary.means import time_mean
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,8 +45,8 @@ class Curve:
         time_s: float64 [n], s.
         values: float32 [n], SI; NaN where nothing is known.
         x: float64 [n], SI, of a plot over another quantity than time; the curve is drawn from point to point in this
-            order. None: the samples stand at `time_s`. A curve over another quantity need not have times: a
-            distribution has none, a phase plot has that of each point.
+            order, parted where a point is NaN. None: the samples stand at `time_s`. A curve over another quantity need
+            not have times: a distribution has none, a phase plot has that of each point.
         run: position of the run in an overlay, from 0.
         run_title: name of that run, which no other run has that is shown with it.
         is_ghost: the run is shown behind another one that branched off it.
@@ -269,20 +270,8 @@ def mean_rates(traces: Traces, name: str) -> dict[str, float]:
 
 
 def measured_mean(curve: Curve, warmup_s: float) -> float:
-    """The mean of a curve over time from the end of the warm-up on, SI; NaN where nothing is known.
-
-    A sample counts for the time since the one before it: of decisions, which come as they please, some last longer. The
-    one at the end of the warm-up is of the warm-up.
-    """
-    count = min(len(curve.time_s), len(curve.values))
-    time_s, values = curve.time_s[:count], curve.values[:count].astype(np.float64)
-    is_counted = (time_s > warmup_s * (1 + 1e-9)) & np.isfinite(values)
-    if not is_counted.any():
-        return float("nan")
-    before_s = np.concatenate([2 * time_s[:1] - time_s[1:2] if count > 1 else [0.0], time_s[:-1]])
-    weights = (time_s - np.maximum(before_s, warmup_s))[is_counted]
-    # Several at one instant, and nothing else: then all count alike.
-    return float(np.average(values[is_counted], weights=weights if weights.sum() > 0 else None))
+    """The mean of a curve from the end of the warm-up on, SI; NaN where nothing is known. See `time_mean`."""
+    return time_mean(curve.time_s, curve.values, warmup_s)
 
 
 def distribution(curve: Curve, warmup_s: float) -> Curve:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyqtgraph as pg  # noqa: TID253 - this package is imported lazily as a whole
 from numpy.typing import NDArray
@@ -24,6 +26,7 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         self.setClipToView(True)
         self._scale = scale
         self._log = False
+        self._mended: Any = None
         self.time_s: NDArray[np.float64] = np.empty(0)  # sample times, float64 [n], s
         self.shown_values: NDArray[np.float64] = np.empty(0)
 
@@ -89,6 +92,26 @@ class TraceCurve(pg.PlotDataItem):  # type: ignore[misc] # pyqtgraph is untyped
         if right == len(times):
             return right - 1
         return right if times[right] - time_s < time_s - times[right - 1] else right - 1
+
+    def _getDisplayDataset(self) -> Any:
+        """The points on screen; a gap is as wide as its samples.
+
+        WORKAROUND(pyqtgraph 0.14): its peaks of several samples are NaN where one of them is, so that a curve whose
+        samples are known now and then would vanish when many share a column of pixels.
+        """
+        shown, samples = super()._getDisplayDataset(), int(self._adsLastValue)
+        if shown is None or samples <= 1 or shown is self._mended:
+            return shown
+        self._mended = shown
+        whole = self._datasetMapped
+        gaps = np.flatnonzero(np.isnan(shown.y[::2]))
+        begins = np.searchsorted(whole.x, shown.x[::2][gaps]) - samples // 2
+        parts = whole.y[np.minimum(begins[:, np.newaxis] + np.arange(samples), len(whole.y) - 1)]
+        known = np.isfinite(parts)
+        is_part = known.any(axis=1)
+        shown.y[2 * gaps[is_part]] = np.where(known, parts, -np.inf).max(axis=1)[is_part]
+        shown.y[2 * gaps[is_part] + 1] = np.where(known, parts, np.inf).min(axis=1)[is_part]
+        return shown
 
     def _draw(self) -> None:
         values = self.shown_values

@@ -85,7 +85,7 @@ class XYPlot(StackedPlot):
             x, y = self.curves[key].getData() if key not in self._hidden else (None, None)
             if x is None or len(x) == 0 or width <= 0 or height <= 0:
                 continue
-            distance = float(np.hypot((x - at.x()) / width, (y - at.y()) / height).min())
+            distance = float(np.nanmin(np.hypot((x - at.x()) / width, (y - at.y()) / height)))
             if found is None or distance < found[1]:
                 found = key, distance
         return found
@@ -106,7 +106,7 @@ class XYPlot(StackedPlot):
         known = np.isfinite(x) & np.isfinite(y)
         # pyqtgraph warns about the bounds of a curve that is all gaps.
         self.curves[key].setLogMode(self._log, self._log and self._has_log_y)
-        self.curves[key].setData(x[known], y[known])
+        self.curves[key].setData(*((x, y) if known.any() else (x[:0], y[:0])))
 
     # ---- axes ----
 
