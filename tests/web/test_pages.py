@@ -31,7 +31,7 @@ def test_a_run_is_simulated_bit_for_bit(opened: Browser) -> None:
     assert opened.run("document.querySelectorAll('.chart').length") == 4
     assert "download" in opened.run("document.getElementById('tables').textContent")
     # A download without an end is not completed: there is no column for it.
-    assert "Completed" not in opened.run("document.getElementById('tables').textContent")
+    assert "Completion" not in opened.run("document.getElementById('tables').textContent")
     assert opened.run("document.querySelectorAll('#events tr').length") > 5
 
 
@@ -80,6 +80,9 @@ def test_what_if_is_simulated_saved_and_comes_back_as_a_scenario(opened: Browser
     assert opened.run("document.querySelectorAll('#differences li').length") > 0
     signature = opened.run("document.getElementById('changed_signature').textContent")
     assert len(signature) == 16
+    # What is shown is another run now; that the recorded one came out as recorded still stands beside it.
+    assert opened.run("document.getElementById('state').className") != "exact"
+    assert state(opened).startswith("changed, no longer the recorded run")
     opened.run("(document.getElementById('save').click(), 0)")
     saved = shutil.copy(saved_file(opened, folder, ".html"), folder / f"again-{moment}.htm")
     found = read_page(Path(saved)).scenario()
@@ -91,10 +94,12 @@ def test_what_if_is_simulated_saved_and_comes_back_as_a_scenario(opened: Browser
     shutil.copy(saved, again)
     opened.open(again.as_uri())
     wait_until(opened, READY)
-    assert state(opened).startswith("✓")
+    assert "✓ bit for bit" in state(opened)
+    assert not state(opened).startswith("✓")
     assert opened.run("document.getElementById('changed_signature').textContent") == signature
     opened.run("([...document.querySelectorAll('#whatif_place button')][1].click(), 0)")
     wait_until(opened, "document.getElementById('changed_signature').textContent === ''")
+    assert state(opened).startswith("✓")
 
 
 def test_a_wrong_number_is_told(opened: Browser) -> None:

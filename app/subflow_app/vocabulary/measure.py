@@ -26,6 +26,7 @@ PERIODS: Mapping[str, str] = {
     "transfers": translatable("all transfers, from the first start to the last byte"),
     "instant": translatable("one instant"),
     "sample": translatable("the time between two samples"),
+    "interval": translatable("the latest monitor interval that was finished"),
     "run": translatable("the whole run"),
     "episodes": translatable("the episodes since the last report"),
     "evaluation": translatable("all runs of an evaluation"),

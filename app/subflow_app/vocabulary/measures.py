@@ -30,6 +30,7 @@ from subflow_app.vocabulary.measure import (
 )
 from subflow_app.vocabulary.number_text import finite
 from subflow_app.vocabulary.plain_text import readable_line
+from subflow_app.vocabulary.trace_measures import TRACE_MEASURES
 from subflow_app.vocabulary.training_measures import TRAINING_MEASURES
 
 __all__ = [
@@ -226,30 +227,15 @@ _OF_FLOWS_AND_SUBFLOWS = (
         combine=SUM,
     ),
     told_by(
-        "srtt_s",
-        translatable("Smoothed RTT"),
-        "RTT",
-        of="subflow",
-        definition=translatable("The sender's running estimate of the round-trip time (RFC 6298)."),
-        over="instant",
-    ),
-    told_by(
-        "cwnd_pkts",
-        translatable("Congestion window"),
+        "active_mean_cwnd_pkts",
+        translatable("Mean congestion window while active"),
         "cwnd",
         of="subflow",
-        definition=translatable("The sender's congestion window; of several subflows the sum."),
-        over="instant",
-        combine=SUM,
-    ),
-    Measure(
-        "losses_pkts",
-        translatable("Losses"),
-        "pkt",
-        better=-1,
-        of="subflow",
-        definition=translatable("Packets that the sender took for lost."),
-        over="sample",
+        definition=translatable(
+            "Mean congestion window while the subflow was established and its flow active; of several subflows the sum."
+        ),
+        formula=translatable("integral of cwnd over the time established and active after the warm-up / that time"),
+        over="active",
         combine=SUM,
     ),
 )
@@ -281,9 +267,6 @@ _OF_LINKS = (
         definition=translatable("Greatest length of a link's queue."),
         over="measured",
     ),
-    told_by(
-        "queue_pkts", translatable("Queue"), of="link", definition=translatable("Length of a queue."), over="instant"
-    ),
     Measure(
         "drops",
         translatable("Dropped packets"),
@@ -292,15 +275,6 @@ _OF_LINKS = (
         of="link",
         definition=translatable("Packets that a link dropped for any reason."),
         over="measured",
-    ),
-    Measure(
-        "drops_pkts",
-        translatable("Dropped packets"),
-        "pkt",
-        better=-1,
-        of="link",
-        definition=translatable("Packets that a link dropped for any reason."),
-        over="sample",
     ),
     _count(
         "drops_queue",
@@ -323,14 +297,6 @@ _OF_LINKS = (
         translatable("Packets that the queue of a link marked."),
         decimals=0,
         of="link",
-    ),
-    Measure(
-        "marks_pkts",
-        translatable("Marked packets"),
-        "pkt",
-        of="link",
-        definition=translatable("Packets that were marked."),
-        over="sample",
     ),
 )
 
@@ -451,7 +417,7 @@ _OF_RUNS = (
 )
 
 MEASURES: Mapping[str, Measure] = {
-    each.key: each for each in (*_OF_FLOWS_AND_SUBFLOWS, *_OF_LINKS, *_OF_RUNS, *TRAINING_MEASURES)
+    each.key: each for each in (*_OF_FLOWS_AND_SUBFLOWS, *_OF_LINKS, *TRACE_MEASURES, *_OF_RUNS, *TRAINING_MEASURES)
 }
 """By key; a key that both a flow and a whole run use is that of the flow here."""
 

@@ -56,7 +56,7 @@ class Chart {
     const value = this.most * (1 - (y - top) / height);
     let best = null, least = Infinity;
     for (const curve of curves) {
-      const at = curve.values[Math.round(time / curve.interval) - 1];
+      const at = curve.values[Math.max(0, Math.ceil(time / curve.interval - 1e-6) - 1)];
       if (at === undefined || Number.isNaN(at)) continue;
       if (Math.abs(at - value) < least) [least, best] = [Math.abs(at - value), curve.key];
     }
@@ -128,12 +128,10 @@ class Chart {
     }
   }
 
+  // How many SI units one of the axis is, and what that is called: as the program shows the quantity.
   scale() {
-    const unit = this.spec.unit;
-    if (unit === "bit/s") return this.most >= 1e6 ? [1e6, "Mbit/s"] : this.most >= 1e3 ? [1e3, "kbit/s"] : [1, unit];
-    if (unit === "s") return this.most < 2 ? [1e-3, "ms"] : [1, "s"];
-    if (unit === "B") return this.most >= 1e6 ? [1e6, "MB"] : [1e3, "kB"];
-    return [1, unit];
+    const { unit, scale } = measure_of(this.spec.quantity);
+    return unit || scale !== 1 ? [1 / scale, local(unit)] : [1, this.spec.unit];
   }
 
   draw_events(pen) {
@@ -196,24 +194,29 @@ class Chart {
   // As a line of means, over the range from the least to the most of what each is of.
   draw_blot(pen, curve) {
     const { left, width, top, height, end } = this.frame(), { values, interval } = curve;
-    const count = Math.max(1, Math.ceil((6 * end) / (width * interval))), parts = [];
+    const count = Math.max(1, Math.ceil((6 * end) / (width * interval))), pieces = [[]];
     for (let i = 0; i < values.length; i += count) {
       const { least, most, mean } = extent_of(values.subarray(i, i + count));
-      if (!Number.isNaN(mean)) parts.push([left + (width * (i + (Math.min(count, values.length - i) + 1) / 2) * interval) / end, least, mean, most]);
+      if (Number.isNaN(mean)) pieces.push([]);
+      else pieces.at(-1).push([left + (width * (i + (Math.min(count, values.length - i) + 1) / 2) * interval) / end, least, mean, most]);
     }
     const y = (value) => top + height * (1 - Math.min(value, this.most) / this.most);
     pen.fillStyle = pen.strokeStyle = curve.colour;
     pen.globalAlpha = 0.2;
-    pen.beginPath();
-    for (const [x, , , most] of parts) pen.lineTo(x, y(most));
-    for (const [x, least] of [...parts].reverse()) pen.lineTo(x, y(least));
-    pen.fill();
+    for (const parts of pieces) {
+      pen.beginPath();
+      for (const [x, , , most] of parts) pen.lineTo(x, y(most));
+      for (const [x, least] of [...parts].reverse()) pen.lineTo(x, y(least));
+      pen.fill();
+    }
     pen.globalAlpha = curve.is_ghost ? 0.55 : 1;
     pen.lineWidth = curve.is_picked ? 2.6 : 1.6;
     pen.setLineDash(curve.is_ghost ? [5, 4] : curve.dash);
-    pen.beginPath();
-    for (const [x, , mean] of parts) pen.lineTo(x, y(mean));
-    pen.stroke();
+    for (const parts of pieces) {
+      pen.beginPath();
+      for (const [x, , mean] of parts) pen.lineTo(x, y(mean));
+      pen.stroke();
+    }
     pen.globalAlpha = 1;
     pen.setLineDash([]);
   }
@@ -221,25 +224,28 @@ class Chart {
   draw_band(pen, curves) {
     const { left, width, top, height, end } = this.frame();
     const interval = curves[0].interval, count = Math.max(...curves.map((curve) => curve.values.length));
-    const step = Math.max(1, Math.floor(count / width)), rows = [], column = new Float32Array(curves.length);
+    const step = Math.max(1, Math.floor(count / width)), pieces = [[]], column = new Float32Array(curves.length);
     for (let i = 0; i < count; i += step) {
       let n = 0;
       for (const { values } of curves) if (values[i] === values[i] && i < values.length) column[n++] = values[i];
       const there = column.subarray(0, n).sort();
-      if (n) rows.push([i, there[0], there[there.length >> 1], there[there.length - 1]]);
+      if (n) pieces.at(-1).push([i, there[0], there[there.length >> 1], there[there.length - 1]]);
+      else pieces.push([]);
     }
     const x = (i) => left + (width * (i + 1) * interval) / end, y = (value) => top + height * (1 - Math.min(value, this.most) / this.most);
     pen.fillStyle = css("--band");
-    pen.beginPath();
-    rows.forEach(([i, , , high], k) => (k ? pen.lineTo(x(i), y(high)) : pen.moveTo(x(i), y(high))));
-    [...rows].reverse().forEach(([i, low]) => pen.lineTo(x(i), y(low)));
-    pen.closePath();
-    pen.fill();
     pen.strokeStyle = css("--text");
     pen.lineWidth = 1.6;
-    pen.beginPath();
-    rows.forEach(([i, , middle], k) => (k ? pen.lineTo(x(i), y(middle)) : pen.moveTo(x(i), y(middle))));
-    pen.stroke();
+    for (const rows of pieces) {
+      pen.beginPath();
+      rows.forEach(([i, , , high]) => pen.lineTo(x(i), y(high)));
+      [...rows].reverse().forEach(([i, low]) => pen.lineTo(x(i), y(low)));
+      pen.closePath();
+      pen.fill();
+      pen.beginPath();
+      rows.forEach(([i, , middle]) => pen.lineTo(x(i), y(middle)));
+      pen.stroke();
+    }
   }
 
   draw_cursor(pen, time, colour) {
@@ -250,16 +256,24 @@ class Chart {
     line(pen, x, top, x, top + height);
   }
 
-  // Legend and values at the crosshair, or else at the cursor, with the mean of each curve.
+  // The state at the cursor, or else the sample of the interval that the time lies in.
+  value_of(curve, time) {
+    const state = this.pointer === null ? this.host.state_of?.(curve) : undefined;
+    return state ?? curve.values[Math.max(0, Math.ceil(time / curve.interval - 1e-6) - 1)];
+  }
+
+  // Legend and values at the crosshair, or else at the cursor, with the mean of each curve over the measured interval.
   tell() {
     if (!this.told) return;
     const time = this.pointer ?? this.host.cursor();
     const parts = [];
     if (this.count > MOST_CURVES) parts.push(element("span", { class: "key" }, say("band", this.count)));
     for (const curve of this.told) {
-      const at = curve.values[Math.max(0, Math.round(time / curve.interval) - 1)];
       const swatch = swatch_of(curve.colour, curve.is_ghost ? "ghost" : style_of(curve.dash));
-      parts.push(element("span", { class: "key" }, swatch, `${curve.label} ${quantity(at, this.spec.unit)} (⌀ ${quantity(extent_of(curve.values).mean, this.spec.unit)})`));
+      const text = (value) => measure_text(this.spec.quantity, value);
+      const { results, info } = curve.run;
+      const mean = results ? ` (${say("mean", digits(results.measured_from_s, 4), digits(info.duration_s, 4), text(curve.mean))})` : "";
+      parts.push(element("span", { class: "key", title: say("mean_is") }, swatch, `${curve.label} ${text(this.value_of(curve, time))}${mean}`));
     }
     this.readout.replaceChildren(element("b", {}, seconds(time)), ...parts);
     this.canvas.setAttribute("aria-label", `${name_of(this.spec.quantity)}, ${this.readout.textContent}`);

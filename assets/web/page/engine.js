@@ -58,7 +58,7 @@ function column(run, number, count) {
 
 function samples(run, numbers) {
   const count = core.sample_count(run);
-  return { count, values: numbers.map((number) => column(run, number, count)) };
+  return { count, values: numbers.map((number) => column(run, number, count)), means: numbers.map((number) => core.column_mean(run, number)) };
 }
 
 // A run that stands where somebody looks: moved on while time goes forward, made anew when it goes back.

@@ -15,7 +15,7 @@ class Lab {
     this.chores = new Chores();
     take_look();
     language = data.language;
-    Object.assign(reason_words, { causes: data.causes, german: data.german });
+    Object.assign(told_words, data.words);
     this.progress = new Progress(data);
     this.steps = new StepView(this.at("step"), this);
   }

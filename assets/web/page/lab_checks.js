@@ -3,14 +3,9 @@
 // What a check asks for is not there yet; the message says what.
 class NotThere extends Error {}
 
-const FIGURE_OF = { goodput: "goodput_bps", throughput: "throughput_bps", rtt: "mean_rtt_s", p95_rtt: "p95_rtt_s", loss_ratio: "loss_ratio", retransmits: "retransmits", completion: "completion_s", mean_cwnd: "mean_cwnd_pkts", utilisation: "utilisation", drops: "drops_queue", mean_queue: "mean_queue_pkts", max_queue: "max_queue_pkts" };
-// By the number of MarkKind.
-const MARK_NAMES = ["loss", "rto", "recovered", "established", "closed", "completed", "link_up", "link_down", "link_change", "penalised", "meta_rto", "action", "controller_change", "scripted_drop", "announced", "refused", "stale", "marked"];
 const OPERATORS = { "<": (a, b) => a < b, "<=": (a, b) => a <= b, ">": (a, b) => a > b, ">=": (a, b) => a >= b, "==": (a, b) => a === b };
 const ARITHMETIC = { "+": (a, b) => a + b, "-": (a, b) => a - b, "*": (a, b) => a * b, "/": (a, b) => a / b };
 
-const sum_of = (numbers) => numbers.reduce((sum, each) => sum + each, 0);
-const average = (numbers) => sum_of(numbers) / numbers.length;
 const is_close = (a, b, by = 1e-9) => Math.abs(a - b) <= by * Math.max(Math.abs(a), Math.abs(b));
 
 function known(value) {
@@ -69,6 +64,8 @@ class Checks {
     if (name === "sum") return sum_of(given);
     if (name === "abs") return Math.abs(given[0]);
     if (name === "ratio") return known(given[0] / given[1]);
+    const measure = this.measure_named(name);
+    if (measure && !(name === "drops" && this.evidence.points)) return this.measured(measure, ...given);
     return this[`call_${name}`](...given);
   }
 
@@ -159,43 +156,33 @@ class Checks {
     if (!found.length) throw new NotThere(say("not_known"));
     return found;
   }
-  of_flows(number, flow, figure, reduce) {
-    const numbers = this.flows(number, flow).map((each) => each[figure]).filter((value) => typeof value === "number");
-    return numbers.length ? reduce(numbers) : known(null);
+  measure_named(name) {
+    this.named ??= new Map(Object.entries(told_words.measures.measures).filter(([, each]) => each.function).map(([key, each]) => [each.function, { ...each, key }]));
+    return this.named.get(name);
   }
-  of_subflows(number, flow, which, figure, reduce) {
-    const { info, results } = this.run_at(number), numbers = [];
-    for (const { flow: name } of this.flows(number, flow)) {
-      const own = results.subflows.filter((_, i) => info.subflows[i].name.startsWith(`${name}/`));
+  // A measure of a run and a flow or link, or of one subflow: as core/labs/figure_functions.py has it.
+  measured(measure, number, owner = "*", which = 0) {
+    const key = measure.source || measure.key;
+    if (measure.of === "link") return this.of_link(number, owner, key);
+    const flows = measure.of === "run" ? flows_counted(measure, this.run_at(number).results.flows) : this.flows(number, owner);
+    return known(combined(measure, key, which || measure.of === "subflow" ? this.subflows(number, flows, which) : flows));
+  }
+  subflows(number, flows, which) {
+    const { info, results } = this.run_at(number);
+    return flows.flatMap(({ flow }) => {
+      const own = results.subflows.filter((_, i) => info.subflows[i].name.startsWith(`${flow}/`));
       if (which > own.length) throw new NotThere(say("not_known"));
-      numbers.push(...(which ? own.slice(which - 1, which) : own).map((each) => each[figure]).filter((value) => typeof value === "number"));
-    }
-    return numbers.length ? reduce(numbers) : known(null);
+      return which ? own.slice(which - 1, which) : own;
+    });
   }
-  of_link(number, link, figure) {
+  of_link(number, link, key) {
     const { results } = this.run_at(number), name = link.includes("/") ? link : `${link}/forward`;
-    return known(results.links.find((each) => each.name === name)?.[figure]);
-  }
-  call_goodput(run, flow = "*") { return this.of_flows(run, flow, FIGURE_OF.goodput, sum_of); }
-  call_throughput(run, flow, which = 0) { return this.of_subflows(run, flow, which, FIGURE_OF.throughput, sum_of); }
-  call_rtt(run, flow, which = 0) { return which ? this.of_subflows(run, flow, which, FIGURE_OF.rtt, average) : this.of_flows(run, flow, FIGURE_OF.rtt, average); }
-  call_p95_rtt(run, flow) { return this.of_flows(run, flow, FIGURE_OF.p95_rtt, average); }
-  call_loss_ratio(run, flow, which = 0) { return which ? this.of_subflows(run, flow, which, FIGURE_OF.loss_ratio, average) : this.of_flows(run, flow, FIGURE_OF.loss_ratio, average); }
-  call_retransmits(run, flow) { return this.of_flows(run, flow, FIGURE_OF.retransmits, sum_of); }
-  call_completion(run, flow) { return this.of_flows(run, flow, FIGURE_OF.completion, average); }
-  call_mean_cwnd(run, flow, which = 0) { return this.of_subflows(run, flow, which, FIGURE_OF.mean_cwnd, sum_of); }
-  call_utilisation(run, link) { return this.of_link(run, link, FIGURE_OF.utilisation); }
-  call_drops(run, link) { return this.evidence.points ? this.call_drops_drawn() : this.of_link(run, link, FIGURE_OF.drops); }
-  call_mean_queue(run, link) { return this.of_link(run, link, FIGURE_OF.mean_queue); }
-  call_max_queue(run, link) { return this.of_link(run, link, FIGURE_OF.max_queue); }
-  call_jain(run) {
-    const rates = this.run_at(run).results.flows.map((each) => each.active_goodput_bps);
-    return known(sum_of(rates) ** 2 / (rates.length * sum_of(rates.map((rate) => rate * rate))));
+    return known(results.links.find((each) => each.name === name)?.[key]);
   }
   call_over(figure, what = "", ...pairs) {
     const found = this.matching(pairs);
     if (!found.length) throw new NotThere(say("no_run_with", pairs.join(" ")));
-    return average(found.map((run) => this[`call_${figure}`](run.number, ...(what ? [what] : []))));
+    return average(found.map((run) => this.call(figure, [run.number, ...(what ? [what] : [])])));
   }
 
   // --- a curve that was drawn, evidence.points: as core/labs/misconceptions.py has them
@@ -208,7 +195,7 @@ class Checks {
   call_highest(...given) { return Math.max(...this.drawn(...given)); }
   call_lowest(...given) { return Math.min(...this.drawn(...given)); }
   // How often it falls to four fifths of its height or less, with a rise between.
-  call_drops_drawn() {
+  call_drops() {
     let count = 0, peak = 0, trough = Infinity;
     for (const [, height] of this.evidence.points) {
       if (trough === Infinity) {

@@ -146,7 +146,7 @@ class LabRun {
   named_marks() {
     this.marks_by_name ??= Array.from({ length: this.run.mark_count }, (_, i) => {
       const [time, kind, owner] = this.run.mark(i);
-      return { time, kind: MARK_NAMES[kind], owner: this.owner_name(scope_of_mark(kind), owner) };
+      return { time, kind: mark_kind(kind).name, owner: this.owner_name(mark_kind(kind).scope, owner) };
     });
     return this.marks_by_name;
   }

@@ -21,7 +21,7 @@ class Page {
     this.chores = new Chores();
     take_look();
     language = data.language ?? language;
-    Object.assign(reason_words, { causes: data.causes, german: data.german });
+    Object.assign(told_words, data.words);
   }
 
   // --- what the parts ask for ------------------------------------------------------------------------------------------
@@ -52,6 +52,12 @@ class Page {
       if (event.queue_limit_pkts !== undefined) links[event.link].queue = event.queue_limit_pkts;
     }
     return links;
+  }
+  // The state of a curve's owner at the cursor, as the network shows it; undefined: only samples know it.
+  state_of(curve) {
+    const { run, state } = this.moment ?? {};
+    if (run !== curve.run || Math.abs(state.now_s - this.time) > 1e-9) return undefined;
+    return state[curve.quantity] ? (state[curve.quantity][curve.owner] ?? NaN) : undefined;
   }
   subflow_colour(index) { return this.run().colour_of("subflow", index); }
 
@@ -253,6 +259,8 @@ class Page {
     this.is_looking = true;
     try {
       this.topology.show(await this.simulator.call("look", { run: run.id, at: Math.round(this.time * 1e9) }));
+      this.moment = { run, state: this.topology.moment.state };
+      for (const chart of this.charts) this.chores.want(chart.readout, () => chart.tell());
     } catch (error) {
       this.topology.list.textContent = error.message;
     }
@@ -435,10 +443,12 @@ class Page {
     else if (!run.info.signature) text = say("unrecorded");
     else if (run.signature === run.info.signature) [text, kind] = [say("exact"), "exact"];
     else [text, kind] = [say("differs", run.signature, run.info.signature), "problem"];
+    const change = this.whatif?.change;
+    // What is shown is another run than the recorded one, however right that is.
+    if (change && !run.error) [text, kind] = [`${say("not_recorded")} (${say("without_change", text)})`, "changed"];
     place.className = kind;
     place.textContent = text;
-    this.at("signature").textContent = run.signature ? `${say("signature")} ${run.signature}` : "";
-    const change = this.whatif?.change;
+    this.at("signature").textContent = run.signature ? `${change ? `${say("original")}: ` : ""}${say("signature")} ${run.signature}` : "";
     this.at("changed").textContent = change ? `${say("changed", change.edits.map((edit) => describe_edit(run.info, edit)).join("; "))} — ${change.from === null ? say("from_start") : say("from_cursor", seconds(change.from))}` : "";
     this.at("changed_signature").textContent = this.whatif?.run.signature ?? "";
   }
@@ -461,13 +471,13 @@ class Page {
     const run = this.shown_run(), duration = this.duration(), drawn = new Set();
     for (let i = 0; i < run.mark_count; ++i) {
       const [time, kind, owner] = run.mark(i);
-      if (kind === 2 || kind === 11) continue;
-      const is_link = LINK_MARKS.includes(kind), top = is_link ? 0 : kind === 1 ? 2 : 6;
+      const { name, scope } = mark_kind(kind), is_link = scope === "link", top = is_link ? 0 : name === "rto" ? 2 : 6;
+      if (name === "recovered" || name === "action") continue;
       const x = (width * time) / duration, place = Math.round(x) * 8 + top;
       if (drawn.has(place)) continue; // of many in one column of pixels, the first
       drawn.add(place);
-      pen.strokeStyle = is_link ? css("--text") : this.run().colour_of(FLOW_MARKS.includes(kind) ? "flow" : "subflow", owner);
-      pen.lineWidth = is_link || kind === 1 ? 2.5 : 1;
+      pen.strokeStyle = is_link ? css("--text") : this.run().colour_of(scope, owner);
+      pen.lineWidth = is_link || name === "rto" ? 2.5 : 1;
       line(pen, x, top, x, height);
     }
   }

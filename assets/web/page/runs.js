@@ -10,6 +10,7 @@ class Run {
   forget() {
     this.is_shown = true;
     this.samples = new Map(); // by the number of the column
+    this.means = new Map(); // likewise, over the measured interval
     this.columns = [];
     this.id = this.error = this.signature = this.results = this.marks = undefined;
   }
@@ -42,6 +43,7 @@ class Run {
       on_progress();
     });
     this.take_samples(columns, samples);
+    for (const [i, flow] of results.flows.entries()) flow.has_subflows = !["cbr", "onoff"].includes(this.info.flows[i].kind);
     Object.assign(this, { signature, results, marks });
   }
 
@@ -64,8 +66,11 @@ class Run {
     return numbers;
   }
 
-  take_samples(numbers, { values }) {
-    numbers.forEach((number, i) => this.samples.set(number, values[i]));
+  take_samples(numbers, { values, means }) {
+    numbers.forEach((number, i) => {
+      this.samples.set(number, values[i]);
+      this.means.set(number, means[i]);
+    });
   }
 
   unit_of(quantity) {
@@ -106,6 +111,10 @@ class Run {
         colour: this.colour_of(scope, owner),
         dash: [],
         values,
+        mean: this.means.get(number),
+        run: this,
+        quantity,
+        owner,
         interval: this.info.interval_ns * 1e-9,
         key: scope === "link" ? null : `${scope}/${owner}`,
         is_ghost: false,

@@ -29,34 +29,26 @@ function long_table(caption, heads, count, row_at) {
   return count > MOST_ROWS ? element("div", {}, made, element("div", { class: "choices" }, before, first, told, after)) : made;
 }
 
-// When a flow was completed has a column where one was.
+// Rows of numbers under the names of their measures.
+function measured_table(caption, first, keys, parts, name_at) {
+  const heads = [...first.map((key) => say(key)), ...keys.map(measure_head)];
+  return long_table(caption, heads, parts.length, (i) => with_head(...name_at(i), ...keys.map((key) => measure_text(key, parts[i][key], false))));
+}
+
 function flow_table({ info, results: { flows } }) {
-  const is_any_complete = flows.some((flow) => Number.isFinite(flow.completion_s));
-  const heads = ["flow", "controller", "goodput", "mean_rtt", "p95_rtt", "loss", "retransmits", ...(is_any_complete ? ["completion"] : [])].map((key) => say(key));
-  return long_table(say("flow"), heads, flows.length, (i) => {
-    const flow = flows[i];
-    return with_head(flow.name, info.flows[i].controller, quantity(flow.goodput_bps, "bit/s"), quantity(flow.mean_rtt_s, "s"), quantity(flow.p95_rtt_s, "s"), quantity(flow.loss_ratio, "%"), String(flow.retransmits), ...(is_any_complete ? [quantity(flow.completion_s, "s")] : []));
-  });
+  const keys = [...headline_keys(flows), "mean_rtt_s", "p95_rtt_s", "loss_ratio", "retransmits"];
+  return measured_table(say("flow"), ["flow", "controller"], keys, flows, (i) => [flows[i].name, info.flows[i].controller]);
 }
 
 function subflow_table(run) {
-  const heads = ["subflow", "throughput", "goodput", "mean_cwnd", "mean_rtt", "loss"].map((key) => say(key));
-  return long_table(say("subflow"), heads, run.results.subflows.length, (i) => {
-    const subflow = run.results.subflows[i];
-    return with_head(run.label_of("subflow", i), quantity(subflow.throughput_bps, "bit/s"), quantity(subflow.goodput_bps, "bit/s"), quantity(subflow.mean_cwnd_pkts, "pkt"), quantity(subflow.mean_rtt_s, "s"), quantity(subflow.loss_ratio, "%"));
-  });
+  const keys = ["throughput_bps", "goodput_bps", "active_mean_cwnd_pkts", "mean_rtt_s", "loss_ratio"];
+  return measured_table(say("subflow"), ["subflow"], keys, run.results.subflows, (i) => [run.label_of("subflow", i)]);
 }
 
 function link_table(run) {
-  const heads = ["link", "utilisation", "drops", "mean_queue"].map((key) => say(key));
-  return long_table(say("link"), heads, run.results.links.length, (i) => {
-    const link = run.results.links[i], drops = link.drops_queue + link.drops_random + link.drops_down + link.drops_scripted;
-    return with_head(run.label_of("link", i), quantity(link.utilisation, "%"), String(drops), quantity(link.mean_queue_pkts, "pkt"));
-  });
-}
-
-function scope_of_mark(kind) {
-  return LINK_MARKS.includes(kind) ? "link" : FLOW_MARKS.includes(kind) ? "flow" : "subflow";
+  const dropped = (link) => link.drops_queue + link.drops_random + link.drops_down + link.drops_scripted;
+  const links = run.results.links.map((link) => ({ ...link, drops: dropped(link) }));
+  return measured_table(say("link"), ["link"], ["utilisation", "drops", "mean_queue_pkts", "max_queue_pkts"], links, (i) => [run.label_of("link", i)]);
 }
 
 // A table of a run's events; `go` is called with the time of one that is chosen.
@@ -66,7 +58,7 @@ function event_table(run, go) {
     const [time, kind, owner, value] = run.mark(number);
     const button = element("button", { type: "button", class: "quiet" }, seconds(time));
     button.addEventListener("click", () => go(time));
-    return element("tr", {}, element("td", {}, button), element("td", {}, `${MARKS[kind]?.glyph ?? "·"} ${MARKS[kind]?.[language] ?? kind}`), element("td", {}, run.label_of(scope_of_mark(kind), owner)), element("td", {}, digits(value)));
+    return element("tr", {}, element("td", {}, button), element("td", {}, mark_text(kind)), element("td", {}, run.label_of(mark_kind(kind).scope, owner)), element("td", {}, digits(value)));
   };
   return long_table("", heads, run.mark_count, row_at);
 }

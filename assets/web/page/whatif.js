@@ -102,24 +102,23 @@ function toml_with(info, change) {
   return `${info.toml.trimEnd()}\n\n${blocks.join("\n\n")}\n`;
 }
 
-const FIGURES = [
-  ["flows", "goodput_bps", "bit/s", "goodput"],
-  ["flows", "mean_rtt_s", "s", "mean_rtt"],
-  ["flows", "completion_s", "s", "completion"],
-  ["flows", "retransmits", "", "retransmits"],
-  ["links", "utilisation", "%", "utilisation"],
-];
+// Of which tables of results what is compared.
+const COMPARED = { flows: ["completion_s", "active_goodput_bps", "goodput_bps", "mean_rtt_s", "retransmits"], links: ["utilisation"] };
 
 // What differs between two results, the largest differences first.
 function differences(before, after) {
   const found = [];
-  for (const [table, key, unit, word] of FIGURES)
+  for (const [table, keys] of Object.entries(COMPARED))
     before[table].forEach((row, i) => {
-      const was = row[key], is = after[table][i][key];
-      if (was === is || was === null || is === null) return;
-      const share = was ? (is - was) / was : 1;
-      const sign = share > 0 ? "+" : "−";
-      found.push({ size: Math.abs(share), text: say("higher", `${row.name}, ${say(word)}`, quantity(is, unit), quantity(was, unit), `${sign}${digits(Math.abs(share) * 100, 2)} %`) });
+      // Of a flow the rate that it shows first.
+      const rates = table === "flows" ? headline_keys([row]) : [];
+      for (const key of keys) {
+        const was = row[key], is = after[table][i][key];
+        if (was === is || was === null || is === null || (key.endsWith("goodput_bps") && !rates.includes(key))) continue;
+        const share = was ? (is - was) / was : 1;
+        const sign = share > 0 ? "+" : "−";
+        found.push({ size: Math.abs(share), text: say("higher", `${row.name}, ${name_of(key)}`, measure_text(key, is), measure_text(key, was), `${sign}${digits(Math.abs(share) * 100, 2)} %`) });
+      }
     });
   return found.filter((each) => each.size >= 0.001).sort((a, b) => b.size - a.size).map((each) => each.text);
 }

@@ -2,18 +2,11 @@
 
 const MOST_REASONS = 3; // of an agent, the strongest first
 
-// What the program says of decisions: causes by their names in the core, and German by the English text.
-const reason_words = { causes: {}, german: {} };
-
-function local(text) {
-  return language === "de" ? (reason_words.german[text] ?? text) : text;
-}
-
 function reasons_of(decision) {
-  const parts = [element("p", {}, element("b", {}, `${seconds(decision.time_s)}: ${decision.rule ?? decision.cause}`), ` — ${say("cause")}: ${local(reason_words.causes[decision.cause] ?? decision.cause)}`)];
+  const parts = [element("p", {}, element("b", {}, `${seconds(decision.time_s)}: ${spaced(decision.rule ?? decision.cause)}`), ` — ${say("cause")}: ${local(told_words.causes[decision.cause] ?? decision.cause)}`)];
   if (decision.formula) parts.push(element("p", {}, element("code", {}, decision.formula)));
   const changes = [];
-  if (decision.cwnd_after_pkts !== null) changes.push(`${say("window")} ${digits(decision.cwnd_before_pkts, 5)} → ${digits(decision.cwnd_after_pkts, 5)} pkt`);
+  if (decision.cwnd_after_pkts !== null) changes.push(`${say("window")} ${digits(decision.cwnd_before_pkts, 4)} → ${digits(decision.cwnd_after_pkts, 4)} pkt`);
   if (decision.rate_after_bps) changes.push(`${say("rate")} ${quantity(decision.rate_before_bps, "bit/s")} → ${quantity(decision.rate_after_bps, "bit/s")}`);
   if (changes.length) parts.push(element("p", {}, changes.join(", ")));
   const numbers = (decision.numbers ?? []).map(({ name, meaning, value }) => with_head(...number_of(name, value), local(meaning)));
@@ -24,14 +17,21 @@ function reasons_of(decision) {
   return parts;
 }
 
-const UNITS = { pkts: "pkt", pps: "pkt/s", bps: "bit/s", mbps: "Mbit/s", bytes: "B", ms: "ms", s: "s" };
+// Ends of names and what they say: the unit, and how many of it a value is.
+const UNITS = { pkts: ["pkt", 1], pps: ["pkt/s", 1], bps: ["bit/s", 1], mbps: ["bit/s", 1e6], bytes: ["B", 1], ms: ["s", 1e-3], s: ["s", 1] };
+
+// A name of a rule or a number as words.
+function spaced(name) {
+  return name.replaceAll("_", " ");
+}
 
 // A number of a rule without its unit in its name, and its value: with the unit, a set of subflows, or whether so.
 function number_of(name, value) {
-  if (name.startsWith("is_")) return [name.slice(3), say(value ? "yes" : "no")];
-  if (name.endsWith("_mask")) return [name.slice(0, -5), `{${[...Array(32).keys()].filter((i) => (value >>> i) & 1).map((i) => i + 1).join(", ")}}`];
-  const unit = UNITS[name.slice(name.lastIndexOf("_") + 1)];
-  return unit ? [name.slice(0, name.lastIndexOf("_")), `${digits(value, 6)} ${Number.isFinite(value) ? unit : ""}`] : [name, digits(value, 6)];
+  if (name.startsWith("is_")) return [spaced(name.slice(3)), say(value ? "yes" : "no")];
+  if (name.endsWith("_mask")) return [spaced(name.slice(0, -5)), `{${[...Array(32).keys()].filter((i) => (value >>> i) & 1).map((i) => i + 1).join(", ")}}`];
+  const [unit, worth] = UNITS[name.slice(name.lastIndexOf("_") + 1)] ?? [];
+  if (!unit) return [spaced(name), digits(value, 4)];
+  return [spaced(name.slice(0, name.lastIndexOf("_"))), Number.isFinite(value) ? quantity(value * worth, unit, 4) : digits(value)];
 }
 
 function action_text(action) {

@@ -5,6 +5,7 @@ const WORDS = {
     exact: "✓ bit for bit the recorded run",
     differs: "✗ not the recorded run: its signature is {0}, the recorded one {1}",
     unrecorded: "no recorded signature to compare with",
+    not_recorded: "changed, no longer the recorded run", without_change: "without the change: {0}",
     changed: "What if: {0}",
     signature: "signature",
     topology: "Network",
@@ -19,9 +20,8 @@ const WORDS = {
     toml_import: "The saved page contains changes made from the start: subflow import PAGE reads them back.",
     link: "Link", rate: "Rate", delay: "Delay", loss: "Loss", queue: "Queue",
     flow: "Flow", controller: "Controller", scheduler: "Scheduler",
-    goodput: "Goodput", mean_rtt: "Mean RTT", p95_rtt: "95 % RTT", retransmits: "Retrans\u00admissions",
-    completion: "Completed after", throughput: "Throughput", mean_cwnd: "Mean cwnd", subflow: "Subflow",
-    utilisation: "Utilisation", drops: "Dropped", mean_queue: "Mean queue", event: "Event", owner: "Owner", value: "Value",
+    subflow: "Subflow", event: "Event", owner: "Owner", value: "Value",
+    formula_is: "Formula: {0}", over_period: "Over {0}.", mean: "mean {0}–{1} s: {2}", mean_is: "Mean of the curve, weighted by time, without its gaps",
     original: "original", now: "now",
     why_help: "Choose a subflow and click a curve, or press w at the cursor.",
     no_decision: "No decision was made for {0} up to {1}.",
@@ -52,6 +52,7 @@ const WORDS = {
     exact: "✓ Bit für Bit der aufgezeichnete Lauf",
     differs: "✗ nicht der aufgezeichnete Lauf: die Signatur ist {0}, aufgezeichnet {1}",
     unrecorded: "keine aufgezeichnete Signatur zum Vergleich",
+    not_recorded: "geändert, nicht mehr der aufgezeichnete Lauf", without_change: "ohne die Änderung: {0}",
     changed: "Was wäre, wenn: {0}",
     signature: "Signatur",
     topology: "Netz",
@@ -66,9 +67,8 @@ const WORDS = {
     toml_import: "Die gespeicherte Seite enthält Änderungen von Anfang an: subflow import SEITE übernimmt sie.",
     link: "Link", rate: "Rate", delay: "Verzögerung", loss: "Verlust", queue: "Warteschlange",
     flow: "Fluss", controller: "Controller", scheduler: "Scheduler",
-    goodput: "Goodput", mean_rtt: "Mittlere RTT", p95_rtt: "95-%-RTT", retransmits: "Wieder\u00adholungen",
-    completion: "Fertig nach", throughput: "Durchsatz", mean_cwnd: "Mittleres cwnd", subflow: "Subflow",
-    utilisation: "Auslastung", drops: "Verworfen", mean_queue: "Mittlere Warteschlange", event: "Ereignis", owner: "Von", value: "Wert",
+    subflow: "Subflow", event: "Ereignis", owner: "Von", value: "Wert",
+    formula_is: "Formel: {0}", over_period: "Über: {0}.", mean: "Mittel {0}–{1} s: {2}", mean_is: "Mittel der Kurve, nach der Zeit gewichtet, ohne ihre Lücken",
     original: "Original", now: "jetzt",
     why_help: "Einen Subflow wählen und eine Kurve anklicken, oder w für den gewählten Zeitpunkt drücken.",
     no_decision: "Für {0} wurde bis {1} nichts entschieden.",
@@ -96,48 +96,6 @@ const WORDS = {
   },
 };
 
-const QUANTITIES = {
-  throughput_bps: { en: "Throughput", de: "Durchsatz" },
-  goodput_bps: { en: "Goodput", de: "Goodput" },
-  cwnd_pkts: { en: "Congestion window", de: "Überlastfenster (cwnd)" },
-  ssthresh_pkts: { en: "Slow-start threshold", de: "Slow-Start-Schwelle" },
-  srtt_s: { en: "Smoothed RTT", de: "Geglättete RTT" },
-  min_rtt_s: { en: "Minimum RTT", de: "Minimale RTT" },
-  inflight_pkts: { en: "In flight", de: "Unterwegs" },
-  pacing_rate_bps: { en: "Pacing rate", de: "Pacing-Rate" },
-  losses_pkts: { en: "Losses", de: "Verluste" },
-  queue_pkts: { en: "Queue", de: "Warteschlange" },
-  drops_pkts: { en: "Drops", de: "Verworfene Pakete" },
-  utilisation: { en: "Utilisation", de: "Auslastung" },
-  recv_buffer_bytes: { en: "Receive buffer", de: "Empfangspuffer" },
-  reorder_queue_bytes: { en: "Reordering queue", de: "Umordnungspuffer" },
-  hol_blocking_s: { en: "Head-of-line blocking", de: "Warten auf frühere Pakete" },
-  reinjections_pkts: { en: "Reinjections", de: "Erneut gesendet" },
-};
-
-// By the number of MarkKind.
-const MARKS = [
-  { en: "loss", de: "Verlust", glyph: "▼" },
-  { en: "timeout", de: "Timeout", glyph: "✖" },
-  { en: "recovered", de: "erholt", glyph: "△" },
-  { en: "subflow opened", de: "Subflow geöffnet", glyph: "●" },
-  { en: "subflow closed", de: "Subflow geschlossen", glyph: "○" },
-  { en: "completed", de: "fertig", glyph: "■" },
-  { en: "link up", de: "Link wieder da", glyph: "↑" },
-  { en: "link down", de: "Link ausgefallen", glyph: "↓" },
-  { en: "link changed", de: "Link geändert", glyph: "◆" },
-  { en: "penalised", de: "gebremst", glyph: "▽" },
-  { en: "data-level timeout", de: "Timeout der Verbindung", glyph: "✖" },
-  { en: "action of an agent", de: "Aktion eines Agenten", glyph: "·" },
-  { en: "controller changed", de: "Controller gewechselt", glyph: "◆" },
-  { en: "scripted drop", de: "Verlust nach Plan", glyph: "▼" },
-  { en: "address announced", de: "Adresse angekündigt", glyph: "●" },
-  { en: "refused", de: "abgewiesen", glyph: "○" },
-  { en: "stale", de: "unbrauchbar", glyph: "○" },
-  { en: "reduced by marks", de: "durch Markierung verkleinert", glyph: "▽" },
-];
-const LINK_MARKS = [6, 7, 8], FLOW_MARKS = [5, 10, 12];
-
 let language = navigator.language.startsWith("de") ? "de" : "en";
 
 function say(key, ...values) {
@@ -145,15 +103,18 @@ function say(key, ...values) {
   return values.reduce((text, value, i) => text.replaceAll(`{${i}}`, value), pattern);
 }
 
-function name_of(quantity) {
-  return QUANTITIES[quantity]?.[language] ?? quantity;
-}
-
 const formats = new Map(); // of numbers: making one takes a hundred times as long as using it
 
 function number_text(value, rule, count) {
   const name = `${language} ${rule} ${count}`;
   if (!formats.has(name)) formats.set(name, new Intl.NumberFormat(language, { [rule]: count, useGrouping: false }));
+  return formats.get(name).format(value);
+}
+
+// With so many decimals; a number between two is rounded to the even one, as the program rounds it.
+function fixed_text(value, places) {
+  const name = `${language} fixed ${places}`;
+  if (!formats.has(name)) formats.set(name, new Intl.NumberFormat(language, { minimumFractionDigits: places, maximumFractionDigits: places, useGrouping: false, roundingMode: "halfEven" }));
   return formats.get(name).format(value);
 }
 
@@ -166,16 +127,16 @@ function digits(value, places = 3) {
 }
 
 // A value with its unit, as people write it.
-function quantity(value, unit) {
+function quantity(value, unit, places = 3) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
-  if (unit === "s") return Math.abs(value) < 1 && value !== 0 ? `${digits(value * 1e3)} ms` : `${digits(value, 4)} s`;
+  if (unit === "s") return Math.abs(value) < 1 && value !== 0 ? `${digits(value * 1e3, places)} ms` : `${digits(value, 4)} s`;
   if (unit === "bit/s" || unit === "B") {
     for (const [factor, prefix] of PREFIXES)
-      if (Math.abs(value) >= factor) return `${digits(value / factor)} ${prefix}${unit}`;
-    return `${digits(value)} ${unit}`;
+      if (Math.abs(value) >= factor) return `${digits(value / factor, places)} ${prefix}${unit}`;
+    return `${digits(value, places)} ${unit}`;
   }
-  if (unit === "%") return `${digits(value * 100)} %`;
-  return unit ? `${digits(value)} ${unit}` : digits(value);
+  if (unit === "%") return `${digits(value * 100, places)} %`;
+  return unit ? `${digits(value, places)} ${unit}` : digits(value, places);
 }
 
 function seconds(time) {

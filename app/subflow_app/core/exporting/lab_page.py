@@ -28,7 +28,7 @@ from subflow_app.core.exporting.web_page import (
     compact_json,
     page_of,
     policy_texts,
-    reason_words,
+    told_words,
 )
 from subflow_app.core.expressions import UNIT_WORTH, Expression
 from subflow_app.core.files import write_file
@@ -47,7 +47,7 @@ LAB = PageKind(
     "lab.html",
     ("page.css", "lab.css"),
     (
-        *("words.js", "elements.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
+        *("words.js", "elements.js", "measures.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
         *("whatif.js", "why.js", "tables.js", "../explorable.js", "lab_words.js", "sealed.js"),
         *("lab_checks.js", "lab_scenarios.js", "lab_progress.js", "sketch.js"),
         *("lab_form.js", "lab_steps.js", "lab.js"),
@@ -110,7 +110,7 @@ def lab_document(lab: Lab, *, key: str = "", language: str) -> dict[str, Any]:
         "version": subflow_app.__version__,
         "language": language,
         "policies": policy_texts(made.policies),
-        **reason_words(language),
+        **told_words(language),
         "interval_s": interval_s,
         "units": dict(UNIT_WORTH),
         "lab": {

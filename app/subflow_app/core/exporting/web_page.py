@@ -13,6 +13,7 @@ import html
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,7 @@ from subflow_app.core.explanations import CAUSES
 from subflow_app.core.exporting.bundle import with_plain_policies
 from subflow_app.core.files import write_file
 from subflow_app.core.replay.origin import StoredOrigin
+from subflow_app.core.replay.run_events import KINDS
 from subflow_app.core.resources import assets_folder
 from subflow_app.core.scenarios.toml_edit import get_value, read_toml, set_value
 from subflow_app.core.scenarios.topology import picture_of
@@ -32,11 +34,13 @@ from subflow_app.core.table_html import html_text
 from subflow_app.core.traces import LINK, SUBFLOW, StoredTraces, Traces, select_keys
 from subflow_app.vocabulary.language import ENGLISH
 from subflow_app.vocabulary.owners import label_of
+from subflow_app.vocabulary.measure_document import as_document
 from subflow_app.vocabulary.palette import colour_keys, hex_colour, link_colour_keys
 from subflow_sim.catalog import controllers
 from subflow_sim.decisions import meanings
 from subflow_sim.gate import is_file
 from subflow_sim.portable import PortableChoice, PortableScenario, portable, portable_choices
+from subflow_sim.simulation import mark_kinds
 from subflow_sim.vec_env import agent_spec
 
 if TYPE_CHECKING:
@@ -48,7 +52,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 SCRIPTS = (
-    *("words.js", "elements.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
+    *("words.js", "elements.js", "measures.js", "chores.js", "charts.js", "simulator.js", "runs.js"),
     *("topology.js", "whatif.js", "why.js", "tables.js", "sweep.js", "chapters.js", "main.js"),
 )
 
@@ -158,7 +162,7 @@ def runs_page(
         "policies": policy_texts(policies),
         "runs": list(runs),
         "choices": {profile: _choices(profile) for profile in profiles},
-        **reason_words(language),
+        **told_words(language),
         **told,
     }
     data = {"format": FORMAT, "version": subflow_app.__version__, "change": None}
@@ -166,18 +170,30 @@ def runs_page(
     return page_of(data, title, recorded, packed={"told": compact_json(document)}, shared=shared)
 
 
-def reason_words(language: str | None) -> dict[str, Any]:
-    """How a page tells decisions: causes in words, and what the window says in German of them and of their numbers.
+def told_words(language: str | None) -> dict[str, Any]:
+    """The words of the program that a page uses: causes, numbers of decisions, measures and kinds of events.
 
     Args:
         language: of the page, which has no German then but in German; None: its reader chooses.
+
+    Returns:
+        Under "words": ``causes`` by name, ``measures`` as `as_document` has them, without those of trainings, ``marks``
+        by the number of their kind, and ``german`` by the English text.
     """
-    if language == ENGLISH:
-        return {"causes": dict(CAUSES), "german": {}}
-    specs = [spec for each in controllers() if (spec := agent_spec(each.name)) is not None]
-    helps = [number.help for spec in specs for number in spec.features]
-    texts = [*CAUSES.values(), *meanings().values(), *helps]
-    return {"causes": dict(CAUSES), "german": translated(dict.fromkeys(texts), "de")}
+    table = as_document()
+    table["measures"] = {key: each for key, each in table["measures"].items() if each["of"] != "training"}
+    marks = [{"name": name, "title": KINDS[name], "scope": scope} for name, scope in mark_kinds()]
+    words = {"causes": dict(CAUSES), "measures": table, "marks": marks, "german": {}}
+    if language != ENGLISH:
+        specs = [spec for each in controllers() if (spec := agent_spec(each.name)) is not None]
+        helps = [number.help for spec in specs for number in spec.features]
+        measured = [
+            each[part] for each in table["measures"].values() for part in ("title", "unit", "definition", "formula")
+        ]
+        texts = [*CAUSES.values(), *meanings().values(), *helps, *table["periods"].values(), *measured]
+        texts += [str(each["title"]) for each in marks]
+        words["german"] = translated(dict.fromkeys(text for text in texts if text), "de")
+    return {"words": words}
 
 
 def policy_texts(policies: Iterable[bytes]) -> list[str]:
@@ -440,13 +456,19 @@ def _picture(traces: Traces, scope: str, name: str, heading: str, factor: float)
     lines = []
     for key, times, values in sampled:
         step = max(1, len(values) // _MOST_POINTS)
-        points = " ".join(
+        parts = ((times[i : i + step], values[i : i + step]) for i in range(0, len(values), step))
+        points = [
             f"{60 + 620 * float(np.mean(t)) / end:.0f},{150 - 130 * min(float(np.nanmean(v)) / most, 1.0):.0f}"
-            for t, v in ((times[i : i + step], values[i : i + step]) for i in range(0, len(values), step))
             if not np.isnan(v).all()
-        )
+            else ""
+            for t, v in parts
+        ]
         colour, owner = hex_colour(colours[key.owner]), html.escape(label_of(key.owner))
-        lines.append(f'<polyline fill="none" stroke="{colour}" points="{points}"><title>{owner}</title></polyline>')
+        lines += [
+            f'<polyline fill="none" stroke="{colour}" points="{" ".join(piece)}"><title>{owner}</title></polyline>'
+            for is_known, piece in groupby(points, bool)
+            if is_known
+        ]
     heading = html.escape(heading)
     return (
         f'<svg viewBox="0 0 700 180" role="img" aria-label="{heading}"><g fill="currentColor" font-size="12">'

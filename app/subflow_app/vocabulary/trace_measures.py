@@ -1,0 +1,160 @@
+"""Columns of traces: states at the time of a sample, and rates and counts of the time between two samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from subflow_app.vocabulary.language import translatable
+from subflow_app.vocabulary.measure import SUM, Measure, Of, told_by
+
+
+def _state(key: str, title: str, definition: str, of: Of = "subflow", **more: Any) -> Measure:
+    return told_by(key, title, of=of, definition=definition, over="instant", **more)
+
+
+def _between(key: str, title: str, definition: str, of: Of = "flow", **more: Any) -> Measure:
+    return told_by(key, title, of=of, definition=definition, over="sample", **more)
+
+
+def _interval(key: str, title: str, definition: str) -> Measure:
+    return told_by(key, title, of="subflow", definition=definition, over="interval")
+
+
+TRACE_MEASURES: tuple[Measure, ...] = (
+    told_by(
+        "srtt_s",
+        translatable("Smoothed RTT"),
+        "RTT",
+        of="subflow",
+        definition=translatable("The sender's running estimate of the round-trip time (RFC 6298)."),
+        over="instant",
+    ),
+    told_by(
+        "cwnd_pkts",
+        translatable("Congestion window"),
+        "cwnd",
+        of="subflow",
+        definition=translatable("The sender's congestion window; of several subflows the sum."),
+        over="instant",
+        combine=SUM,
+    ),
+    Measure(
+        "losses_pkts",
+        translatable("Losses"),
+        "pkt",
+        better=-1,
+        of="subflow",
+        definition=translatable("Packets that the sender took for lost."),
+        over="sample",
+        combine=SUM,
+    ),
+    told_by(
+        "queue_pkts", translatable("Queue"), of="link", definition=translatable("Length of a queue."), over="instant"
+    ),
+    Measure(
+        "drops_pkts",
+        translatable("Dropped packets"),
+        "pkt",
+        better=-1,
+        of="link",
+        definition=translatable("Packets that a link dropped for any reason."),
+        over="sample",
+    ),
+    Measure(
+        "marks_pkts",
+        translatable("Marked packets"),
+        "pkt",
+        of="link",
+        definition=translatable("Packets that were marked."),
+        over="sample",
+    ),
+    _state(
+        "ssthresh_pkts",
+        translatable("Slow-start threshold"),
+        translatable("Window above which the sender leaves slow start; a gap until one is set."),
+    ),
+    _state(
+        "min_rtt_s",
+        translatable("Minimum RTT"),
+        translatable("Least round-trip time since the subflow was established."),
+    ),
+    _state(
+        "inflight_pkts",
+        translatable("In flight"),
+        translatable("Packets that the sender believes to be in the network (pipe of RFC 6675)."),
+    ),
+    _state(
+        "pacing_rate_bps",
+        translatable("Pacing rate"),
+        translatable("Rate at which the sender spaces its packets; a gap where acknowledgements alone clock them."),
+    ),
+    _state(
+        "recv_buffer_bytes",
+        translatable("Receive buffer"),
+        translatable("Memory of the packets that wait for earlier ones at the receiver."),
+        "flow",
+    ),
+    _state(
+        "reorder_queue_bytes",
+        translatable("Reorder queue"),
+        translatable("Payload that waits for earlier data at the receiver."),
+        "flow",
+    ),
+    _between(
+        "hol_blocking_s",
+        translatable("Head-of-line blocking"),
+        translatable("Mean time that the data delivered waited for earlier data at the receiver."),
+    ),
+    _between(
+        "reinjections_pkts",
+        translatable("Reinjections"),
+        translatable("Packets handed to a subflow that had been sent before on another one."),
+    ),
+    _between(
+        "schedule_share",
+        translatable("Share of packets"),
+        translatable("Share of the packets of its connection that were handed to a subflow."),
+        "subflow",
+    ),
+    _state("reward", translatable("Reward"), translatable("Reward of the latest decision of the agent.")),
+    _interval(
+        "interval_rate_bps",
+        translatable("Rate of monitor interval"),
+        translatable("Sending rate of the latest finished monitor interval."),
+    ),
+    _interval(
+        "interval_throughput_bps",
+        translatable("Throughput of monitor interval"),
+        translatable("Rate at which the packets of the latest finished monitor interval arrived."),
+    ),
+    _interval(
+        "interval_loss_ratio",
+        translatable("Loss in monitor interval"),
+        translatable("Share of the packets of the latest finished monitor interval that were lost."),
+    ),
+    _interval(
+        "interval_rtt_s",
+        translatable("RTT of monitor interval"),
+        translatable("Mean round-trip time of the packets of the latest finished monitor interval."),
+    ),
+    _interval(
+        "interval_min_rtt_s",
+        translatable("Minimum RTT of monitor interval"),
+        translatable("Least round-trip time of the packets of the latest finished monitor interval."),
+    ),
+    Measure(
+        "interval_rtt_gradient",
+        translatable("RTT gradient"),
+        "ms/s",
+        1e3,
+        of="subflow",
+        definition=translatable("Slope of the round-trip time over the latest finished monitor interval."),
+        over="interval",
+    ),
+    _interval(
+        "utility",
+        translatable("Utility"),
+        translatable("Utility that the controller gave the latest finished monitor interval."),
+    ),
+)
+"""Those that summaries have under the same key, as goodput, are in `measures`."""
