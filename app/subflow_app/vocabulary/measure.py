@@ -135,7 +135,11 @@ BY_PACKETS = Combination(
     translatable("mean over the flows, weighted by packets acknowledged"),
     ("packets_acked", "packets_delivered"),
 )
-SPAN = Combination("span", translatable("from the first start to the last byte; unknown while a flow is incomplete"))
+SPAN = Combination(
+    "span",
+    translatable("from the first start to the last byte; unknown while a flow is incomplete"),
+    ("start_s", "completion_s", "size_bytes"),
+)
 JAIN = Combination("jain", translatable("Jain's index of the flows"))
 
 
@@ -222,14 +226,40 @@ class Measure:
             return NOTHING
         return f"{value * self.scale:.6g}" if self.decimals is None else fixed_text(value, self.decimals, self.scale)
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Least and greatest value that there can be, SI: a ratio lies between 0 and 1, a rate is not negative."""
+        dimension = dimension_of(self.key)
+        if dimension is Dimension.RATIO:
+            return 0.0, 1.0
+        return (-math.inf if dimension is None and self.unit != "pkt" else 0.0), math.inf
+
+    def is_possible(self, value: float) -> bool:
+        """The value lies within the bounds, up to the rounding of samples."""
+        least, most = self.bounds
+        return not (value < least - _ROUNDING or value > most + _ROUNDING)
+
+    def checked_text(self, value: float | None) -> str:
+        """As `text`, with a word for a value that cannot be; of values, never of differences of values."""
+        text = self.text(value)
+        if value is None or text == NOTHING or self.is_possible(value):
+            return text
+        return tr("{value}, impossible", value=text)
+
     def column(self, value: Callable[[RowT], float | None]) -> Column[RowT]:
         """A column of tables of rows that have such a value each."""
-        return NumberColumn(self.heading, value, self.text, self.unit, tip=self.definition)
+        return NumberColumn(self.heading, value, self.checked_text, self.unit, tip=self.definition)
 
     def interval_text(self, found: Estimate) -> str:
         """A mean with its interval in the unit shown, without that unit: ``9.413 ± 0.120``; without one the mean."""
         shown = self.text(found.mean)
         return shown if math.isnan(found.ci95) else f"{shown} ± {self.text(found.ci95)}"
+
+    @property
+    def needed_keys(self) -> tuple[str, ...]:
+        """Keys of a flow that `of_parts` reads."""
+        combined = () if self.combine is None else self.combine.keys
+        return (self.source or self.key, *combined)
 
     def of_parts(self, parts: Sequence[Part]) -> float | None:
         """The measure of several flows, subflows or links together, SI; None if it is not known of any.
@@ -273,6 +303,7 @@ class Measure:
         return tr("{name} of {owner} is not known", name=self.function or self.key, owner=owner)
 
 
+_ROUNDING = 1e-6
 _COUNTS = ("retransmits", "drops_queue", "drops_random")
 _SI_UNITS: Mapping[Dimension | None, str] = {
     Dimension.RATE: "bit/s",

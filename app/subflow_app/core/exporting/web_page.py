@@ -33,8 +33,8 @@ from subflow_app.core.scenarios.topology import picture_of
 from subflow_app.core.table_html import html_text
 from subflow_app.core.traces import LINK, SUBFLOW, StoredTraces, Traces, select_keys
 from subflow_app.vocabulary.language import ENGLISH
-from subflow_app.vocabulary.owners import label_of
 from subflow_app.vocabulary.measure_document import as_document
+from subflow_app.vocabulary.owners import label_of
 from subflow_app.vocabulary.palette import colour_keys, hex_colour, link_colour_keys
 from subflow_sim.catalog import controllers
 from subflow_sim.decisions import meanings

@@ -16,6 +16,7 @@ from subflow_app.core.plots.bars import Bar, BarsOf
 from subflow_app.core.traces import FLOW, LINK, SUBFLOW, SeriesKey, Traces, select_keys, transport_owners
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.means import time_mean
+from subflow_app.vocabulary.measures import measure
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -292,7 +293,21 @@ def column_curves(traces: Traces, scope: str, name: str) -> list[Curve]:
     """One curve per flow, subflow or link direction that has this column."""
     keys = select_keys(traces, scope, name)
     colours = palette.link_colour_keys(key.owner for key in keys) if scope == LINK else transport_colours(traces)
-    return [Curve(traces.labels[key.owner], key.owner, scope, colours[key.owner], *traces.read(key)) for key in keys]
+    return [
+        Curve(traces.labels[key.owner], key.owner, scope, colours[key.owner], *_possible(name, *traces.read(key)))
+        for key in keys
+    ]
+
+
+def _possible(
+    name: str, time_s: NDArray[np.float64], values: NDArray[np.float32]
+) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
+    """The samples of a column, with a gap where a value cannot be, as a loss above 1 in an imported file."""
+    shown = measure(name)
+    if not len(values) or all(shown.is_possible(float(end.reduce(values))) for end in (np.fmin, np.fmax)):
+        return time_s, values
+    least, most = shown.bounds
+    return time_s, np.where((values >= least) & (values <= most), values, np.float32(np.nan))
 
 
 def _all_curves(traces: Traces, scopes: Sequence[str], name: str) -> list[Curve]:
