@@ -138,3 +138,53 @@ def test_numbers_that_are_none_show_as_a_dash() -> None:
     assert speed_text(0.0) == speed_text(math.nan) == NOTHING
     assert speed_text(146.4) == "146×"
     assert speed_text(1.26) == "1.3×"
+
+
+SHORT: dict[str, Any] = {
+    "name": "short",
+    "kind": "mptcp",
+    "controller": "bbr",
+    "size_bytes": 900_000,
+    "goodput_bps": 220_183.0,
+    "active_goodput_bps": 910_932.0,
+    "active_s": 7.904,
+    "start_s": 20.0,
+    "completion_s": 7.904,
+    "loss_ratio": 0.2448,
+    "subflows": [{"path": ["a"], "goodput_bps": 55_045.75}, {"path": ["b"], "goodput_bps": 165_137.25}],
+}
+
+
+def test_a_transfer_shows_its_time_its_rate_while_active_and_when_it_was_done() -> None:
+    """900 kB from 20 s on, in a run of 40 s with a warm-up of 7.3 s: done at 27.904 s, after 7.904 s."""
+    table = flow_table({"simulated_s": 40.0, "warmup_s": 7.3, "flows": [SHORT]})
+    heads = [(column.title, column.unit) for column in table.columns]
+    assert heads[2:4] == [("Took", "s"), ("Goodput", "active Mbit/s")]
+    assert heads[-1] == ("Done at", "s")
+    assert ("Loss", "% of sent") in heads
+    assert ("Goodput", "Mbit/s") not in heads
+    whole, first, second = table.rows
+    assert (*whole[2:4], whole[-1]) == ("7.904", "0.911", "27.904")
+    # A quarter and three quarters of it; neither has a time of its own.
+    assert (first[2:4], second[2:4]) == (("", "0.228"), ("", "0.683"))
+
+    open_one = SHORT | {"completion_s": None}
+    (row, *_), endless = flow_table({"flows": [open_one]}).rows, SUMMARY["flows"][1]
+    assert (row[2], row[-1]) == (NOTHING, NOTHING)
+    mixed = flow_table({"flows": [SHORT, endless]})
+    heads = [(column.title, column.unit) for column in mixed.columns]
+    assert heads[2:5] == [("Took", "s"), ("Goodput", "active Mbit/s"), ("Goodput", "Mbit/s")]
+    assert [column.title for column in flow_table({"flows": [endless]}).columns][-1] == "Retransmissions"
+
+
+def test_numbers_that_cannot_be_are_named() -> None:
+    assert [table.title for table in summary_tables({"flows": [SHORT]})][-1] != "Impossible numbers"
+    link = {"name": "a", "direction": "forward", "utilisation": 1.25}
+    flow = SHORT | {"loss_ratio": 1.5, "goodput_bps": -4.0, "retransmits": 3}
+    table = summary_tables({"flows": [flow], "links": [link], "fairness": {"jain": 0.5}})[-1]
+    assert table.title == "Impossible numbers"
+    assert table.rows == (
+        ("flows.short.goodput_bps", "-4", "at least 0"),
+        ("flows.short.loss_ratio", "1.5", "0 to 1"),
+        ("links.a/forward.utilisation", "1.25", "0 to 1"),
+    )

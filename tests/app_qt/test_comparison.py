@@ -109,10 +109,10 @@ def test_figures_are_filtered_sorted_copied_and_saved(
     first, last = cells(compared)[0], cells(compared, view.sorted.rowCount() - 1)[0]
     assert (first, last) == ("Mean RTT, ms", "download: Mean RTT, ms")
     view.copy()
-    assert QGuiApplication.clipboard().text().splitlines()[1].startswith("mean_rtt_s\t2\t")
+    assert QGuiApplication.clipboard().text().splitlines()[1].startswith("weighted_rtt_s\t2\t")
     dialogs.answer("save_path", tmp_path / "table.csv", tmp_path / "no" / "table.csv")
     view.save()
-    assert (tmp_path / "table.csv").read_text().splitlines()[1].startswith("mean_rtt_s,2,")
+    assert (tmp_path / "table.csv").read_text().splitlines()[1].startswith("weighted_rtt_s,2,")
     view.save()
     assert "Not written" in view.told.text()
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,17 +17,21 @@ from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store,
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
-from subflow_app.vocabulary.number_text import counted, mbit_text, milliseconds_text
+from subflow_app.vocabulary.number_text import counted, fixed, mbit_text, milliseconds_text
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
+    from subflow_app.core.history.run_columns import Value
     from subflow_store import RunRow
+
+    Totals = Mapping[str, Mapping[int, Value]]
 
 Tag = Annotated[str, typer.Argument(metavar="TAG")]
 
 
 _LISTING = "QUERY"
 _LISTED = 50
+_TOTALS = ("mean_completion_s", "active_goodput_per_flow_bps", "weighted_rtt_s")
 
 runs_app = typer.Typer(
     cls=ListingGroup,
@@ -113,6 +119,7 @@ def _list_runs(
     database: Path | None,
     as_json: bool,
 ) -> None:
+    from subflow_app.core.history.run_columns import read_totals
     from subflow_app.core.history.run_query import parse_query
 
     _check_status(status)
@@ -123,9 +130,11 @@ def _list_runs(
         least = most + 1 if most else None
         found = store.runs(conditions, search=search, tag=tag, status=status, include_deleted=deleted, limit=least)
         damaged, path = store.damaged, store.path
+        totals = read_totals(store, _TOTALS)
     rows = found[:most] if most else found
     nothing = "no runs" if query or search or tag or status else "no runs yet: `subflow run demo` makes one"
-    print_list(rows, _columns(rows), run_document, as_json=as_json, nothing=nothing)
+    document = partial(run_document, totals=totals)
+    print_list(rows, _columns(rows, totals), document, as_json=as_json, nothing=nothing)
     if limit is None and len(rows) < len(found):
         print_note(f"These are the newest {len(rows)} runs; --limit 0 lists all of them.")
     for damage in damaged:
@@ -251,14 +260,20 @@ def show(
     print_line(f"signature {row.signature or 'unknown'}")
 
 
-def run_document(row: RunRow) -> dict[str, Any]:
-    """One run of ``subflow runs --json``: what the list shows, without the summary."""
+def run_document(row: RunRow, totals: Totals) -> dict[str, Any]:
+    """One run of ``subflow runs --json``: what the list shows, without the summary.
+
+    Args:
+        row: of the list.
+        totals: measures of all flows together, by key and run.
+    """
     figures = ("signature", "packets", "goodput_bps", "mean_rtt_s", "jain", "controllers", "version", "tags", "note")
     return {
         "run_id": row.id,
         "name": row.name,
         "scenario": row.scenario_name,
         **fields(row, "status", "seed", "duration_s", "warmup_s", "simulated_s", "wall_s", "started_at", *figures),
+        **{key: values.get(row.id) for key, values in totals.items()},
     }
 
 
@@ -274,16 +289,28 @@ def shown_document(row: RunRow) -> dict[str, Any]:
     }
 
 
-def _columns(rows: list[RunRow]) -> list[Column[RunRow]]:
-    """The list for people: what fits a terminal of 80 columns; `show` and --json have the rest."""
+def _columns(rows: list[RunRow], totals: Totals) -> list[Column[RunRow]]:
+    """The list for people: what fits a terminal of 80 columns; `show` and --json have the rest.
+
+    Runs whose flows have a size show the time that these took and their goodput while active, others the goodput.
+    """
+    took, active, rtt = (totals[key] for key in _TOTALS)
     columns: list[Column[RunRow]] = [
         NumberColumn("Run", lambda row: row.id),
         Column("Name", lambda row: row.name),
         Column("Status", lambda row: row.status),
         Column("Controllers", lambda row: row.controllers or ""),
         NumberColumn("Simulated", lambda row: f"{row.simulated_s:.5g}", unit="s"),
-        NumberColumn("Goodput", lambda row: row.goodput_bps, mbit_text, "Mbit/s"),
-        NumberColumn("RTT", lambda row: row.mean_rtt_s, milliseconds_text, "ms"),
+    ]
+    if any(row.id in took for row in rows):
+        columns += [
+            NumberColumn("Took", lambda row: took.get(row.id), fixed(3), "s"),
+            NumberColumn("Goodput", lambda row: active.get(row.id), mbit_text, "active Mbit/s"),
+        ]
+    if not rows or any(row.id not in took for row in rows):
+        columns.append(NumberColumn("Goodput", lambda row: row.goodput_bps, mbit_text, "Mbit/s"))
+    columns += [
+        NumberColumn("RTT", lambda row: rtt.get(row.id, row.mean_rtt_s), milliseconds_text, "ms"),
         Column("Started", _short_time),
     ]
     if any(row.tags for row in rows):

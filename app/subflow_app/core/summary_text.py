@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from subflow_app.core.traces import path_label
+from subflow_app.vocabulary.impossible import Impossible, impossible_values
+from subflow_app.vocabulary.measures import MEASURES, flow_kind
 from subflow_app.vocabulary.number_text import (
     NOTHING,
     count_text,
@@ -27,10 +30,11 @@ _CONNECTION_FIGURES = ("reinjections", "duplicates", "mean_hol_blocking_s", "max
 def summary_tables(summary: Mapping[str, Any]) -> list[TextTable]:
     """Tables of a summary document: flows with their subflows, what is told of those with several, then links.
 
-    Missing figures show as a dash.
+    Missing figures show as a dash. Numbers that cannot be, as in a damaged or imported run, have a table of their own.
     """
-    connections = connection_table(summary)
-    return [flow_table(summary), *([connections] if connections.rows else []), link_table(summary)]
+    connections, impossible = connection_table(summary), impossible_table(summary)
+    tables = [flow_table(summary), connections, link_table(summary), impossible]
+    return [table for table in tables if table.rows or table not in (connections, impossible)]
 
 
 def summary_line(summary: Mapping[str, Any]) -> str:
@@ -52,38 +56,79 @@ class _Line(NamedTuple):
 
     name: str
     of: Mapping[str, Any]
-    subflows: Sequence[Mapping[str, Any]] | None = None  # of a flow
+    subflows: Sequence[Mapping[str, Any]] | None  # of a flow
+    flow: Mapping[str, Any]
 
     def text(self, key: str, show: Callable[[object], str]) -> str:
         """Of a flow; nothing is told of its subflows."""
         return "" if self.subflows is None else show(self.of.get(key))
 
+    def active_goodput_bps(self, span_s: float) -> float | None:
+        """The goodput over the time in which the flow was active, bit/s; of a subflow its part of that.
+
+        Args:
+            span_s: length of the measured interval, s.
+        """
+        if self.subflows is not None:
+            return finite(self.flow.get("active_goodput_bps"))
+        goodput_bps, active_s = finite(self.of.get("goodput_bps")), finite(self.flow.get("active_s"))
+        return None if goodput_bps is None or not active_s else finite(goodput_bps * span_s / active_s)
+
 
 def _lines(flows: Iterable[Mapping[str, Any]]) -> Iterator[_Line]:
     for flow in flows:
         subflows = flow.get("subflows", ())
-        yield _Line(readable_line(str(flow["name"])), flow, subflows)
+        yield _Line(readable_line(str(flow["name"])), flow, subflows, flow)
         if len(subflows) > 1:
-            yield from (_Line(f"  · {path_label(each.get('path', ()))}", each) for each in subflows)
+            yield from (_Line(f"  · {path_label(each.get('path', ()))}", each, None, flow) for each in subflows)
 
 
 def flow_table(summary: Mapping[str, Any]) -> TextTable:
-    """One row per flow, and below it one per subflow if there is more than one."""
-    lines = list(_lines(summary.get("flows", ())))
-    columns: list[Column[_Line]] = [
-        Column("Flow", lambda line: line.name),
-        Column("Controller", _controller),
-        NumberColumn("Goodput", lambda line: line.of.get("goodput_bps"), mbit_text, "Mbit/s"),
+    """One row per flow, and below it one per subflow if the flow has more than one.
+
+    A flow with a size shows the time that its transfer took and its goodput while active; a flow without a size shows
+    its goodput after the warm-up. A run with flows of both kinds has the columns of both.
+    """
+    flows = summary.get("flows", ())
+    kinds = {flow_kind(flow) for flow in flows}
+    lines = list(_lines(flows))
+    columns: list[Column[_Line]] = [Column("Flow", lambda line: line.name), Column("Controller", _controller)]
+    if "sized" in kinds:
+        span_s = _measured_s(summary)
+        columns += [
+            NumberColumn("Took", lambda line: line.text("completion_s", MEASURES["completion_s"].text), unit="s"),
+            NumberColumn("Goodput", lambda line: line.active_goodput_bps(span_s), mbit_text, "active Mbit/s"),
+        ]
+    if kinds != {"sized"}:
+        columns.append(NumberColumn("Goodput", lambda line: line.of.get("goodput_bps"), mbit_text, "Mbit/s"))
+    columns += [
         NumberColumn("cwnd", _window, fixed(1), "pkt"),
         NumberColumn("RTT", lambda line: line.of.get("mean_rtt_s"), milliseconds_text, "ms"),
         NumberColumn("RTT p95", lambda line: line.text("p95_rtt_s", milliseconds_text), unit="ms"),
-        NumberColumn("Loss", lambda line: line.of.get("loss_ratio"), percent_text, "%"),
+        NumberColumn("Loss", lambda line: line.of.get("loss_ratio"), percent_text, "% of sent"),
         NumberColumn("Retransmissions", lambda line: line.text("retransmits", count_text), unit="pkt"),
-        NumberColumn("Done at", lambda line: line.text("completion_s", fixed(3)), unit="s"),
     ]
     if any(line.of.get("marked_packets") for line in lines):
-        columns.insert(-2, NumberColumn("Marked", lambda line: line.of.get("marked_packets"), count_text, "pkt"))
+        columns.insert(-1, NumberColumn("Marked", lambda line: line.of.get("marked_packets"), count_text, "pkt"))
+    if "sized" in kinds:
+        columns.append(NumberColumn("Done at", _done_at, unit="s"))
     return TextTable.of(lines, columns, "Flows")
+
+
+def done_at_s(flow: Mapping[str, Any]) -> float | None:
+    """The point in time at which the transfer of a flow was complete, s; None while it is not known."""
+    start_s, took_s = finite(flow.get("start_s")), finite(flow.get("completion_s"))
+    return None if start_s is None or took_s is None else start_s + took_s
+
+
+def _done_at(line: _Line) -> str:
+    return "" if line.subflows is None else fixed(3)(done_at_s(line.of))
+
+
+def _measured_s(summary: Mapping[str, Any]) -> float:
+    """Length of the interval that the figures are over, s; NaN if it is not known."""
+    end_s = finite(summary.get("simulated_s", summary.get("duration_s")))
+    return math.nan if end_s is None else end_s - (finite(summary.get("warmup_s")) or 0.0)
 
 
 def _controller(line: _Line) -> str:
@@ -110,7 +155,9 @@ def connection_table(summary: Mapping[str, Any]) -> TextTable:
     columns: tuple[Column[_Line], ...] = (
         Column("Multipath flow", lambda line: line.name),
         NumberColumn(
-            "Share", lambda line: percent_text(line.of.get("schedule_share")) if line.subflows is None else "", unit="%"
+            "Share",
+            lambda line: percent_text(line.of.get("schedule_share")) if line.subflows is None else "",
+            unit="% of packets",
         ),
         NumberColumn("Reinjected", lambda line: line.text("reinjections", count_text), unit="pkt"),
         NumberColumn("Duplicates", lambda line: line.text("duplicates", count_text), unit="pkt"),
@@ -118,6 +165,16 @@ def connection_table(summary: Mapping[str, Any]) -> TextTable:
         NumberColumn("Reorder queue", lambda line: line.text("max_reorder_queue_bytes", fixed(1, 1e-3)), unit="max kB"),
     )
     return TextTable.of(_lines(flows), columns, "Connections")
+
+
+def impossible_table(summary: Mapping[str, Any]) -> TextTable:
+    """The numbers of a summary that lie outside the range of their measure."""
+    columns: tuple[Column[Impossible], ...] = (
+        Column("Number", lambda each: each.key),
+        NumberColumn("Value", lambda each: f"{each.value:.6g}"),
+        NumberColumn("Possible", lambda each: each.allowed),
+    )
+    return TextTable.of(impossible_values(summary), columns, "Impossible numbers")
 
 
 def link_table(summary: Mapping[str, Any]) -> TextTable:
@@ -133,7 +190,7 @@ def link_table(summary: Mapping[str, Any]) -> TextTable:
     columns: list[Column[Mapping[str, Any]]] = [
         Column("Link", lambda link: readable_line(str(link["name"]))),
         Column("Direction", lambda link: link["direction"]),
-        NumberColumn("Used", lambda link: link.get("utilisation"), percent_text, "%"),
+        NumberColumn("Used", lambda link: link.get("utilisation"), percent_text, "% of time"),
         NumberColumn("Queue", lambda link: link.get("mean_queue_pkts"), fixed(1), "mean pkt"),
         NumberColumn("Queue", lambda link: link.get("max_queue_pkts"), count_text, "max pkt"),
         NumberColumn("Drops", lambda link: link.get("drops_queue"), count_text, "queue pkt"),

@@ -125,7 +125,7 @@ def test_a_fork_and_its_original_are_called_so() -> None:
 
 def test_what_other_seeds_would_turn_round_is_no_victory() -> None:
     runs = [*runs_of("lia", 1, 4e6, 6e6), *runs_of("olia", 3, 4.5e6, 6.5e6)]
-    assert table_of(runs).title.startswith("B (olia) and A (lia) differ no more than seeds do")
+    assert table_of(runs).title.startswith("B (olia) and A (lia) differ in goodput no more than seeds do")
 
 
 def test_one_seed_each_has_a_difference_without_an_interval() -> None:
@@ -199,8 +199,8 @@ def test_a_race_says_who_won_and_at_which_price() -> None:
 @pytest.mark.parametrize(
     ("second_bps", "said"),
     [
-        (9.95e6, "a got about the same as b: +0.5 % (10.000 against 9.950 Mbit/s)"),
-        (10e6, "a and b got the same (10"),
+        (9.95e6, "a has about the same goodput as b: +0.5 % (10.000 against 9.950 Mbit/s)"),
+        (10e6, "a and b have the same goodput (10"),
         (0.0, "a won: b got nothing"),
     ],
 )
@@ -219,7 +219,7 @@ def test_many_flows_race_by_controller() -> None:
     flows = [flow(f"f{number}", ("lia", "cubic")[number % 2], (1 + number) * 1e6) for number in range(6)]
     racers = racers_of({"flows": flows})
     # cubic has 2, 4 and 6, lia 1, 3 and 5.
-    assert [(racer.name, racer.goodput_bps) for racer in racers] == [
+    assert [(racer.name, racer.rate_bps) for racer in racers] == [
         ("cubic, mean of 3", 4e6),
         ("lia, mean of 3", 3e6),
     ]
@@ -229,6 +229,51 @@ def test_what_is_not_known_is_not_told() -> None:
     unknown = {"mean_rtt_s": None, "loss_ratio": None}
     racers = racers_of({"flows": [flow("a", "a", 2e6) | unknown, flow("b", "b", 1e6)]})
     assert race_line(racers) == "a won: 2.00× the goodput of b (2.000 against 1.000 Mbit/s)"
+
+
+def transfer(name: str, controller: str, took_s: float | None, size_bytes: int = 50_000_000) -> dict[str, Any]:
+    """A transfer in a run of 30 s: whatever the controller, it has moved all its bytes when the run ends."""
+    return flow(name, controller, 8 * size_bytes / 30) | {
+        "size_bytes": size_bytes,
+        "start_s": 0.0,
+        "completion_s": took_s,
+        "active_goodput_bps": 8 * size_bytes / (took_s or 30.0),
+    }
+
+
+def test_transfers_race_by_goodput_while_active_and_tell_their_times() -> None:
+    """Over the run both have 13.333 Mbit/s: they would have won nothing."""
+    table = race_table(with_flows(1, transfer("a", "lia", 25.0), transfer("b", "olia", 20.0)))
+    assert table is not None
+    assert table.title == (
+        "b (olia) won: 1.25× the goodput while active of a (lia) (20.000 against 16.000 Mbit/s); completion time "
+        "20.000 against 25.000 s; mean RTT 50.0 against 50.0 ms; loss 1.00 against 1.00 %"
+    )
+    titles = [(each.title, each.unit) for each in table.columns]
+    assert titles[1:4] == [("Completion time", "s"), ("Goodput while active", "Mbit/s"), ("Share", "% of the sum")]
+    # A transfer that is not complete has a rate, and a flow without a size races beside it by the same measure.
+    endless = flow("c", "cubic", 5e6) | {"size_bytes": None, "completion_s": None, "active_goodput_bps": 18e6}
+    mixed = race_table(with_flows(1, transfer("a", "lia", None), endless))
+    assert mixed is not None
+    assert mixed.title.startswith("c (cubic) won: 1.35× the goodput while active of a (lia) (18.000 against 13.333 Mb")
+
+
+def test_compared_transfers_show_time_and_goodput_while_active() -> None:
+    table = table_of([with_flows(1, transfer("get", "lia", 25.0)), with_flows(2, transfer("get", "olia", 20.0))])
+    assert [each.title for each in table.columns[1:]] == ["Completion time", "Goodput while active", "Mean RTT", "Loss"]
+    assert [row[1:3] for row in table.rows] == [
+        ("25.000", "16.000"),
+        ("20.000", "20.000"),
+        ("−5.000 (−20.0 %)", "+4.000 (+25.0 %)"),
+    ]
+    assert table.title.startswith("B (olia) won: 1.25× the goodput while active of A (lia) (20.000 against 16.000 Mbi")
+
+    endless = flow("back", "cubic", 3e6)
+    pairs = [with_flows(number, transfer("get", "lia", 20.0 + number), endless) for number in (1, 2)]
+    assert [each.title for each in table_of(pairs).columns[1:]] == [
+        *("Goodput", "Mean RTT", "Jain index"),
+        *("get: Completion time", "get: Goodput while active", "back: Goodput", "get: Loss", "back: Loss"),
+    ]
 
 
 def test_traces_of_a_run_that_goes_on_have_no_row() -> None:

@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, column, recorded_column, sorted_runs
+from subflow_app.core.history.run_columns import (
+    COLUMNS,
+    MORE_COLUMNS,
+    column,
+    read_totals,
+    recorded_column,
+    sorted_runs,
+)
 from subflow_app.core.history.run_groups import (
     GROUPINGS,
     SWEEP,
@@ -18,7 +25,7 @@ from subflow_app.core.history.run_groups import (
     shared_beginning,
     with_sweeps,
 )
-from subflow_store import RunFork, RunRow
+from subflow_store import RunFork, RunRow, RunStart, open_store
 
 
 def run(number: int, **changes: Any) -> RunRow:
@@ -167,3 +174,33 @@ def test_a_fork_tells_its_origin_its_time_and_what_differs() -> None:
     forked = run(2, fork=RunFork(1, "Demo", 12.5, "in English", changes))
     assert shown.of(forked) == "run 1 at 12.5 s: wifi loss 2 % → 5 %"
     assert shown.of(run(3, fork=RunFork(None, "Demo", 2.0, "", changes))) == '"Demo" at 2 s: wifi loss 2 % → 5 %'
+
+
+def test_measures_of_all_flows_are_read_for_lists_and_follow_from_the_summary_of_a_run() -> None:
+    """The list has no documents: its columns and those of a single run must come to the same."""
+    flows = [
+        {"name": "get", "size_bytes": 9e5, "completion_s": 8.0, "start_s": 2.0, "active_goodput_bps": 9e5},
+        {"name": "put", "size_bytes": 8e5, "completion_s": 4.0, "start_s": 1.0, "active_goodput_bps": 16e5},
+    ]
+    for flow, rtt_s, acked in zip(flows, (0.1, 0.04), (100, 300), strict=True):
+        flow |= {"mean_rtt_s": rtt_s, "packets_acked": acked, "packets_lost": 10, "packets_sent": 2 * acked}
+    expected = {
+        "mean_completion_s": 6.0,
+        "makespan_s": 9.0,
+        "active_goodput_per_flow_bps": 12.5e5,
+        "weighted_rtt_s": 0.055,
+        "total_loss_ratio": 20 / 800,
+    }
+    listed = run(1)
+    with open_store(":memory:") as store:
+        written = store.start_run(RunStart("Demo", "Demo", "", 1, 10.0), [])
+        written.finish("finished", {"flows": flows}, "0")
+        read = read_totals(store, list(expected))
+    for key, value in expected.items():
+        assert column(key).is_read
+        assert column(key).value(listed, read) == pytest.approx(value), key
+        of = column(key).of
+        assert of is not None
+        assert of(run(1, summary={"flows": flows})) == pytest.approx(value), key
+    order = [(column("mean_completion_s"), True)]
+    assert [row.id for row in sorted_runs([run(2), run(1)], order, read)] == [1, 2]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from tests.helpers.scripts import CONTROLLER, SCHEDULER, write_scenario
 from subflow_app.core.history.script_versions import script_versions
 from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_source import open_scenario
+from subflow_app.vocabulary.measures import MEASURES
 from subflow_store import Store, open_store
 
 OTHER = CONTROLLER.replace("w.cwnd / 2", "w.cwnd / 3")
@@ -39,9 +39,9 @@ def test_each_text_is_a_version_with_its_latest_run(tmp_path: Path) -> None:
         summary = store.run(again).summary
         assert summary is not None
         (flow,) = summary["flows"]
-        assert found[0].goodput_bps == flow["goodput_bps"] > 0
-        assert found[0].rtt_s == flow["mean_rtt_s"]
-        assert found[0].loss == flow["loss_ratio"]
+        assert found[0].figure(MEASURES["goodput_bps"]) == flow["goodput_bps"] > 0
+        assert found[0].figure(MEASURES["mean_rtt_s"]) == flow["mean_rtt_s"]
+        assert found[0].figure(MEASURES["loss_ratio"]) == pytest.approx(flow["loss_ratio"])
 
         (scheduler,) = script_versions(store, "scheduler", "nearest", "scenario")
         assert (scheduler.text, scheduler.count) == (SCHEDULER, 3)
@@ -54,8 +54,8 @@ def test_a_script_that_no_flow_has_has_no_numbers(tmp_path: Path) -> None:
     with open_store(tmp_path / "runs.db") as store:
         run(store, tmp_path, CONTROLLER, overrides=("flows.f.controller=lia",))
         (version,) = script_versions(store, "controller", "mine", "scenario")
-        assert math.isnan(version.goodput_bps)
-        assert math.isnan(version.rtt_s)
+        assert version.figure(MEASURES["goodput_bps"]) is None
+        assert version.figure(MEASURES["mean_rtt_s"]) is None
 
 
 def test_it_can_be_given_up(tmp_path: Path) -> None:

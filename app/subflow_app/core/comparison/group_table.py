@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from subflow_app.core.comparison.conditions import ConditionGroup, Grouping
+from subflow_app.core.comparison.conditions import ConditionGroup, Grouping, flows_of
 from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import RunColumn, column
 from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures
 from subflow_app.vocabulary.number_text import MINUS, finite
 from subflow_app.vocabulary.tables import Column, NumberColumn, csv_number, csv_text
 from subflow_sim.stats import (
@@ -26,6 +27,7 @@ from subflow_sim.stats import (
     welch,
     with_holm,
 )
+from subflow_store.values import RunRow
 
 REASONS: Mapping[Reason, str] = {
     "nothing": translatable("nothing to compare"),
@@ -37,22 +39,31 @@ REASONS: Mapping[Reason, str] = {
 """Why there is no p."""
 
 
-_MAIN = (
-    "goodput_bps",
-    "mean_rtt_s",
-    "jain",
-    "flows.*.goodput_bps",
-    "flows.*.mean_rtt_s",
-    "flows.*.p95_rtt_s",
-    "flows.*.loss_ratio",
-    "flows.*.retransmits",
-    "flows.*.completion_s",
-)
+_OF_ALL_RUNS = ("weighted_rtt_s", "jain")
+_OF_ALL_FLOWS = ("mean_rtt_s", "p95_rtt_s", "loss_ratio", "retransmits")
 
 
-def is_main(key: str) -> bool:
-    """Whether a figure is one that a person looks at first: of the run and of its flows, not of their subflows."""
-    return "/" not in key and any(fnmatchcase(key, pattern) for pattern in _MAIN)
+def main_keys(runs: Sequence[RunRow]) -> list[str]:
+    """The keys of the figures that a person looks at first, of the runs and their flows, not of subflows.
+
+    Of flows with a size these are completion time and goodput while active, of others the goodput.
+
+    Args:
+        runs: with their documents.
+    """
+    flows = [flow for run in runs for flow in flows_of(run)]
+    by_name = {str(flow["name"]): flow for flow in flows}
+    of_flows = [*headline_measures(flows), *(MEASURES[key] for key in _OF_ALL_FLOWS)]
+    return [
+        *(each.of_run for each in headline_measures(flows)),
+        *_OF_ALL_RUNS,
+        *(
+            f"flows.{name}.{each.key}"
+            for each in of_flows
+            for name, flow in by_name.items()
+            if each.key in _OF_ALL_FLOWS or each in default_measures(flow)
+        ),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +141,8 @@ def compare_groups(
     values = [[_numbers(run_figures(run)) for run in group.runs] for group in grouping.groups]
     keys = _chosen(list(dict.fromkeys(key for group in values for run in group for key in run)), figures)
     if not has_all:
-        keys = list(filter(is_main, keys)) or keys
+        main = main_keys([run for group in grouping.groups for run in group.runs])
+        keys = [key for key in main if key in keys] or keys
     rows = []
     for key in keys:
         of_groups = [{run.id: each[key] for run, each in _with(group, told, key)}

@@ -23,15 +23,19 @@ from subflow_app.core.comparison.group_table import (
 from subflow_app.core.history.run_columns import RunColumn
 from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.core.traces import Traces
-from subflow_app.vocabulary.language import tr
-from subflow_app.vocabulary.number_text import MINUS, NOTHING, finite, mbit_text, milliseconds_text, percent_text
+from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.measure import Measure
+from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures
+from subflow_app.vocabulary.number_text import MINUS, NOTHING, finite, mbit_text, percent_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable
 from subflow_sim.stats import Estimate, stars, welch
 from subflow_store.values import RunRow
 
-_OF_RUN = ("goodput_bps", "mean_rtt_s", "jain")
-_OF_ONLY_FLOW = ("loss_ratio",)
-_OF_EACH_FLOW = ("goodput_bps", "loss_ratio")
+_RATE_WORDS = {
+    "goodput_bps": translatable("goodput"),
+    "active_goodput_bps": translatable("goodput while active"),
+}
+_RTT = "weighted_rtt_s"
 # Of more flows the figures of each would hide those of the run, and racers are told by controller.
 _MOST_FLOWS = 4
 # Two that differ by less have shared equally, whichever is ahead.
@@ -44,15 +48,24 @@ class Racer:
 
     Attributes:
         name: for people.
-        goodput_bps: bit/s; of several flows the mean of them.
-        mean_rtt_s: s; NaN where it is not known.
-        loss_ratio: share of packets lost; NaN where it is not known.
+        measured: rate of the race, as `race_measure` chooses it.
+        rate_bps: value of it, bit/s; of several flows the mean of them.
+        mean_rtt_s: s; of several flows weighted by packets acknowledged; NaN where it is not known.
+        loss_ratio: share of the packets sent that were lost; NaN where it is not known.
+        completion_s: time that the transfer took, s; of several flows the mean; NaN where it is not known.
     """
 
     name: str
-    goodput_bps: float
+    measured: Measure
+    rate_bps: float
     mean_rtt_s: float
     loss_ratio: float
+    completion_s: float = math.nan
+
+
+def race_measure(flows: Sequence[Mapping[str, Any]]) -> Measure:
+    """The rate by which flows are compared: goodput while active if any of them has a size, else goodput."""
+    return next(each for each in headline_measures(flows) if each.key in _RATE_WORDS)
 
 
 def results_of(runs: Sequence[Traces]) -> TextTable | None:
@@ -102,35 +115,42 @@ def comparison_table(rows: Sequence[RunRow], conditions: Mapping[int, str] | Non
 
 def race_table(row: RunRow) -> TextTable | None:
     """The flows of a run as a race; None unless flows of different controllers ran against each other."""
-    racers = racers_of(row.summary or {})
+    summary = row.summary or {}
+    racers = racers_of(summary)
     if len(racers) < 2:
         return None
-    total = math.fsum(racer.goodput_bps for racer in racers)
-    columns: tuple[Column[Racer], ...] = (
-        Column(tr("Flow"), lambda racer: racer.name),
-        NumberColumn(tr("Goodput"), lambda racer: racer.goodput_bps, mbit_text, "Mbit/s"),
-        NumberColumn(tr("Share"), lambda racer: racer.goodput_bps / total if total else None, percent_text, "%"),
-        NumberColumn(tr("Mean RTT"), lambda racer: racer.mean_rtt_s, milliseconds_text, "ms"),
-        NumberColumn(tr("Loss"), lambda racer: racer.loss_ratio, percent_text, "%"),
-    )
-    return TextTable.of(racers, columns, race_line(racers))
+    total = math.fsum(racer.rate_bps for racer in racers)
+    columns: list[Column[Racer]] = [Column(tr("Flow"), lambda racer: racer.name)]
+    if any(math.isfinite(racer.completion_s) for racer in racers):
+        columns.append(MEASURES["completion_s"].column(lambda racer: racer.completion_s))
+    columns += [
+        racers[0].measured.column(lambda racer: racer.rate_bps),
+        NumberColumn(
+            tr("Share"), lambda racer: racer.rate_bps / total if total else None, percent_text, tr("% of the sum")
+        ),
+        MEASURES["mean_rtt_s"].column(lambda racer: racer.mean_rtt_s),
+        MEASURES["loss_ratio"].column(lambda racer: racer.loss_ratio),
+    ]
+    shown = [replace(column, title=tr(column.title)) for column in columns]
+    return TextTable.of(racers, shown, race_line(racers))
 
 
 def racers_of(summary: Mapping[str, Any]) -> list[Racer]:
-    """Who raced in a run, the one with the most goodput first; nobody if all flows have the same controller."""
-    flows = [flow for flow in summary.get("flows", ()) if flow.get("controller") and flow.get("subflows")]
+    """Who raced in a run, the one with the highest rate first; nobody if all flows have the same controller."""
+    flows = _racing(summary)
     controllers = dict.fromkeys(str(flow["controller"]) for flow in flows)
     if len(controllers) < 2:
         return []
+    measured = race_measure(flows)
     if len(flows) <= _MOST_FLOWS:
-        racers = [_racer(_racer_name(str(flow["name"]), str(flow["controller"])), [flow]) for flow in flows]
+        racers = [_racer(_racer_name(str(flow["name"]), str(flow["controller"])), [flow], measured) for flow in flows]
     else:
         of_each = {name: [flow for flow in flows if flow["controller"] == name] for name in controllers}
         racers = [
-            _racer(tr("{controller}, mean of {count}", controller=name, count=len(members)), members)
+            _racer(tr("{controller}, mean of {count}", controller=name, count=len(members)), members, measured)
             for name, members in of_each.items()
         ]
-    return sorted(racers, key=lambda racer: -racer.goodput_bps)
+    return sorted(racers, key=lambda racer: -racer.rate_bps)
 
 
 def race_line(racers: Sequence[Racer], *, is_by_chance: bool = False) -> str:
@@ -138,35 +158,45 @@ def race_line(racers: Sequence[Racer], *, is_by_chance: bool = False) -> str:
 
     Args:
         racers: two or more, the winner first.
-        is_by_chance: whether other seeds would have made such a difference in goodput.
+        is_by_chance: whether other seeds would have made such a difference in the rate.
     """
     first, last = racers[0], racers[-1]
-    if first.goodput_bps <= last.goodput_bps * _EQUAL:
-        share = f"{first.goodput_bps / last.goodput_bps - 1.0:+.1%}".replace("%", " %") if last.goodput_bps else ""
+    names = {"first": first.name, "last": last.name, "measure": tr(_RATE_WORDS[first.measured.key])}
+    if first.rate_bps <= last.rate_bps * _EQUAL:
+        share = f"{first.rate_bps / last.rate_bps - 1.0:+.1%}".replace("%", " %") if last.rate_bps else ""
         if share in ("", "+0.0 %"):
-            won = tr("{first} and {last} got the same", first=first.name, last=last.name)
+            won = tr("{first} and {last} have the same {measure}", **names)
         else:
-            won = tr("{first} got about the same as {last}: {share}", first=first.name, last=last.name, share=share)
+            won = tr("{first} has about the same {measure} as {last}: {share}", share=share, **names)
     elif is_by_chance:
-        won = tr("{first} and {last} differ no more than seeds do", first=first.name, last=last.name)
-    elif last.goodput_bps > 0:
-        times = f"{first.goodput_bps / last.goodput_bps:.2f}"
-        won = tr("{first} won: {times}× the goodput of {last}", first=first.name, times=times, last=last.name)
+        won = tr("{first} and {last} differ in {measure} no more than seeds do", **names)
+    elif last.rate_bps > 0:
+        won = tr(
+            "{first} won: {times}× the {measure} of {last}", times=f"{first.rate_bps / last.rate_bps:.2f}", **names
+        )
     else:
         won = tr("{first} won: {last} got nothing", first=first.name, last=last.name)
     said = tr(
         "{won} ({goodput} against {other} Mbit/s)",
         won=won,
-        goodput=mbit_text(first.goodput_bps),
-        other=mbit_text(last.goodput_bps),
+        goodput=mbit_text(first.rate_bps),
+        other=mbit_text(last.rate_bps),
     )
-    if math.isfinite(first.mean_rtt_s) and math.isfinite(last.mean_rtt_s):
-        rtts = (milliseconds_text(each.mean_rtt_s) for each in (first, last))
-        said += "; " + tr("mean RTT {first} against {last} ms", **dict(zip(("first", "last"), rtts, strict=True)))
-    if math.isfinite(first.loss_ratio) and math.isfinite(last.loss_ratio):
-        losses = (percent_text(each.loss_ratio) for each in (first, last))
-        said += "; " + tr("loss {first} against {last} %", **dict(zip(("first", "last"), losses, strict=True)))
+    for text, key in (
+        (translatable("completion time {first} against {last} s"), "completion_s"),
+        (translatable("mean RTT {first} against {last} ms"), "mean_rtt_s"),
+        (translatable("loss {first} against {last} %"), "loss_ratio"),
+    ):
+        values = [getattr(each, key) for each in (first, last)]
+        if all(map(math.isfinite, values)):
+            told = (MEASURES[key].text(value) for value in values)
+            said += "; " + tr(text, **dict(zip(("first", "last"), told, strict=True)))
     return said
+
+
+def _racing(summary: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The flows of a summary that have a controller, and with it a rival perhaps."""
+    return [flow for flow in summary.get("flows", ()) if flow.get("controller") and flow.get("subflows")]
 
 
 def _racer_name(flow: str, controller: str) -> str:
@@ -174,33 +204,58 @@ def _racer_name(flow: str, controller: str) -> str:
     return flow if flow == controller else f"{flow} ({controller})"
 
 
-def _racer(name: str, flows: Sequence[Mapping[str, Any]]) -> Racer:
-    return Racer(name, *(_mean(flow.get(key) for flow in flows) for key in ("goodput_bps", "mean_rtt_s", "loss_ratio")))
+def _racer(name: str, flows: Sequence[Mapping[str, Any]], measured: Measure) -> Racer:
+    """Several flows as one racer; an older summary lacks goodputs while active, which then are those after the warm-up.
 
-
-def _mean(values: Any) -> float:
-    known = [float(value) for value in values if value is not None]
-    return math.fsum(known) / len(known) if known else math.nan
+    Args:
+        name: for people.
+        flows: of summaries.
+        measured: rate of the race.
+    """
+    rates = [finite(flow.get(measured.key, flow.get("goodput_bps"))) for flow in flows]
+    known = [rate for rate in rates if rate is not None]
+    rate_bps = math.fsum(known) / len(known) if known else math.nan
+    others = (MEASURES[each].of_parts(flows) for each in ("mean_rtt_s", "loss_ratio", "completion_s"))
+    return Racer(name, measured, rate_bps, *(math.nan if value is None else value for value in others))
 
 
 def _figures(grouping: Grouping) -> list[str]:
-    """What is compared: of the runs, and of their flows where these are few and the same in all of them."""
+    """The measures that are compared: of the runs, and of their flows where these are few and the same in all of them.
+
+    Of each flow those that its kind shows first: completion time and goodput while active where it has a size.
+    """
     runs = [run for group in grouping.groups for run in group.runs]
     told = [run_figures(run) for run in runs]
-    flows_in = [_measured_flows(run) for run in runs]
-    flows = list(dict.fromkeys(flow for each in flows_in for flow in each))
-    # One flow is as fair as can be.
-    wanted = [key for key in _OF_RUN if key != "jain" or min(map(len, flows_in)) > 1]
-    if len(flows) == 1:
-        wanted += [f"flows.{flows[0]}.{name}" for name in _OF_ONLY_FLOW]
-    elif len(flows) <= _MOST_FLOWS:
-        wanted += [f"flows.{flow}.{name}" for name in _OF_EACH_FLOW for flow in flows]
+    flows_of_runs = [flows_of(run) for run in runs]
+    by_name = {str(flow["name"]): flow for flows in flows_of_runs for flow in flows}
+    everything = [flow for flows in flows_of_runs for flow in flows]
+    of_run = [each.of_run for each in headline_measures(everything)]
+    is_listed = len(by_name) <= _MOST_FLOWS
+    if len(by_name) == 1:
+        (name,) = by_name
+        # The number of the only flow is that of the run, whose goodput has been listed so from the beginning.
+        rates = [key if key == "goodput_bps" else f"flows.{name}.{_flow_key(key)}" for key in of_run]
+        wanted = [*rates, _RTT, f"flows.{name}.loss_ratio"]
+    else:
+        # Few flows are told one by one: then rates and times of all together would only repeat them.
+        of_all = [key for key in of_run if key == "goodput_bps"] if is_listed else of_run
+        # One flow is as fair as can be.
+        wanted = [*of_all, _RTT, *(["jain"] if min(map(len, flows_of_runs), default=0) > 1 else [])]
+        if is_listed:
+            wanted += [
+                f"flows.{name}.{each.key}"
+                for each in headline_measures(everything)
+                for name, flow in by_name.items()
+                if each in default_measures(flow)
+            ]
+            wanted += [f"flows.{name}.loss_ratio" for name in by_name]
+        else:
+            wanted.append("total_loss_ratio")
     return [key for key in wanted if all(each.get(key) is not None for each in told)]
 
 
-def _measured_flows(run: RunRow) -> list[str]:
-    """Names of the flows whose goodput is known."""
-    return [str(flow["name"]) for flow in flows_of(run) if finite(flow.get("goodput_bps")) is not None]
+def _flow_key(of_run: str) -> str:
+    return next(each.key for each in MEASURES.values() if each.of_run == of_run)
 
 
 def _titles(table: GroupTable) -> list[str]:
@@ -290,16 +345,22 @@ def _raced_flows(table: GroupTable) -> list[str]:
 
 def _race_of_groups(table: GroupTable, names: Sequence[str]) -> str:
     """Who won between the controllers of two groups: what counts is what the flows got that have them."""
-    racers, goodputs = [], []
+    measured = race_measure([each for group in table.groups for run in group.runs for each in _of_names(run, names)])
+    racers, rates = [], []
     for group in table.groups:
-        of_runs = [[each for each in flows_of(run) if each["name"] in names] for run in group.runs]
-        goodputs.append([math.fsum(each.get("goodput_bps") or 0.0 for each in flows) for flows in of_runs])
+        of_runs = [_of_names(run, names) for run in group.runs]
+        rates.append([measured.of_parts(flows) or 0.0 for flows in of_runs])
         controllers = dict.fromkeys(str(each["controller"]) for each in of_runs[0])
-        told = _racer(f"{group.letter} ({', '.join(controllers)})", [each for flows in of_runs for each in flows])
-        racers.append(replace(told, goodput_bps=Estimate.of(goodputs[-1]).mean))
-    difference = welch(goodputs[1], goodputs[0])
-    racers.sort(key=lambda racer: -racer.goodput_bps)
+        name = f"{group.letter} ({', '.join(controllers)})"
+        told = _racer(name, [each for flows in of_runs for each in flows], measured)
+        racers.append(replace(told, rate_bps=Estimate.of(rates[-1]).mean))
+    difference = welch(rates[1], rates[0])
+    racers.sort(key=lambda racer: -racer.rate_bps)
     return race_line(racers, is_by_chance=difference.is_tested and difference.p >= 0.05)
+
+
+def _of_names(run: RunRow, names: Sequence[str]) -> list[Mapping[str, Any]]:
+    return [each for each in flows_of(run) if each["name"] in names]
 
 
 def _with_unit(text: str, unit: str) -> str:

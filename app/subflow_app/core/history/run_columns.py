@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from subflow_app.core.forking.words import difference_text
 from subflow_app.vocabulary.language import tr, translatable
-from subflow_app.vocabulary.measures import RUN_MEASURES, measure_title, run_measure
+from subflow_app.vocabulary.measures import RUN_MEASURES, measure_title, run_measure, run_values
 from subflow_app.vocabulary.number_text import NOTHING, fixed_text
 from subflow_store.values import RunRow
+
+if TYPE_CHECKING:
+    from subflow_store import Store
 
 Value = float | str | None
 
@@ -28,6 +32,7 @@ class RunColumn:
         decimals: of its numbers; None for up to six digits.
         is_number: whether its cells are right-aligned.
         is_metric: whether groups tell its mean.
+        is_of_flows: whether its values follow from those of the flows, which are read separately for a list.
         widest: what its cells hold at most, as a rule.
         tip: what it is, in English.
         of: reads the value of a run; None for recorded values.
@@ -42,6 +47,7 @@ class RunColumn:
     decimals: int | None = None
     is_number: bool = False
     is_metric: bool = False
+    is_of_flows: bool = False
     widest: str = ""
     tip: str = ""
     of: Callable[[RunRow], Value] | None = None
@@ -51,6 +57,22 @@ class RunColumn:
     def is_recorded(self) -> bool:
         """Whether its values are read from the recorded ones."""
         return self.of is None
+
+    @property
+    def is_read(self) -> bool:
+        """Whether a list has to read its values, which the rows of the runs lack."""
+        return self.of is None or self.is_of_flows
+
+    def value(self, row: RunRow, read: Mapping[str, Mapping[int, Value]]) -> Value:
+        """The value of a listed run.
+
+        Args:
+            row: of the list.
+            read: values of the columns that have to be read, by key and run.
+        """
+        if self.of is None or self.is_of_flows:
+            return read.get(self.key, {}).get(row.id)
+        return self.of(row)
 
     def text(self, value: Value) -> str:
         """A value as its cells show it."""
@@ -64,7 +86,47 @@ class RunColumn:
 def _measured(key: str, widest: str, search: str = "", tip: str = "") -> RunColumn:
     """Of a metric that every run has."""
     shown, of = RUN_MEASURES[key], attrgetter(key)
-    return RunColumn(key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, widest, tip, of, search)
+    return RunColumn(
+        key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, False, widest, tip or shown.definition,
+        of, search,
+    )  # fmt: skip
+
+
+def _of_flows(key: str, widest: str) -> RunColumn:
+    """Of a measure of all flows together."""
+    shown = RUN_MEASURES[key]
+    return RunColumn(
+        key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, True, widest, shown.definition,
+        of=lambda row: totals_of(row).get(key),
+    )  # fmt: skip
+
+
+def totals_of(run: RunRow) -> dict[str, float]:
+    """The measures of all flows of a run together, SI, by key.
+
+    Args:
+        run: with its documents; nothing is known without them.
+    """
+    return run_values((run.summary or {}).get("flows", ()))
+
+
+def read_totals(store: Store, keys: Collection[str]) -> dict[str, dict[int, Value]]:
+    """The measures of all flows together of all runs, by key and run.
+
+    Args:
+        store: with the runs.
+        keys: of columns that follow from those of the flows.
+
+    Raises:
+        StoreError: if the store cannot be read.
+    """
+    needed = {name for key in keys for name in RUN_MEASURES[key].needed_keys}
+    found: dict[str, dict[int, Value]] = {key: {} for key in keys}
+    for run_id, flows in (store.flow_values(needed) if needed else {}).items():
+        for key, value in run_values(flows).items():
+            if key in found:
+                found[key][run_id] = value
+    return found
 
 
 def _written(key: str, title: str, widest: str, search: str = "") -> RunColumn:
@@ -93,17 +155,15 @@ COLUMNS: tuple[RunColumn, ...] = (
         "seed", translatable("Seed"), decimals=0, is_number=True, widest="1234", of=lambda r: r.seed, search="seed:3"
     ),
     _written(STATUS, translatable("Status"), "    interrupted"),
+    _of_flows("mean_completion_s", "12.345 ± 0.12345"),
+    _of_flows("active_goodput_per_flow_bps", "12.345 ± 0.12345"),
     _measured(
         "goodput_bps",
         "12.345 ± 0.12345",
         "sum over all flows: goodput>5Mbit/s",
         translatable("Sum over all flows, after warm-up"),
     ),
-    _measured(
-        "mean_rtt_s",
-        "191.2 ± 10.234",
-        tip=translatable("Mean round-trip time over all flows, after warm-up"),
-    ),
+    _of_flows("weighted_rtt_s", "191.2 ± 10.234"),
     _measured(
         "jain",
         "0.985 ± 0.01234",
@@ -129,6 +189,10 @@ def fork_of(row: RunRow) -> str | None:
     return tr("{run} at {time} s: {difference}", run=parent, time=time, difference=difference_text(fork.changes))
 
 
+TRANSFERS = ("mean_completion_s", "active_goodput_per_flow_bps")
+"""The columns of runs whose flows have a size."""
+
+
 MORE_COLUMNS: tuple[RunColumn, ...] = (
     RunColumn("id", translatable("Run"), decimals=0, is_number=True, widest="12345", of=lambda r: r.id),
     RunColumn(
@@ -138,6 +202,10 @@ MORE_COLUMNS: tuple[RunColumn, ...] = (
         tip=translatable("The run that it branched off, when, and what was changed there"),
         of=lambda r: fork_of(r),
     ),
+    _measured("mean_rtt_s", "191.2 ± 10.234"),
+    _of_flows("goodput_per_flow_bps", "12.345 ± 0.12345"),
+    _of_flows("total_loss_ratio", "12.34 ± 1.234"),
+    _of_flows("makespan_s", "12.345 ± 0.12345"),
     _measured("duration_s", "1200.0", "simulated time that was asked for: duration>60s"),
     _measured("simulated_s", "1200.0", "simulated time that was reached: simulated<60s"),
     _measured("warmup_s", "20.0", "time at the start that figures leave out: warmup>0s"),
@@ -161,7 +229,7 @@ def recorded_column(key: str) -> RunColumn:
     """A column of recorded values, with the unit that the key tells."""
     shown, title = run_measure(key), measure_title(key)
     tip = key if title != key else ""
-    return RunColumn(key, title, shown.unit, shown.scale, shown.decimals, True, True, title, tip)
+    return RunColumn(key, title, shown.unit, shown.scale, shown.decimals, True, True, False, title, tip)
 
 
 def sort_key(value: Value) -> tuple[int, float, str]:
@@ -181,16 +249,11 @@ def sorted_runs(
     Args:
         rows: newest first, which is the order where all else is equal.
         order: columns and whether the greatest come first; the first one decides.
-        recorded: values of recorded columns, by key and run.
+        recorded: values of the columns that are read, by key and run.
     """
     ordered = list(rows)
     for sorted_by, is_descending in reversed(order):
-        get = sorted_by.of
-        if get is None:
-            values = recorded.get(sorted_by.key, {})
-            keyed = [sort_key(values.get(row.id)) for row in ordered]
-        else:
-            keyed = [sort_key(get(row)) for row in ordered]
+        keyed = [sort_key(sorted_by.value(row, recorded)) for row in ordered]
         places = sorted(range(len(ordered)), key=keyed.__getitem__, reverse=is_descending)
         ordered = [ordered[place] for place in places]
     return ordered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from subflow_app.core.history.run_columns import RunColumn, Value, column
+from subflow_app.core.history.run_columns import RunColumn, Value, column, totals_of
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import csv_text
 from subflow_store.run_values import RunValue, figure_values, parameter_values
@@ -98,12 +98,14 @@ def settings_text(lines: Sequence[ComparedSetting], runs: Sequence[RunRow], sepa
 
 
 def run_figures(run: RunRow) -> dict[str, Value]:
-    """All figures of a run by key: those of the list of runs, then those of its summary.
+    """All figures of a run by key: those of the list of runs, those of all its flows together, then its summary's.
 
     Args:
         run: with its documents.
     """
-    return _listed(run, _LISTED_FIGURES) | _figures(run)
+    listed = _listed(run, _LISTED_FIGURES)
+    totals = {key: value for key, value in totals_of(run).items() if listed.get(key) is None}
+    return listed | totals | _figures(run)
 
 
 def run_parameters(run: RunRow) -> dict[str, Value]:

@@ -63,10 +63,19 @@ FIELDS: Mapping[str, QueryField] = {
     "controller": QueryField("controllers", _TEXT, "a congestion controller of the run: controller:olia"),
     "status": QueryField("status", Dimension.CHOICE, f"{', '.join(STATUSES[:-1])} or {STATUSES[-1]}: status:failed"),
     "started": QueryField(STARTED, _DATE, "day of the run: started:today, started>2026-11-01"),
-    "rtt": QueryField("mean_rtt_s", Dimension.TIME, "mean over all flows: rtt<80ms"),
+    "rtt": QueryField("mean_rtt_s", Dimension.TIME, "RTT per flow, the mean of the flows' mean RTTs: rtt<80ms"),
     "loss": QueryField("flows.*.loss_ratio", Dimension.RATIO, "loss of any flow: loss>=1%", is_recorded=True),
     "completion": QueryField(
-        "flows.*.completion_s", Dimension.TIME, "when any flow was done: completion<10s", is_recorded=True
+        "flows.*.completion_s",
+        Dimension.TIME,
+        "time that the transfer of any flow took: completion<10s",
+        is_recorded=True,
+    ),
+    "active_goodput": QueryField(
+        "flows.*.active_goodput_bps",
+        Dimension.RATE,
+        "goodput of any flow while it was active: active_goodput>5Mbit/s",
+        is_recorded=True,
     ),
     "p95_rtt": QueryField(
         "flows.*.p95_rtt_s", Dimension.TIME, "95th percentile of any flow's RTT: p95_rtt>200ms", is_recorded=True

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from subflow_app.vocabulary.measure import Measure
 from subflow_sim.params import SCRIPT_SECTIONS
 from subflow_sim.scenario_model import ScriptKind
 
@@ -28,18 +28,18 @@ class ScriptVersion:
         text: of the script.
         run: the latest with it, with its documents.
         count: how many runs with it there are.
-        goodput_bps: of the flows that have the script; NaN where there is none.
-        rtt_s: mean over them.
-        loss: mean over them.
+        flows: those of the run's summary that have the script.
     """
 
     number: int
     text: str
     run: RunRow
     count: int
-    goodput_bps: float
-    rtt_s: float
-    loss: float
+    flows: tuple[Mapping[str, Any], ...]
+
+    def figure(self, measured: Measure) -> float | None:
+        """A measure of the flows that have the script together, SI; None where it is not known."""
+        return measured.of_parts(self.flows)
 
 
 def script_versions(
@@ -83,16 +83,7 @@ def _text_of(run: RunRow, kind: ScriptKind, name: str) -> str | None:
 
 
 def _version(number: int, text: str, runs: Sequence[RunRow], kind: ScriptKind, name: str) -> ScriptVersion:
-    flows = list(_flows_with(runs[0], kind, name))
-    return ScriptVersion(
-        number,
-        text,
-        runs[0],
-        len(runs),
-        sum(_numbers(flows, "goodput_bps")) if flows else math.nan,
-        _mean(_numbers(flows, "mean_rtt_s")),
-        _mean(_numbers(flows, "loss_ratio")),
-    )
+    return ScriptVersion(number, text, runs[0], len(runs), tuple(_flows_with(runs[0], kind, name)))
 
 
 def _flows_with(run: RunRow, kind: ScriptKind, name: str) -> Iterator[dict[str, Any]]:
@@ -100,11 +91,3 @@ def _flows_with(run: RunRow, kind: ScriptKind, name: str) -> Iterator[dict[str, 
     for flow in (run.summary or {}).get("flows", ()):
         if isinstance(flow, dict) and flow.get(kind) == name:
             yield flow
-
-
-def _numbers(flows: Sequence[dict[str, Any]], key: str) -> list[float]:
-    return [float(flow[key]) for flow in flows if isinstance(flow.get(key), int | float)]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan

@@ -31,7 +31,7 @@ from subflow_app.core.paper.report_tables import (
 from subflow_app.core.paper.topology_sketch import TopologySketch, sketch_of
 from subflow_app.core.plots import PLOTS_BY_ID, PlotSpec
 from subflow_app.core.scenarios.uses import Use, read_scenario
-from subflow_app.core.summary_text import connection_table, flow_table, link_table, summary_line
+from subflow_app.core.summary_text import connection_table, flow_table, impossible_table, link_table, summary_line
 from subflow_app.core.traces import StoredTraces
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_sim.errors import SimError
@@ -298,6 +298,9 @@ def _results(runs: Sequence[ReportRun]) -> Iterator[Block]:
             yield connections
         links = link_table(run.summary)
         yield replace(links, title=links.title.replace("Links", "Per link direction", 1))
+        impossible = impossible_table(run.summary)
+        if impossible.rows:
+            yield impossible
 
 
 def _repeating(runs: Sequence[ReportRun]) -> Iterator[Block]:

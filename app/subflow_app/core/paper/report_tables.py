@@ -7,11 +7,14 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
+from subflow_app.core.history.run_columns import totals_of
 from subflow_app.core.scenarios.event_words import change_words, entry_of
 from subflow_app.core.traces import Traces, path_label
-from subflow_app.vocabulary.measures import RUN_MEASURES
+from subflow_app.vocabulary.measure import Measure
+from subflow_app.vocabulary.measures import RUN_MEASURES, headline_measures
 from subflow_app.vocabulary.number_text import NOTHING, count_text, duration_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_sim.scenario import Event, Flow, Link, LinkDirection, QueueSpec, Scenario
@@ -42,12 +45,21 @@ class ReportRun:
         return self.row.summary or {}
 
 
-_COMPARED: Mapping[str, Callable[[ReportRun], object]] = {
-    "goodput_bps": lambda run: run.row.goodput_bps,
-    "mean_rtt_s": lambda run: run.row.mean_rtt_s,
-    "loss_ratio": lambda run: _loss_ratio(run),
-    "retransmits": lambda run: _total(run, "retransmits"),
-    "jain": lambda run: run.row.jain,
+def _headline(runs: Iterable[ReportRun]) -> list[Measure]:
+    """The measures of whole runs that tables show: those that their flows show first, then round-trip time."""
+    keys = [each.of_run for each in headline_measures(flow for run in runs for flow in _flows(run))]
+    return [RUN_MEASURES[key] for key in (*keys, "weighted_rtt_s")]
+
+
+def _figure(run: ReportRun, key: str) -> float | None:
+    """A measure of all flows together, SI; what a run without a summary has on record of it."""
+    return totals_of(run.row).get(key, _RECORDED[key](run.row) if key in _RECORDED else None)
+
+
+_RECORDED: Mapping[str, Callable[[RunRow], float | None]] = {
+    "goodput_bps": lambda row: row.goodput_bps,
+    "weighted_rtt_s": lambda row: row.mean_rtt_s,
+    "jain": lambda row: row.jain,
 }
 
 
@@ -59,8 +71,7 @@ def run_table(runs: Sequence[ReportRun]) -> TextTable:
         Column("Controllers", lambda run: run.row.controllers or NOTHING),
         NumberColumn("Seed", lambda run: run.row.seed),
         NumberColumn("Simulated", lambda run: f"{run.row.simulated_s:.5g}", unit="s"),
-        RUN_MEASURES["goodput_bps"].column(lambda run: run.row.goodput_bps),
-        RUN_MEASURES["mean_rtt_s"].column(lambda run: run.row.mean_rtt_s),
+        *(each.column(partial(_figure, key=each.key)) for each in _headline(runs)),
         RUN_MEASURES["jain"].column(lambda run: run.row.jain),
         Column("Status", lambda run: run.row.status),
     )
@@ -72,20 +83,21 @@ def comparison_table(runs: Sequence[ReportRun]) -> TextTable:
     experiments: dict[str, list[ReportRun]] = {}
     for run in runs:
         experiments.setdefault(run.traces.condition, []).append(run)
+    compared = [*_headline(runs), *(RUN_MEASURES[key] for key in ("total_loss_ratio", "retransmits", "jain"))]
     columns: tuple[Column[list[ReportRun]], ...] = (
         Column("Experiment", lambda members: members[0].row.name),
         Column("Controllers", lambda members: members[0].row.controllers or NOTHING),
         NumberColumn("Runs", len),
-        *(_mean_column(key, value) for key, value in _COMPARED.items()),
+        *map(_mean_column, compared),
     )
     return TextTable.of(experiments.values(), columns, "Experiments")
 
 
-def _mean_column(key: str, value: Callable[[ReportRun], object]) -> Column[list[ReportRun]]:
-    shown = RUN_MEASURES[key]
-    return NumberColumn(
-        shown.heading, lambda members: Estimate.of(_numbers(map(value, members))), shown.interval_text, shown.unit
-    )
+def _mean_column(shown: Measure) -> Column[list[ReportRun]]:
+    def value(members: Sequence[ReportRun]) -> Estimate:
+        return Estimate.of(_numbers(_figure(run, shown.key) for run in members))
+
+    return NumberColumn(shown.heading, value, shown.interval_text, shown.unit)
 
 
 def general_table(scenario: Scenario) -> TextTable:
@@ -231,13 +243,3 @@ def _numbers(values: Iterable[object]) -> list[float]:
 def _flows(run: ReportRun) -> Sequence[Mapping[str, Any]]:
     flows: Sequence[Mapping[str, Any]] = run.summary.get("flows", ())
     return flows
-
-
-def _total(run: ReportRun, name: str) -> float | None:
-    values = _numbers(flow.get(name) for flow in _flows(run))
-    return sum(values) if values else None
-
-
-def _loss_ratio(run: ReportRun) -> float | None:
-    values = _numbers(flow.get("loss_ratio") for flow in _flows(run))
-    return sum(values) / len(values) if values else None

@@ -11,9 +11,9 @@ from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QUndoStack
 from PySide6.QtWidgets import QWidget
 
+from subflow_app.core.history.run_columns import TRANSFERS, column
 from subflow_app.core.history.run_groups import GROUPINGS, SWEEP
 from subflow_app.core.history.run_query import Vocabulary
-from subflow_app.qt import format as fmt
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.history_panel.changes import HistoryCommand, RunChanges, change_tags
 from subflow_app.qt.history_panel.list_bar import ListBar
@@ -168,7 +168,7 @@ class History(QWidget):
         self.table.set_default_widths()
         self._set_widths(widths)
         self._show_order()
-        if any(each.is_recorded for each in self._model.columns):
+        if any(each.is_read for each in self._model.columns):
             self._ask()
 
     def state(self) -> str:
@@ -308,8 +308,8 @@ class History(QWidget):
         if self._store is None:
             self._on_read(Listing())
             return
-        keys = [each.key for each in self._model.columns if each.is_recorded]
-        self.reader.ask(self._field.conditions, keys)
+        keys = [each.key for each in self._model.columns if each.is_read]
+        self.reader.ask(self._field.conditions, dict.fromkeys((*keys, *TRANSFERS)))
 
     def _on_read(self, listing: Listing) -> None:
         self._field.vocabulary = listing.vocabulary(self._field.vocabulary or Vocabulary())
@@ -318,16 +318,20 @@ class History(QWidget):
         self._count.setText("" if self._store is None else trn("{count} run", "{count} runs", len(listing.rows)))
         self._show_page()
         self.selection_changed.emit()
-        self.summarised.emit(self._summary(listing.rows))
+        self.summarised.emit(self._summary(listing))
         if listing.damaged and self._store is not None and listing.damaged != self._told_damage:
             self._told_damage = listing.damaged
             self.damaged.emit(self._store.path, listing.damaged)
 
-    def _summary(self, rows: Sequence[RunRow]) -> str:
-        if not rows:
+    def _summary(self, listing: Listing) -> str:
+        """The newest run with the measures that its flows show first."""
+        if not listing.rows:
             return self._count.text()
-        newest = rows[0]
-        figures = [f"{tr('Goodput')} {fmt.rate(newest.goodput_bps)}"] if newest.goodput_bps is not None else []
+        newest = listing.rows[0]
+        has_transfers = column(TRANSFERS[0]).value(newest, listing.recorded) is not None
+        shown = [column(key) for key in (TRANSFERS if has_transfers else ("goodput_bps",))]
+        told = [(each, each.value(newest, listing.recorded)) for each in shown]
+        figures = [f"{tr(each.title)} {each.text(value)} {each.unit}" for each, value in told if value is not None]
         return "   ".join([self._count.text(), tr("Newest: {run}", run=newest.name), *figures])
 
     def _on_read_failed(self, error: StoreError) -> None:

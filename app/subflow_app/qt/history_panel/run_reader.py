@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
+from subflow_app.core.history.run_columns import column, read_totals
 from subflow_app.core.history.run_query import Vocabulary
 from subflow_app.qt.workers import Workers
 from subflow_store import StoreCorrupt, StoreError
@@ -30,7 +31,7 @@ class Listing:
 
     Attributes:
         rows: the runs, newest first.
-        recorded: values of the recorded columns, by key and run.
+        recorded: values of the columns that are read, by key and run.
         keys: of all recorded values.
         tags: all that are in use.
         sweeps: names of the sweeps, by the tag of their runs.
@@ -68,7 +69,7 @@ class RunReader(QObject):
         self.patience_ms = 60
         self._workers = workers
         self._store: Store | None = None
-        self._question: tuple[Sequence[Condition], Sequence[str]] = ((), ())
+        self._question: tuple[Sequence[Condition], Collection[str]] = ((), ())
         self._generation = 0  # of the latest question
         self._asked = 0  # of the question that is being answered, or was last
         self._answered = 0
@@ -79,8 +80,8 @@ class RunReader(QObject):
         self._store = store
         self._generation += 1
 
-    def ask(self, conditions: Sequence[Condition], keys: Sequence[str]) -> None:
-        """Reads the runs that meet the conditions, and the recorded values of these keys."""
+    def ask(self, conditions: Sequence[Condition], keys: Collection[str]) -> None:
+        """Reads the runs that meet the conditions, and the values of the columns of these keys."""
         self._question = (conditions, keys)
         self._generation += 1
         if not self._is_busy:
@@ -125,7 +126,7 @@ class RunReader(QObject):
             raise error[0]
 
 
-def _read(store: Store, conditions: Sequence[Condition], keys: Sequence[str]) -> Listing:
+def _read(store: Store, conditions: Sequence[Condition], keys: Collection[str]) -> Listing:
     rows = store.runs(conditions)
     damaged = list(store.damaged)
 
@@ -139,9 +140,11 @@ def _read(store: Store, conditions: Sequence[Condition], keys: Sequence[str]) ->
             damaged.append(Damage("", "", 0, error.problem))
             return nothing
 
+    totals = [key for key in keys if column(key).is_of_flows]
     return Listing(
         rows,
-        {key: sound(partial(store.values, key), {}) for key in keys},
+        sound(partial(read_totals, store, totals), {})
+        | {key: sound(partial(store.values, key), {}) for key in keys if key not in totals},
         tuple(sound(store.value_keys, [])),
         tuple(sound(store.tags, [])),
         sound(store.sweeps.names, {}),

@@ -354,7 +354,7 @@ class RunTable(QAbstractTableModel):
         return self._means[key]
 
     def _value(self, row: RunRow, shown: RunColumn) -> Value:
-        return shown.of(row) if shown.of is not None else self._recorded.get(shown.key, {}).get(row.id)
+        return shown.value(row, self._recorded)
 
     def _text(self, row: RunRow, shown: RunColumn) -> str:
         if shown.key == STARTED:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from PySide6.QtCore import QItemSelectionModel, Qt, Signal
 from PySide6.QtGui import QAction
@@ -17,32 +17,39 @@ from subflow_app.qt.widgets.action_buttons import action_buttons
 from subflow_app.qt.widgets.shorthand import h_box, heading, v_box
 from subflow_app.qt.widgets.tables import set_up_table
 from subflow_app.vocabulary.language import tr, translatable, trn
-from subflow_app.vocabulary.measures import MEASURES
+from subflow_app.vocabulary.measure import Measure
+from subflow_app.vocabulary.measures import MEASURES, headline_measures
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
 
-def _metric(key: str, of: Callable[[ScriptVersion], float]) -> Column[ScriptVersion]:
-    shown = MEASURES[key]
+def _columns(versions: Sequence[ScriptVersion]) -> list[Column[ScriptVersion]]:
+    """The columns of these versions: the measures that the flows with the script show first, RTT and loss."""
+    flows = [flow for version in versions for flow in version.flows]
+    return [
+        NumberColumn(translatable("Version"), lambda each: each.number, widest="12"),
+        NumberColumn(translatable("Run"), lambda each: each.run.id, widest="1234"),
+        *(_column(each) for each in (*headline_measures(flows), MEASURES["mean_rtt_s"], MEASURES["loss_ratio"])),
+        Column(translatable("Started"), lambda each: each.run.started_at, fmt.moment, widest="28 Nov 2026 09:12"),
+    ]
+
+
+def _column(shown: Measure) -> Column[ScriptVersion]:
+    widest = "Goodput, Mbit/s" if shown.unit == "Mbit/s" else "12.345"
     return NumberColumn(
-        shown.heading, of, shown.text, shown.unit, widest="Goodput, Mbit/s" if shown.unit == "Mbit/s" else "12.345"
+        shown.heading,
+        lambda each: each.figure(shown),
+        shown.text,
+        shown.unit,
+        widest=widest,
+        tip=shown.definition,
     )
-
-
-_COLUMNS: tuple[Column[ScriptVersion], ...] = (
-    NumberColumn(translatable("Version"), lambda each: each.number, widest="12"),
-    NumberColumn(translatable("Run"), lambda each: each.run.id, widest="1234"),
-    _metric("goodput_bps", lambda each: each.goodput_bps),
-    _metric("mean_rtt_s", lambda each: each.rtt_s),
-    _metric("loss_ratio", lambda each: each.loss),
-    Column(translatable("Started"), lambda each: each.run.started_at, fmt.moment, widest="28 Nov 2026 09:12"),
-)
 
 
 class VersionModel(TableModel[ScriptVersion]):
     """The version that is in the editor stands in bold."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(_COLUMNS, parent, tip=_tip)
+        super().__init__(_columns(()), parent, tip=_tip)
         self.current = ""
 
     def other_data(self, row: ScriptVersion, column: int, role: int) -> object | None:
@@ -95,7 +102,7 @@ class VersionList(QWidget):
         """Lists these; what is selected stays so. ``current`` is the text in the editor."""
         selected = {each.text for each in self.selected}
         self.model.current = current
-        self.model.show_rows(tuple(versions))
+        self.model.show_rows(tuple(versions), _columns(versions))
         self._pages.setCurrentIndex(1 if versions else 0)
         flags = QItemSelectionModel.SelectionFlag
         for row, version in enumerate(versions):
