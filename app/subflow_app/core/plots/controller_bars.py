@@ -1,4 +1,4 @@
-"""Mean goodput of the flows of each controller, with its interval over the runs."""
+"""Mean goodput of the flows of each controller, of transfers while active, with its interval over the runs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from statistics import fmean
 
 from subflow_app.core.plots.bars import Bar, make_bar, repetitions
-from subflow_app.core.plots.spec import STATISTICS, PlotSpec, mean_rates, no_curves
+from subflow_app.core.plots.measured import flow_rates
+from subflow_app.core.plots.spec import STATISTICS, PlotSpec, no_curves
 from subflow_app.core.traces import FLOW, SUBFLOW, Traces
 from subflow_app.vocabulary import palette
 
@@ -28,7 +29,7 @@ def bars(runs: Sequence[Traces]) -> list[Bar]:
 
 
 def _mean(traces: Traces, controller: str) -> float:
-    means = mean_rates(traces, _COLUMN)
+    means = flow_rates(traces)
     own = [means[flow] for flow, name in traces.controllers.items() if name == controller and flow in means]
     return fmean(own) if own else math.nan
 
@@ -36,7 +37,7 @@ def _mean(traces: Traces, controller: str) -> float:
 PLOT = PlotSpec(
     id="controller_bars",
     title="Mean goodput by controller",
-    y_label="Mean goodput per flow",
+    y_label="Mean goodput per flow, of transfers while active",
     unit="Mbit/s",
     scale=1e-6,
     columns=((FLOW, _COLUMN), (SUBFLOW, _COLUMN)),

@@ -16,7 +16,12 @@ _COLUMN = "goodput_bps"
 
 
 def run_index(traces: Traces) -> float:
-    """Jain's index of the mean goodputs of the tcp and mptcp flows after the warm-up; NaN while nothing arrived."""
+    """Jain's index of the goodputs while active of the tcp and mptcp flows; NaN while nothing arrived.
+
+    While a run goes on it is that of the mean goodputs from the end of the warm-up to now.
+    """
+    if traces.row is not None and traces.row.jain is not None:
+        return traces.row.jain
     means = mean_rates(traces, _COLUMN)
     rates = np.array([means[flow] for flow in transport_flows(traces) if flow in means])
     return float(jain_over_time(rates[:, np.newaxis], np.array([len(rates)]))[0])

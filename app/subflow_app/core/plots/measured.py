@@ -7,8 +7,10 @@ from collections.abc import Iterator, Mapping
 from itertools import count
 
 from subflow_app.core.history.run_columns import RunColumn, Value, column
-from subflow_app.core.plots.spec import Curve, PlotSpec, measured_mean
-from subflow_app.core.traces import LINK
+from subflow_app.core.plots.spec import Curve, PlotSpec, mean_rates, measured_mean
+from subflow_app.core.traces import LINK, Traces
+from subflow_app.vocabulary.measures import rate_measure
+from subflow_app.vocabulary.number_text import finite
 from subflow_app.vocabulary.owners import written
 
 _TOTAL = "total"
@@ -41,6 +43,19 @@ def _told(spec: PlotSpec, curve: Curve, figures: Mapping[str, Value]) -> float:
         return math.fsum(parts) if parts else math.nan
     value = figures.get(_key(curve, names[curve.kind])) if curve.kind in names else None
     return float(value) if isinstance(value, int | float) else math.nan
+
+
+def flow_rates(traces: Traces) -> dict[str, float]:
+    """The rates by which flows are compared, by flow, bit/s of payload: of transfers while active, else goodputs.
+
+    While a run goes on they are means from the end of the warm-up to now; NaN before the first sample.
+    """
+    rates = mean_rates(traces, "goodput_bps")
+    for flow in (traces.row.summary or {}).get("flows", ()) if traces.row is not None else ():
+        rate = finite(flow.get(rate_measure(flow).key))
+        if rate is not None and flow.get("name") in rates:
+            rates[flow["name"]] = rate
+    return rates
 
 
 def figure_column(spec: PlotSpec) -> RunColumn | None:

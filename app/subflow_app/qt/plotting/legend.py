@@ -40,7 +40,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.plots import Curve
 from subflow_app.qt.plotting.curve_id import CurveId
-from subflow_app.qt.plotting.legend_model import CURVE_ROLE, GOODPUT_ROLE, RATE_ROLE, LegendModel, line_colour
+from subflow_app.qt.plotting.legend_model import BRIEF_ROLE, CURVE_ROLE, WORDS_ROLE, LegendModel, line_colour
 from subflow_app.qt.plotting.legend_values import LegendValues
 from subflow_app.qt.theme import current_tokens, muted, set_style
 from subflow_app.qt.widgets.elided_label import ElidedLabel
@@ -139,7 +139,7 @@ class Legend(QWidget):
 
     def show_values(self, values: LegendValues) -> None:
         """Shows these values, and says of which time they are."""
-        self._model.set_values(values.columns, values.decimals, values.goodputs, are_means=values.are_means)
+        self._model.set_values(values.columns, values.decimals, values.flows, are_means=values.are_means)
         self._time.setText(values.heading)
         self._fit_columns()
 
@@ -287,12 +287,12 @@ class _LineDelegate(QStyledItemDelegate):
     def initStyleOption(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> None:
         """Keeps room for the sample by pretending that there is an icon."""
         super().initStyleOption(option, index)
-        goodput = index.data(GOODPUT_ROLE)
-        if goodput and option.rect.isValid():
-            # The word gives way before the name does, and neither the number.
+        words = index.data(WORDS_ROLE)
+        if words and option.rect.isValid():
+            # The names of measures give way before that of the flow does, and the numbers never.
             advance, room = option.fontMetrics.horizontalAdvance, option.rect.width() - _BOX_WIDTH
-            title = option.text.removesuffix(f" · {goodput}")
-            behind = f" · {goodput if advance(option.text) <= room else index.data(RATE_ROLE)}"
+            title = option.text.removesuffix(f" · {words}")
+            behind = f" · {words if advance(option.text) <= room else index.data(BRIEF_ROLE)}"
             option.text = option.fontMetrics.elidedText(title, option.textElideMode, room - advance(behind)) + behind
         if isinstance(index.data(CURVE_ROLE), Curve):
             option.features |= QStyleOptionViewItem.ViewItemFeature.HasDecoration

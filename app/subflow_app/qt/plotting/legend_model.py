@@ -15,15 +15,17 @@ from subflow_app.qt.models.table_model import RIGHT, Index, bold
 from subflow_app.qt.models.tree_model import TreeModel
 from subflow_app.qt.plain_text import as_written
 from subflow_app.qt.plotting.curve_id import CurveId, run_names
+from subflow_app.qt.plotting.legend_values import NO_WORDS, FlowWords
 from subflow_app.qt.plotting.plot_texts import axis_of, title_of
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.owners import label_of
 
 CURVE_ROLE = Qt.ItemDataRole.UserRole + 1  # Curve of a line, None of a group
-GOODPUT_ROLE = Qt.ItemDataRole.UserRole + 2  # text behind the name of a flow; empty where there is none
-RATE_ROLE = Qt.ItemDataRole.UserRole + 3  # the same without the word
+WORDS_ROLE = Qt.ItemDataRole.UserRole + 2  # measures behind the name of a flow; empty where there are none
+BRIEF_ROLE = Qt.ItemDataRole.UserRole + 3  # the same without their names
 _LINKS = translatable("Links")
+_SYMBOLS = {"cwnd": "cwnd", "rtt": "RTT"}  # headings of plots whose titles are long
 
 
 @dataclass(slots=True, eq=False)
@@ -54,7 +56,7 @@ class LegendModel(TreeModel):
         self.hidden: frozenset[CurveId] = frozenset()  # lines that are switched off
         self._values: Sequence[Mapping[CurveId, float]] = ()
         self._decimals: Sequence[int | None] = ()
-        self._goodputs: Mapping[tuple[int, str], str] = {}
+        self._flows: Mapping[tuple[int, str], FlowWords] = {}
         self._are_means = False
 
     @property
@@ -88,14 +90,14 @@ class LegendModel(TreeModel):
             group.lines.append(_Line(key, curve))
         self._groups = sorted(groups.values(), key=lambda group: group.lines[0].curve.run)
         self._specs = tuple(specs)
-        self._values, self._goodputs = (), {}
+        self._values, self._flows = (), {}
         self.endResetModel()
 
     def set_values(
         self,
         values: Sequence[Mapping[CurveId, float]],
         decimals: Sequence[int | None] = (),
-        goodputs: Mapping[tuple[int, str], str] | None = None,
+        flows: Mapping[tuple[int, str], FlowWords] | None = None,
         *,
         are_means: bool = False,
     ) -> None:
@@ -104,12 +106,12 @@ class LegendModel(TreeModel):
         Args:
             values: one mapping per plot, in the unit of the plot.
             decimals: of each plot's values; None, and where there is none: three significant digits.
-            goodputs: of flows, by run and name: what stands behind their names.
+            flows: the measures that stand behind the names of flows, by run and name.
             are_means: whether they are means of the measured interval.
         """
         self._values, self._decimals, self._are_means = values, decimals, are_means
-        if (goodputs or {}) != self._goodputs:
-            self._goodputs = goodputs or {}
+        if (flows or {}) != self._flows:
+            self._flows = flows or {}
             if self._groups:
                 self.dataChanged.emit(self.index(0, 0), self.index(len(self._groups) - 1, 0))
         last = len(self._specs)
@@ -193,29 +195,28 @@ class LegendModel(TreeModel):
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object | None:
-        """Unit of each column, with the axis of the plot as tool tip.
-
-        The title of a plot stands above it only where units do not tell the plots apart: these name their own.
-        """
+        """Name and unit of each column; the tool tip says which number stands in it."""
         if orientation != Qt.Orientation.Horizontal or not 0 <= section <= len(self._specs):
             return None
         if section == 0:
             return "" if role == Qt.ItemDataRole.DisplayRole else None
         spec = self._specs[section - 1]
         if role == Qt.ItemDataRole.DisplayRole:
-            is_clear = [each.unit for each in self._specs].count(spec.unit) == 1
             # A word a line: headings are wider than their values.
-            return tr(spec.unit) if is_clear else "\n".join((*title_of(spec).split(), tr(spec.unit))).strip()
+            words = [_SYMBOLS[spec.id]] if spec.id in _SYMBOLS else title_of(spec).split()
+            return "\n".join((*words, tr(spec.unit))).strip()
         if role == Qt.ItemDataRole.ToolTipRole:
             if not self._are_means:
                 return axis_of(spec)
             if spec.id == "rtt":
                 return tr(
-                    "{quantity}: mean over packets after the warm-up, as in the history. While nothing is "
-                    "acknowledged, the curve stays level; such times do not count.",
+                    "{quantity}: mean of the curve over time after the warm-up, without its gaps. The mean RTT of "
+                    "history and results is over packets.",
                     quantity=axis_of(spec),
                 )
-            return tr("{quantity}: mean over time after the warm-up, as in the history", quantity=axis_of(spec))
+            return tr(
+                "{quantity}: mean of the curve over time after the warm-up, without its gaps", quantity=axis_of(spec)
+            )
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return RIGHT
         return None
@@ -253,18 +254,17 @@ class LegendModel(TreeModel):
     def _group_data(self, group: _Group, column: int, role: int) -> object | None:
         if column != 0:
             return None
-        rate = self._goodputs.get((group.run, group.flow), "")
-        told = tr("goodput {rate}", rate=rate) if rate else ""
-        # Beside the names of several runs there is no room for the word.
-        goodput = rate if any(other.run != group.run for other in self._groups) else told
-        if role == GOODPUT_ROLE:
-            return goodput
-        if role == RATE_ROLE:
-            return rate
+        told = self._flows.get((group.run, group.flow), NO_WORDS)
+        # Beside the names of several runs there is no room for the names of measures.
+        words = told.brief if any(other.run != group.run for other in self._groups) else told.words
+        if role == WORDS_ROLE:
+            return words
+        if role == BRIEF_ROLE:
+            return told.brief
         if role == Qt.ItemDataRole.DisplayRole:
-            return f"{group.title} · {goodput}" if goodput else group.title
+            return f"{group.title} · {words}" if words else group.title
         if role == Qt.ItemDataRole.ToolTipRole:
-            return as_written("\n".join(text for text in (group.flow, told, group.run_title) if text))
+            return as_written("\n\n".join(text for text in (group.flow, told.tip, group.run_title) if text))
         if role == Qt.ItemDataRole.FontRole:
             return bold()
         if role == Qt.ItemDataRole.CheckStateRole:

@@ -11,7 +11,7 @@ from subflow_app.qt.plotting.legend import Legend
 # Narrower than this, px, the legend goes below the plots, and where it would take more than this share of the width
 # although all of it has room below. It takes what it needs, and at most these shares of the room.
 _LEAST_WIDTH_BESIDE = 640
-_WIDE_LEGEND = 0.3
+_WIDE_LEGEND = 0.32
 _MOST_LEGEND_BESIDE = 0.4
 _MOST_LEGEND_BELOW = 0.28
 

@@ -1,27 +1,42 @@
-"""What the legend tells of every line: its value at a time, the present one, or the mean of the measured interval."""
+"""Values of the legend: of every line at a time, now, or its mean over the measured interval; measures of flows."""
 
 from __future__ import annotations
 
 import math
 import statistics
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from subflow_app.core.comparison.conditions import flows_of
-from subflow_app.core.history.run_columns import Value, recorded_column
 from subflow_app.core.plots import TIME, PlotSpec
 from subflow_app.core.plots.measured import figure_column, measured_value
 from subflow_app.core.traces import Traces
 from subflow_app.qt import format as fmt
 from subflow_app.qt.plotting.curve_id import CurveId, curve_id
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.measures import default_measures
 from subflow_app.vocabulary.number_text import finite
 from subflow_app.vocabulary.plain_text import readable_line
 
 if TYPE_CHECKING:
     from subflow_app.qt.plotting.plot_stack import PlotStack
 
-_GOODPUT = "goodput_bps"
+
+class FlowWords(NamedTuple):
+    """The measures that a flow shows first.
+
+    Attributes:
+        brief: numbers with their units, where room is short: ``7.904 s, 0.911 Mbit/s``.
+        words: the same with the names of the measures.
+        tip: a paragraph for each, with definition, formula and time.
+    """
+
+    brief: str
+    words: str
+    tip: str
+
+
+NO_WORDS = FlowWords("", "", "")
 
 
 class LegendValues(NamedTuple):
@@ -31,14 +46,14 @@ class LegendValues(NamedTuple):
         heading: of which time they are.
         columns: per plot over time the values by line, in the plot's unit; NaN where nothing is known.
         decimals: per plot, of its values; None: three significant digits.
-        goodputs: of each flow by run and name, for people; None where no summary has them.
+        flows: the measures of each flow by run and name; None where no summary has them.
         are_means: whether they are means of the measured interval.
     """
 
     heading: str
     columns: Sequence[Mapping[CurveId, float]]
     decimals: Sequence[int | None]
-    goodputs: Mapping[tuple[int, str], str] | None = None
+    flows: Mapping[tuple[int, str], FlowWords] | None = None
     are_means: bool = False
 
 
@@ -60,7 +75,10 @@ def present_values(stacks: Sequence[PlotStack]) -> LegendValues:
 
 
 def mean_values(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> LegendValues:
-    """The means of the measured intervals of runs that are over: the figures of their summaries, where these have them.
+    """The means of the curves over the measured intervals of runs that are over, and the measures of their flows.
+
+    A value is the mean of the curve beside it, over time: a gap does not count. A mean over packets, as the mean RTT of
+    a summary, is another measure and not shown as the mean of the curve.
 
     Args:
         specs: of all plots, in the order of the legend's columns.
@@ -86,13 +104,33 @@ def mean_values(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> LegendValu
     ]
     shown_as = [figure_column(spec) for spec, _shown in curves]
     decimals = [None if column is None else column.decimals for column in shown_as]
-    goodputs = {
-        (place, readable_line(str(flow["name"]))): _goodput_text(flow[_GOODPUT])
+    flows = {
+        (place, readable_line(str(flow["name"]))): flow_words(flow)
         for place, run in enumerate(runs)
         for flow in (flows_of(run.row) if run.row is not None else ())
-        if finite(flow.get(_GOODPUT)) is not None
+        if finite(flow.get("goodput_bps")) is not None
     }
-    return LegendValues(_mean_heading(starts_s, ends_s), columns, decimals, goodputs, are_means=True)
+    return LegendValues(_mean_heading(starts_s, ends_s), columns, decimals, flows, are_means=True)
+
+
+def flow_words(flow: Mapping[str, Any]) -> FlowWords:
+    """The measures that a flow of a summary shows first, in words of three lengths.
+
+    Completion time and goodput while active of a flow with a size, the goodput after the warm-up of any other.
+    """
+    shown = [(each, flow.get(each.key)) for each in default_measures(flow)]
+    texts = [f"{each.checked_text(value)} {each.unit}".rstrip() for each, value in shown]
+    is_complete = all(value is not None for _, value in shown)
+    if len(texts) == 1:
+        brief, words = texts[0], tr("goodput {rate}", rate=texts[0])
+    elif is_complete:
+        brief = ", ".join(texts)
+        words = tr("took {time} at {rate}", time=texts[0], rate=texts[1])
+    else:
+        brief = tr("incomplete, {rate}", rate=texts[1])
+        words = tr("incomplete, at {rate}", rate=texts[1])
+    lines = [f"{tr(each.title)}: {text}\n{each.tip}" for (each, _), text in zip(shown, texts, strict=True)]
+    return FlowWords(brief, words, "\n\n".join(lines))
 
 
 def summed_up(values: LegendValues, stacks: Sequence[PlotStack]) -> LegendValues:
@@ -108,11 +146,6 @@ def summed_up(values: LegendValues, stacks: Sequence[PlotStack]) -> LegendValues
     return values._replace(columns=columns)
 
 
-def _goodput_text(value: Value) -> str:
-    shown = recorded_column(_GOODPUT)
-    return f"{shown.text(value)} {shown.unit}"
-
-
 def _of_instant(stacks: Sequence[PlotStack], time_s: float | None, heading: str) -> LegendValues:
     columns = [values for stack in stacks for values in stack.values_at(time_s)]
     return LegendValues(heading, columns, [None] * len(columns))
@@ -123,6 +156,6 @@ def _mean_heading(starts_s: Sequence[float], ends_s: Sequence[float]) -> str:
     if not spans:
         return tr("No samples yet")
     if len(spans) > 1:
-        return tr("Mean after the warm-up")
+        return tr("Mean of each curve after the warm-up")
     ((start_s, end_s),) = spans
-    return tr("Mean, {first}–{last} s", first=fmt.number(start_s, 4), last=fmt.number(end_s, 4))
+    return tr("Mean of each curve, {first}–{last} s", first=fmt.number(start_s, 4), last=fmt.number(end_s, 4))
