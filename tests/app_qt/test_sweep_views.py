@@ -93,7 +93,7 @@ def test_clicked_cell_gives_its_runs(page: StudyPage, qtbot: QtBot):
 def test_better_corner_is_at_the_top_right(page: StudyPage):
     marks = texts(page, "scatter")
     chart = page.chart("scatter")
-    assert marks[0] == (f"{CONTROLLER}: lia | loss 1% | Goodput: 5 ± 13 Mbit/s | Mean RTT: 50.0 ± 0 ms | 2 runs")
+    assert marks[0] == (f"{CONTROLLER}: lia | loss 1% | Goodput: 5 ± 13 Mbit/s | RTT per flow: 50.0 ± 0 ms | 2 runs")
     assert chart.titles() == ("Mean RTT (ms)", "Goodput (Mbit/s)")
     assert chart.has_better_corner
     fast, slow = chart.hits()[0], chart.hits()[1]

@@ -12,7 +12,7 @@ import pytest
 from subflow_app.core.json_document import json_text
 from subflow_app.core.sweeps.axes import SweptValue, swept
 from subflow_app.core.sweeps.sweep_results import long_csv, table_document, text_table, wide_csv
-from subflow_app.core.sweeps.sweep_table import SweepTable, is_figure, run_figures, sweep_table
+from subflow_app.core.sweeps.sweep_table import SweepTable, is_figure, is_read, run_figures, shown_figures, sweep_table
 from subflow_app.vocabulary.measures import measure
 
 RECORDED = {
@@ -49,9 +49,37 @@ def test_figures_of_whole_runs_follow_from_those_of_the_flows() -> None:
     assert figures["p95_rtt_s"] == pytest.approx(0.2)
     assert figures["retransmits"] == 12
     assert figures["completion_s"] == 9.0  # the last to end
+    assert figures["mean_completion_s"] == 6.5
+    assert figures["goodput_per_flow_bps"] == 2e6
     assert figures["fairness.jain"] == 0.8
     assert "mean_rtt_s" not in figures  # no flow has any
     assert not {"links.wifi.loss", "flows.download.1/1.goodput_bps"} & figures.keys()
+
+
+def test_measures_of_whole_runs_weigh_and_count_as_the_table_of_measures_says() -> None:
+    """A short transfer and a long one: 10 of 100 and 10 of 900 packets lost, RTTs of 50 and 100 ms."""
+    told = {
+        "short": {"completion_s": 4.0, "start_s": 10.0, "size_bytes": 1e6, "mean_rtt_s": 0.05, "loss_ratio": 0.1},
+        "long": {"completion_s": 30.0, "start_s": 1.0, "size_bytes": 9e6, "mean_rtt_s": 0.1, "loss_ratio": 1 / 90},
+    }
+    packets = {"short": (10.0, 100.0, 90.0), "long": (10.0, 900.0, 810.0)}
+    for name, (lost, sent, acked) in packets.items():
+        told[name] |= {"packets_lost": lost, "packets_sent": sent, "packets_acked": acked, "active_goodput_bps": 2e6}
+    recorded = {f"flows.{name}.{key}": value for name, flow in told.items() for key, value in flow.items()}
+    assert all(map(is_read, recorded))
+    figures = run_figures(recorded)
+    assert figures["total_loss_ratio"] == pytest.approx(20 / 1000)
+    assert figures["loss_ratio"] == pytest.approx((0.1 + 1 / 90) / 2)
+    assert figures["weighted_rtt_s"] == pytest.approx((0.05 * 90 + 0.1 * 810) / 900)
+    assert figures["mean_rtt_s"] == pytest.approx(0.075)
+    assert figures["makespan_s"] == 30.0  # from 1 s to 31 s
+    assert (figures["mean_completion_s"], figures["active_goodput_per_flow_bps"]) == (17.0, 2e6)
+    assert not [key for key in figures if key.endswith(("packets_lost", "packets_acked", "size_bytes", "start_s"))]
+    # Those of transfers come first; a flow without a size has its goodput beside them.
+    transfers = ["mean_completion_s", "active_goodput_per_flow_bps"]
+    assert shown_figures(figures) == [*transfers, "weighted_rtt_s", "total_loss_ratio"]
+    mixed = run_figures(recorded | {"flows.short.goodput_bps": 1e6, "flows.back.goodput_bps": 3e6})
+    assert shown_figures(mixed)[:3] == [*transfers, "goodput_bps"]
 
 
 def test_sums_do_not_depend_on_the_order_of_flows() -> None:
@@ -82,6 +110,7 @@ def test_figures_are_in_an_order_that_people_expect() -> None:
     made = sweep_table("x", [], [1], [(0, ())], {(0, 1): (1, dict.fromkeys(keys, 1.0))})
     assert made.figures == (
         "goodput_bps",
+        "goodput_per_flow_bps",
         "fairness.jain",
         "flows.f.1.goodput_bps",
         "flows.f.9.goodput_bps",

@@ -15,7 +15,8 @@ from subflow_app.core.sweeps.sweep_table import (
     JAIN,
     TOTALS,
     SweepTable,
-    is_figure,
+    is_read,
+    shown_figures,
     sweep_table,
 )
 from subflow_app.vocabulary.measures import run_measure
@@ -26,7 +27,6 @@ from subflow_store.run_values import quantity
 if TYPE_CHECKING:
     from subflow_store import Store
 
-_SHOWN = ("goodput_bps", "mean_rtt_s", "p95_rtt_s", "loss_ratio", JAIN)
 # By the unit that values are written with, the SI unit that their numbers have.
 _SI = {
     **dict.fromkeys(("bit/s", "kbit/s", "Mbit/s", "Gbit/s"), "bit/s"),
@@ -50,7 +50,7 @@ def stored_table(store: Store, sweep_id: int) -> SweepTable:
     keys = list(dict.fromkeys(key for point in points for key in point))
     values = [tuple(_value(point.get(key, "")) for key in keys) for point in points]
     seeds = list(dict.fromkeys(row.seed for row in sweeps.runs(sweep_id)))
-    return sweep_table(record.name, keys, seeds, list(enumerate(values)), sweeps.figures(sweep_id, is_figure))
+    return sweep_table(record.name, keys, seeds, list(enumerate(values)), sweeps.figures(sweep_id, is_read))
 
 
 def wide_csv(table: SweepTable) -> str:
@@ -114,14 +114,15 @@ def table_document(table: SweepTable) -> dict[str, Any]:
 
 def text_table(table: SweepTable, figures: Sequence[str] = ()) -> TextTable:
     """Means with their intervals for people; of the figures named, else of those of whole runs that there are."""
-    shown = list(figures) or [figure for figure in _SHOWN if figure in table.figures]
+    shown = list(figures) or [*shown_figures(table.figures), *({"p95_rtt_s"} & {*table.figures})]
     n_most = len(table.seeds)
     columns = [
         *(TextColumn(key, is_number=all(v.number is not None for v in table.parameter(key))) for key in table.keys),
         TextColumn("Runs"),
     ]
     measures = [run_measure(figure) for figure in shown]
-    columns += [TextColumn(each.heading if each.key in _SHOWN else each.key, each.unit) for each in measures]
+    is_short = {*TOTALS, JAIN}
+    columns += [TextColumn(each.heading if each.key in is_short else each.key, each.unit) for each in measures]
     cells = [table.column(figure) for figure in shown]
     rows = []
     for number, row in enumerate(table.rows):

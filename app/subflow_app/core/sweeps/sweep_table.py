@@ -8,29 +8,41 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from subflow_app.core.sweeps.axes import SweptValue
+from subflow_app.vocabulary.measures import RUN_MEASURES, default_measures, headline_measures, run_values
 from subflow_sim.stats import Estimate
 
-TOTALS: Mapping[str, str] = {
-    "goodput_bps": "sum",
-    "mean_rtt_s": "mean",
-    "p95_rtt_s": "mean",
-    "loss_ratio": "mean",
-    "retransmits": "sum",
-    "packets_sent": "sum",
-    "packets_dropped": "sum",
-    "completion_s": "max",
-}
-"""Figures of a whole run, and how they follow from those of its flows: their sum, their mean or the latest of them."""
+TOTALS = (
+    "goodput_bps",
+    "mean_rtt_s",
+    "p95_rtt_s",
+    "loss_ratio",
+    "retransmits",
+    "packets_sent",
+    "packets_dropped",
+    "completion_s",
+    "mean_completion_s",
+    "active_goodput_per_flow_bps",
+    "goodput_per_flow_bps",
+    "weighted_rtt_s",
+    "total_loss_ratio",
+    "makespan_s",
+)
+"""Keys of measures of a whole run that follow from those of its flows."""
 
 JAIN = "fairness.jain"
-_FLOW_FIGURES = ("goodput_bps", "active_goodput_bps", *(name for name in TOTALS if name != "goodput_bps"))
+_FLOW_FIGURES = ("goodput_bps", "active_goodput_bps", *TOTALS[1:8])
+# Round-trip time and loss of all flows together; tables of older versions have those per flow.
+_BESIDE = (("weighted_rtt_s", "mean_rtt_s"), ("total_loss_ratio", "loss_ratio"))
 _LINK_FIGURES = ("utilisation", "mean_queue_pkts", "max_queue_pkts", "drops_queue", "drops_random")
+# What totals need of the flows besides the figures that tables show.
+_NEEDED = tuple(dict.fromkeys(name for key in TOTALS for name in RUN_MEASURES[key].needed_keys))
 # A flow, or a copy of one ("download.3"), but neither a subflow nor a parameter of the scenario.
 _FLOW_KEY = re.compile(rf"flows\.(?P<owner>[^/]+?)\.(?P<figure>{'|'.join(_FLOW_FIGURES)})")
+_NEEDED_KEY = re.compile(rf"flows\.(?P<owner>[^/]+?)\.(?P<figure>{'|'.join(_NEEDED)})")
 _LINK_KEY = re.compile(rf"links\.(?P<owner>[^/]+/(?:forward|reverse))\.(?P<figure>{'|'.join(_LINK_FIGURES)})")
 
 
@@ -91,6 +103,11 @@ def is_figure(key: str) -> bool:
     return key == JAIN or _FLOW_KEY.fullmatch(key) is not None or _LINK_KEY.fullmatch(key) is not None
 
 
+def is_read(key: str) -> bool:
+    """Whether figures of tables follow from a recorded key."""
+    return is_figure(key) or _NEEDED_KEY.fullmatch(key) is not None
+
+
 def run_figures(recorded: Mapping[str, float]) -> dict[str, float]:
     """The figures of one run, those of the whole run among them.
 
@@ -98,13 +115,46 @@ def run_figures(recorded: Mapping[str, float]) -> dict[str, float]:
         recorded: what the run has recorded, parameters and figures, by key.
     """
     figures = {key: value for key, value in recorded.items() if is_figure(key)}
-    for name, reduction in TOTALS.items():
-        flows = [
-            value for key, value in figures.items() if (match := _FLOW_KEY.fullmatch(key)) and match["figure"] == name
-        ]
-        if flows:
-            figures[name] = _reduced(flows, reduction)
-    return figures
+    flows: dict[str, dict[str, float]] = {}
+    for key, value in recorded.items():
+        if match := _NEEDED_KEY.fullmatch(key):
+            flows.setdefault(match["owner"], {})[match["figure"]] = value
+    totals = run_values(list(flows.values()))
+    # Of one flow it would only repeat the goodput.
+    left_out = ("goodput_per_flow_bps",) if len(flows) == 1 else ()
+    return figures | {key: totals[key] for key in TOTALS if key in totals and key not in left_out}
+
+
+def shown_figures(figures: Collection[str]) -> list[str]:
+    """The figures of whole runs that people look at first, as far as the table has them.
+
+    Completion time and goodput while active where flows have a size, the goodput where others do not.
+
+    Args:
+        figures: keys of the table.
+    """
+    flows = [
+        {"completion_s": 0.0 if f"flows.{owner}.completion_s" in figures else None} for owner in flow_owners(figures)
+    ]
+    wanted = (*((each.of_run,) for each in headline_measures(flows)), *_BESIDE, (JAIN,))
+    return [key for ways in wanted for key in [key for key in ways if key in figures][:1]]
+
+
+def flow_figures(flow: str, figures: Collection[str]) -> list[str]:
+    """The figures of a flow that people look at first, as far as the table has them.
+
+    Args:
+        flow: its name.
+        figures: keys of the table.
+    """
+    own = {"completion_s": 0.0 if f"flows.{flow}.completion_s" in figures else None}
+    wanted = (*(each.key for each in default_measures(own)), "mean_rtt_s", "loss_ratio")
+    return [key for name in wanted if (key := f"flows.{flow}.{name}") in figures]
+
+
+def flow_owners(figures: Iterable[str]) -> list[str]:
+    """The flows that figures of a table are of."""
+    return list(dict.fromkeys(match["owner"] for key in figures if (match := _FLOW_KEY.fullmatch(key))))
 
 
 def sweep_table(
@@ -135,19 +185,10 @@ def sweep_table(
     return SweepTable(name, tuple(keys), tuple(seeds), tuple(figures), tuple(rows))
 
 
-def _reduced(values: Sequence[float], reduction: str) -> float:
-    # Sums that do not depend on the order of the flows.
-    if reduction == "max":
-        return max(values)
-    total = math.fsum(values)
-    return total if reduction == "sum" else total / len(values)
-
-
 def _figure_order(figure: str) -> tuple[int, int, list[tuple[int, int, str]]]:
     """Whole runs, fairness, flows, links; "download.10" after "download.9"."""
-    totals = list(TOTALS)
-    if figure in totals:
-        return (0, totals.index(figure), [])
+    if figure in TOTALS:
+        return (0, TOTALS.index(figure), [])
     if figure == JAIN:
         return (1, 0, [])
     match = _FLOW_KEY.fullmatch(figure) or _LINK_KEY.fullmatch(figure)

@@ -118,3 +118,26 @@ def test_study_of_a_table_has_its_runs():
     assert study.points[1].runs[0].seed == 2
     assert study.figure("goodput_bps").axis_title == "Goodput (Mbit/s)"
     assert study.mean([0], "goodput_bps").mean == 4e6
+
+
+def transfers(*times_s: float | None) -> Study:
+    """Downloads of 50 MB with two controllers in runs of 30 s: 13.333 Mbit/s over the run whatever these are."""
+    points = []
+    for place, took_s in enumerate(times_s):
+        figures = {"goodput_bps": 13.333e6, "active_goodput_per_flow_bps": 400e6 / (took_s or 30.0)}
+        figures |= {"flows.get.goodput_bps": 13.333e6, "flows.get.active_goodput_bps": 400e6 / (took_s or 30.0)}
+        if took_s is not None:
+            figures |= {"mean_completion_s": took_s, "flows.get.completion_s": took_s}
+        points.append(StudyPoint((place,), (StudyRun(1, place, figures),)))
+    keys = list(dict.fromkeys(key for point in points for key in point.runs[0].figures))
+    levels = ("lia", "olia", "balia")[: len(times_s)]
+    return Study("", (make_parameter("flows.get.controller", levels),), tuple(map(make_figure, keys)), tuple(points))
+
+
+def test_sweep_of_a_transfer_shows_its_time_first_and_then_its_goodput_while_active():
+    choice = settled(ViewChoice(), transfers(25.0, 20.0))
+    assert choice.figure == "mean_completion_s"
+    assert choice.figures[:2] == ("mean_completion_s", "active_goodput_per_flow_bps")
+    assert "goodput_bps" not in choice.figures
+    # One that is not complete has no time.
+    assert settled(ViewChoice(), transfers(25.0, None)).figure == "active_goodput_per_flow_bps"

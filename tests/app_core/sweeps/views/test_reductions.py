@@ -189,7 +189,7 @@ def test_table_tells_means_with_their_intervals():
     assert [row.levels[1] for row in by_loss] == ["10%", "10%", "1%", "1%"]
     assert sorted(rows, key=columns[4].sort_key)[0].point == 3
     copied = TextTable.of(rows[:1], columns).tab_separated.splitlines()
-    assert copied[0].split("\t") == [CONTROLLER, LOSS, "Goodput (Mbit/s)", "Mean RTT (ms)", "Runs"]
+    assert copied[0].split("\t") == [CONTROLLER, LOSS, "Goodput (Mbit/s)", "RTT per flow (ms)", "Runs"]
     assert copied[1].split("\t")[2] == "5 ± 13"
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from subflow_app.core.sweeps.sweep_table import flow_figures, shown_figures
 from subflow_app.core.sweeps.views import boxes, heat_map, lines, parallel, scatter, table
 from subflow_app.core.sweeps.views.classes import MOST_LEVELS, in_classes
 from subflow_app.core.sweeps.views.study import Study
@@ -23,8 +24,6 @@ VIEWS: Mapping[str, SweepView] = {
         parallel,
     )
 }
-
-_USUAL = ("goodput_bps", "mean_rtt_s", "loss_ratio", "fairness.jain")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -64,11 +63,15 @@ def settled(choice: ViewChoice, study: Study) -> ViewChoice:
     """The choice with everything chosen, and nothing that the sweep does not have."""
     keys, figures = varying(study), [figure.key for figure in study.figures]
     flow = flow_in_question(study)
-    own = (f"flows.{flow}.goodput_bps",) if flow else ()
-    figure = choice.figure if choice.figure in figures else study.default_figure(*own, *_USUAL)
-    delay = (f"flows.{flow}.mean_rtt_s",) if flow else ()
-    other = choice.other if choice.other in figures else study.default_figure(*delay, "mean_rtt_s", "p95_rtt_s")
-    usual = tuple(key for key in (*own, *_USUAL) if key in figures) or tuple(figures[:4])
+    own, of_run = flow_figures(flow, figures) if flow else [], shown_figures(figures)
+    rates = [key for key in own if not key.endswith(("rtt_s", "loss_ratio"))]
+    usual = (*rates, *of_run) or tuple(figures[:4])
+    # A transfer that is incomplete somewhere has no completion time there, but a rate.
+    figure = (
+        choice.figure if choice.figure in figures else next(filter(study.is_complete, usual), next(iter(usual), ""))
+    )
+    delays = [key for key in (*own, *of_run) if key.endswith("rtt_s")]
+    other = choice.other if choice.other in figures else study.default_figure(*delays)
     chosen = tuple(key for key in figures if key in choice.figures) or usual
     series = choice.series
     if series is None or (series and series not in keys):

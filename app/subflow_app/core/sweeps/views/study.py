@@ -243,6 +243,10 @@ class Study:
         controllers = [key for key in named if key.endswith("controller")]
         return next(iter([*controllers, *named]), "")
 
+    def is_complete(self, figure: str) -> bool:
+        """Whether all runs that have any figure have this one."""
+        return all(figure in run.figures for point in self.points for run in point.runs if run.figures)
+
     def default_figure(self, *wanted: str) -> str:
         """The first of these figures that there is, else any."""
         known = [figure.key for figure in self.figures]
