@@ -81,7 +81,7 @@ EVALUATION_MEASURES: Mapping[str, Measure] = {
     for each in (
         told_by(
             "goodput_bps",
-            translatable("Goodput of a flow"),
+            translatable("Goodput while active"),
             of="training",
             definition=translatable("Goodput of the flows under evaluation while each was active, their mean."),
             over="evaluation",

@@ -50,7 +50,7 @@ def test_the_text_has_the_note_first_and_the_figures_with_their_units() -> None:
         "Decisions: 50 000",
         "Minutes: 3.5",
         "Seed: 3",
-        "Goodput of a flow on Sc1, 2 held-out seeds:",
+        "Goodput of a flow while active on Sc1, 2 held-out seeds:",
         "  drl-cc: 3.100 ± 0.100 Mbit/s, Jain 0.980",
         "  olia: 2.042 Mbit/s",
     ]

@@ -12,6 +12,7 @@ from subflow_app.core.fairness.measured import end_of, goodputs, measured_lifeti
 from subflow_app.core.fairness.pooling import PoolingGain, pooling_gains
 from subflow_app.core.traces import Traces
 from subflow_app.vocabulary.language import tr
+from subflow_app.vocabulary.number_text import finite
 from subflow_sim.fairness.ideal import IdealShares, ideal_shares
 from subflow_sim.fairness.network import Lifetime, lifetimes
 from subflow_sim.scenario import Scenario
@@ -27,7 +28,7 @@ class ConnectionShare:
         flow: its key in the scenario, "download".
         kind: "tcp" or "mptcp".
         controller: its congestion controller.
-        goodput_bps: what it got; NaN: nothing was run, or no sample of it is there yet.
+        goodput_bps: goodput while active; NaN: nothing was run, or no sample of it is there yet.
         max_min_bps: its share of the max-min fair split; infinite: nothing limits it.
         proportional_bps: its share of the proportionally fair split.
         single_path_bps: its share if everybody used one path only.
@@ -85,7 +86,7 @@ class FairnessAnalysis:
         is_run: whether there are measured shares.
         connections: those that send in the window, in the order of the scenario.
         bottlenecks: the most limiting first.
-        jain: Jain's index of the goodputs; NaN for fewer than two.
+        jain: Jain's index of the goodputs while active; NaN for fewer than two.
         jain_of_shares: Jain's index of goodput over max-min fair share, 1 where all miss the ideal alike.
         to_max_min: distance to the max-min fair split, see `distance`.
         to_proportional: distance to the proportionally fair split.
@@ -180,7 +181,20 @@ def run_analysis(
     check_window(start_s, end_s, known_s)
     alive = measured_lifetimes(scenario, traces)
     ideal = _ideal(scenario, start_s, end_s, alive, is_cancelled)
-    return _analysis(traces.title, scenario, ideal, goodputs(traces, start_s, end_s, alive), _of_scenario(scenario))
+    rates = goodputs(traces, start_s, end_s, alive)
+    if from_s is None and to_s is None and start_s == traces.warmup_s:
+        rates |= _summed_up(traces, rates)
+    return _analysis(traces.title, scenario, ideal, rates, _of_scenario(scenario))
+
+
+def _summed_up(traces: Traces, rates: Mapping[str, float]) -> dict[str, float]:
+    """The goodputs while active that the summary of a run has of the whole measured interval, with all their digits.
+
+    Those from samples differ in the samples in which a connection begins or ends.
+    """
+    summary = traces.row.summary if traces.row is not None else None
+    told = {str(flow["name"]): finite(flow.get("active_goodput_bps")) for flow in (summary or {}).get("flows", ())}
+    return {name: rate for name in rates if (rate := told.get(name)) is not None}
 
 
 def check_window(from_s: float, to_s: float, end_s: float) -> None:
@@ -291,6 +305,7 @@ def analysis_document(analysis: FairnessAnalysis) -> dict[str, Any]:
                 "kind": each.kind,
                 "controller": each.controller,
                 "goodput_bps": _value(each.goodput_bps),
+                "active_goodput_bps": _value(each.goodput_bps),
                 "max_min_bps": _value(each.max_min_bps),
                 "proportional_bps": _value(each.proportional_bps),
                 "single_path_bps": _value(each.single_path_bps),

@@ -19,7 +19,7 @@ def share_table(analysis: FairnessAnalysis) -> TextTable:
     columns: tuple[Column[ConnectionShare], ...] = (
         Column("Connection", lambda each: each.name),
         Column("Controller", lambda each: each.controller),
-        NumberColumn("Goodput", lambda each: each.goodput_bps, rate_text, "Mbit/s"),
+        NumberColumn("Goodput", lambda each: each.goodput_bps, rate_text, "active Mbit/s"),
         NumberColumn("Max-min", lambda each: each.max_min_bps, rate_text, "Mbit/s"),
         NumberColumn("Goodput", lambda each: each.of_max_min, percent_text, "% of max-min"),
         NumberColumn("Proportional", lambda each: each.proportional_bps, rate_text, "Mbit/s"),

@@ -59,7 +59,7 @@ def budget_fraction(metrics: Mapping[str, Any], steps: int | None, minutes: floa
 def evaluation_table(values: Mapping[str, Any], title: str = "") -> TextTable:
     """Controllers of an evaluation beside each other: mean and 95 % confidence interval over its seeds.
 
-    Goodput is that of a flow under evaluation; a star marks the best classic.
+    Goodput is that of a flow under evaluation while it was active; a star marks the best classic.
 
     Args:
         values: `subflow_agents.evaluation.Evaluation.to_json()`.

@@ -79,7 +79,11 @@ def _evaluation_lines(evaluation: Mapping[str, Any]) -> list[str]:
     seeds = evaluation.get("seeds")
     title = evaluation.get("scenario")
     count = f", {len(seeds)} held-out seeds" if isinstance(seeds, list) else ""
-    lines = [f"Goodput of a flow on {title}{count}:" if isinstance(title, str) else f"Goodput of a flow{count}:"]
+    lines = [
+        f"Goodput of a flow while active on {title}{count}:"
+        if isinstance(title, str)
+        else f"Goodput of a flow while active{count}:"
+    ]
     for each in _controllers(evaluation):
         goodput, jain = each.get("goodput_bps"), each.get("jain")
         if not isinstance(goodput, Mapping) or not math.isfinite(number(goodput.get("mean"))):

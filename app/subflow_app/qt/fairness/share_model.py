@@ -31,11 +31,15 @@ class _Column(NamedTuple):
 COLUMNS: tuple[_Column, ...] = (
     _Column(translatable("Connection"), translatable("The connections, copies of a flow below it")),
     _Column(
-        translatable("Share"),
-        translatable("Goodput as a bar; the line is the max-min fair share, the dot the proportionally fair one"),
+        translatable("Of its fair share"),
+        translatable(
+            "Goodput while active as a bar, in % of the max-min fair share; the line is that share, the dot the "
+            "proportionally fair one"
+        ),
     ),
     _Column(
-        translatable("Goodput"), translatable("Payload that arrived in order, per second in which the connection sends")
+        translatable("Goodput while active"),
+        translatable("Payload that arrived in order, per second in which the connection sends"),
     ),
     _Column(
         translatable("Max-min fair"),
@@ -51,7 +55,7 @@ COLUMNS: tuple[_Column, ...] = (
     ),
     _Column(
         translatable("Pooling"),
-        translatable("Goodput divided by what one path would give; for connections with several paths"),
+        translatable("Goodput while active divided by what one path would give; for connections with several paths"),
     ),
     _Column(translatable("Limited by"), translatable("The links that limit it in the max-min fair split")),
 )
@@ -208,7 +212,7 @@ class ShareModel(TreeModel):
             _figure(group, share, _FIGURES[column]) for column in (GOODPUT, MAX_MIN, PROPORTIONAL)
         )
         return tr(
-            "{name}: goodput {goodput}, max-min fair {fair}, proportionally fair {proportional}",
+            "{name}: goodput while active {goodput}, max-min fair {fair}, proportionally fair {proportional}",
             name=self._text(group, share, NAME),
             goodput=fmt.rate(goodput),
             fair=fmt.rate(fair),

@@ -186,9 +186,10 @@ class SharesPage(QWidget):
         )
         self.jain.setToolTip(
             tr(
-                "Jain index of the goodputs: 1 when all are equal, 1/n when one has everything. Distance: the sum of "
-                "all deviations from the max-min fair shares, divided by the sum of these shares ({proportional} "
-                "from the proportionally fair split). Jain index of goodput divided by fair share: {normalised}",
+                "Jain index of the goodputs while active: 1 when all are equal, 1/n when one has everything. Distance: "
+                "the sum of all deviations from the max-min fair shares, divided by the sum of these shares "
+                "({proportional} from the proportionally fair split). Jain index of goodput divided by fair share: "
+                "{normalised}",
                 proportional=fmt.ratio(analysis.to_proportional, 2),
                 normalised=fmt.index(analysis.jain_of_shares),
             )
