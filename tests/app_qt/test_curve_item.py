@@ -18,7 +18,7 @@ COUNT = 4000
 
 def shown(qtbot: QtBot, values: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Times and values as they are painted in some 200 pixels: some twenty samples to a column."""
-    times = np.arange(1, len(values) + 1) * 0.1
+    times = np.arange(1, len(values) + 1, dtype=np.float64) * 0.1
     widget = pg.PlotWidget()
     qtbot.addWidget(widget)
     widget.resize(260, 100)

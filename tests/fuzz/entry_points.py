@@ -327,7 +327,7 @@ def _read_store(path: Path) -> None:
         store.sweeps.rows()
         store.trainings.rows()
         for row in store.runs():
-            run_document(row)
+            run_document(row, {})
         for row in store.runs(limit=2):
             follow(store, row.id, path.parent / "out", sum(path.read_bytes()[:5000]))
 

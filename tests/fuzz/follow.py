@@ -36,7 +36,7 @@ def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
     from subflow_app.core.summary_text import summary_line, summary_tables
 
     row = store.run(run_id)
-    json_text(run_document(row))
+    json_text(run_document(row, {}))
     document = shown_document(row)
     json_text(document)
     summary_line(document)

@@ -194,7 +194,7 @@ def _csv(row: RunRow) -> dict[str, str]:
 
 def _json(row: RunRow) -> dict[str, str]:
     document = json.loads(json.dumps(shown_document(row), default=str))
-    values = {key: value for key, value in run_values(document["flows"]).items() if key in RUN_MEASURES}
+    values: dict[str, Any] = {key: value for key, value in run_values(document["flows"]).items() if key in RUN_MEASURES}
     values["jain"] = document["fairness"]["jain"]
     for flow in document["flows"]:
         values |= {f"flows.{flow['name']}.{key}": value for key, value in flow.items()}

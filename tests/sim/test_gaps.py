@@ -27,7 +27,7 @@ def numbers() -> Simulation:
 def samples(simulation: Simulation, owner: str, name: str) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
     place = next(i for i, c in enumerate(simulation.columns) if (c.owner, c.name) == (owner, name))
     values = simulation.values(place)
-    return simulation.sample_interval_s * np.arange(1, len(values) + 1), values
+    return simulation.sample_interval_s * np.arange(1, len(values) + 1, dtype=np.float64), values
 
 
 def known(simulation: Simulation, owner: str, name: str) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -103,7 +104,7 @@ def test_a_page_in_english_has_no_german() -> None:
 
 
 @pytest.fixture
-def opened(browser: Browser, store: Store, tmp_path: Path) -> tuple[Browser, dict[str, Any]]:
+def opened(browser: Browser, store: Store, tmp_path: Path) -> tuple[Browser, Mapping[str, Any]]:
     run_id = stored_run(store, NUMBERS, seed=5)
     browser.open(write_page(store, [run_id], tmp_path / "numbers.html").as_uri())
     wait_until(browser, READY)

@@ -59,7 +59,7 @@ class _Line(NamedTuple):
     subflows: Sequence[Mapping[str, Any]] | None  # of a flow
     flow: Mapping[str, Any]
 
-    def text(self, key: str, show: Callable[[object], str]) -> str:
+    def text(self, key: str, show: Callable[[Any], str]) -> str:
         """Of a flow; nothing is told of its subflows."""
         return "" if self.subflows is None else show(self.of.get(key))
 

@@ -376,7 +376,7 @@ def test_a_gap_parts_the_path_of_the_phase_plot() -> None:
 def test_the_mean_of_a_state_is_that_of_its_curve_and_of_a_rate_that_of_the_summary() -> None:
     columns = {(SUBFLOW, "a/1", "cwnd_pkts"): [10, 20, np.nan, np.nan], (FLOW, "a", "goodput_bps"): [1e6, 3e6, 0, 0]}
     figures = {"flows.a/1.mean_cwnd_pkts": 17.0, "flows.a.goodput_bps": 1.000001e6, "flows.a.mean_rtt_s": 0.1}
-    traces = Table(columns, interval_s=1.0)  # type: ignore[arg-type] # tuples of three
+    traces = Table(columns, interval_s=1.0)
     means = {}
     for name in ("cwnd", "goodput"):
         (curve,) = PLOTS_BY_ID[name].curves(traces)

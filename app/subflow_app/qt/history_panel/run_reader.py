@@ -141,10 +141,12 @@ def _read(store: Store, conditions: Sequence[Condition], keys: Collection[str]) 
             return nothing
 
     totals = [key for key in keys if column(key).is_of_flows]
+    values: dict[str, dict[int, float | str | None]] = sound(partial(read_totals, store, totals), {})
+    nothing: dict[int, float | str] = {}
+    values |= {key: {**sound(partial(store.values, key), nothing)} for key in keys if key not in totals}
     return Listing(
         rows,
-        sound(partial(read_totals, store, totals), {})
-        | {key: sound(partial(store.values, key), {}) for key in keys if key not in totals},
+        values,
         tuple(sound(store.value_keys, [])),
         tuple(sound(store.tags, [])),
         sound(store.sweeps.names, {}),
