@@ -140,8 +140,9 @@ class AlgorithmCatalog:
         """
         if self.learns(controller):
             return ()
-        suited = set(self.controllers_for(is_multipath=is_multipath)) - self.learners | {controller.name}
-        return tuple(each.name for each in self.controllers if each.name in suited)
+        suited = {e.name for e in self.controllers if e.is_coupled == is_multipath or (is_multipath and e.script)}
+        names = suited - self.learners | {controller.name}
+        return tuple(each.name for each in self.controllers if each.name in names)
 
     def with_scripts(self, scripts: Iterable[Algorithm]) -> AlgorithmCatalog:
         """The same with the controllers and schedulers that a scenario brings, behind the others."""

@@ -140,7 +140,10 @@ def test_traffic_is_estimated_by_the_slowest_links() -> None:
             ['flows.bulk.scheduler={ name = "minrtt", penalisation = false }'],
             ("flows.bulk: scheduler minrtt with penalisation = false",),
         ),
-        (['links.lte.rate={ steps = [["0s", "1Mbit/s"], ["2s", "2Mbit/s"]] }'], ("events[0]: rate",)),
+        (
+            ['links.lte.rate={ steps = [["0s", "1Mbit/s"], ["2s", "2Mbit/s"]] }'],
+            ("events[0]: rate", "of links.lte at 2 s"),
+        ),
         (['events=[{at = "1s", link = "lte", delay = "5ms"}]'], ("events[0]: delay_s = 0.005", "up of a link")),
         (['events=[{at = "1s", flow = "bulk", subflow = 1, open = false}]'], ("events[0]: subflow 1", "from 2 on")),
         (["flows.bulk.backup=[1]"], ("flows.bulk: backup = 1", "from 2 on")),

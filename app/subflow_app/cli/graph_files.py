@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from subflow_app.cli.options import Json
-from subflow_app.cli.terminal import print_json, print_line
+from subflow_app.cli.terminal import print_json, print_line, print_note
 from subflow_app.core.errors import InputError
 from subflow_app.core.file_kinds import PAGE_SUFFIX
 from subflow_sim.gate import is_there
@@ -55,6 +55,8 @@ def _import_page(file: Path, out: Path | None, run: int, *, force: bool, as_json
     from subflow_app.core.exporting.page_import import read_page
 
     found = read_page(file).scenario(run)
+    for line in found.notices:
+        print_note(line)
     target = _written(file, out, found.text, force=force)
     if as_json:
         print_json({"scenario": str(target), "name": found.scenario.name, "signature": found.signature})

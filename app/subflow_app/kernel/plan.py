@@ -380,7 +380,9 @@ def _changes(scenario: Scenario, flow: Flow, instance: str) -> Iterator[PathChan
 def _event_problems(scenario: Scenario) -> Iterator[str]:
     for number, event in enumerate(scenario.events):
         if (extra := _extra(event, _EVENT_FIELDS)) is not None:
-            yield f"events[{number}]: {extra}; supported: up of a link, open and backup of a subflow"
+            owner = f"links.{event.link}" if event.link is not None else f"flows.{event.flow}"
+            what = f"{extra} of {owner} at {event.at_s:g} s"
+            yield f"events[{number}]: {what}; supported: up of a link, open and backup of a subflow"
         elif event.flow is not None and event.subflow in (None, 1):
             what = "all subflows" if event.subflow is None else "subflow 1"
             yield f"events[{number}]: {what}; supported: subflows from 2 on, as the connection is bound to the first"

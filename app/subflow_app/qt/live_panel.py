@@ -20,8 +20,10 @@ from PySide6.QtWidgets import (
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.running.live_state import live_controller, live_link, live_subflows
 from subflow_app.core.running.runs import RunJob
+from subflow_app.core.scenarios.algorithm_values import own_or_named
 from subflow_app.core.scenarios.form import FieldOption
 from subflow_app.core.scenarios.form_text import completed
+from subflow_app.core.scenarios.uses import written_choice
 from subflow_app.qt.inspector.editors import ChoiceEditor
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted
@@ -204,7 +206,11 @@ class LivePanel(QWidget):
     def _on_controller(self) -> None:
         chosen, name = self._controller.currentText(), self._key.removeprefix("flows.")
         if chosen != self._controller_now:
-            self.change_wanted.emit({"flow": name, "controller": chosen})
+            scenario = self._job.scenario if self._job is not None else None
+            flow = None if scenario is None else scenario.flows.get(name.partition(".")[0])
+            # The controller that the flow has in the scenario comes back with its options.
+            own = chosen if scenario is None or flow is None else written_choice(flow.controller, scenario)
+            self.change_wanted.emit({"flow": name, "controller": own_or_named(own, chosen)})
 
     def _show_flow(self, now_s: float) -> None:
         assert self._job is not None

@@ -82,7 +82,7 @@ class TopologyFiles(QObject):
         told = tr("Imported from {file}: {name}.", file=path.name, name=found.name)
         if found.signature:
             told += " " + tr("Run it: its signature in the page is {signature}.", signature=found.signature)
-        self._banners.show_banner("import", "info", told)
+        self._banners.show_banner("import", "warning" if found.notices else "info", "\n".join([told, *found.notices]))
         return True
 
     def _run_of_page(self, names: Sequence[str]) -> int | None:

@@ -23,9 +23,11 @@ from subflow_app.core.breaking.space import space_of
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError, ReplacedError
 from subflow_app.core.exporting.bundle import write_bundle
+from subflow_app.core.exporting.page_import import read_page
 from subflow_app.core.exporting.run_export import RunExport, export_stored_run
 from subflow_app.core.exporting.verification import verify_bundle
-from subflow_app.core.exporting.web_page import stored_run_document
+from subflow_app.core.exporting.web_page import stored_run_document, write_page
+from subflow_app.core.forking.keys import read_settings as fork_changes
 from subflow_app.core.forking.origin import ForkOrigin
 from subflow_app.core.forking.plan import ForkPlan
 from subflow_app.core.labs.lab import first_text
@@ -275,6 +277,10 @@ def _fork(case: Case) -> Iterator[Made]:
     plan = ForkPlan.of(origin, 0.5, [{"link": "x", "loss": "1%"}])
     yield plan.scenario, ()
     yield read_scenario(Use.FORK, plan.text), ()
+    # One option of a controller that takes over: the others stay as the scenario has them.
+    (change,) = fork_changes(origin, 0.5, ["flows.options.controller.alpha=0.5"])
+    options = {"beta": 20, "initial_rate": "1Mbit/s", "alpha": 0.5}
+    assert change == {"flow": "options", "controller": {"name": "mpcc-loss", **options}}
 
 
 def _report(case: Case) -> Iterator[Made]:
@@ -394,6 +400,20 @@ def test_a_policy_that_changed_since_a_run_is_not_taken_for_it(case: Case) -> No
                 read(case.store, case.run_id)
     finally:
         beside.write_bytes(before)
+
+
+def test_a_page_with_another_policy_under_a_known_name_says_so(case: Case) -> None:
+    network = SCENARIO.partition("[controllers")[0]
+    flow = SCENARIO[SCENARIO.index("[flows.library]") : SCENARIO.index("[flows.options]")]
+    text = network + flow
+    result = RunJob(read_scenario(Use.RUN, text), text, store=case.store).run()
+    assert result.run_id is not None
+    page = write_page(case.store, [result.run_id], case.folder("page") / "run.html")
+    assert read_page(page).scenario().notices == ()
+    # As on another computer, whose "mine" was trained by somebody else.
+    write_random_policy(policy_folder() / "mine.safetensors", make_plan("confluence"), seed=8)
+    (told,) = read_page(page).scenario().notices
+    assert told == 'flow library: the policy "mine" of this computer is not that of the page'
 
 
 def test_only_the_door_reads_scenarios() -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 import re
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,10 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.web_page import EDITED_KEYS, FORMAT
 from subflow_app.core.scenarios.toml_edit import TomlEditError, render, set_value
 from subflow_app.core.scenarios.uses import Use, read_scenario
+from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
 from subflow_sim.gate import json_tree, read_file
+from subflow_sim.policy_library import MAX_POLICY_BYTES
 from subflow_sim.scenario import Scenario
 
 MOST_PAGE_BYTES = 64_000_000
@@ -34,12 +37,14 @@ class PageScenario:
         text: of the scenario file, with the change that its reader had made, if any.
         scenario: what the text says.
         signature: of the run of that text; empty: the page does not say.
+        notices: lines about policies that are other ones on this computer than in the page.
     """
 
     name: str
     text: str
     scenario: Scenario
     signature: str
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +55,13 @@ class WebPage:
         path: its file, as it was exported or as its reader saved it.
         runs: what it says of them.
         change: what its reader has changed; None: nothing.
+        policies: hashes of the contents of its policies, by their numbers.
     """
 
     path: Path
     runs: Sequence[Mapping[str, Any]]
     change: Mapping[str, Any] | None
+    policies: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -80,13 +87,31 @@ class WebPage:
                 change = None
             text = str(run["toml"]) if change is None else _with_change(run, change)
             signature = str((run if change is None else change).get("signature", ""))
-            return PageScenario(str(run["name"]), text, read_scenario(Use.PAGE, text, file=str(path)), signature)
+            scenario = read_scenario(Use.PAGE, text, file=str(path))
+            return PageScenario(str(run["name"]), text, scenario, signature, tuple(self._other_policies(run, scenario)))
         except TomlEditError as error:
             raise InputError(f"{path}: its change cannot be written: {error}") from error
         except ScenarioError as error:
             raise InputError(f"{path}: its scenario is not usable: {error}") from error
         except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{path}: a damaged page: {error}") from error
+
+    def _other_policies(self, run: Mapping[str, Any], scenario: Scenario) -> Iterator[str]:
+        """Lines about flows whose policy has another content here, whatever it is called."""
+        deciders = [flow.get("decider") or {} for flow in run["scenario"]["scenario"].get("flows", ())]
+        told: dict[str, None] = {}
+        for flow, decider in zip(run["flows"], deciders, strict=True):
+            name = str(flow["flow"])
+            policy = scenario.flows[name].controller.policy if name in scenario.flows else None
+            number = decider.get("policy")
+            if policy is not None and number is not None and self.policies[number] != policy.content_hash:
+                text = tr(
+                    'flow {flow}: the policy "{policy}" of this computer is not that of the page',
+                    flow=name,
+                    policy=policy.name,
+                )
+                told[text] = None
+        return iter(told)
 
 
 def read_page(path: Path) -> WebPage:
@@ -114,20 +139,27 @@ def read_page(path: Path) -> WebPage:
         runs = told["runs"]
         if not isinstance(runs, list) or not all(isinstance(run, dict) and "name" in run for run in runs):
             raise ValueError("its runs are none")
-        return WebPage(path, runs, data["change"])
+        packed_policies = [base64.b64decode(text) for text in told.get("policies", ())]
+        contents = (_gunzipped(each, MAX_POLICY_BYTES, "its policies") for each in packed_policies)
+        policies = tuple(hashlib.sha256(content).hexdigest() for content in contents)
+        return WebPage(path, runs, data["change"], policies)
     except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"{path}: a damaged page: {error}") from error
 
 
 def _unpacked(text: str, size: int) -> bytes:
     """What a page has packed."""
+    return _gunzipped(base64.b85decode(text.replace(",", "<"))[:size], _MOST_TOLD_BYTES, "its runs")
+
+
+def _gunzipped(packed: bytes, most_bytes: int, what: str) -> bytes:
     try:
         reader = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # with the heading of gzip
-        content = reader.decompress(base64.b85decode(text.replace(",", "<"))[:size], _MOST_TOLD_BYTES)
+        content = reader.decompress(packed, most_bytes)
     except zlib.error as error:
-        raise ValueError(f"its runs cannot be unpacked: {error}") from None
+        raise ValueError(f"{what} cannot be unpacked: {error}") from None
     if not reader.eof:
-        raise ValueError(f"its runs end too early, or take more than {_MOST_TOLD_BYTES / 1e6:g} MB")
+        raise ValueError(f"{what} end too early, or take more than {most_bytes / 1e6:g} MB")
     return content
 
 

@@ -40,7 +40,8 @@ def read_settings(origin: ForkOrigin, at_s: float, settings: Sequence[str]) -> l
             if key == "controller" and "name" not in value:
                 # An option of the controller that it has then.
                 present = flow_values(origin.scenario, target["flow"], None, at_s)
-                value = {"name": present.get("controller", ""), **value}
+                own: Any = present.get("controller", "")
+                value = {**(own if isinstance(own, dict) else {"name": own}), **value}
         try:
             read_fork_change(origin, at_s, {**target, key: value})
         except ScenarioError as error:

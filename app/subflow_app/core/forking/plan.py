@@ -16,6 +16,7 @@ from subflow_app.core.running.live_state import live_controller, live_link, live
 from subflow_app.core.running.run_recorder import RunPast
 from subflow_app.core.running.runs import RunJob, decision_limits
 from subflow_app.core.scenarios.toml_edit import TomlValue
+from subflow_app.core.scenarios.uses import written_choice
 from subflow_app.core.traces import NANOSECONDS
 from subflow_app.vocabulary.language import tr
 from subflow_sim.units import Dimension, format_quantity
@@ -199,7 +200,7 @@ def flow_values(scenario: Scenario, flow: str, subflow: int | None, at_s: float)
     if subflow is None and not scenario.flows[base].sends_datagrams:
         controller = live_controller(scenario, (), flow, at_s)
         assert controller is not None
-        known["controller"] = controller.name
+        known["controller"] = written_choice(controller, scenario)
     for key, found in (("open", {s.is_open for s in chosen}), ("backup", {s.is_backup for s in chosen})):
         if len(found) == 1:
             known[key] = found.pop()

@@ -10,16 +10,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from subflow_app.core.catalog import app_catalog
 from subflow_app.core.errors import InputError, ReplacedError
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
+from subflow_sim.overrides import override_value
 from subflow_sim.params import AlgorithmCatalog
 from subflow_sim.policy_choice import choose_policy, with_policy
+from subflow_sim.report import Report
 from subflow_sim.scenario import load_scenario, parse_scenario
 from subflow_sim.scenario_model import Choice, Flow, OptionValue, PolicyFile, Scenario
+
+if TYPE_CHECKING:
+    from subflow_app.core.scenarios.toml_edit import TomlValue
 
 
 class Part(Enum):
@@ -136,7 +141,6 @@ def read_tables(use: Use, tree: dict[str, Any], *, file: str) -> Scenario:
     Raises:
         ScenarioError: with all problems.
     """
-    from subflow_sim.report import Report
     from subflow_sim.scenario_reader import read_tree
 
     _check(use)
@@ -266,6 +270,22 @@ def own_options(choice: Choice, scenario: Scenario) -> dict[str, OptionValue]:
     trained = usual if choice.policy is None else with_policy(algorithm, {}, scenario.profile, choice.policy)
     others = {key: value for key, value in choice.options.items() if trained.options.get(key) != value}
     return {"policy": choice.options["policy"], **others}
+
+
+def written_choice(choice: Choice, scenario: Scenario) -> TomlValue:
+    """A controller or scheduler as a scenario file has it: the name, with the options that differ from its defaults."""
+    catalog = app_catalog(scenario)
+    params = {
+        param.key: param
+        for algorithm in (*catalog.controllers, *catalog.schedulers)
+        if algorithm.name == choice.name
+        for param in algorithm.options
+    }
+    options: dict[str, Any] = {
+        key: value if isinstance(value, str) else override_value(params[key].format(value))
+        for key, value in own_options(choice, scenario).items()
+    }
+    return {"name": choice.name, **options} if options else choice.name
 
 
 def option_texts(options: Mapping[str, OptionValue]) -> list[str]:

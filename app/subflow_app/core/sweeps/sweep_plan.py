@@ -19,7 +19,7 @@ from subflow_app.core.scenarios.algorithm_values import own_or_named, replaced_t
 from subflow_app.core.scenarios.scenario_doc import split_key
 from subflow_app.core.scenarios.scenario_source import source_of
 from subflow_app.core.scenarios.toml_edit import TomlValue, get_value, render
-from subflow_app.core.scenarios.uses import Use
+from subflow_app.core.scenarios.uses import Use, check_kept, read_scenario
 from subflow_app.core.sweeps.axes import Axis, SweptValue, swept
 
 SweepKind = Literal["grid", "list", "random"]
@@ -151,13 +151,16 @@ class SweepPlan:
         """Each point with each seed as a run for the queue, named after its values.
 
         Raises:
+            ReplacedError: if the use does not allow what a value replaces.
             ScenarioError: if the scenario does not take one of them.
         """
         runs = []
+        base = read_scenario(use, self.scenario_text, folder=self.folder)
         for point in self.points():
             for seed in self.seeds:
                 overrides = [f"seed={seed}", *self.overrides(point)]
                 source = source_of(use, self.scenario_text, overrides=overrides, folder=self.folder)
+                check_kept(use, base, source.scenario)
                 name = ", ".join(
                     [source.scenario.name, *(value_text(value) for value in point.values if value is not None)]
                 )
