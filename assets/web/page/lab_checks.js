@@ -157,8 +157,8 @@ class Checks {
     return found;
   }
   measure_named(name) {
-    this.named ??= new Map(Object.entries(told_words.measures.measures).filter(([, each]) => each.function).map(([key, each]) => [each.function, { ...each, key }]));
-    return this.named.get(name);
+    this.named ??= new Map(Object.keys(told_words.measures.measures).map((key) => ({ ...measure_of(key), key })).map((each) => [each.function, each]));
+    return name ? this.named.get(name) : undefined;
   }
   // A measure of a run and a flow or link, or of one subflow: as core/labs/figure_functions.py has it.
   measured(measure, number, owner = "*", which = 0) {

@@ -2,14 +2,16 @@
 // definitions and digits, and how the numbers of several flows become one.
 
 // What the program says of decisions, measures and events; German by the English text.
-const told_words = { causes: {}, german: {}, measures: { measures: {}, run_measures: {}, periods: {} }, marks: [] };
+const told_words = { causes: {}, german: {}, measures: { measures: {}, periods: {} }, marks: [] };
 
 function local(text) {
   return language === "de" ? (told_words.german[text] ?? text) : text;
 }
 
+const NO_MEASURE = { unit: "", scale: 1, decimals: null, definition: "", formula: "", over: "", of: "", function: "", combine: null, default_for: [], source: "" };
+
 function measure_of(key) {
-  return told_words.measures.measures[key] ?? { title: key, unit: "", si_unit: "", scale: 1, decimals: null, definition: "", formula: "", over: "", of: "", combine: null, default_for: [], source: "" };
+  return { ...NO_MEASURE, title: key, ...told_words.measures.measures[key] };
 }
 
 function name_of(key) {
@@ -40,7 +42,7 @@ const kind_of_flow = (flow) => (flow.size_bytes === null || flow.size_bytes === 
 
 // The keys that a table of flows shows first: completion time and goodput while active of those with a size.
 function headline_keys(flows) {
-  const kinds = new Set(flows.map(kind_of_flow)), all = Object.entries(told_words.measures.measures);
+  const kinds = new Set(flows.map(kind_of_flow)), all = Object.keys(told_words.measures.measures).map((key) => [key, measure_of(key)]);
   const keys = ["sized", "endless"].filter((kind) => kinds.has(kind)).flatMap((kind) => {
     const own = all.filter(([, measure]) => measure.of === "flow" && measure.default_for.includes(kind));
     return [...own].sort(([, a], [, b]) => (a.over !== "transfer") - (b.over !== "transfer")).map(([key]) => key);

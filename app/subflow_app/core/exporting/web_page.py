@@ -77,6 +77,10 @@ BOOT = "boot.js"
 WORKER = "engine.js"
 _CORE = "web/core.wasm.gz"
 _PARTS = ("script", "worker", "core")
+_PARTS_OF_MEASURES = (
+    *("title", "unit", "scale", "decimals", "definition", "formula", "over", "of", "function"),
+    *("combine", "default_for", "source"),
+)
 _BESIDE = " 'self' file:"  # where a page lies on a disk, its own folder has no other name
 EDITED_KEYS = ("rate", "delay", "loss", "queue")
 """Of a link, what a page's reader may change."""
@@ -177,18 +181,26 @@ def told_words(language: str | None) -> dict[str, Any]:
         language: of the page, which has no German then but in German; None: its reader chooses.
 
     Returns:
-        Under "words": ``causes`` by name, ``measures`` as `as_document` has them, without those of trainings, ``marks``
-        by the number of their kind, and ``german`` by the English text.
+        Under "words": ``causes`` by name; ``measures`` as `as_document` has them, without those that no page shows and
+        without empty attributes; ``marks`` by the number of their kind; ``german`` by the English text.
     """
-    table = as_document()
-    table["measures"] = {key: each for key, each in table["measures"].items() if each["of"] != "training"}
+    document = as_document()
+    measures = {
+        key: {part: each[part] for part in _PARTS_OF_MEASURES if each[part] not in ("", None, [])}
+        for key, each in document["measures"].items()
+        if each["of"] != "training" and (each["of"] != "run" or each["function"])
+    }
+    for each in measures.values():
+        if "combine" in each:
+            each["combine"] = {part: each["combine"][part] for part in ("how", "keys")}
+    table = {"measures": measures, "periods": document["periods"]}
     marks = [{"name": name, "title": KINDS[name], "scope": scope} for name, scope in mark_kinds()]
     words = {"causes": dict(CAUSES), "measures": table, "marks": marks, "german": {}}
     if language != ENGLISH:
         specs = [spec for each in controllers() if (spec := agent_spec(each.name)) is not None]
         helps = [number.help for spec in specs for number in spec.features]
         measured = [
-            each[part] for each in table["measures"].values() for part in ("title", "unit", "definition", "formula")
+            each.get(part, "") for each in measures.values() for part in ("title", "unit", "definition", "formula")
         ]
         texts = [*CAUSES.values(), *meanings().values(), *helps, *table["periods"].values(), *measured]
         texts += [str(each["title"]) for each in marks]
