@@ -12,6 +12,7 @@ import typer
 from tests.cli.conftest import Subflow
 
 from subflow_app.cli.commands import app
+from subflow_app.core.paths import file_stem
 
 ROOT = Path(__file__).resolve().parents[2]
 LONG = "n" * 300
@@ -70,3 +71,11 @@ def test_files_are_asked_for_through_the_gate_alone() -> None:
                 if isinstance(node, ast.Attribute) and node.attr in ("exists", "is_file", "is_dir"):
                     asking.append(f"{path.relative_to(ROOT)}:{node.lineno}")
     assert asking == []
+
+
+@pytest.mark.parametrize("letter", ["n", "ä", "日", "\U00020000"])
+def test_names_of_files_that_are_made_of_other_names_stay_short(letter: str) -> None:
+    stem = file_stem(letter * 300)
+    assert set(stem) == {letter}
+    assert len(stem) <= 60
+    assert len(stem.encode()) <= 120

@@ -133,4 +133,6 @@ def numbered(stem: str, most: int) -> Iterator[str]:
 def file_stem(name: str) -> str:
     """A run name as a file name: letters, digits, dash; never empty, never long."""
     kept = "".join(character if character.isalnum() else "-" for character in name.lower())
-    return "-".join(part for part in kept.split("-") if part)[:60] or "run"
+    stem = "-".join(part for part in kept.split("-") if part)[:60]
+    # A letter has up to four bytes, a name 255, and more is put before and behind it.
+    return stem.encode("utf-8", "ignore")[:120].decode("utf-8", "ignore") or "run"
