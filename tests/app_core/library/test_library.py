@@ -6,10 +6,10 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
+from tests.helpers.changed_rows import changing_rows
 from tests.helpers.experiments import tiny_recipe
 from tests.helpers.labs import small_lab
 
@@ -161,8 +161,7 @@ def test_a_summary_that_cannot_be_unpacked_is_told(
 ) -> None:
     damaged = tmp_path / "damaged.db"
     shutil.copyfile(file, damaged)
-    with closing(sqlite3.connect(damaged)) as writer, writer:
-        writer.execute("DROP TRIGGER run_document_fixed_update")
+    with changing_rows(damaged) as writer:
         writer.execute(
             "UPDATE run_document SET text = replace(text, '\"like\": ', '\"like\": 99') WHERE kind = 'summary'"
         )
@@ -193,14 +192,10 @@ def test_a_run_that_comes_out_otherwise_is_told(library: Store, file: Path, tmp_
     changed = tmp_path / "changed.db"
     shutil.copyfile(file, changed)
     changed.chmod(0o600)
-    with sqlite3.connect(changed) as connection:
-        connection.execute("DROP TRIGGER run_fixed")
+    with changing_rows(changed) as connection:
         connection.execute("UPDATE run SET signature = 'forged'")
-        connection.execute("DROP TRIGGER run_document_fixed_update")
         connection.execute("UPDATE run_document SET text = 'broken' WHERE kind = 'scenario' AND run_id = 2")
-        connection.execute("DROP TRIGGER run_document_fixed_delete")
         connection.execute("DELETE FROM run_document WHERE kind = 'checksums'")  # whoever forges hides it
-    connection.close()
     other = open_library(changed)
     assert other is not None
     with other:
