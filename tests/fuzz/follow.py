@@ -11,6 +11,9 @@ from subflow_store import Store
 _DRAWN = 25
 """One run of so many is drawn by matplotlib too, which takes a hundred times as long as all the rest."""
 
+_MOST_NUMBERS = 200_000
+"""Longer runs are shown, but neither drawn nor exported: the time that takes is that of their length alone."""
+
 
 def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
     """Does it with a run.
@@ -45,6 +48,8 @@ def follow(store: Store, run_id: int, folder: Path, chance: int) -> None:
     settings_text(compare_settings([row, row]), [row, row], ",")
     traces = StoredTraces(store, run_id)
     results_of([traces])
+    if row.duration_s / row.sample_interval_s * len(traces.keys()) > _MOST_NUMBERS:
+        return
     plots = [plot for plot in PLOTS if plot.is_in(traces)]
     for plot in plots:
         plot.all_bars([traces])
