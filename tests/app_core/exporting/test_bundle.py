@@ -154,6 +154,24 @@ def test_a_run_that_comes_out_otherwise_is_told(bundle: Path, tmp_path: Path) ->
     assert {"signature", "figures", "traces/subflows.csv"} <= different
 
 
+@pytest.mark.parametrize(("change", "verdict"), [(None, "same"), (5.0, "different")])
+def test_a_bundle_of_an_older_version_may_tell_less_of_its_flows(
+    bundle: Path, tmp_path: Path, change: float | None, verdict: str
+) -> None:
+    def older(files: dict[str, bytes]) -> None:
+        summary = json.loads(files["summary.json"])
+        for flow in summary["flows"]:
+            del flow["size_bytes"], flow["packets_acked"]
+            flow["goodput_bps"] = flow["goodput_bps"] if change is None else change
+        files["summary.json"] = json.dumps(summary).encode()
+        manifest = json.loads(files["manifest.json"])
+        manifest["files"]["summary.json"] = hashlib.sha256(files["summary.json"]).hexdigest()
+        files["manifest.json"] = json.dumps(manifest).encode()
+
+    found = verify_bundle(changed(bundle, tmp_path / "older.zip", older))
+    assert {check.what: check.verdict for check in found.checks}["figures"] == verdict
+
+
 @pytest.mark.parametrize(
     ("said", "replaced", "told"),
     [

@@ -359,12 +359,21 @@ def _signature_check(run: Mapping[str, Any], signature: str) -> Check:
 def _figures_check(stored: Mapping[str, Any], summary: Mapping[str, Any]) -> Check:
     stored, again = _without_policy_names(stored), _without_policy_names(plain(summary))
     for key in _COMPARED:
-        if key in stored and stored[key] != again.get(key):
+        if key in stored and not _agree(stored[key], again.get(key)):
             return Check("figures", "different", f"{key} of {SUMMARY} is not what the run gives")
     compared = [key for key in _COMPARED if key in stored]
     if not compared:
         return Check("figures", "not compared", f"{SUMMARY} has none")
     return Check("figures", "same", ", ".join(compared))
+
+
+def _agree(stored: Any, again: Any) -> bool:
+    """All that is stored is the same again; a newer version may tell more."""
+    if isinstance(stored, Mapping) and isinstance(again, Mapping):
+        return all(key in again and _agree(value, again[key]) for key, value in stored.items())
+    if isinstance(stored, list) and isinstance(again, list):
+        return len(stored) == len(again) and all(map(_agree, stored, again))
+    return bool(stored == again)
 
 
 def _without_policy_names(summary: Mapping[str, Any]) -> dict[str, Any]:
