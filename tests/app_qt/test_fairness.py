@@ -65,9 +65,8 @@ def test_a_run_is_shown_beside_its_ideal(page: SharesPage) -> None:
     assert "top/forward" in page.links.text()
     # Jain: 9.6^2 / (3 (4.8^2 + 2 x 2.4^2)) = 0.889
     assert "0.889" in page.jain.text()
-    assert "goodput while active 4.8 Mbit/s, max-min fair 3.22 Mbit/s" in page.model.index(0, 0).data(
-        Qt.ItemDataRole.ToolTipRole
-    )
+    tip = page.model.index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert "goodput while active 4.8 Mbit/s, max-min fair 3.22 Mbit/s" in tip
 
 
 def test_copies_stand_below_their_flow(page: SharesPage, qtbot: QtBot) -> None:

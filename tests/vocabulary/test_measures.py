@@ -1,11 +1,16 @@
 """The table of measures: each has one formula, and several flows become one number in one way."""
 
+import ast
 import json
 import math
+import re
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+import subflow_app
+from subflow_app.core.plots import PLOTS
 from subflow_app.vocabulary.measure import HOWS, PERIODS, NotMeasuredError
 from subflow_app.vocabulary.measure_document import as_document
 from subflow_app.vocabulary.measures import (
@@ -23,6 +28,8 @@ from subflow_app.vocabulary.measures import (
 from subflow_sim.notebook import MEASURES as NOTEBOOK
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.simulation import Simulation
+
+APP = Path(subflow_app.__file__).parent
 
 FLOWS = """\
 format = 1
@@ -227,3 +234,49 @@ open = true
     flow = simulation.summary()["flows"][2]
     assert flow["packets_acked"] == flow["subflows"][0]["packets_acked"]
     assert flow["packets_acked"] == pytest.approx(flow["packets_delivered"], abs=60)
+
+
+def _retyped(tree: ast.AST) -> list[str]:
+    """Columns of tables that type the title and the unit of a measure."""
+    names = {
+        text for each in (*MEASURES.values(), *RUN_MEASURES.values()) for text in (each.title, each.symbol) if text
+    }
+    units = {each.unit for each in MEASURES.values() if each.unit}
+    found = []
+    for call in ast.walk(tree):
+        if isinstance(call, ast.Call) and getattr(call.func, "id", "").endswith("Column"):
+            texts = [_text(each) for each in (*call.args, *(word.value for word in call.keywords))]
+            if names.intersection(texts) and units.intersection(texts):
+                found.append(f"{call.lineno}: {texts[0]}")
+    return found
+
+
+def _text(node: ast.expr) -> str:
+    if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("tr", "translatable") and node.args:
+        node = node.args[0]
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
+def test_no_table_types_the_title_and_unit_of_a_measure_again() -> None:
+    again = {
+        str(path.relative_to(APP)): found
+        for path in sorted(APP.rglob("*.py"))
+        if "vocabulary" not in path.parts and (found := _retyped(ast.parse(path.read_text(encoding="utf-8"))))
+    }
+    assert again == {}
+    assert _retyped(ast.parse('NumberColumn(tr("Goodput"), value, show, "Mbit/s")')) == ["1: Goodput"]
+
+
+def test_plots_have_the_units_of_the_table() -> None:
+    for plot in PLOTS:
+        for scope, key in plot.figures:
+            known = RUN_MEASURES[key] if scope == "all" else MEASURES.get(key)
+            if known is not None:
+                unit = {"packets": "pkt"}.get(plot.unit, plot.unit)  # axes have room for the word
+                assert (unit, plot.scale) == (known.unit, known.scale), plot.id
+
+
+def test_the_guide_lists_the_measures_of_every_kind_from_the_table() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "measures.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^```{generated} definitions (\w+)$", page, re.MULTILINE)
+    assert set(listed) == {each.of for each in (*MEASURES.values(), *RUN_MEASURES.values())}

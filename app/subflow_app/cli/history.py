@@ -17,7 +17,8 @@ from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store,
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
-from subflow_app.vocabulary.number_text import counted, fixed, mbit_text, milliseconds_text
+from subflow_app.vocabulary.measures import RUN_MEASURES
+from subflow_app.vocabulary.number_text import counted, fixed, mbit_text
 from subflow_app.vocabulary.tables import Column, NumberColumn
 
 if TYPE_CHECKING:
@@ -295,12 +296,13 @@ def _columns(rows: list[RunRow], totals: Totals) -> list[Column[RunRow]]:
     Runs whose flows have a size show the time that these took and their goodput while active, others the goodput.
     """
     took, active, rtt = (totals[key] for key in _TOTALS)
+    simulated = RUN_MEASURES["simulated_s"]
     columns: list[Column[RunRow]] = [
         NumberColumn("Run", lambda row: row.id),
         Column("Name", lambda row: row.name),
         Column("Status", lambda row: row.status),
         Column("Controllers", lambda row: row.controllers or ""),
-        NumberColumn("Simulated", lambda row: f"{row.simulated_s:.5g}", unit="s"),
+        NumberColumn(simulated.title, lambda row: f"{row.simulated_s:.5g}", unit=simulated.unit),
     ]
     if any(row.id in took for row in rows):
         columns += [
@@ -308,9 +310,9 @@ def _columns(rows: list[RunRow], totals: Totals) -> list[Column[RunRow]]:
             NumberColumn("Goodput", lambda row: active.get(row.id), mbit_text, "active Mbit/s"),
         ]
     if not rows or any(row.id not in took for row in rows):
-        columns.append(NumberColumn("Goodput", lambda row: row.goodput_bps, mbit_text, "Mbit/s"))
+        columns.append(RUN_MEASURES["goodput_bps"].column(lambda row: row.goodput_bps))
     columns += [
-        NumberColumn("RTT", lambda row: rtt.get(row.id, row.mean_rtt_s), milliseconds_text, "ms"),
+        RUN_MEASURES["weighted_rtt_s"].column(lambda row: rtt.get(row.id, row.mean_rtt_s)),
         Column("Started", _short_time),
     ]
     if any(row.tags for row in rows):

@@ -100,19 +100,33 @@ def flow_table(summary: Mapping[str, Any]) -> TextTable:
             NumberColumn("Goodput", lambda line: line.active_goodput_bps(span_s), mbit_text, "active Mbit/s"),
         ]
     if kinds != {"sized"}:
-        columns.append(NumberColumn("Goodput", lambda line: line.of.get("goodput_bps"), mbit_text, "Mbit/s"))
+        columns.append(_column("goodput_bps"))
     columns += [
-        NumberColumn("cwnd", _window, fixed(1), "pkt"),
-        NumberColumn("RTT", lambda line: line.of.get("mean_rtt_s"), milliseconds_text, "ms"),
-        NumberColumn("RTT p95", lambda line: line.text("p95_rtt_s", milliseconds_text), unit="ms"),
+        _window_column(),
+        _column("mean_rtt_s"),
+        _flow_column("p95_rtt_s", milliseconds_text),
         NumberColumn("Loss", lambda line: line.of.get("loss_ratio"), percent_text, "% of sent"),
-        NumberColumn("Retransmissions", lambda line: line.text("retransmits", count_text), unit="pkt"),
+        _flow_column("retransmits", count_text),
     ]
     if any(line.of.get("marked_packets") for line in lines):
         columns.insert(-1, NumberColumn("Marked", lambda line: line.of.get("marked_packets"), count_text, "pkt"))
     if "sized" in kinds:
         columns.append(NumberColumn("Done at", _done_at, unit="s"))
     return TextTable.of(lines, columns, "Flows")
+
+
+def _column(key: str) -> Column[_Line]:
+    return MEASURES[key].column(lambda line: finite(line.of.get(key)))
+
+
+def _flow_column(key: str, show: Callable[[object], str]) -> Column[_Line]:
+    """A measure that only flows have, which leaves the cells of their subflows empty."""
+    shown = MEASURES[key]
+    return NumberColumn(shown.heading, lambda line: line.text(key, show), unit=shown.unit)
+
+
+def _window_column() -> Column[_Line]:
+    return MEASURES["mean_cwnd_pkts"].column(lambda line: finite(_window(line)))
 
 
 def done_at_s(flow: Mapping[str, Any]) -> float | None:

@@ -57,7 +57,7 @@ class Combination:
         how: one of `HOWS`.
         text: the same in words.
         keys: of "ratio" the counted and the total, each added up over the flows; of "weighted" the keys of weights,
-            of which the first one that all flows have counts; else empty.
+            of which the first one that all flows have counts; of "span" those of start, time and size; else empty.
     """
 
     how: Literal["sum", "mean", "max", "ratio", "weighted", "span", "jain"]
@@ -259,7 +259,7 @@ class Measure:
     def needed_keys(self) -> tuple[str, ...]:
         """Keys of a flow that `of_parts` reads."""
         combined = () if self.combine is None else self.combine.keys
-        return (self.source or self.key, *combined)
+        return (self.source or self.key, *filter(None, (self.instead,)), *combined)
 
     def of_parts(self, parts: Sequence[Part]) -> float | None:
         """The measure of several flows, subflows or links together, SI; None if it is not known of any.

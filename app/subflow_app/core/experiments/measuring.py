@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from subflow_app.core.experiments.run_data import RunData, Samples, average, total, trailing_mean
 from subflow_app.core.traces import SUBFLOW
-from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import NAMED
 
 Options: TypeAlias = Mapping[str, Any]
@@ -258,8 +257,7 @@ def flow_figure(name: str) -> Callable[[RunData, Options], float]:
     def value(run: RunData, options: Options) -> float:
         how, subflow = options["reduce"], options.get("subflow")
         owners = [f"{flow}/{subflow}" if subflow else flow for flow in run.flows(options.get("flows"))]
-        keys = keys_of(measure)
-        parts = [run.part(owner, keys) for owner in owners]
+        parts = [run.part(owner, measure.needed_keys) for owner in owners]
         known = [measure.of_parts([part]) for part in parts]
         values = [math.nan if each is None else each for each in known]
         if how not in ("all", "packets") or not values or any(map(math.isnan, values)):
@@ -270,16 +268,10 @@ def flow_figure(name: str) -> Callable[[RunData, Options], float]:
     return value
 
 
-def keys_of(measure: Measure) -> tuple[str, ...]:
-    """The keys of a summary that a measure of several flows is worked out of."""
-    keys = (measure.key, measure.instead, *(measure.combine.keys if measure.combine else ()))
-    return tuple(filter(None, keys))
-
-
 def makespan(run: RunData, options: Options) -> float:
     """Time from the first start of the flows to their last byte, s; NaN while one is incomplete."""
-    keys = ("start_s", "completion_s")
-    found = NAMED["makespan"].of_parts([run.part(name, keys) for name in run.flows(options.get("flows"))])
+    span = NAMED["makespan"]
+    found = span.of_parts([run.part(name, span.needed_keys) for name in run.flows(options.get("flows"))])
     return math.nan if found is None else found
 
 

@@ -65,12 +65,13 @@ _RECORDED: Mapping[str, Callable[[RunRow], float | None]] = {
 
 def run_table(runs: Sequence[ReportRun]) -> TextTable:
     """A row per run: what it is, and its headline figures."""
+    simulated = RUN_MEASURES["simulated_s"]
     columns: tuple[Column[ReportRun], ...] = (
         NumberColumn("Run", lambda run: run.row.id),
         Column("Name", lambda run: run.row.name),
         Column("Controllers", lambda run: run.row.controllers or NOTHING),
         NumberColumn("Seed", lambda run: run.row.seed),
-        NumberColumn("Simulated", lambda run: f"{run.row.simulated_s:.5g}", unit="s"),
+        NumberColumn(simulated.title, lambda run: f"{run.row.simulated_s:.5g}", unit=simulated.unit),
         *(each.column(partial(_figure, key=each.key)) for each in _headline(runs)),
         RUN_MEASURES["jain"].column(lambda run: run.row.jain),
         Column("Status", lambda run: run.row.status),

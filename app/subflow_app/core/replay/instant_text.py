@@ -96,13 +96,13 @@ def packets_on_wire(instant: Instant) -> list[list[int]]:
 
 
 def _subflow_table(instant: Instant) -> TextTable:
-    s, rtt = instant.subflows, MEASURES["srtt_s"]
+    s, rtt, inflight = instant.subflows, MEASURES["srtt_s"], MEASURES["inflight_pkts"]
     columns: tuple[Column[int], ...] = (
         Column("Subflow", s.names.__getitem__),
         Column("State", s.state.__getitem__),
         NumberColumn("Window", s.cwnd_pkts.__getitem__, _number, "pkt"),
         NumberColumn("Threshold", s.ssthresh_pkts.__getitem__, _number, "pkt"),
-        NumberColumn("In flight", s.inflight_pkts.__getitem__, _number, "pkt"),
+        NumberColumn(inflight.heading, s.inflight_pkts.__getitem__, _number, inflight.unit),
         NumberColumn(rtt.heading, lambda row: s.srtt_s[row] * rtt.scale, _number, rtt.unit),
         NumberColumn("Min RTT", lambda row: s.min_rtt_s[row] * 1e3, _number, "ms"),
         NumberColumn("RTO", lambda row: s.rto_s[row] * 1e3, _number, "ms"),
