@@ -48,7 +48,7 @@ OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 13)
 SYSTEMS = "Debian 12 or 13, Ubuntu 22.04 or 24.04"  # whose packages have one of these
 ROOT = Path(__file__).resolve().parent
 BUILD = ROOT / "build"
-LOGS = BUILD / "logs"
+LOGS, PACKAGE = BUILD / "logs", BUILD / "package" / "dist" / "subflow"
 VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / "python"
@@ -189,8 +189,7 @@ def find_compiler() -> str | None:
     if os.environ.get("CXX"):
         return os.environ["CXX"]
     for name in ("c++", "g++", "g++-12", "g++-13", "g++-14", "clang++"):
-        path = shutil.which(name)
-        if path and compiler_is_new_enough(subprocess.getoutput(f'"{path}" --version')):
+        if (path := shutil.which(name)) and compiler_is_new_enough(subprocess.getoutput(f'"{path}" --version')):
             return path
     return None
 
@@ -270,15 +269,14 @@ def project() -> dict[str, Any]:
 
 def optional_requirements(with_torch: bool) -> list[str]:
     """What the extras ask for: environments, training, tools; either PyTorch and what needs it, or all the rest."""
-    extras = project()["project"]["optional-dependencies"]
-    wanted = (requirement for extra in EXTRAS for requirement in extras[extra])
+    wanted = (requirement for extra in EXTRAS for requirement in project()["project"]["optional-dependencies"][extra])
     return [one for one in wanted if (one.partition("==")[0] in TORCH_AND_WHAT_NEEDS_IT) == with_torch]
 
 
 def requirements() -> list[str]:
     """Everything that is installed first: build backend, dependencies, extras, but for PyTorch and what needs it."""
-    table = project()
-    return [*table["build-system"]["requires"], *table["project"]["dependencies"], *optional_requirements(False)]
+    needed: list[str] = project()["build-system"]["requires"] + project()["project"]["dependencies"]
+    return needed + optional_requirements(False)
 
 
 def environment_digest() -> str:
@@ -323,8 +321,8 @@ def make_venv() -> None:
     if VENV.exists():
         say("Removing .venv: it was made elsewhere, by another Python, or only in part")
         shutil.rmtree(VENV)
-    # CMake's caches hold absolute paths into the environment that is gone.
-    shutil.rmtree(BUILD, ignore_errors=True)
+    for cache in BUILD.glob("*/CMakeCache.txt"):  # with absolute paths into the environment that is gone
+        shutil.rmtree(cache.parent, ignore_errors=True)
     do(f"Making .venv with Python {sys.version.split()[0]}", "venv", [BASE_PYTHON, "-m", "venv", VENV])
 
 
@@ -498,6 +496,8 @@ def test(full: bool, expression: str | None, paths: list[str], pytest_arguments:
 
 def test_package(pytest_arguments: list[str]) -> int:
     """Tries what `package` has made: its self-test, the installers, and a bare system where root may make one."""
+    if not PACKAGE.is_dir():
+        raise SetUpError(f"There is no package in {PACKAGE}. Make it first: python3 dev.py package")
     set_up((*TEST_PACKAGES, *PACKAGE_PACKAGES))
     words = [BIN / "pytest", "--packaged", "--timeout=1800", "tests/packaging", *pytest_arguments]
     return subprocess.call([str(word) for word in words], cwd=ROOT, env=child_environment())

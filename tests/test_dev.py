@@ -35,6 +35,7 @@ def dev(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.setattr(module, "ROOT", root)
     monkeypatch.setattr(module, "BUILD", root / "build")
     monkeypatch.setattr(module, "LOGS", root / "build" / "logs")
+    monkeypatch.setattr(module, "PACKAGE", root / "build" / "package")
     monkeypatch.setattr(module, "VENV", root / ".venv")
     monkeypatch.setattr(module, "ENVIRONMENT_STAMP", root / ".venv" / "environment")
     monkeypatch.setattr(module, "CORE_STAMP", root / ".venv" / "core")
@@ -294,9 +295,15 @@ def test_a_venv_that_pip_was_killed_in_is_made_anew_and_one_that_pip_refused_to_
     dev.make_venv()
     assert done == []
     dev.ENVIRONMENT_STAMP.write_text(dev.UNFINISHED)
+    caches = dev.BUILD / "cp311" / "CMakeCache.txt", dev.BUILD / "asan" / "CMakeCache.txt"
+    for file in (*caches, dev.PACKAGE / "subflow"):
+        file.parent.mkdir(parents=True)
+        file.write_text("made before")
     dev.make_venv()
     assert done == ["venv"]
     assert not dev.VENV.exists()
+    assert not any(cache.parent.exists() for cache in caches)
+    assert (dev.PACKAGE / "subflow").read_text() == "made before"
 
 
 def test_two_calls_keep_out_of_each_others_way(dev: ModuleType) -> None:
@@ -322,6 +329,14 @@ def test_a_failure_shows_the_end_of_its_output_and_where_the_rest_is(dev: Module
 
 
 # The jobs
+
+
+def test_a_package_that_was_not_made_cannot_be_tested(
+    dev: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["dev.py", "test-package"])
+    assert dev.main() == 1
+    assert capsys.readouterr().err == f"There is no package in {dev.PACKAGE}. Make it first: python3 dev.py package\n"
 
 
 class _HandedOver(Exception):  # noqa: N818 - not an error

@@ -20,12 +20,12 @@ sys.path.insert(0, str(ROOT / "packaging"))
 
 @pytest.fixture(scope="session")
 def bundle(pytestconfig: pytest.Config) -> Path:
-    """The folder of the frozen program; skips where it was not asked for, or not made."""
+    """The folder of the frozen program; skips where it was not asked for, and fails where it was and is not there."""
     if not pytestconfig.getoption("--packaged"):
         pytest.skip("needs the frozen program: python3 dev.py test-package")
     folder = OUTPUT / "dist" / "subflow"
     if not folder.is_dir():
-        pytest.skip(f"{folder} is not there: python3 dev.py package")
+        pytest.fail(f"{folder} is not there: python3 dev.py package", pytrace=False)
     return folder
 
 

@@ -51,10 +51,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 def newest(pattern: str) -> Path:
-    """What `dev.py package` made last of a kind; skips if there is nothing."""
+    """What `dev.py package` made last of a kind; fails if there is nothing."""
     found = sorted(OUTPUT.glob(pattern), key=lambda path: path.stat().st_mtime)
     if not found:
-        pytest.skip(f"{OUTPUT / pattern} is not there: python3 dev.py package")
+        pytest.fail(f"{OUTPUT / pattern} is not there: python3 dev.py package", pytrace=False)
     return found[-1]
 
 
