@@ -215,10 +215,11 @@ class FakeDesk(Trainings):
     def tell(self, training: Training, command: Command) -> None:
         self._call(command.value, training, _STATES.get(command, training.state))
 
-    def go_on(self, training: Training) -> None:
+    def go_on(self, training: Training) -> bool:
         if training.message == "no checkpoint":
             raise InputError(f"{training.name} has no checkpoint to continue from")
         self._call("go_on", training, JobState.STARTING)
+        return training.message == "no checkpoint yet"
 
     def load_log(self, training: Training) -> None:
         self._call("load_log", training, training.state)

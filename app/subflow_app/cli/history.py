@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,6 +19,7 @@ from subflow_app.core.json_document import fields
 from subflow_app.vocabulary.measures import RUN_MEASURES
 from subflow_app.vocabulary.number_text import counted, fixed, mbit_text
 from subflow_app.vocabulary.tables import Column, NumberColumn
+from subflow_app.vocabulary.time_text import short_time_text
 
 if TYPE_CHECKING:
     from subflow_app.core.history.run_columns import Value
@@ -313,7 +313,7 @@ def _columns(rows: list[RunRow], totals: Totals) -> list[Column[RunRow]]:
         columns.append(RUN_MEASURES["goodput_bps"].column(lambda row: row.goodput_bps))
     columns += [
         RUN_MEASURES["weighted_rtt_s"].column(lambda row: rtt.get(row.id, row.mean_rtt_s)),
-        Column("Started", _short_time),
+        Column("Started", lambda row: short_time_text(row.started_at)),
     ]
     if any(row.tags for row in rows):
         columns.append(Column("Tags", lambda row: ", ".join(row.tags)))
@@ -322,13 +322,6 @@ def _columns(rows: list[RunRow], totals: Totals) -> list[Column[RunRow]]:
 
 def _local_time(row: RunRow) -> str:
     return row.started_at.astimezone().strftime("%Y-%m-%d %H:%M")
-
-
-def _short_time(row: RunRow) -> str:
-    """Day and time for runs of the last half year, day and year for older ones, as `ls` does."""
-    started = row.started_at.astimezone()
-    age = datetime.now(started.tzinfo) - started
-    return started.strftime("%d %b %H:%M" if age < timedelta(days=180) else "%d %b %Y")
 
 
 def _check_status(status: str | None) -> None:

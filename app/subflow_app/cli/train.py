@@ -149,6 +149,7 @@ def train(
             number = service.submit(config, name=name or "")
         else:
             number = service.go_on_in(_folder(resume or LATEST, out, store), steps=steps, minutes=minutes)
+            _print_new_start(service.job(number))
         code = _watch(service, number, show_json=show_json, is_stored=store is not None)
     raise typer.Exit(code)
 
@@ -310,11 +311,18 @@ def _exit_code(job: TrainingJob, signal_number: int) -> int:
     return exit_codes.OK
 
 
+def _print_new_start(job: TrainingJob) -> None:
+    if not job.is_attached and not job.config.resume:
+        print_note(f"{job.folder} has no checkpoint: the training starts over at step 0")
+
+
 def _print_resume_hint(job: TrainingJob) -> None:
     from subflow_app.core.learning.training_folder import has_checkpoint
 
     if has_checkpoint(job.folder):
         print_note(f"go on with `{job.resume_hint()}`")
+    else:
+        print_note(f"no checkpoint was written; `{job.resume_hint()}` starts over at step 0")
 
 
 def _result(job: TrainingJob, number: int | None) -> dict[str, Any]:

@@ -320,7 +320,7 @@ def test_limits_can_be_raised_and_lowered(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_disk_that_is_too_full_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told = estimate_sweep(plan(), is_tried=False)
     monkeypatch.setattr("subflow_app.core.sweeps.sweep_estimate._free_bytes", lambda database: 200e6)
-    with pytest.raises(SweepError, match="its disk has 200 MB free: keep no traces"):
+    with pytest.raises(SweepError, match="its disk has 200 MB free, of which 200 MB stay unused: keep no traces"):
         SweepLimits().check(told, tmp_path / "x.db")
 
 

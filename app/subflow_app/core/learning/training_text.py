@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from subflow_app.core.json_document import number
 from subflow_app.vocabulary.number_text import NOTHING, count_text, counted, duration_text, fixed, fixed_text, mbit_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable
+from subflow_app.vocabulary.time_text import short_time_text
 from subflow_app.vocabulary.training_measures import EVALUATION_MEASURES, REPORT_MEASURES
 from subflow_sim.stats import Estimate
 
@@ -136,7 +137,7 @@ TRAINING_COLUMNS: tuple[Column[TrainingRow], ...] = (
     NumberColumn("Steps", lambda row: row.steps, count_text),
     NumberColumn("Time", lambda row: row.elapsed_s, duration_text),
     NumberColumn("Best goodput", lambda row: row.best_goodput_bps, mbit_text, "Mbit/s"),
-    Column("Started", lambda row: row.started_at.astimezone().strftime("%d %b %H:%M")),
+    Column("Started", lambda row: short_time_text(row.started_at)),
 )
 """The list of trainings."""
 

@@ -30,6 +30,7 @@ from subflow_app.core.learning.training_draft import (
     TrainingChoices,
     TrainingOrder,
 )
+from subflow_app.core.learning.training_folder import has_checkpoint
 from subflow_app.core.learning.training_progress import Comparison, Training
 from subflow_app.core.learning.training_record import sync_all
 from subflow_app.core.learning.training_service import ServedTraining, TrainingService
@@ -202,22 +203,27 @@ class Trainings(TrainingService):
             raise TrainingError(f"{training.name} has ended: there is no process to control")
         job.tell(command)
 
-    def go_on(self, training: Training) -> None:
+    def go_on(self, training: Training) -> bool:
         """Begin again from the last checkpoint of a training that ended early.
 
+        Returns:
+            Whether it has no checkpoint, and therefore starts over at its first step.
+
         Raises:
-            AppError: if there is no checkpoint to continue from.
+            AppError: if it has no folder.
         """
         if training.folder is None:
             raise TrainingError(f"{training.name} has no folder to continue in")
         if self._needs_torch:
             check_torch()
         self.load_log(training)
+        starts_over = not has_checkpoint(Path(training.folder))
         try:
             self.go_on_in(training.folder)
         except AgentError as error:
             raise InputError(str(error)) from error
         training.state, training.message = JobState.WAITING, ""
+        return starts_over
 
     def observe(self, training: Training) -> SeenPolicy:
         """Let the newest policy act for a while and keep what it saw; takes a moment.

@@ -208,7 +208,10 @@ FORMS = (
         "the {runs} runs of the sweep would take about {events} events (packets that cross a link), more than the "
         "limit of {limit}: on one core of this machine about {time}"
     ),
-    translatable("the {runs} runs of the sweep would take about {disk} in the database, and its disk has {free} free"),
+    translatable(
+        "the {runs} runs of the sweep would take about {disk} in the database, and its disk has {free} free, of which "
+        "{spare} stay unused"
+    ),
     translatable("{days} days"),
     # Sweeps of one key by two axes.
     translatable("the key is swept twice"),

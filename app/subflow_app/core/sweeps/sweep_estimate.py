@@ -167,7 +167,7 @@ class SweepLimits:
         if free is not None and told.disk_bytes > free - _SPARE_BYTES:
             raise TooLargeSweepError(
                 f"the {count_text(told.runs)} runs of the sweep would take about {bytes_text(told.disk_bytes)} in the "
-                f"database, and its disk has {bytes_text(free)} free",
+                f"database, and its disk has {bytes_text(free)} free, of which {bytes_text(_SPARE_BYTES)} stay unused",
                 "keep no traces (--no-traces), sample less often, or name a database on another disk with --db",
             )
 

@@ -59,6 +59,7 @@ class TrainPage(QWidget):
 
     selection_changed = Signal()
     failed = Signal(str)  # something asked for did not work
+    told = Signal(str)
     ended = Signal(object)  # Training, which is over in whatever way
     menu_requested = Signal(QPoint)  # global position
 
@@ -177,7 +178,13 @@ class TrainPage(QWidget):
         if self.toggle_word != "&Continue":
             self.command("pause" if self.toggle_word == "&Pause" else "resume")
         elif self.desk is not None:
-            self._each(self.desk.go_on)
+            desk, over = self.desk, list[Training]()
+            self._each(lambda training: over.append(training) if desk.go_on(training) else None)
+            if over:
+                named = ", ".join(training.name for training in over)
+                self.told.emit(
+                    tr("{names}: no checkpoint was written, the training starts over at step 0", names=named)
+                )
 
     def command(self, word: str) -> None:
         """Tells the selected trainings something, a `Command`."""

@@ -44,6 +44,7 @@ class TrainingSession(Feature):
         self._documents = window.documents
         self._database = window.database
         self._notices = window.notices
+        self._tell = window.tell
         self.dialogs = window.dialogs
         self._workers = window.workers
         self._is_wanted = False
@@ -69,6 +70,7 @@ class TrainingSession(Feature):
             page.selection_changed.connect(self._on_selection_changed)
             page.menu_requested.connect(lambda position: self._bar.pop_up(TRAINING_MENU, position))
             page.failed.connect(self._notices.training_failed)
+            page.told.connect(self._tell)
             page.ended.connect(self._on_ended)
             # Form and curves side by side are wider than the panel may be beside others on a small screen.
             self.panel.put_in(page, scrolls=True)
