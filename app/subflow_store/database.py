@@ -87,6 +87,7 @@ class Database:
         self._readers: dict[threading.Thread, _Reader] = {}
         self._readers_lock = threading.Condition()
         self._n_readings = 0
+        self._watching: sqlite3.Connection | None = None
         self._standing: sharing.Standing | None = None  # where SQLite would not notice that others write
         self.is_alone = False
         self._is_open = True
@@ -368,6 +369,21 @@ class Database:
             self._n_readings += 1
             return reader
 
+    def changes_by_others(self) -> object:
+        """Something that differs from what it was before whenever another connection has changed the file.
+
+        Of a file that is open for writing, the writing thread has to ask.
+        """
+        if self.path is None:
+            return None
+        with self.translated(), self._readers_lock:
+            if self._standing is not None:
+                return sharing.standing_of(self.path)
+            if self.write_connection is None and self._watching is None and self._is_open:
+                self._watching = self._connect(self._reading_uri)
+            connection = self.write_connection or self._watching
+            return None if connection is None else connection.execute("PRAGMA data_version").fetchone()
+
     # Closing
 
     def save_copy(self, path: str | os.PathLike[str], *, overwrite: bool) -> None:
@@ -400,9 +416,11 @@ class Database:
         """Close all connections, the write connection last: it then folds the -wal file into the database."""
         with self._readers_lock:
             self._is_open = False
-            readers, self._readers = list(self._readers.values()), {}
-        for reader in readers:
-            reader.connection.close()
+            readers, self._readers = [reader.connection for reader in self._readers.values()], {}
+            watching, self._watching = self._watching, None
+        for connection in (*readers, watching):
+            if connection is not None:
+                connection.close()
         self._close_writing()
 
     # Errors

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from sqlite3 import Connection
 from types import NoneType
@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 from subflow_store.damage import row_of, typed
 from subflow_store.database import Database
-from subflow_store.errors import RunNotFound
+from subflow_store.errors import RunBusy, RunNotFound
 from subflow_store.liveness import ProcessIdentity
 from subflow_store.rows import age_s, now_text, time_of, update
 from subflow_store.training_values import OPEN_STATES, TRAINING_STATES
@@ -162,3 +162,18 @@ def running_runs(connection: Connection) -> dict[int, tuple[ProcessIdentity, boo
         writer = ProcessIdentity(*identity)
         found[run_id] = writer, writer.is_gone(age_s(now, heartbeat_at))
     return found
+
+
+def refuse_running(connection: Connection, run_ids: Collection[int], label: str) -> None:
+    """Let no run be deleted that is still being recorded.
+
+    Raises:
+        RunBusy: if one of them is.
+    """
+    for run_id, (writer, is_gone) in running_runs(connection).items():
+        if run_id in run_ids and not is_gone:
+            raise RunBusy(
+                f"run {run_id} is still being recorded by process {writer.pid} on {writer.host}",
+                path=label,
+                way_on="Stop it or wait for its end, then delete it.",
+            )

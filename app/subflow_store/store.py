@@ -6,7 +6,7 @@ import json
 import os
 import threading
 import weakref
-from collections.abc import Callable, Collection, Iterable, Sequence, Set, Sized
+from collections.abc import Callable, Collection, Iterable, Sequence, Sized
 from datetime import UTC
 from pathlib import Path
 from sqlite3 import Connection
@@ -20,12 +20,12 @@ from subflow_store.conditions import TAG, WORDS, Condition
 from subflow_store.copies import CopyStore
 from subflow_store.damage import Damage
 from subflow_store.database import Database
-from subflow_store.errors import RunBusy, RunNotFound, StoreCorrupt, StoreFull, StoreReadOnly
+from subflow_store.errors import RunNotFound, StoreCorrupt, StoreFull, StoreReadOnly
 from subflow_store.forks import ForkStore, insert_fork
 from subflow_store.ingest import CHUNK_SAMPLES, PYRAMID_STEPS
 from subflow_store.liveness import this_process
 from subflow_store.machine import describe_machine
-from subflow_store.processes import process_columns, running_runs
+from subflow_store.processes import process_columns, refuse_running, running_runs
 from subflow_store.recording_texts import folded
 from subflow_store.recordings import keep_all
 from subflow_store.rows import insert, now_text, signed
@@ -398,6 +398,16 @@ class Store:
         with self._database.reading() as reader:
             return queries.list_tags(reader)
 
+    def changes_by_others(self) -> object:
+        """Something that differs from what it was before whenever another program has changed the database.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        if self._writer is None:
+            return self._database.changes_by_others()
+        return self._writer.call_bare(self._database.changes_by_others)
+
     # What may still change
 
     def rename(self, run_id: int, name: str) -> None:
@@ -550,21 +560,12 @@ class Store:
 
         def change(connection: Connection) -> None:
             if deleted_at is not None:
-                self._refuse_running(connection, {run_id for _, run_id in rows})
+                refuse_running(connection, {run_id for _, run_id in rows}, self._database.label)
             connection.executemany("UPDATE run SET deleted_at = ? WHERE id = ?", rows)
 
         self._writing(makes_room=True)
         if rows:
             self._made_room(change)
-
-    def _refuse_running(self, connection: Connection, run_ids: Set[int]) -> None:
-        for run_id, (writer, is_gone) in running_runs(connection).items():
-            if run_id in run_ids and not is_gone:
-                raise RunBusy(
-                    f"run {run_id} is still being recorded by process {writer.pid} on {writer.host}",
-                    path=self._database.label,
-                    way_on="Stop it or wait for its end, then delete it.",
-                )
 
     def _check_run(self, connection: Connection, run_id: int) -> None:
         self._found(connection.execute("SELECT 1 FROM run WHERE id = ?", (run_id,)).fetchone(), f"run {run_id}")

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from tests.app_qt.conftest import close_window
@@ -67,6 +68,25 @@ def test_window_works_in_a_home_that_cannot_be_written(qtbot: QtBot, unwritable:
     assert (folder / "subflows.csv").is_file()
 
 
+def test_a_window_that_is_ended_from_outside_rescues_its_runs_and_waits_for_nobody(
+    qtbot: QtBot, unwritable: MainWindow, blocked: Path
+) -> None:
+    window = unwritable
+    window.documents.open_text(TWO_PATHS, "two-paths")
+    window.bar.trigger("run.speed_express")
+    with qtbot.waitSignal(window.runs.ended, timeout=20_000):
+        window.bar.trigger("run.toggle")
+    qtbot.waitUntil(lambda: bool(window.unsaved.jobs))
+
+    window.close_at_once()
+
+    assert not window.isVisible()
+    assert isinstance(window.dialogs, ScriptedDialogs)
+    assert window.dialogs.told == []
+    (folder,) = (blocked / "subflow-rescued").iterdir()
+    assert (folder / "subflows.csv").is_file()
+
+
 def test_a_log_that_cannot_be_written_is_said_once(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -121,4 +141,4 @@ def test_two_windows_and_a_command_share_a_database(
         assert {run.name for run in each.history.runs()} == names
         assert {run.status for run in each.history.runs()} == {"finished"}
         assert "not_stored" not in each.banners.topics()
-    close_window(qtbot, other)
+    close_window(qtbot, other, window.findChildren(QTimer))

@@ -21,6 +21,7 @@ from subflow_app.qt.app_theme import Theme
 from subflow_app.qt.choices import DEFAULT_SPEED, PANELS, SPEEDS
 from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.database import DatabaseControl
+from subflow_app.qt.database_watch import DatabaseWatch
 from subflow_app.qt.dialogs import Dialogs
 from subflow_app.qt.documents import Documents
 from subflow_app.qt.exporting import Exports
@@ -135,6 +136,7 @@ class MainWindow(QMainWindow):
             self.documents.open_example(example)
         self.recovery = Recovery(self, self._recovery_folder)
         self.database = DatabaseControl(self)
+        self.database_watch = DatabaseWatch(self)
         doc = self.documents.doc
         self.topology = TopologyView(doc, self.document_stack)
         self.inspector = Inspector(doc, self.document_stack, app_catalog())
@@ -211,6 +213,8 @@ class MainWindow(QMainWindow):
         self.live.changed.connect(self.update_actions)
         self.runs.ended.connect(self._on_run_ended)
         self.session.stored.connect(self.history.reload)
+        self.database_watch.changed.connect(self.history.refresh)
+        self.shown.missed.connect(self.history.reload)
         self.database.opened.connect(self._on_database_opened)
         self.database.failed.connect(self._on_database_failed)
         self.database.copied.connect(self.notices.copied)
@@ -469,13 +473,14 @@ class MainWindow(QMainWindow):
             self._closes_when_ended = self._closes_when_changed = True
             event.ignore()
             return
-        if not self.unsaved.make_safe(asks=not self._closes_unasked):
+        waits = not self._closes_unasked
+        if not self.unsaved.make_safe(asks=waits, waits=waits):
             self._closes_when_ended = False
             event.ignore()
             return
         for feature in self.features:
             feature.close()
-        self.unsaved.make_safe(asks=False)  # what the queue has left
+        self.unsaved.make_safe(asks=False, waits=waits)  # what the queue has left
         switches = {name: self.bar[name].isChecked() for name in self.bar.switches()}
         self._state_file.save(self, self.workspaces, switches, self.presentation.geometry_before)
         self.presentation.close()

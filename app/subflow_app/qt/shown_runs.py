@@ -12,7 +12,7 @@ from subflow_app.core.errors import AppError
 from subflow_app.core.scenario_hash import scenario_hash
 from subflow_app.core.traces import LiveTraces, StoredTraces, Traces
 from subflow_app.vocabulary.language import tr, trn
-from subflow_store import StoreError
+from subflow_store import RunNotFound, StoreError
 
 if TYPE_CHECKING:
     from subflow_app.core.comparison.alignment import Alignment
@@ -35,6 +35,7 @@ class ShownRuns(QObject):
     """
 
     changed = Signal()
+    missed = Signal()  # a run that was to be shown is not there any more
     wanted = Signal()  # a person wants to see other runs in the plots, at once or when they are read
 
     def __init__(self, window: MainWindow) -> None:
@@ -221,6 +222,8 @@ class ShownRuns(QObject):
                 return
             self._plots.set_waiting("")
             self._tell_failure(error)
+            if isinstance(error, RunNotFound):
+                self.missed.emit()
 
         self._workers.start(
             "open runs",

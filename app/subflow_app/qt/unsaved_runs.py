@@ -75,16 +75,17 @@ class UnsavedRuns(QObject):
 
         self._workers.start("export run", export, succeeded=lambda path: self._on_exported(job, path))
 
-    def make_safe(self, *, asks: bool) -> bool:
+    def make_safe(self, *, asks: bool, waits: bool = True) -> bool:
         """Writes the data of every run to a folder of its own, as the window closes, and tells where.
 
         Args:
             asks: whether the person is asked about runs that no disk takes.
+            waits: whether a dialog names the folders; a program that is ended from outside waits for nobody.
 
         Returns:
             False if there are such runs, and the person would rather keep the window.
         """
-        reasons = self._rescue_all()
+        reasons = self._rescue_all(waits=waits)
         if not reasons or not asks:
             return True
         text = trn(
@@ -94,8 +95,8 @@ class UnsavedRuns(QObject):
         )
         return self.dialogs.confirm(tr("Runs would be lost"), text, "\n".join(reasons), tr("Close and lose them"))
 
-    def _rescue_all(self) -> list[str]:
-        """Tells the folders; returns why, for each run that could not be written."""
+    def _rescue_all(self, *, waits: bool) -> list[str]:
+        """Names the folders; returns why, for each run that could not be written."""
         folders, reasons = [], []
         for job, result in list(self._runs.items()):
             try:
@@ -105,7 +106,9 @@ class UnsavedRuns(QObject):
                 reasons.append(str(error))
             else:
                 del self._runs[job]
-        if folders:
+        for folder in folders:
+            _log.warning("a run that is in no database was written to %s", folder)
+        if folders and waits:
             listed = "\n".join(map(str, folders))
             self.dialogs.tell(tr("Runs saved as files"), tr("Runs that are in no database were written to:"), listed)
         return reasons

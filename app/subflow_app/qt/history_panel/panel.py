@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -62,6 +62,7 @@ class History(QWidget):
         self.dialogs = dialogs
         self._store: Store | None = None
         self._told_damage: Sequence[Damage] = ()
+        self._listed: tuple[Listing, bool] | None = None  # what the list shows, and whether it is of a search
         self._kept: set[int] | None = None  # what to select once the list is read
         self._model = RunTable(self)
         self.reader = RunReader(workers, self)
@@ -116,6 +117,7 @@ class History(QWidget):
         self._model.set_writable(store is not None and not store.is_read_only)
         self._empty.set_text(tr("No database") if store is None else "", why_none)
         self._model.set_rows([], {})
+        self._listed = None
         self.reload()
 
     def reload(self) -> None:
@@ -123,6 +125,11 @@ class History(QWidget):
         # A query that cannot be understood leaves the list as it is; the one before is asked again.
         self._field.parse()
         self._ask()
+
+    def refresh(self) -> None:
+        """Reads the list again in the background, unless a cell is being edited; what is the same stays untouched."""
+        if self._store is not None and not self.table.is_editing:
+            self.reader.ask(self._field.conditions, self._read_keys(), is_quiet=True)
 
     def selected(self) -> list[RunRow]:
         """The selected runs, from top to bottom."""
@@ -164,6 +171,7 @@ class History(QWidget):
         """Shows these columns after the name; recorded values are read."""
         widths = self._widths()
         self._model.set_columns(keys, {})
+        self._listed = None
         self._bar.show_columns([each.key for each in self._model.columns])
         self.table.set_default_widths()
         self._set_widths(widths)
@@ -308,12 +316,19 @@ class History(QWidget):
         if self._store is None:
             self._on_read(Listing())
             return
+        self.reader.ask(self._field.conditions, self._read_keys())
+
+    def _read_keys(self) -> Collection[str]:
         keys = [each.key for each in self._model.columns if each.is_read]
-        self.reader.ask(self._field.conditions, dict.fromkeys((*keys, *TRANSFERS)))
+        return dict.fromkeys((*keys, *TRANSFERS))
 
     def _on_read(self, listing: Listing) -> None:
         self._field.vocabulary = listing.vocabulary(self._field.vocabulary or Vocabulary())
         is_search = bool(self._field.conditions)
+        before, self._listed = self._listed, (listing, is_search)
+        if before == self._listed and self._store is not None:
+            self._count.setText(trn("{count} run", "{count} runs", len(listing.rows)))
+            return
         self._model.set_rows(listing.rows, listing.recorded, listing.sweeps, is_search=is_search)
         self._count.setText("" if self._store is None else trn("{count} run", "{count} runs", len(listing.rows)))
         self._show_page()

@@ -80,14 +80,20 @@ class RunReader(QObject):
         self._store = store
         self._generation += 1
 
-    def ask(self, conditions: Sequence[Condition], keys: Collection[str]) -> None:
-        """Reads the runs that meet the conditions, and the values of the columns of these keys."""
+    def ask(self, conditions: Sequence[Condition], keys: Collection[str], *, is_quiet: bool = False) -> None:
+        """Reads the runs that meet the conditions, and the values of the columns of these keys.
+
+        Args:
+            conditions: all of which a run has to meet.
+            keys: of columns.
+            is_quiet: nobody has asked, so nobody waits for the answer.
+        """
         self._question = (conditions, keys)
         self._generation += 1
         if not self._is_busy:
-            self._start()
+            self._start(is_quiet=is_quiet)
 
-    def _start(self) -> None:
+    def _start(self, *, is_quiet: bool = False) -> None:
         store = self._store
         if store is None:
             return
@@ -109,6 +115,8 @@ class RunReader(QObject):
                 self._on_answer(generation, answer, error)
 
         task = self._workers.start("list runs", work, succeeded=on_end, failed=on_end)
+        if is_quiet:
+            return
         if task.wait(self.patience_ms):
             on_end()
         else:

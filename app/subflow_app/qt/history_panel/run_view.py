@@ -100,6 +100,11 @@ class RunView(QTableView):
         """Gives all columns the widths that fit what they hold as a rule."""
         set_widths(self, ((heading(column), column.widest) for column in self._runs.columns))
 
+    @property
+    def is_editing(self) -> bool:
+        """Whether a cell is being edited, which a new list would end."""
+        return self.state() == QTableView.State.EditingState
+
     def selected(self) -> list[RunRow]:
         """The selected runs, from top to bottom, each once."""
         # By ranges: an index for each of thousands of rows takes ten times as long.

@@ -71,6 +71,7 @@ class SweepSession(QObject):
         panel.page.selection_changed.connect(self._on_runs_selected)
         panel.page.opened.connect(self.show_runs)
         window.database.opened.connect(self._on_database_opened)
+        window.database_watch.changed.connect(self.reload)
         self.reload()
 
     # ---- what can be done ----

@@ -1,0 +1,47 @@
+"""What others do with the open database is seen in the window."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pytestqt.qtbot import QtBot
+from tests.store.examples import ramp, record
+
+from subflow_app.qt.main_window import MainWindow
+from subflow_store import open_store
+
+SEEN_MS = 2000
+
+
+def names(window: MainWindow) -> list[str]:
+    return [run.name for run in window.history.runs()]
+
+
+def test_what_others_write_and_delete_is_listed_within_two_seconds(
+    qtbot: QtBot, window: MainWindow, tmp_path: Path
+) -> None:
+    assert names(window) == []
+    with open_store(tmp_path / "runs.db") as elsewhere:
+        record(elsewhere, ramp(50), name="Of another program")
+        qtbot.waitUntil(lambda: names(window) == ["Of another program"], timeout=SEEN_MS)
+        record(elsewhere, ramp(50), name="Second")
+        qtbot.waitUntil(lambda: names(window) == ["Second", "Of another program"], timeout=SEEN_MS)
+        elsewhere.delete([1])
+        elsewhere.purge_deleted()
+        qtbot.waitUntil(lambda: names(window) == ["Second"], timeout=SEEN_MS)
+
+
+def test_a_run_that_is_gone_is_told_and_leaves_the_list(qtbot: QtBot, window: MainWindow, tmp_path: Path) -> None:
+    with open_store(tmp_path / "runs.db") as elsewhere:
+        record(elsewhere, ramp(50))
+        window.history.reload()
+        qtbot.waitUntil(lambda: len(names(window)) == 1)
+        elsewhere.delete([1])
+        elsewhere.purge_deleted()
+
+        store = window.database.store
+        assert store is not None
+        window.shown.show_stored(store, [1])
+
+        qtbot.waitUntil(lambda: names(window) == [])
+        qtbot.waitUntil(lambda: "there is no run 1" in window.banners.text("action"))
