@@ -47,9 +47,8 @@ except ImportError:  # Windows: two calls at once are not kept apart there
 OLDEST_PYTHON, NEWEST_PYTHON = (3, 11), (3, 13)
 SYSTEMS = "Debian 12 or 13, Ubuntu 22.04 or 24.04"  # whose packages have one of these
 ROOT = Path(__file__).resolve().parent
-BUILD = ROOT / "build"
+BUILD, VENV = ROOT / "build", ROOT / ".venv"
 LOGS, PACKAGE = BUILD / "logs", BUILD / "package" / "dist" / "subflow"
-VENV = ROOT / ".venv"
 BIN = VENV / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = BIN / "python"
 BASE_PYTHON = str(getattr(sys, "_base_executable", None) or sys.executable)  # makes .venv, itself in none
@@ -499,8 +498,8 @@ def test_package(pytest_arguments: list[str]) -> int:
     if not PACKAGE.is_dir():
         raise SetUpError(f"There is no package in {PACKAGE}. Make it first: python3 dev.py package")
     set_up((*TEST_PACKAGES, *PACKAGE_PACKAGES))
-    words = [BIN / "pytest", "--packaged", "--timeout=1800", "tests/packaging", *pytest_arguments]
-    return subprocess.call([str(word) for word in words], cwd=ROOT, env=child_environment())
+    words = ["--packaged", "--timeout=1800", "tests/packaging", *pytest_arguments]
+    return subprocess.call([str(BIN / "pytest"), *words], cwd=ROOT, env=child_environment())
 
 
 def fmt() -> int:

@@ -8,10 +8,13 @@ import sys
 def main() -> int:
     """The whole program: `carry_out`, and Ctrl-C at any moment before or after it ends with its exit code."""
     try:
+        from subflow_app.core.standard_streams import provide_standard_streams
+
+        provide_standard_streams()
         from subflow_app.core.interruption import INTERRUPTED, end_interrupted, end_on_interrupt, notice_interrupts
 
         notice_interrupts()
-        code = carry_out()
+        code = _with_output_told(_carried_out())
         if code == INTERRUPTED:
             end_interrupted()
         end_on_interrupt()
@@ -20,6 +23,31 @@ def main() -> int:
         from subflow_app.core.interruption import end_interrupted
 
         end_interrupted()
+
+
+def _carried_out() -> int:
+    """`carry_out`; where memory is too short even for the libraries, that is told in a sentence."""
+    try:
+        return carry_out()
+    except Exception as error:
+        from subflow_app.core.expected_errors import is_short_of_memory, message_of
+
+        if not is_short_of_memory(error):
+            raise
+        sys.stderr.write(f"subflow: {message_of(error)}\n")
+        return 1
+
+
+def _with_output_told(code: int) -> int:
+    """The exit code; output that is missing, on a full disk say, is told and is a failure."""
+    from subflow_app.core.standard_streams import output_problem
+
+    sys.stdout.flush()
+    problem = output_problem()
+    if not problem:
+        return code
+    sys.stderr.write(f"subflow: standard output could not be written: {problem}\n")
+    return code or 1
 
 
 def carry_out() -> int:

@@ -49,7 +49,14 @@ def environment(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(
-    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.full("another signal, the same way out"))]
+    "number",
+    [
+        signal.SIGHUP,
+        *(
+            pytest.param(number, marks=pytest.mark.full("another signal, the same way out"))
+            for number in (signal.SIGINT, signal.SIGTERM)
+        ),
+    ],
 )
 def test_signal_closes_the_window_and_keeps_the_run(tmp_path: Path, number: signal.Signals) -> None:
     scenario = tmp_path / "long.toml"

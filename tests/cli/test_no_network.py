@@ -14,115 +14,13 @@ from typing import Any
 
 import pytest
 import typer
-from tests.cli.conftest import SCENARIO
 from tests.helpers.commands_in_turn import KNOCK
-from tests.helpers.experiments import tiny_recipe
-from tests.helpers.fake_kernel import ONE_PATH
-from tests.helpers.labs import small_lab
+from tests.helpers.every_command import COMMANDS, Line, make_files
 
 from subflow_app.cli.commands import app
 
 ROOT = Path(__file__).resolve().parents[2]
-GRAPH = ROOT / "tests" / "app_core" / "scenarios" / "graphs" / "alpine.graphml"
 
-Line = tuple[str, int | None]
-
-# What is typed for each command, in this order; with a number where the exit code is another than 0.
-COMMANDS: dict[str, list[str | Line]] = {
-    "trainings": ["trainings"],
-    "trainings show": ["trainings show 1"],
-    "trainings pause": ["trainings pause 1"],
-    "trainings resume": ["trainings resume 1"],
-    "trainings checkpoint": ["trainings checkpoint 1"],
-    "trainings evaluate": ["trainings evaluate 1"],
-    "trainings rename": ["trainings rename 1 Mine"],
-    "trainings note": ["trainings note 1 'for the paper'"],
-    "trainings stop": ["trainings stop 1"],
-    "trainings delete": ["trainings delete 1 --files"],
-    "train": ["train ddpg-mpcc --scenario t-ddpg-c --steps 60 --eval-every 0 --out trained"],
-    "agents": ["agents"],
-    "agents show": ["agents show drl-cc"],
-    "agents promote": ["agents promote last --name mine"],
-    "run": ["run two.toml --decisions --seed 1", "run two.toml --seed 2"],
-    "show": ["show last"],
-    "explain": ["explain 1 download/1 --at 1s"],
-    "fairness": ["fairness 1"],
-    "fork": ["fork 1 --at 1s --set links.wifi.loss=5%"],
-    "replay": ["replay 1 --at 1s --packets --json"],
-    "export": [
-        "export 1 --format parquet,pcapng,svg --figure cwnd",
-        "export 2 --format bundle --out data",
-        "export 2 --page",
-    ],
-    "verify": ["verify data/run-2.subflow.zip"],
-    "report": ["report 1 -o report.html --figure cwnd"],
-    "compare": ["compare 1 2"],
-    "import-trace": ["import-trace measured.csv"],
-    "export-topology": ["export-topology two.toml -o two.graphml"],
-    "import": ["import alpine.graphml -o alpine.toml", "import run-2.html"],
-    "evaluate": ["evaluate drl-cc --scenario two.toml --seeds 1-1 --baselines lia"],
-    "compare-kernel": [("compare-kernel one.toml --repetitions 1 --seeds 1", None)],  # some machines cannot
-    "sweep": ["sweep two.toml --axis links.wifi.loss=0%,1% --seeds 1 --jobs 2"],
-    "sweeps": ["sweeps"],
-    "sweeps show": ["sweeps show last"],
-    "sweeps resume": ["sweeps resume last --jobs 1"],
-    "sweeps plans": ["sweeps plans"],
-    "sweeps rename": ["sweeps rename last Mine"],
-    "sweeps delete": ["sweeps delete last"],
-    "reproduce": ["reproduce tiny.toml --jobs 1"],
-    "arena": ["arena --family slow --controllers lia --numbers 1 --jobs 1"],
-    "assess": ["assess lia --quick --only collapse --jobs 1"],
-    "break": ["break no-slower --networks 24 --jobs 1"],
-    "leaderboard": ["leaderboard --list"],
-    "library build": ["library build tiny.toml --out library.db --jobs 1"],
-    "library info": ["library info"],
-    "library list": ["library list --file library.db"],
-    "library check": ["library check --file library.db --sample 1"],
-    "library copy": ["library copy tiny.toml --file library.db"],
-    "labs": ["labs"],
-    "labs check": ["labs check 01-small.md"],
-    "labs begin": ["labs begin 01-small.md", "run 01-small.toml"],
-    "labs show": ["labs show 01-small.md"],
-    "labs hint": ["labs hint 01-small.md"],
-    "labs next": ["labs next 01-small.md"],
-    "labs answer": ["labs answer 01-small.md bdp 83", "labs answer 01-small.md who 'The queue'"],
-    "labs predict": ["labs predict 01-small.md 2"],
-    "labs result": ["labs result 01-small.md --student Ada --out ada.json"],
-    "labs key": ["labs key"],
-    "labs publish": ["labs publish 01-small.md --key k --out students"],
-    "labs page": ["labs page 01-small.md"],
-    "labs class": [
-        "labs result 01-small.md --student Ada --out students/ada.json",
-        "labs class students --lab 01-small.md",
-    ],
-    "labs verify": ["labs verify ada.json --lab 01-small.md"],
-    "runs": ["runs"],
-    "runs QUERY": ["runs 'lia goodput>1Mbit/s'"],
-    "runs rename": ["runs rename 1 Mine"],
-    "runs tag": ["runs tag 1 paper"],
-    "runs untag": ["runs untag 1 paper"],
-    "runs note": ["runs note 1 'for the paper'"],
-    "runs delete": ["runs delete 2"],
-    "runs restore": ["runs restore 2"],
-    "runs purge": ["runs purge"],
-    "check": ["check library.db"],
-    "salvage": ["salvage library.db -o salvaged.db"],
-    "upgrade": ["upgrade library.db"],
-    "bench": ["bench A"],
-    "controllers": ["controllers"],
-    "controllers NAME": ["controllers lia"],
-    "controllers new": ["controllers new my-controller"],
-    "controllers check": ["controllers check my-controller.py"],
-    "controllers convert": ["controllers convert my-controller.py --to cpp"],
-    "schedulers": ["schedulers"],
-    "schedulers NAME": ["schedulers minrtt"],
-    "schedulers new": ["schedulers new my-scheduler"],
-    "schedulers check": ["schedulers check my-scheduler.py"],
-    "scenarios": ["scenarios"],
-    "schema": ["schema"],
-    "guide": [("guide lia", None)],  # not built, perhaps
-    "window": ["window two.toml"],
-}
 # What other commands start as processes of their own.
 WORKERS = {"train-worker": "train", "figure-worker": "library build", "kernel-worker": "compare-kernel"}
 # Not `guide --build`: Sphinx imports urllib3, which binds ::1, a local address, to learn whether there is IPv6.
@@ -226,13 +124,7 @@ def connections(trace: str) -> list[str]:
 
 def carry_out(lines: Sequence[str | Line], folder: Path) -> str:
     """The trace of commands that are carried out in a folder with files for them."""
-    short = SCENARIO.replace('duration = "10s"', 'duration = "2s"').replace('warmup = "2s"', 'warmup = "500ms"')
-    (folder / "two.toml").write_text(short, encoding="utf-8")
-    (folder / "one.toml").write_text(ONE_PATH.replace("5s", "1s"), encoding="utf-8")
-    (folder / "measured.csv").write_text("t_ms;window;delay (ms)\n100;10;40\n200;11;41\n", encoding="utf-8")
-    shutil.copyfile(GRAPH, folder / GRAPH.name)
-    tiny_recipe(folder)
-    small_lab(folder)
+    make_files(folder)
     pairs = [(line, 0) if isinstance(line, str) else line for line in lines]
     (folder / "lines.json").write_text(json.dumps(pairs), encoding="utf-8")
     return trace([sys.executable, "-m", "tests.helpers.commands_in_turn", folder / "lines.json"], folder)

@@ -259,7 +259,7 @@ def test_an_estimate_is_told_without_running(subflow: Subflow, scenario: Path, d
     assert not database.exists()
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_signal_stops_the_run_which_is_kept(
     subflow: Subflow, scenario: Path, database: Path, monkeypatch: pytest.MonkeyPatch, number: int, code: int
 ) -> None:
@@ -286,6 +286,9 @@ def test_signal_stops_the_run_which_is_kept(
     assert "kept as run 1" in answer.err
     (run,) = subflow("runs", "--db", database, "--json").document
     assert run["status"] == "stopped"
+    if number == signal.SIGHUP:
+        assert signal.getsignal(number) is signal.SIG_IGN  # shell and system may both send it
+        signal.signal(number, before)
     assert signal.getsignal(number) is before
 
 

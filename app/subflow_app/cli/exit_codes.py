@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterable
 
 from subflow_app.core.confirmation import Confirmation
@@ -15,6 +14,8 @@ BAD_INPUT = 2
 """What was asked for cannot be: a scenario with problems, an unknown run, a wrong option. Nothing was done."""
 NOT_CONFIRMED = 3
 """A result that was to be made again: nothing contradicts it, and not all of it could be made again or compared."""
+HANGUP = 129
+"""SIGHUP (128 + 1), of a terminal that was closed: the run was stopped, and kept with what it had."""
 # INTERRUPTED, 130: Ctrl-C (128 + SIGINT); the run was stopped, and kept with what it had.
 TERMINATED = 143
 """SIGTERM (128 + 15): the run was stopped, and kept with what it had."""
@@ -32,4 +33,4 @@ def worst_of(outcomes: Iterable[Confirmation]) -> int:
 
 def stopped_by(signal_number: int) -> int:
     """The exit code of work that a signal has stopped."""
-    return TERMINATED if signal_number == signal.SIGTERM else INTERRUPTED
+    return 128 + signal_number

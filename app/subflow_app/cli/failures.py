@@ -10,7 +10,7 @@ from subflow_app.cli.terminal import print_error, print_note
 from subflow_app.core.crash_reports import report_error
 from subflow_app.core.crash_watch import watched
 from subflow_app.core.errors import InputError, RecipeError, SweepError
-from subflow_app.core.expected_errors import is_expected, message_of
+from subflow_app.core.expected_errors import is_expected, is_of_the_system, is_short_of_memory, message_of
 
 
 @contextmanager
@@ -32,6 +32,9 @@ def reporting_bugs(where: str) -> Iterator[None]:
 
 def tell(error: Exception) -> None:
     """Say on stderr what went wrong."""
+    if is_short_of_memory(error):
+        print_error(message_of(error))
+        return
     from subflow_sim.errors import ScenarioError
 
     if isinstance(error, ScenarioError | RecipeError | SweepError):
@@ -43,6 +46,8 @@ def tell(error: Exception) -> None:
 
 def exit_code_of(error: Exception) -> int | None:
     """The exit code for errors that are not bugs; None for bugs."""
+    if is_short_of_memory(error) or is_of_the_system(error):
+        return exit_codes.FAILED
     # Usage errors of typer have their own way out. The other packages' are imported late: `subflow --help` needs none.
     if type(error).__module__.startswith("typer"):
         return None

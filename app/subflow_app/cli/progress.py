@@ -1,4 +1,4 @@
-"""Carries a job to its end from the terminal: progress bar on stderr, Ctrl-C and SIGTERM stop it and keep it."""
+"""Carries a job to its end from the terminal: progress bar on stderr, signals stop it and keep it."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from types import FrameType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from subflow_app.cli.terminal import stderr_console
+from subflow_app.core.interruption import stopping_signals
 from subflow_app.core.jobs.tasks import Stoppable
 from subflow_app.vocabulary.number_text import count_text, duration_text, speed_text
 
@@ -108,15 +109,20 @@ def run_text(progress: RunProgress) -> str:
 
 @contextmanager
 def stopping_on_signals(job: Stoppable) -> Iterator[SignalStop]:
-    """The first Ctrl-C or SIGTERM stops the job; a second one ends the program as usual, in case that hangs."""
+    """The first of `stopping_signals` stops the job; a second one ends the program as usual, in case that hangs.
+
+    Only SIGHUP may come twice for one terminal that is closed, from its shell and from the system.
+    """
     stop = SignalStop()
     if threading.current_thread() is not threading.main_thread():
         yield stop  # signals are the business of whoever runs the main thread
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    before = {number: signal.getsignal(number) for number in stopping_signals()}
 
     def on_signal(number: int, _frame: FrameType | None) -> None:
         stop.signal_number = number
+        if number not in (signal.SIGINT, signal.SIGTERM):
+            before[signal.Signals(number)] = signal.SIG_IGN
         for each, handler in before.items():
             signal.signal(each, handler)
         job.stop()

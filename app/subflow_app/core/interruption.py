@@ -19,6 +19,17 @@ _TIDYING_S = 10.0
 INTERRUPTED = 130
 """The exit code: 128 + SIGINT, as shells have it."""
 
+_OF_A_TERMINAL = tuple(getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name))
+"""What a terminal sends to all its processes: Ctrl-C, and that it was closed."""
+
+
+def stopping_signals() -> tuple[signal.Signals, ...]:
+    """The signals that stop work and keep it: Ctrl-C, SIGTERM, and a terminal that is closed, but for `nohup`."""
+    found = [signal.SIGINT, signal.SIGTERM]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        found.append(signal.SIGHUP)
+    return tuple(found)
+
 
 def end_interrupted() -> NoReturn:
     """End this program with `INTERRUPTED`, what has to be tidied up done.
@@ -83,11 +94,11 @@ def end_on_interrupt() -> None:
 
 @contextmanager
 def interrupts_held_back() -> Iterator[None]:
-    """Ctrl-C waits until this is over; a process that is started meanwhile begins without ever hearing of it."""
+    """What a terminal sends waits until this is over; a process that is started meanwhile never hears of it."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,))
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, _OF_A_TERMINAL)
     try:
         yield
     finally:
@@ -95,7 +106,8 @@ def interrupts_held_back() -> Iterator[None]:
 
 
 def ignore_interrupts() -> None:
-    """For a process that somebody else ends: Ctrl-C goes to all processes of a terminal, and is not meant for it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """For a process that somebody else ends: what goes to all processes of a terminal is not meant for it."""
+    for number in _OF_A_TERMINAL:
+        signal.signal(number, signal.SIG_IGN)
     if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT,))
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _OF_A_TERMINAL)

@@ -26,6 +26,7 @@ from PySide6.QtGui import QIcon
 from PySide6.QtWidgets import QApplication
 
 from subflow_app.core.file_kinds import is_database_file
+from subflow_app.core.interruption import stopping_signals
 from subflow_app.core.paths import log_path
 from subflow_app.core.resources import DEMO_SCENARIO, resource_path
 from subflow_app.core.session_log import SESSION_LOG
@@ -161,7 +162,7 @@ def _spare_collector(_told: object = None) -> None:
 
 
 class _Signals(QObject):
-    """Ctrl-C in the terminal and SIGTERM close the window as a person would: a run is stopped and kept.
+    """Ctrl-C in the terminal, its end and SIGTERM close the window as a person would: a run is stopped and kept.
 
     Python runs its signal handlers between bytecodes, and an idle event loop has none: a signal therefore also writes
     to a socket that the event loop watches.
@@ -176,13 +177,14 @@ class _Signals(QObject):
         self._notifier = QSocketNotifier(self._reader.fileno(), QSocketNotifier.Type.Read, self)
         self._notifier.activated.connect(self._on_woken)
         signal.set_wakeup_fd(self._writer.fileno(), warn_on_full_buffer=False)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        self._before = {number: signal.getsignal(number) for number in stopping_signals()}
+        for number in self._before:
             signal.signal(number, self._on_signal)
 
     def release(self) -> None:
         """Gives the signals back, before the sockets go."""
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
+        for number in self._before:
+            signal.signal(number, signal.SIG_IGN if number not in (signal.SIGINT, signal.SIGTERM) else signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
         self._notifier.setEnabled(False)
         self._reader.close()

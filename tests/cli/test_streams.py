@@ -1,0 +1,52 @@
+"""Closed and full streams: each command does its work all the same, and says in a sentence what nobody could read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from itertools import cycle
+from pathlib import Path
+
+import pytest
+from tests.helpers.every_command import COMMANDS, make_files
+
+ROOT = Path(__file__).resolve().parents[2]
+FULL = "/dev/full"
+# As the shell has it: 2>&-, >/dev/full, >&-, both full.
+REDIRECTIONS = (("file", "-"), (FULL, "file"), ("-", "file"), (FULL, FULL))
+UNWRITTEN = "subflow: standard output could not be written: No space left on device"
+
+
+@pytest.mark.skipif(not Path(FULL).exists(), reason="there is no /dev/full")
+@pytest.mark.timeout(600)  # 15 s of processor time, most of it in turn
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(n, marks=pytest.mark.full("every command in every way")) for n in (1, 2, 3))]
+)
+def test_every_command_works_with_closed_and_full_streams(tmp_path: Path, first: int) -> None:
+    make_files(tmp_path)
+    lines = [line if isinstance(line, tuple) else (line, 0) for lines in COMMANDS.values() for line in lines]
+    ways = cycle((*REDIRECTIONS[first:], *REDIRECTIONS[:first]))
+    asked = [(line, *way) for (line, _), way in zip(lines, ways, strict=False)]
+    file = tmp_path / "lines.json"
+    file.write_text(json.dumps(asked), encoding="utf-8")
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-m", "tests.helpers.forked_commands", str(file)]
+    done = subprocess.run(words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+    wrong = []
+    n_told = 0
+    for (line, expected), (_, out, err), (code, output, errors) in zip(
+        lines, asked, json.loads(file.read_text()), strict=True
+    ):
+        where = f"subflow {line} >{out} 2>{err}: {code}\n{output}{errors}"
+        is_told = UNWRITTEN in errors
+        n_told += is_told
+        # Where nothing is printed, nothing is lost.
+        allowed = {1} if is_told else {expected, 1} if out == err == FULL else {expected}
+        if (expected is not None and code not in allowed) or "Traceback" in errors or "a bug of" in errors:
+            wrong.append(where)
+    assert wrong == []
+    assert n_told > len(lines) / 8

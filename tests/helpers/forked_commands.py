@@ -1,0 +1,105 @@
+"""Carries out commands of Subflow, each in a copy of this process: `python -m tests.helpers.forked_commands FILE`.
+
+A copy has all modules already, so that a command costs little. The file is a list in JSON of what is typed after
+`subflow`, each with how it is redirected; the answers take its place: exit code, output and errors.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import traceback
+from pathlib import Path
+
+import typer.main
+from tests.helpers.commands_in_turn import close_after_a_run
+
+import subflow_app.core.experiments.recipe  # the modules that many commands need
+import subflow_app.core.labs.session
+import subflow_app.core.running.runs
+import subflow_store.store
+from subflow_app.__main__ import main as subflow
+from subflow_app.cli.commands import app
+
+TRAINING = "from tests.helpers.commands_in_turn import start_training as s; s(); print('.', flush=True); input()"
+PATIENCE_S = 120
+PRELOADED = (
+    subflow_app.core.experiments.recipe,
+    subflow_app.core.labs.session,
+    subflow_app.core.running.runs,
+    subflow_store.store,
+)
+
+
+def redirected(number: int, target: str) -> None:
+    """Let a descriptor go where the shell would have it: to a file, or with "-" nowhere at all."""
+    if target == "-":
+        os.close(number)
+        return
+    opened = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    os.dup2(opened, number)
+    os.close(opened)
+
+
+def be_command(line: str, out: str, err: str) -> int:
+    """The command as a process of its own, from where the interpreter has its streams."""
+    redirected(1, out)
+    redirected(2, err)
+    sys.stdout = None if out == "-" else open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115
+    sys.stderr = None if err == "-" else open(2, "w", encoding="utf-8", closefd=False, buffering=1)  # noqa: SIM115
+    sys.argv = ["subflow", *shlex.split(line)]
+    signal.alarm(PATIENCE_S)
+    if line.startswith("window"):
+        close_after_a_run()
+    try:
+        code = subflow()
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 1
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    for stream in (sys.stdout, sys.stderr):
+        assert stream is not None  # the program has provided it
+        stream.flush()
+    return code
+
+
+def main(file: str) -> None:
+    """Carries out what the file says."""
+    answers = []
+    # The tree of commands is made once, and what is there is shared with the copies.
+    typer.main.get_command = functools.cache(typer.main.get_command)
+    typer.main.get_command(app)
+    gc.collect()
+    gc.freeze()
+    with subprocess.Popen(
+        [sys.executable, "-c", TRAINING], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as training:
+        assert training.stdout is not None
+        assert training.stdout.readline() == ".\n"
+        for number, (line, out, err) in enumerate(json.loads(Path(file).read_text(encoding="utf-8"))):
+            places = [
+                f"{number}.{name}" if target == "file" else target for name, target in (("out", out), ("err", err))
+            ]
+            child = os.fork()
+            if child == 0:
+                code = 255
+                try:
+                    code = be_command(line, *places)
+                finally:
+                    os._exit(code)
+            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            read = [Path(place).read_text(encoding="utf-8") if place[0].isdigit() else "" for place in places]
+            answers.append((code, *read))
+        training.communicate("\n")
+    Path(file).write_text(json.dumps(answers), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
