@@ -109,6 +109,16 @@ def test_reno_and_mptcp_fill_their_paths_on_the_kernel_as_in_the_simulator(able_
     assert recording.values(columns["far/forward", "queue_pkts"]).max() <= 34
     assert recording.values(columns["both/2", "throughput_bps"])[-1] > 1e6
 
+    # The loss of a flow is that after the warm-up, as in the simulator: of slow start's overshoot nothing counts.
+    summary = recording.summary()
+    dropped = {each["name"]: each["drops_queue"] for each in summary["links"] if each["direction"] == "forward"}
+    for subflow, link in zip(summary["flows"][1]["subflows"], ("own", "other"), strict=True):
+        rows = recording.values(columns[f"{link}/forward", "drops_pkts"])
+        assert rows[:10].sum() > 0
+        assert subflow["packets_lost"] == dropped[link] == pytest.approx(rows[10:].sum(), abs=2)
+        assert subflow["loss_ratio"] == subflow["packets_lost"] / subflow["packets_sent"]
+    assert summary["flows"][0]["packets_lost"] == dropped["near"] + dropped["far"]
+
 
 def test_nothing_is_left_when_the_command_is_interrupted(
     able_machine: Machine, monkeypatch: pytest.MonkeyPatch
