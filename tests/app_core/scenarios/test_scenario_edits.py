@@ -25,6 +25,7 @@ from subflow_app.core.scenarios.scenario_edits import (
 )
 from subflow_app.core.scenarios.sketch import missing_part
 from subflow_app.core.scenarios.toml_edit import TomlEditError
+from subflow_app.core.scenarios.topology import picture_of
 
 SCENARIO = """\
 # A scenario with everything that can name something else.
@@ -273,6 +274,25 @@ def test_a_sketch_shows_what_holds_together() -> None:
     assert set(doc.sketch.links) == {"wifi", "in", "out"}
     doc.set_text("not TOML [")
     assert doc.sketch is doc.last_valid
+
+
+def test_what_has_no_last_valid_state_is_not_taken_for_a_value() -> None:
+    """The reader's placeholder of a queue is one without a limit; of a file opened so, nothing better is known."""
+    text = SCENARIO.replace("[links.wifi]", '[links.wifi]\nqueue = "50 packets"', 1)
+    assert text != SCENARIO
+    doc = ScenarioDoc(text)
+    assert doc.last_valid is None
+    assert doc.unread == {"wifi": {"queue"}}
+    assert doc.sketch is not None
+    assert picture_of(doc.sketch, None, doc.unread).links["wifi"].unread == {"queue"}
+    assert picture_of(doc.sketch, None, doc.unread).links["lte"].unread == set()
+
+    doc.set_value("links.wifi.queue", "50pkt")
+    assert doc.unread == {}
+    doc.set_value("links.wifi.queue", "50 packets")
+    doc.set_value("links.wifi.reverse.rate", "fast")
+    assert doc.unread == {}
+    assert doc.sketch.links["wifi"].forward.queue.limit_pkts == 50
 
 
 # --- properties -----------------------------------------------------------------------------------------------------

@@ -185,6 +185,17 @@ class ScenarioDoc:
         return self._sketch
 
     @property
+    def unread(self) -> Mapping[str, frozenset[str]]:
+        """By link of the sketch, keys with problems and without a last valid state: it has placeholders there."""
+        found: dict[str, set[str]] = {}
+        for section, name, *rest in (split_key(problem.key) for problem in self._problems if "." in problem.key):
+            is_new = self._last_valid is None or name not in self._last_valid.links
+            key = next((str(step) for step in rest if step != "reverse"), "")
+            if section == "links" and key and is_new:
+                found.setdefault(str(name), set()).add(key)
+        return {name: frozenset(keys) for name, keys in found.items()}
+
+    @property
     def scripts(self) -> tuple[ScriptFile, ...]:
         """Controllers and schedulers that the text brings; of one that has problems, as it last was in order."""
         return self._sketch.scripts if self._sketch else ()

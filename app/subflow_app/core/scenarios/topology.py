@@ -69,6 +69,7 @@ class PictureLink:
         lanes: owners of the subflow paths that cross it, in drawing order.
         events: the timed changes of this link.
         initially_down: an event at time zero takes it down.
+        unread: keys of the link whose values have problems and never had none: `link` holds placeholders there.
     """
 
     link: Link
@@ -76,6 +77,7 @@ class PictureLink:
     lanes: tuple[str, ...]
     events: tuple[Event, ...]
     initially_down: bool
+    unread: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,12 +97,17 @@ class TopologyPicture:
     notes: tuple[Note, ...] = ()
 
 
-def picture_of(scenario: Scenario, positions: Mapping[str, Point] | None = None) -> TopologyPicture:
+def picture_of(
+    scenario: Scenario,
+    positions: Mapping[str, Point] | None = None,
+    unread: Mapping[str, frozenset[str]] | None = None,
+) -> TopologyPicture:
     """Build the picture of a scenario.
 
     Args:
         scenario: what to draw.
         positions: places that are newer than the scenario's own, e.g. those of a document that has a problem elsewhere.
+        unread: by link, the keys of which the scenario holds placeholders, see `ScenarioDoc.unread`.
     """
     fixed = {name: node.at for name, node in scenario.nodes.items() if node.at is not None}
     fixed.update({name: at for name, at in (positions or {}).items() if name in scenario.nodes})
@@ -120,6 +127,7 @@ def picture_of(scenario: Scenario, positions: Mapping[str, Point] | None = None)
             tuple(path.owner for path in paths.values() if any(hop.link == name for hop in path.hops)),
             tuple(event for event in scenario.events if event.link == name),
             any(event.link == name and event.at_s == 0 and event.up is False for event in scenario.events),
+            (unread or {}).get(name, frozenset()),
         )
         for name, link in scenario.links.items()
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from subflow_app.core.scenarios.event_words import change_words, entry_of
@@ -13,6 +13,9 @@ from subflow_sim.scenario import Event, Link, LinkDirection, QueueSpec
 
 _SEPARATOR = "  ·  "
 _MOST_EVENTS = 12
+UNREAD = "?"
+"""Written in place of a value that cannot be read and never could."""
+
 _DATAGRAM_FLOWS = {"cbr": translatable("Constant-rate flow"), "onoff": translatable("On-off flow")}
 
 
@@ -31,13 +34,14 @@ class LinkCaption:
     buffer: str
 
 
-def link_caption(link: Link, forward_arrow: str, reverse_arrow: str) -> LinkCaption:
+def link_caption(link: Link, forward_arrow: str, reverse_arrow: str, unread: Collection[str] = ()) -> LinkCaption:
     """Write the label of a link; where its directions differ, each value stands behind the arrow of its direction.
 
     Args:
         link: what to describe.
         forward_arrow: the arrow that points from the first end to the second on the canvas.
         reverse_arrow: the one that points back.
+        unread: keys whose values cannot be read.
     """
 
     def both(of_direction: Sequence[str]) -> str:
@@ -49,10 +53,15 @@ def link_caption(link: Link, forward_arrow: str, reverse_arrow: str) -> LinkCapt
         return "  ".join(f"{arrow} {value}" for arrow, value in ways if value)
 
     directions = (link.forward, link.reverse)
-    rate = both([_rate(d) for d in directions])
-    delay = both([fmt.time(d.delay_s) if d.delay_s else "" for d in directions])
-    queue = both([queue_text(d.queue) for d in directions])
-    loss = both([fmt.ratio(d.loss) if d.loss else "" for d in directions])
+    rate, delay, queue, loss = (
+        UNREAD if key in unread else both(texts)
+        for key, texts in (
+            ("rate", [_rate(d) for d in directions]),
+            ("delay", [fmt.time(d.delay_s) if d.delay_s else "" for d in directions]),
+            ("queue", [queue_text(d.queue) for d in directions]),
+            ("loss", [fmt.ratio(d.loss) if d.loss else "" for d in directions]),
+        )
+    )
     return LinkCaption(
         link.name,
         _SEPARATOR.join(filter(None, (rate, delay))),
@@ -75,10 +84,10 @@ def describe_link(item: PictureLink) -> str:
     first, second = link.ends
     lines = [tr("Link {name}, {first} to {second}", name=link.name, first=first, second=second)]
     if link.forward == link.reverse:
-        lines.append(tr("both directions: {what}", what=_direction(link.forward)))
+        lines.append(tr("both directions: {what}", what=_direction(link.forward, item.unread)))
     else:
-        lines.append(f"{first} → {second}: {_direction(link.forward)}")
-        lines.append(f"{second} → {first}: {_direction(link.reverse)}")
+        lines.append(f"{first} → {second}: {_direction(link.forward, item.unread)}")
+        lines.append(f"{second} → {first}: {_direction(link.reverse, item.unread)}")
     if item.events:
         lines += ["", *event_lines(item.events, link)]
     return "\n".join(lines)
@@ -126,11 +135,11 @@ def _rate(direction: LinkDirection) -> str:
     return tr(fmt.UNLIMITED) if direction.rate_bps is None else fmt.rate(direction.rate_bps)
 
 
-def _direction(direction: LinkDirection) -> str:
-    return tr(
-        "{rate}, delay {delay}, queue {queue}, loss {loss}",
-        rate=_rate(direction),
-        delay=fmt.time(direction.delay_s),
-        queue=queue_text(direction.queue),
-        loss=fmt.ratio(direction.loss),
-    )
+def _direction(direction: LinkDirection, unread: Collection[str]) -> str:
+    values = {
+        "rate": _rate(direction),
+        "delay": fmt.time(direction.delay_s),
+        "queue": queue_text(direction.queue),
+        "loss": fmt.ratio(direction.loss),
+    }
+    return tr("{rate}, delay {delay}, queue {queue}, loss {loss}", **{**values, **dict.fromkeys(unread, UNREAD)})

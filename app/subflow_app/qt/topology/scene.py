@@ -371,7 +371,9 @@ class TopologyScene(QGraphicsScene):
             arrows = ("→", "←") if along.x() >= 0 else ("←", "→")
         else:
             arrows = ("↓", "↑") if along.y() >= 0 else ("↑", "↓")
-        self._labels[content.link.name].set_caption(link_caption(content.link, *arrows), len(content.events))
+        self._labels[content.link.name].set_caption(
+            link_caption(content.link, *arrows, content.unread), len(content.events)
+        )
 
     def _place_labels(self, names: Iterable[str]) -> None:
         if self._room.is_paused:

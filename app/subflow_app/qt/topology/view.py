@@ -15,7 +15,7 @@ from subflow_app.qt import commands
 from subflow_app.qt.theme import Tokens, current_tokens, follow_theme, set_style
 from subflow_app.qt.topology.arranging import Arranging
 from subflow_app.qt.topology.canvas import TopologyCanvas
-from subflow_app.qt.topology.captions import copies_text, describe_link, describe_path
+from subflow_app.qt.topology.captions import UNREAD, copies_text, describe_link, describe_path
 from subflow_app.qt.topology.event_strip import EventStrip
 from subflow_app.qt.topology.legend import Legend, LegendEntry
 from subflow_app.qt.topology.look import Look
@@ -229,7 +229,7 @@ class TopologyView(QWidget):
     def _on_document_changed(self, change: Change) -> None:
         scenario, shown = self.doc.sketch, self.scene.picture
         if change.kind == "layout" and scenario is not None and shown is not None:
-            self.scene.show_places(picture_of(scenario, self.doc.positions()))
+            self.scene.show_places(picture_of(scenario, self.doc.positions(), self.doc.unread))
             self._show_notice()
             self.canvas.content_changed()
             return
@@ -243,7 +243,7 @@ class TopologyView(QWidget):
 
     def _show_document(self) -> None:
         scenario = self.doc.sketch
-        self.scene.show_picture(picture_of(scenario, self.doc.positions()) if scenario else None)
+        self.scene.show_picture(picture_of(scenario, self.doc.positions(), self.doc.unread) if scenario else None)
         self._show_legend()
         self._show_notice()
         self._update_editable()
@@ -273,6 +273,16 @@ class TopologyView(QWidget):
             self._notice.say(tr("Next: add a flow. Press T, then drag from the sender to the receiver."), "hint")
         elif not self.doc.is_toml:
             self._notice.say(tr("{problems}: the picture shows the last valid state", problems=problems), "banner")
+        elif self.doc.unread:
+            self._notice.say(
+                tr(
+                    "{problems}: affected parts are drawn in their last valid state; values that never had one are "
+                    "shown as {sign}",
+                    problems=problems,
+                    sign=UNREAD,
+                ),
+                "banner",
+            )
         else:
             self._notice.say(
                 tr("{problems}: affected parts are drawn in their last valid state", problems=problems), "banner"
