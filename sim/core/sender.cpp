@@ -68,7 +68,9 @@ void SubflowSender::change_controller(const Controller& controller, std::uint64_
         undo_cwnd_ = 0;
         if (governed_recovery && !governs_recovery_ && state_ == SenderState::Recovery) {
             window_.ssthresh_pkts = window_.cwnd_pkts;
-            prr_flight_size_ = std::max(static_cast<double>(pipe_), 1.0);
+            prr_flight_size_ = static_cast<double>(snd_nxt_ - snd_una_);
+            prr_prior_cwnd_ = window_.cwnd_pkts;
+            prr_divisor_ = std::max(static_cast<double>(pipe_), 1.0);
             prr_delivered_ = 0;
             prr_out_ = 0;
         }

@@ -586,7 +586,9 @@ private:
     Nanos last_limited_{};             // end of the last round trip in which the window was used
 
     // RFC 6937 section 3
-    double prr_flight_size_ = 1;
+    double prr_divisor_ = 1;      // of Linux the cwnd before, else the flight size
+    double prr_flight_size_ = 1;  // outstanding when recovery began, lost packets included
+    double prr_prior_cwnd_ = 1;   // then
     double prr_delivered_ = 0;
 
     EcnHeard marks_;

@@ -9,8 +9,9 @@
 namespace subflow {
 
 void SubflowSender::begin_rate_reduction(const TransportOptions& options) {
-    // RFC 6937: what was outstanding when recovery began, lost packets included. Linux: the window then.
-    prr_flight_size_ = options.prr == Prr::Linux ? window_.cwnd_pkts : static_cast<double>(snd_nxt_ - snd_una_);
+    prr_flight_size_ = static_cast<double>(snd_nxt_ - snd_una_);
+    prr_prior_cwnd_ = window_.cwnd_pkts;
+    prr_divisor_ = options.prr == Prr::Linux ? prr_prior_cwnd_ : prr_flight_size_;
     prr_delivered_ = 0;
     prr_out_ = 0;
 }
@@ -29,7 +30,7 @@ void SubflowSender::update_recovery_window(const AckOutcome& ack, bool found_los
     const double pipe = pipe_;
     double send = 0;
     if (pipe > window_.ssthresh_pkts) {
-        send = std::ceil(prr_delivered_ * window_.ssthresh_pkts / prr_flight_size_) - prr_out_;
+        send = std::ceil(prr_delivered_ * window_.ssthresh_pkts / prr_divisor_) - prr_out_;
     } else {
         double limit = std::max(prr_delivered_ - prr_out_, static_cast<double>(ack.newly_delivered));
         if (options.prr == Prr::Rfc6937 || (ack.has_advanced && !found_losses)) limit += 1;
@@ -39,7 +40,8 @@ void SubflowSender::update_recovery_window(const AckOutcome& ack, bool found_los
     decide(cause, now, sender_rules::kRateReduction, [&](Reason* why) {
         if (why != nullptr)
             why->set(sender_rules::kRateReduction,
-                     {pipe, prr_delivered_, static_cast<double>(prr_out_), prr_flight_size_, std::max(send, 0.0)});
+                     {pipe, prr_delivered_, static_cast<double>(prr_out_), prr_flight_size_, std::max(send, 0.0),
+                      prr_prior_cwnd_});
         window_.cwnd_pkts = std::max(pipe + std::max(send, 0.0), 1.0);
     });
 }

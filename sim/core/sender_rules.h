@@ -46,14 +46,16 @@ inline constexpr RuleInfo kReductionEnd{
 };
 inline constexpr RuleInfo kRateReduction{
     .name = "proportional_rate_reduction",
-    .formula = "cwnd = pipe + what may be sent in proportion to what was delivered",
+    .formula = "cwnd = pipe + what may be sent in proportion to what was delivered: Linux divides by the cwnd before, RFC "
+               "6937 by what was in flight",
     .computed = "cwnd = pipe + send",
-    .source = "RFC 6937 section 3.1",
+    .source = "RFC 6937 section 3.1; Linux tcp_cwnd_reduction",
     .numbers = {kPipe,
                 {"prr_delivered_pkts", "delivered since the recovery began"},
                 {"prr_out_pkts", "sent since the recovery began"},
                 {"flight_size_pkts", "in flight when the recovery began"},
-                {"send_pkts", "packets that may be sent now"}},
+                {"send_pkts", "packets that may be sent now"},
+                {"prior_cwnd_pkts", "cwnd when the recovery began"}},
 };
 inline constexpr RuleInfo kTimeout{
     .name = "retransmission_timeout",

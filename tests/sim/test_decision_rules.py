@@ -121,6 +121,37 @@ def test_every_rule_belongs_to_the_sender_or_to_an_algorithm() -> None:
     assert listed <= set(rules())
 
 
+@pytest.mark.parametrize("prr", ["linux", "rfc6937"])
+def test_prr_states_both_the_flight_and_the_window_before(prr: str) -> None:
+    """Linux divides by the cwnd when the recovery began, RFC 6937 by what was in flight; each under its own name."""
+    run = scenario(
+        [link("one", delay_s=0.01, queue_pkts=15)],
+        [tcp("flow", "one", Choice("newreno"))],
+        duration_s=12,
+        transport={"prr": prr},
+    )
+    decisions = taken(run)
+    told = [decisions.explain(int(row)) for row in decisions.rows("flow/1")]
+    steps = [each for each in told if each.rule.name == "proportional_rate_reduction"]
+    begun = [each for each, before in zip(steps[1:], steps, strict=False) if each.time_s - before.time_s > 0.1]
+    assert len(begun) >= 3
+    for each in begun:
+        prior, flight = each.value("prior_cwnd"), each.value("flight_size")
+        assert prior is not None
+        assert flight is not None
+        assert prior == pytest.approx(each.cwnd_pkts[0])
+        # Whole packets, of which the window allows no more, but for two of limited transmit.
+        assert flight == int(flight)
+        assert prior - 1 < flight <= prior + 2
+        # RFC 6937: ceil(delivered * ssthresh / divisor) - out, with half of the window as ssthresh
+        divisor = prior if prr == "linux" else flight
+        delivered, out = each.value("prr_delivered"), each.value("prr_out")
+        assert delivered is not None
+        assert out is not None
+        assert each.value("send") == max(np.ceil(delivered * max(prior / 2, 2.0) / divisor) - out, 0.0)
+    assert any(each.value("prior_cwnd") != each.value("flight_size") for each in begun)
+
+
 # What a rule makes of the window before it and its numbers, in the order in which it names them
 Effect = Callable[[Floats, dict[str, Floats]], Floats]
 EFFECTS: dict[str, Effect] = {
