@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from subflow_app.core.scenarios.scenario_source import open_scenario
 from subflow_sim import Simulation
 from subflow_sim.params import HEADER_BYTES
+from subflow_sim.scenario import parse_scenario
 from subflow_sim.transport_params import effective_transport
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -78,6 +80,61 @@ def _data_share(kind: str) -> float:
     return (scenario.mss_bytes - int(option)) / (scenario.mss_bytes + HEADER_BYTES)
 
 
+_ONE_LINK = """
+format = 1
+name = "One link"
+duration = "60s"
+warmup = "20s"
+[nodes.a]
+[nodes.b]
+[links.link]
+ends = ["a", "b"]
+rate = "40Mbit/s"
+delay = "10ms"
+queue = { discipline = "dualpi2", limit = "2000pkt" }
+[links.link.reverse]
+queue = "2000pkt"
+[flows.own]
+kind = "tcp"
+from = "a"
+to = "b"
+controller = "prague"
+paths = [["link"]]
+"""
+
+
+def _simulated(text: str, *overrides: str) -> dict[str, Any]:
+    scenario = parse_scenario(text, overrides=overrides)
+    simulation = Simulation(scenario, seed=1)
+    simulation.run_until(scenario.duration_s)
+    return simulation.summary()
+
+
+def _prague_over(classic: str, rtt_ms: float) -> float:
+    beside = _ONE_LINK.partition("[flows.own]")[2].replace("prague", classic)
+    summary = _simulated(
+        f"{_ONE_LINK}[flows.classic]{beside}", f"links.link.delay={rtt_ms / 2}ms", "start_jitter=100ms"
+    )
+    own, other = summary["flows"]
+    return float(own["goodput_bps"] / other["goodput_bps"])
+
+
+def _window_by_marks(profile: str) -> float:
+    """Mean window of DCTCP times the share of marked packets: a long queue marks with nearly one probability."""
+    queue = '{ discipline = "red", limit = "20000pkt", min = "1pkt", max = "20000pkt", max_p = 1, ecn = true }'
+    summary = _simulated(
+        _ONE_LINK,
+        f"profile={profile}",
+        "flows.own.controller=dctcp",
+        "links.link.rate=100Mbit/s",
+        "links.link.delay=1ms",
+        f"links.link.queue={queue}",
+    )
+    (flow,) = summary["flows"]
+    marked = flow["marked_packets"] / flow["packets_delivered"]
+    return float(marked * flow["subflows"][0]["mean_cwnd_pkts"])
+
+
 STATED: tuple[tuple[str, str, Callable[[], float]], ...] = (
     ("schedulers/minrtt.md", "to {52} % with them", lambda: _of_best_path("flows.download.scheduler=minrtt")),
     ("schedulers/minrtt.md", "to {32} % without", _of_best_path),
@@ -112,6 +169,14 @@ STATED: tuple[tuple[str, str, Callable[[], float]], ...] = (
     ),
     ("simulator.md", "a TCP flow therefore gets at most {7.72} Mbit/s", lambda: 8 * _data_share("tcp")),
     ("simulator.md", "and an MPTCP flow {7.59}.", lambda: 8 * _data_share("mptcp")),
+    ("algorithms/dctcp.md", "= 2.73/p$; the simulator has {2.71}.", lambda: _window_by_marks("textbook")),
+    ("algorithms/dctcp.md", "= 1.41/p$; the simulator has {1.40}.", lambda: _window_by_marks("linux")),
+    ("algorithms/prague.md", "Prague has {0.50} times the rate of NewReno at 5 ms", lambda: _prague_over("newreno", 5)),
+    ("algorithms/prague.md", "{1.53} times at 20 ms", lambda: _prague_over("newreno", 20)),
+    ("algorithms/prague.md", "{2.2} times at 50 ms; beside CUBIC", lambda: _prague_over("newreno", 50)),
+    ("algorithms/prague.md", "beside CUBIC it has {0.48}, 1.49 and 1.8 times", lambda: _prague_over("cubic", 5)),
+    ("algorithms/prague.md", "beside CUBIC it has 0.48, {1.49} and 1.8 times", lambda: _prague_over("cubic", 20)),
+    ("algorithms/prague.md", "beside CUBIC it has 0.48, 1.49 and {1.8} times", lambda: _prague_over("cubic", 50)),
     ("algorithms/lia.md", "{1.05} to 1.25 for two", lambda: _over_tcp(2, min)),
     ("algorithms/lia.md", "1.05 to {1.25} for two", lambda: _over_tcp(2, max)),
     ("algorithms/lia.md", "{1.8} to 2.3 for five", lambda: _over_tcp(5, min)),
