@@ -51,6 +51,11 @@ def test_other_units() -> None:
     assert fmt.number(-12345.6) == "-12\u202f346"
     assert fmt.packets(1000) == "1000 pkt"  # which can be typed
     assert fmt.number(-1234.5, 5) == "-1234.5"
+    assert fmt.number(1.234e-6) == "0.00000123"
+    # As the KL divergence of a small step: not 0.000000.
+    assert fmt.number(1.43e-8) == "1.43e-8"
+    assert fmt.number(-2e-7) == "-2e-7"
+    assert fmt.number(9.996e-12, 1) == "1e-11"
 
 
 def test_speeds() -> None:

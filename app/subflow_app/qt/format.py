@@ -40,13 +40,19 @@ _MONTHS = (
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """``digits`` significant digits, never in scientific notation, thousands in groups: 12345.6 -> "12 346"."""
+    """``digits`` significant digits, thousands in groups: 12345.6 -> "12 346"; below a millionth with an exponent.
+
+    Six zeros and more in front of the digits are taken for nothing: 1.43e-8, not 0.0000000143.
+    """
     if value is None or math.isnan(value):
         return MISSING
     if math.isinf(value):
         return tr(UNLIMITED) if value > 0 else "-" + tr(UNLIMITED)
     if value == 0:
         return "0"
+    if abs(value) < 1e-6:
+        mantissa, _, exponent = f"{value:.{digits - 1}e}".partition("e")
+        return f"{mantissa.rstrip('0').rstrip('.') if '.' in mantissa else mantissa}e{int(exponent)}"
     decimals = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{decimals}f}"
     return _grouped(text.rstrip("0").rstrip(".") if "." in text else text)

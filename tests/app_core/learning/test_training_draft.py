@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.helpers.fake_trainings import AGENTS, RECIPES
 
 from subflow_app.core.errors import InputError
-from subflow_app.core.learning.training_draft import DOCUMENT, FROM_FILE, NO_RECIPE, TrainingDraft
+from subflow_app.core.learning.recipes import load_recipe, recipe_names
+from subflow_app.core.learning.training_draft import (
+    DOCUMENT,
+    FROM_FILE,
+    NO_RECIPE,
+    RecipeChoice,
+    TrainingDraft,
+    episodes_text,
+)
+from subflow_app.core.learning.trainings import _recipe_choice
 from subflow_app.core.scenarios.form import FormField
 
 
@@ -33,6 +44,32 @@ def test_the_recipe_of_an_agent_fills_everything_in(draft: TrainingDraft) -> Non
     assert (order.agent, order.recipe, order.scenario) == ("drl-cc", "drl-cc", "drlcc-sc1")
     assert (order.steps, order.minutes, order.seed) == (50_000, None, 3)
     assert order.options == {"gamma": 0.8}
+
+
+def test_the_form_says_which_networks_the_episodes_are_on() -> None:
+    """The shipped recipe of confluence has families_share = 0.4: not every episode is the scenario."""
+    confluence = RecipeChoice("confluence", "confluence", families=("all",), families_share=0.4)
+    assert episodes_text(confluence, draws=False) == (
+        "40 % of the episodes are on networks of the arena (all families). The others are this scenario with new "
+        "random numbers. Goodput, RTT and loss of the training are means over all of them."
+    )
+    assert "Each other episode draws another scenario." in episodes_text(confluence, draws=True)
+    some = RecipeChoice("some", "confluence", families=("lossy", "walk"), families_share=1.0)
+    assert episodes_text(some, draws=False) == "100 % of the episodes are on networks of the arena (lossy, walk)."
+    for alone in (None, RecipeChoice("alone", "confluence"), RecipeChoice("none", "confluence", families=("all",))):
+        assert episodes_text(alone, draws=False) == "Every episode is this scenario with new random numbers."
+        assert episodes_text(alone, draws=True) == "Each episode draws another scenario."
+    draft = TrainingDraft(AGENTS, (replace(RECIPES[0], families=("all",), families_share=0.4),), ("drlcc-sc1",))
+    assert any(group.hint.startswith("40 % of the episodes") for group in draft.form().groups)
+
+
+def test_the_shipped_recipes_say_their_families() -> None:
+    found = {name: _recipe_choice(load_recipe(name)) for name in recipe_names()}
+    assert (found["confluence"].families, found["confluence"].families_share) == (("all",), 0.4)
+    for name, choice in found.items():
+        settings = load_recipe(name).settings
+        assert choice.families == tuple(settings.get("families") or ()), name
+        assert choice.families_share == (settings.get("families_share", 0.5) if choice.families else 0.0), name
 
 
 def test_what_is_typed_goes_before_the_recipe(draft: TrainingDraft) -> None:

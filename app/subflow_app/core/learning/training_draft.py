@@ -129,6 +129,8 @@ class RecipeChoice:
         summary: a line.
         scenario: name of the shipped scenario that it learns on.
         values: of the fields it fills in, by key: "minutes", "steps", "seed", "options.gamma" and so on, SI.
+        families: families of the arena that some episodes take their networks from; "all" stands for every one.
+        families_share: share of these episodes, 0 to 1.
     """
 
     name: str
@@ -136,6 +138,34 @@ class RecipeChoice:
     summary: str = ""
     scenario: str = ""
     values: Mapping[str, Any] = field(default_factory=dict)
+    families: tuple[str, ...] = ()
+    families_share: float = 0.0
+
+
+def episodes_text(recipe: RecipeChoice | None, *, draws: bool) -> str:
+    """The networks that the episodes of a training are on.
+
+    Args:
+        recipe: that applies; None: there is none.
+        draws: whether the chosen scenario is a distribution.
+    """
+    if recipe is None or not recipe.families or not recipe.families_share > 0:
+        if draws:
+            return tr("Each episode draws another scenario.")
+        return tr("Every episode is this scenario with new random numbers.")
+    of_families = tr(
+        "{share} % of the episodes are on networks of the arena ({families}).",
+        share=f"{100 * recipe.families_share:g}",
+        families=tr("all families") if "all" in recipe.families else ", ".join(recipe.families),
+    )
+    if recipe.families_share >= 1:
+        return of_families
+    others = (
+        tr("Each other episode draws another scenario.")
+        if draws
+        else tr("The others are this scenario with new random numbers.")
+    )
+    return f"{of_families} {others} {tr('Goodput, RTT and loss of the training are means over all of them.')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,11 +292,7 @@ class TrainingDraft:
             draws: whether the chosen scenario is a distribution.
         """
         agent = self.agent
-        hint = (
-            tr("Each episode draws another scenario.")
-            if draws
-            else tr("Every episode is this scenario with new random numbers.")
-        )
+        hint = episodes_text(self.recipe, draws=draws)
         groups = [
             FormGroup(
                 "",

@@ -7,7 +7,7 @@ import math
 import tomllib
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -376,11 +376,23 @@ def _request(order: TrainingOrder, document: DocumentText) -> TrainingRequest:
     return replace(request, options=dict(order.options), settings=settings)
 
 
+_FAMILIES_SHARE = next(each.default for each in fields(TrainingConfig) if each.name == "families_share")
+
+
 def _recipe_choice(recipe: Any) -> RecipeChoice:
     shown = ("minutes", "steps", "seed", "num_envs", "evaluation_every", "deterministic")
     values = {key: value for key, value in recipe.settings.items() if key in shown}
     options = {f"options.{key}": value for key, value in recipe.options.items()}
-    return RecipeChoice(recipe.name, recipe.agent, recipe.title, _scenario_name(recipe.scenario), {**values, **options})
+    families = tuple(recipe.settings.get("families") or ())
+    return RecipeChoice(
+        recipe.name,
+        recipe.agent,
+        recipe.title,
+        _scenario_name(recipe.scenario),
+        {**values, **options},
+        families,
+        float(recipe.settings.get("families_share", _FAMILIES_SHARE)) if families else 0.0,
+    )
 
 
 def _scenario_name(path: Path) -> str:

@@ -59,7 +59,7 @@ COLUMNS: tuple[Column[Training], ...] = (
         translatable("Goodput"),
         lambda t: fmt.rate(_latest(t, "flow_goodput_bps")),
         widest="12.3 Mbit/s",
-        tip=translatable("Of a flow, in the latest training episodes"),
+        tip=translatable("Of a flow, mean of the latest training episodes on all networks that the training draws"),
     ),
     NumberColumn(
         translatable("Against classics"),
