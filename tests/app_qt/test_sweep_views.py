@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import pyqtgraph as pg
 import pytest
 from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtTest import QTest
@@ -54,6 +55,25 @@ def test_cells_tell_mean_interval_and_runs(page: StudyPage):
     assert chart.levels() == pytest.approx((4.5 - 12.706 / 3, 4.5 + 12.706 / 3), abs=0.001)
     assert "The colours span 8.471 Mbit/s" in page.note.text()
     assert [number.toPlainText() for number in chart.numbers()] == ["5 ± 13", "1.000 ± 0", "8.000 ± 0"]
+
+
+def test_no_interval_of_a_goodput_is_drawn_below_zero(page: StudyPage):
+    """That of 5 +- 13 Mbit/s, as a band around a line and as a cross of the scatter plot."""
+    page.set_view("lines")
+    edges = [
+        curve.getData()[1]
+        for item in page.chart("lines").item.items
+        if isinstance(item, pg.FillBetweenItem)
+        for curve in item.curves
+    ]
+    assert edges
+    assert min(float(edge.min()) for edge in edges) == 0.0
+    page.set_view("scatter")
+    bars = [item.opts for item in page.chart("scatter").item.items if isinstance(item, pg.ErrorBarItem)]
+    assert bars
+    assert min(float((opts["y"] - opts["bottom"]).min()) for opts in bars) >= 0.0
+    assert min(float((opts["x"] - opts["left"]).min()) for opts in bars) >= 0.0
+    assert max(float((opts["y"] + opts["top"]).max()) for opts in bars) > 17.0
 
 
 def test_names_along_an_axis_do_not_overlap(page: StudyPage, qtbot: QtBot):

@@ -201,6 +201,12 @@ class Measure:
         return _SI_UNITS.get(dimension_of(self.key), "pkt" if self.unit == "pkt" else "")
 
     @property
+    def is_signed(self) -> bool:
+        """True if values may be negative: of rewards and utilities, and where only the key is known."""
+        key = self.key.rpartition(".")[2]
+        return dimension_of(key) is None and (key.endswith(_SIGNED) or self.title == self.key)
+
+    @property
     def expression_unit(self) -> str:
         """Unit in expressions of labs and claims, where counts are plain numbers."""
         return "" if self.key in _COUNTS else self.unit
@@ -232,7 +238,7 @@ class Measure:
         dimension = dimension_of(self.key)
         if dimension is Dimension.RATIO:
             return 0.0, 1.0
-        return (-math.inf if dimension is None and self.unit != "pkt" else 0.0), math.inf
+        return (-math.inf if self.is_signed else 0.0), math.inf
 
     def is_possible(self, value: float) -> bool:
         """The value lies within the bounds, up to the rounding of samples."""
@@ -304,6 +310,7 @@ class Measure:
 
 
 _ROUNDING = 1e-6
+_SIGNED = ("utility", "reward", "return_mean", "score", "q_mean", "entropy")
 _COUNTS = ("retransmits", "drops_queue", "drops_random")
 _SI_UNITS: Mapping[Dimension | None, str] = {
     Dimension.RATE: "bit/s",

@@ -18,6 +18,21 @@ FloatArray = NDArray[np.float64]
 PanelForm = Literal["lines", "bars", "trace", "table", "box", "scatter"]
 
 
+def interval_ends(means: FloatArray, halves: FloatArray, *, is_signed: bool) -> tuple[FloatArray, FloatArray]:
+    """Lower and upper ends of intervals as they are drawn; NaN where there is none.
+
+    Student's t knows nothing of bounds: the interval of a few goodputs may reach below zero. No goodput does, so it is
+    cut there. Values that are negative all the same keep their interval.
+
+    Args:
+        means: float64 [n], in any unit.
+        halves: float64 [n], half widths.
+        is_signed: whether the quantity may be negative.
+    """
+    low, high = means - halves, means + halves
+    return (low if is_signed else np.where(means < 0.0, low, np.maximum(low, 0.0))), high
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """A value that others report, beside one of ours.
@@ -82,6 +97,8 @@ class Panel:
         is_log_x: whether positions are drawn logarithmically; they are anyway where they reach far.
         is_log_y: whether values are.
         area: drawn behind a trace as a filled area, as the capacity of links is.
+        is_signed: whether values may be negative; intervals of others are drawn from zero on.
+        x_is_signed: clouds: likewise of the values along x.
         better: clouds: 1 where more is better along x and y, -1 where less is; a line joins the series that are ours,
             which are those of the Pareto front. (0, 0): there is no front.
     """
@@ -97,7 +114,17 @@ class Panel:
     is_log_x: bool = False
     is_log_y: bool = False
     area: PanelSeries | None = None
+    is_signed: bool = False
+    x_is_signed: bool = False
     better: tuple[int, int] = (0, 0)
+
+    def ends(self, series: PanelSeries) -> tuple[FloatArray, FloatArray]:
+        """Ends of the intervals of a series as they are drawn."""
+        return interval_ends(series.means, series.halves, is_signed=self.is_signed)
+
+    def x_ends(self, series: PanelSeries) -> tuple[FloatArray, FloatArray]:
+        """Those along x."""
+        return interval_ends(series.x, series.x_halves, is_signed=self.x_is_signed)
 
     @property
     def has_values(self) -> bool:

@@ -74,7 +74,7 @@ class Sweep {
     const margin = x.names ? 0 : 0.03 * (right - left);
     left -= margin;
     right += margin;
-    let low = Math.min(...marks.map((mark) => mark.y - (mark.half ?? 0))), high = Math.max(...marks.map((mark) => mark.y + (mark.half ?? 0)));
+    let low = Math.min(...marks.map((mark) => mark.low)), high = Math.max(...marks.map((mark) => mark.y + (mark.half ?? 0)));
     const missing = Math.max(0, (least || 1e-9) - (high - low));
     low -= missing / 2;
     high += missing / 2;
@@ -142,7 +142,7 @@ class Sweep {
     for (const mark of points) {
       const x = at_x(mark.x), y = at_y(mark.y);
       if (mark.half) {
-        const [low, high] = [at_y(mark.y - mark.half), at_y(mark.y + mark.half)];
+        const [low, high] = [at_y(mark.low), at_y(mark.y + mark.half)];
         line(pen, x, low, x, high);
         for (const end of [low, high]) line(pen, x - 5, end, x + 5, end);
       }

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.figure import Figure
 from tests.helpers.experiments import GOODPUT, TINY, FixedValues, tiny_results
 
 from subflow_app.core.errors import InputError
@@ -18,9 +19,17 @@ from subflow_app.core.packed_values import pack, unpack
 from subflow_app.core.paper.figure_plan import FigureKind
 from subflow_app.core.paper.figure_worker import KINDS, _renderer
 from subflow_app.core.paper.panel_figure import panels_size_in, render_panels
-from subflow_app.core.paper.panel_forms import interval_text, names_lines, table_layout
+from subflow_app.core.paper.panel_forms import (
+    draw_bars,
+    draw_lines,
+    draw_scatter,
+    interval_text,
+    names_lines,
+    table_layout,
+)
 from subflow_app.core.paper.panel_plan import Ground, PanelFigure
 from subflow_app.core.paper.paper_styles import STYLES_BY_ID
+from subflow_app.vocabulary.picture import PanelForm
 
 DARK = Ground("#171a1f", "#e6e9ed", "#a3acb8", "#2a3038", True)
 DRAWS = """
@@ -218,3 +227,22 @@ def test_long_interval_does_not_press_the_figure_flat(tmp_path: Path):
     # Means of up to 6.5: an axis that showed the whole interval would have thousands.
     assert "10000" not in svg
     assert not np.isnan(huge.series[0].halves).any()
+
+
+@pytest.mark.parametrize("form", ["lines", "bars", "scatter"])
+def test_no_interval_of_a_goodput_is_drawn_below_zero(tmp_path: Path, form: PanelForm):
+    """A mean of 5.25 with half an interval of 12 or more; of a signed quantity it is drawn as it is."""
+    lines = experiment_figure(tiny_results(tmp_path)).panels[0]
+    wide = np.full(2, 12.0)
+    series = tuple(replace(each, halves=wide, x=each.means, x_halves=wide) for each in lines.series)
+    panel = replace(lines, form=form, series=series)
+    assert not panel.is_signed
+    for is_signed in (False, True):
+        shown = replace(panel, is_signed=is_signed, x_is_signed=is_signed)
+        axes = Figure().add_subplot()
+        {"lines": draw_lines, "bars": draw_bars, "scatter": draw_scatter}[form](axes, shown, PanelFigure((shown,)))
+        drawn = [path.vertices for each in axes.collections for path in each.get_paths()]
+        columns = (0, 1) if form == "scatter" else (1,)
+        ends = [float(vertices[:, column].min()) for vertices in drawn for column in columns]
+        assert ends
+        assert (min(ends) < 0) is is_signed

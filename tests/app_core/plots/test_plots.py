@@ -267,6 +267,9 @@ def test_a_bar_is_the_mean_of_its_runs_with_the_interval_of_student() -> None:
     # Mean 2, deviation sqrt(2); t(1) = 12.7062, over sqrt(2) runs.
     assert (bar.mean, bar.values, bar.run_title) == (2.0, (1.0, 3.0), "LIA")
     assert bar.ci95 == pytest.approx(12.7062, rel=1e-4)
+    # Drawn from zero on, if the quantity cannot be negative.
+    assert bar.reach(is_signed=False) == pytest.approx((2.0, 12.7062), rel=1e-4)
+    assert bar.reach(is_signed=True) == pytest.approx((12.7062, 12.7062), rel=1e-4)
     assert interval_text([bar]) == "mean of 2 runs, 95 % interval"
     alone = make_bar("a", "a", palette.ColourKey(0, 0), group, [1.0])
     assert np.isnan(alone.ci95)

@@ -176,5 +176,6 @@ def _family_figure(family: str, rows: Sequence[Standing]) -> PanelFigure:
             for number, row in enumerate(shown)
         ),
         note=f"The best {len(shown)} of {len(rows)}" if len(rows) > len(shown) else "",
+        is_signed=True,
     )
     return PanelFigure((bars, scatter(shown, "queueing", "throughput")), _SMALL_STYLE)

@@ -164,6 +164,8 @@ class _Drawing:
             note=self._note([measure], labels),
             is_log_x=axis.is_log,
             is_log_y=self._panel.is_log,
+            is_signed=measure.is_signed,
+            x_is_signed=self._panel.form == "scatter" and self._recipe.measures[self._panel.x].is_signed,
         )
 
     def _beside(self) -> Panel:
@@ -183,6 +185,7 @@ class _Drawing:
             tuple(series),
             note=self._note(self._measures, [label]),
             is_log_y=self._panel.is_log,
+            is_signed=any(measure.is_signed for measure in self._measures),
         )
 
     def _trace(self) -> Panel:

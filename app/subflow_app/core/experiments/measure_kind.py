@@ -55,6 +55,11 @@ class Measure:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def is_signed(self) -> bool:
+        """True for utilities and returns; rates, times, sizes, counts and ratios are not negative."""
+        return self.kind.name in ("utility", "return")
+
+    @property
     def needs_traces(self) -> bool:
         """Whether time series have to be kept for it."""
         return self.kind.is_sampled or any(self.options.get(key) is not None for key in TIMED_OPTIONS)

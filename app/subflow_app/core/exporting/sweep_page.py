@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.web_page import both_colours, check_offered, stored_run_document, write_runs
 from subflow_app.core.sweeps.sweep_results import stored_table, text_table
@@ -16,6 +18,7 @@ from subflow_app.core.sweeps.views.from_table import study_of
 from subflow_app.core.sweeps.views.view import ViewChoice
 from subflow_app.core.table_html import table_html
 from subflow_app.vocabulary.palette import ColourKey
+from subflow_app.vocabulary.picture import interval_ends
 
 if TYPE_CHECKING:
     from subflow_app.core.sweeps.views.picture import Picture
@@ -75,11 +78,13 @@ def _pictures(study: Study, numbers: Mapping[int, int]) -> dict[str, Any]:
         for marks in picture.marks:
             levels = picture.series.levels if picture.series else ()
             points = []
-            for x, y, half in zip(marks.x.tolist(), marks.y.tolist(), marks.y_halves.tolist(), strict=True):
+            lows, _ = interval_ends(marks.y, np.nan_to_num(marks.y_halves), is_signed=picture.y.is_signed)
+            columns = (marks.x, marks.y, marks.y_halves, lows)
+            for x, y, half, low in zip(*(column.tolist() for column in columns), strict=True):
                 hit = next(hits)
                 point = next((numbers[each] for each in hit.points if each in numbers), None)
                 if point is not None:
-                    told = {"x": x, "y": y, "half": half if math.isfinite(half) else None, "point": point}
+                    told = {"x": x, "y": y, "half": half if math.isfinite(half) else None, "low": low, "point": point}
                     points.append({**told, "text": hit.text.replace("\n", ", ")})
             label = levels[marks.series].text if levels else ""
             lines.append({"label": label, "colour": both_colours(ColourKey(marks.series, 0)), "points": points})

@@ -309,7 +309,17 @@ def trade_off_panel(points: Sequence[Point], kind: TradeOffKind) -> Panel:
     best = ", ".join(point.title for point in points if point.is_best)
     note = tr("On the Pareto front: {names}", names=best) if best else ""
     return Panel(
-        "scatter", "", x.axis_title, y.axis_title, ("",), np.empty(0), series, note, better=(x.better, y.better)
+        "scatter",
+        "",
+        x.axis_title,
+        y.axis_title,
+        ("",),
+        np.empty(0),
+        series,
+        note,
+        is_signed=y.is_signed,
+        x_is_signed=x.is_signed,
+        better=(x.better, y.better),
     )
 
 

@@ -39,7 +39,7 @@ def draw_bars(axes: Axes, plot: PlotData, style: PaperStyle) -> None:
             middle,
             bar.mean * plot.scale,
             width,
-            yerr=None if math.isnan(bar.ci95) else bar.ci95 * plot.scale,
+            yerr=None if math.isnan(bar.ci95) else [[part * plot.scale] for part in bar.reach(is_signed=False)],
             color=palette.hex_colour(bar.colour),
             hatch=hatches[bar.run],
             # Hatches are drawn in the colour of the edge: white ones show on every colour, and in grey.

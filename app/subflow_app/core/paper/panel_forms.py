@@ -51,7 +51,7 @@ def draw_lines(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
     for series in panel.series:
         colour = _colour(series, figure)
         is_known = np.isfinite(series.means)
-        low, high = series.means - series.halves, series.means + series.halves
+        low, high = panel.ends(series)
         has_band = is_known & np.isfinite(series.halves)
         if has_band.sum() > 1:
             axes.fill_between(
@@ -59,7 +59,12 @@ def draw_lines(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
             )
         elif has_band.any():
             axes.errorbar(
-                x[has_band], series.means[has_band], series.halves[has_band], fmt="none", ecolor=colour, capsize=2.0
+                x[has_band],
+                series.means[has_band],
+                _reach(series.means, (low, high))[:, has_band],
+                fmt="none",
+                ecolor=colour,
+                capsize=2.0,
             )
         axes.plot(
             x[is_known],
@@ -91,13 +96,15 @@ def draw_bars(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
         width = _GROUP / (max(count, 2) if is_single else max(slots))
         middle = place - (count - 1) * width / 2
         for series, point in group:
-            _bar(axes, series, point, middle, width, figure)
+            _bar(axes, panel, series, point, middle, width, figure)
             middle += width * (1 + _marks(series, point))
     _names_axis(axes, [s.name for s in panel.series] if is_single else panel.points, figure, panel)
     _value_axis(axes, panel)
 
 
-def _bar(axes: Axes, series: PanelSeries, point: int, middle: float, width: float, figure: PanelFigure) -> None:
+def _bar(
+    axes: Axes, panel: Panel, series: PanelSeries, point: int, middle: float, width: float, figure: PanelFigure
+) -> None:
     style, colour = figure.style, _colour(series, figure)
     mean, half = float(series.means[point]), float(series.halves[point])
     if math.isfinite(mean):
@@ -105,7 +112,7 @@ def _bar(axes: Axes, series: PanelSeries, point: int, middle: float, width: floa
             middle,
             mean,
             0.94 * width,
-            yerr=half if math.isfinite(half) else None,
+            yerr=_reach(series.means, panel.ends(series))[:, [point]] if math.isfinite(half) else None,
             color=colour,
             edgecolor=figure.ground.ink if series.is_ours else "none",
             linewidth=style.line_pt if series.is_ours else 0.0,
@@ -179,8 +186,8 @@ def draw_scatter(axes: Axes, panel: Panel, figure: PanelFigure) -> None:
         axes.errorbar(
             series.x,
             series.means,
-            xerr=_known(series.x_halves),
-            yerr=_known(series.halves),
+            xerr=_reach(series.x, panel.x_ends(series)) if _is_known(series.x_halves) else None,
+            yerr=_reach(series.means, panel.ends(series)) if _is_known(series.halves) else None,
             fmt=MARKERS[series.shape % len(MARKERS)],
             color=colour,
             markersize=figure.style.line_pt * (6.0 if series.is_ours else 4.6),
@@ -508,8 +515,13 @@ def _corners(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray]:
     return x[is_corner], y[is_corner]
 
 
-def _known(halves: FloatArray) -> FloatArray | None:
-    return np.nan_to_num(halves) if len(halves) and np.isfinite(halves).any() else None
+def _is_known(halves: FloatArray) -> bool:
+    return bool(len(halves) and np.isfinite(halves).any())
+
+
+def _reach(means: FloatArray, ends: tuple[FloatArray, FloatArray]) -> FloatArray:
+    """How far intervals reach below and above their means, float64 [2, n]; 0 where there is none."""
+    return np.nan_to_num(np.stack([means - ends[0], ends[1] - means]))
 
 
 def _readable(series: PanelSeries) -> tuple[FloatArray, FloatArray]:

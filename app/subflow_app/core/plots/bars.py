@@ -7,9 +7,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
+
 from subflow_app.core.history.run_names import run_names
 from subflow_app.core.traces import Traces
 from subflow_app.vocabulary.palette import ColourKey
+from subflow_app.vocabulary.picture import interval_ends
 from subflow_sim.stats import Estimate
 
 # Share of a category that its bars take; the rest keeps categories apart.
@@ -43,6 +46,11 @@ class Bar:
     mean: float
     ci95: float
     note: str = ""
+
+    def reach(self, *, is_signed: bool) -> tuple[float, float]:
+        """How far the interval, as it is drawn, reaches below and above the mean; NaN where there is none."""
+        low, high = interval_ends(np.array([self.mean]), np.array([self.ci95]), is_signed=is_signed)
+        return float(self.mean - low[0]), float(high[0] - self.mean)
 
 
 class Group:

@@ -120,10 +120,9 @@ class BarPlot(StackedPlot):
         number_text.setPos(middle, above)
         self._add(number_text)
         if not math.isnan(bar.ci95):
-            half = np.array([bar.ci95 * scale])
-            error = pg.ErrorBarItem(
-                x=np.array([middle]), y=np.array([bar.mean * scale]), top=half, bottom=half, beam=width * _BEAM, pen=pen
-            )
+            below, above_mean = (np.array([part * scale]) for part in bar.reach(is_signed=self.spec.is_signed))
+            x, y = np.array([middle]), np.array([bar.mean * scale])
+            error = pg.ErrorBarItem(x=x, y=y, top=above_mean, bottom=below, beam=width * _BEAM, pen=pen)
             self._add(error)
 
     def _add(self, item: Any) -> None:

@@ -111,7 +111,7 @@ class CurveLooks:
                 curves, crowds = with_crowds(curves, bin_s)
             self._crowds[spec.id] = crowds
             curves = [curve if curve.bands else in_bins(curve, bin_s) for curve in curves]
-            curves = self._with_means(curves)
+            curves = self._with_means(curves, is_signed=spec.is_signed)
         return [self._chosen(colouring, curve) for curve in curves]
 
     def samples(self, spec: PlotSpec) -> list[Curve]:
@@ -203,7 +203,7 @@ class CurveLooks:
             drawn.append(curve)
         return drawn
 
-    def _with_means(self, curves: list[Curve]) -> list[Curve]:
+    def _with_means(self, curves: list[Curve], *, is_signed: bool) -> list[Curve]:
         """The curves with the mean of each experiment in the place of those of its first run."""
         heads = {run: group for group in self._averaged() for run in group.positions}
         if not heads:
@@ -224,7 +224,7 @@ class CurveLooks:
             else:
                 title = tr("{run}, {count} identical runs", run=experiment.title, count=len(experiment.positions))
             group = [curve for curve in group if curve.run in experiment.sample_positions] or group
-            mean = mean_of_seeds(group) if len(group) > 1 else group[0]
+            mean = mean_of_seeds(group, is_signed=is_signed) if len(group) > 1 else group[0]
             drawn.append(replace(mean, run=run, run_title=title))
         return drawn
 

@@ -97,14 +97,16 @@ class PaintedAxes:
         painter.drawText(beside, int(Qt.AlignmentFlag.AlignCenter), self._fitting(self.y.title, height))
         painter.restore()
 
-    def draw_cross(self, painter: QPainter, x: float, x_half: float, y: float, y_half: float) -> None:
+    def draw_cross(
+        self, painter: QPainter, x: float, x_ends: tuple[float, float], y: float, y_ends: tuple[float, float]
+    ) -> None:
         """Draws the intervals of a pair of values, as far as there are any and they lie within the axes."""
         painter.save()
         painter.setClipRect(self.area.adjusted(-1, -1, 1, 1))
-        if math.isfinite(x_half):
-            painter.drawLine(self.at(x - x_half, y), self.at(x + x_half, y))
-        if math.isfinite(y_half):
-            painter.drawLine(self.at(x, y - y_half), self.at(x, y + y_half))
+        if all(map(math.isfinite, x_ends)):
+            painter.drawLine(self.at(x_ends[0], y), self.at(x_ends[1], y))
+        if all(map(math.isfinite, y_ends)):
+            painter.drawLine(self.at(x, y_ends[0]), self.at(x, y_ends[1]))
         painter.restore()
 
     def _fitting(self, title: str, room: float) -> str:

@@ -60,8 +60,8 @@ class PanelView(QWidget):
         """The axes as they are laid out now."""
         panel = self.panel
         assert panel is not None
-        x = _span(panel.x_text, [(each.x, each.x_halves) for each in panel.series])
-        y = _span(panel.y_text, [(each.means, each.halves) for each in panel.series])
+        x = _span(panel.x_text, [(each.x, panel.x_ends(each)) for each in panel.series])
+        y = _span(panel.y_text, [(each.means, panel.ends(each)) for each in panel.series])
         return PaintedAxes(x, y, QRectF(self.rect()), QFontMetricsF(self.font()))
 
     def place(self, number: int) -> QPointF:
@@ -117,8 +117,10 @@ class PanelView(QWidget):
         for number, series in enumerate(panel.series):
             colour, spot = QColor(hex_colour(series.colour, dark=tokens.is_dark)), _place(axes, series)
             painter.setPen(QPen(colour, 1.4))
-            x, y = (float(series.x[0]), float(series.x_halves[0])), (float(series.means[0]), float(series.halves[0]))
-            axes.draw_cross(painter, *x, *y)
+            x_ends, y_ends = (
+                (float(low[0]), float(high[0])) for low, high in (panel.x_ends(series), panel.ends(series))
+            )
+            axes.draw_cross(painter, float(series.x[0]), x_ends, float(series.means[0]), y_ends)
             # Filled: on the front; hollow: beaten. Not by colour alone.
             painter.setBrush(colour if series.is_ours else QColor(tokens.base))
             if number == self._current:
@@ -149,11 +151,10 @@ def _place(axes: PaintedAxes, series: PanelSeries) -> QPointF:
     return axes.at(float(series.x[0]), float(series.means[0]))
 
 
-def _span(title: str, pairs: list[tuple[FloatArray, FloatArray]]) -> Span:
+def _span(title: str, pairs: list[tuple[FloatArray, tuple[FloatArray, FloatArray]]]) -> Span:
     """Room for all marks and intervals; from zero where that does not squeeze them into a corner."""
-    means = np.concatenate([mean for mean, _ in pairs])
-    halves = np.nan_to_num(np.concatenate([half for _, half in pairs]))
-    low, high = float((means - halves).min()), float((means + halves).max())
+    low = float(min(np.fmin(mean, lows).min() for mean, (lows, _) in pairs))
+    high = float(max(np.fmax(mean, highs).max() for mean, (_, highs) in pairs))
     if 0 < low < 0.6 * high:
         low = 0.0
     margin = (high - low) * 0.12 or max(abs(high) * 0.2, 1e-9)

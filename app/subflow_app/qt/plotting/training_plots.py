@@ -32,6 +32,7 @@ from subflow_app.qt.theme import Tokens, current_tokens, follow_theme
 from subflow_app.qt.widgets.shorthand import named
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr, translatable
+from subflow_app.vocabulary.picture import interval_ends
 from subflow_sim.stats import Estimate
 
 # What plots may go over: metric -> (title of the axis, factor to its unit).
@@ -368,8 +369,8 @@ class MetricPlot:
         at = np.array([_at(each, x) * x_scale for each in made])
         scale = self.spec.metric.scale
         mean = np.array([each.goodput_bps.mean * scale for each in made])
-        low = np.array([each.goodput_bps.low * scale for each in made])
-        high = np.array([each.goodput_bps.high * scale for each in made])
+        halves = np.array([each.goodput_bps.ci95 * scale for each in made])
+        low, high = interval_ends(mean, halves, is_signed=self.spec.floor is None)
         dots.setData(at, mean)
         if made:
             top, bottom = np.nan_to_num(high - mean), np.nan_to_num(mean - low)
@@ -382,7 +383,7 @@ class MetricPlot:
             if name not in self.bands:
                 self.bands[name] = _Band(self.item)
                 self.bands[name].colour(number, current_tokens())
-            self.bands[name].move(estimate, end, self.spec.metric.scale)
+            self.bands[name].move(estimate, end, self.spec.metric.scale, self.spec.floor)
 
     def _update_title(self) -> None:
         tokens = current_tokens()
@@ -418,9 +419,10 @@ class _Band:
     def _items(self) -> tuple[Any, ...]:
         return self._low, self._high, self._fill, self._mean
 
-    def move(self, estimate: Estimate, end: float, scale: float) -> None:
+    def move(self, estimate: Estimate, end: float, scale: float, floor: float | None) -> None:
         self.estimate = estimate
         low = estimate.low if math.isfinite(estimate.low) else estimate.mean
+        low = low if floor is None else max(low, min(floor, estimate.mean))
         high = estimate.high if math.isfinite(estimate.high) else estimate.mean
         at = np.array([0.0, max(end, _FLOOR_MARGIN)])
         for item, value in ((self._low, low), (self._high, high), (self._mean, estimate.mean)):

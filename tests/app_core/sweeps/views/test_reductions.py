@@ -94,6 +94,7 @@ def test_lines_run_over_the_numbers_of_a_parameter():
     # From 1 % to 10 % is a decade.
     assert content.x.is_log
     assert not line_plot(small_study(), "goodput_bps", CONTROLLER).x.is_log
+    assert not content.y.is_signed
 
 
 def test_names_have_points_beside_each_other_and_no_line_between_them():

@@ -16,6 +16,7 @@ from subflow_app.core.plots.spec import Band, Curve, bin_means
 from subflow_app.core.traces import LINK
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.owners import label_of, split_owner
+from subflow_app.vocabulary.picture import interval_ends
 from subflow_sim.stats import CONFIDENCE, half_width
 
 MOST_FLOWS = 12
@@ -105,13 +106,14 @@ def nearest_member(crowds: Sequence[Crowd], time_s: float, value: float) -> Curv
     return nearest
 
 
-def mean_of_seeds(curves: Sequence[Curve]) -> Curve:
+def mean_of_seeds(curves: Sequence[Curve], *, is_signed: bool = False) -> Curve:
     """The mean of the same line of several runs, with its 95 % interval by Student's t as a band.
 
     Where a run has no value, or is not as far yet, the mean is of the others; of one value there is no interval.
 
     Args:
         curves: with the same bins; two or more.
+        is_signed: whether values may be negative; intervals of others are drawn from zero on.
     """
     longest = max(curves, key=lambda curve: len(curve.values))
     table = np.full((len(curves), min(len(longest.time_s), len(longest.values))), np.nan)
@@ -126,7 +128,8 @@ def mean_of_seeds(curves: Sequence[Curve]) -> Curve:
         here = count == how_many
         # The interval is that of `Estimate`, with the width of a unit variance taken once for all times.
         half[here] = half_width(1.0, int(how_many)) * np.sqrt(squares[here] / (how_many - 1))
-    band = Band(CONFIDENCE, (mean - half).astype(np.float32), (mean + half).astype(np.float32))
+    low, high = interval_ends(mean, half, is_signed=is_signed)
+    band = Band(CONFIDENCE, low.astype(np.float32), high.astype(np.float32))
     return replace(curves[0], time_s=longest.time_s[: len(mean)], values=mean.astype(np.float32), bands=(band,))
 
 

@@ -76,7 +76,7 @@ def line_plot(
     is_log = along.is_numeric and bool(levels) and levels[0] > 0 and levels[-1] >= 10 * levels[0]
     return Picture(
         PictureAxis(along.title, is_log=is_log) if along.is_numeric else names_axis(along),
-        PictureAxis(shown.axis_title, least=_least(lines)),
+        PictureAxis(shown.axis_title, least=_least(lines), is_signed=shown.is_signed),
         tuple(hits),
         told_apart,
         tuple(lines),

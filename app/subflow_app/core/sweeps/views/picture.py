@@ -48,6 +48,7 @@ class PictureAxis:
         is_log: whether it is logarithmic.
         is_reversed: whether values grow to the left, or downwards.
         least: what it reaches over at least, so that what hardly differs does not look far apart.
+        is_signed: whether values may be negative; intervals of others are drawn from zero on.
     """
 
     title: str
@@ -56,6 +57,7 @@ class PictureAxis:
     is_log: bool = False
     is_reversed: bool = False
     least: float = 0.0
+    is_signed: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)

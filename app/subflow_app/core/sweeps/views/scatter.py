@@ -56,8 +56,8 @@ def scatter(study: Study, x: str, y: str, series: str = "", fixed: Mapping[str, 
     ]
     return Picture(
         # Less delay stands further right, and less loss higher up: the better corner is always the same one.
-        PictureAxis(along.axis_title, is_reversed=along.better < 0),
-        PictureAxis(up.axis_title, is_reversed=up.better < 0),
+        PictureAxis(along.axis_title, is_reversed=along.better < 0, is_signed=along.is_signed),
+        PictureAxis(up.axis_title, is_reversed=up.better < 0, is_signed=up.is_signed),
         tuple(hits),
         told_apart,
         tuple(marks),

@@ -23,6 +23,7 @@ from subflow_app.qt.widgets.shorthand import named
 from subflow_app.vocabulary import palette
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.palette import ColourKey
+from subflow_app.vocabulary.picture import interval_ends
 
 SYMBOLS = ("o", "s", "t1", "d", "star", "p", "t", "h", "x", "+")
 """Shapes of marks, by series: colour alone tells them apart for most people only."""
@@ -184,7 +185,7 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         self._draw_axis("left", content.y)
         self._hits = [replace(hit, x=float(np.log10(hit.x))) if content.x.is_log else hit for hit in content.hits]
         for marks in content.marks:
-            self._draw_intervals(marks, np.log10(marks.x) if content.x.is_log else marks.x)
+            self._draw_intervals(content, marks, np.log10(marks.x) if content.x.is_log else marks.x)
         for marks in content.marks:
             self._draw_marks(marks, np.log10(marks.x) if content.x.is_log else marks.x)
         for box in content.boxes:
@@ -216,16 +217,18 @@ class StudyPlot(pg.GraphicsLayoutWidget):  # type: ignore[misc] # pyqtgraph is u
         colour.setAlpha(alpha)
         return colour
 
-    def _draw_intervals(self, marks: Marks, x: Any) -> None:
+    def _draw_intervals(self, content: Picture, marks: Marks, x: Any) -> None:
         """Crosses of marks, in one item (one each would be slow with thousands), or the band around a line."""
-        halves = np.nan_to_num(marks.y_halves)
+        low, high = interval_ends(marks.y, np.nan_to_num(marks.y_halves), is_signed=content.y.is_signed)
         if len(marks.x_halves):
             colour = self._colour(marks.series, _CROSS_ALPHA).name(QColor.NameFormat.HexArgb)
-            across, pen = np.nan_to_num(marks.x_halves), make_pen(colour, width=1.2 * self.line_width)
-            self._add(pg.ErrorBarItem(x=x, y=marks.y, left=across, right=across, top=halves, bottom=halves, pen=pen))
-        elif halves.any():
+            left, right = interval_ends(marks.x, np.nan_to_num(marks.x_halves), is_signed=content.x.is_signed)
+            pen = make_pen(colour, width=1.2 * self.line_width)
+            reach = {"left": marks.x - left, "right": right - marks.x, "top": high - marks.y, "bottom": marks.y - low}
+            self._add(pg.ErrorBarItem(x=x, y=marks.y, **reach, pen=pen))
+        elif (high > low).any():
             # Without a line of their own.
-            edges = [pg.PlotCurveItem(x, marks.y + sign * halves, pen=None) for sign in (1, -1)]
+            edges = [pg.PlotCurveItem(x, edge, pen=None) for edge in (high, low)]
             for edge in edges:
                 self._add(edge)
             band = pg.FillBetweenItem(*edges, brush=self._colour(marks.series, _BAND_ALPHA))
