@@ -275,13 +275,7 @@ class TopologyView(QWidget):
             self._notice.say(tr("{problems}: the picture shows the last valid state", problems=problems), "banner")
         elif self.doc.unread:
             self._notice.say(
-                tr(
-                    "{problems}: affected parts are drawn in their last valid state; values that never had one are "
-                    "shown as {sign}",
-                    problems=problems,
-                    sign=UNREAD,
-                ),
-                "banner",
+                tr("{problems}: unreadable values are shown as {sign}", problems=problems, sign=UNREAD), "banner"
             )
         else:
             self._notice.say(
