@@ -17,7 +17,7 @@ from subflow_app.cli.terminal import print_error, print_json, print_line, print_
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.vocabulary.measures import RUN_MEASURES
-from subflow_app.vocabulary.number_text import counted, fixed, mbit_text
+from subflow_app.vocabulary.number_text import counted, finite, fixed, mbit_text
 from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_app.vocabulary.time_text import short_time_text
 
@@ -312,7 +312,7 @@ def _columns(rows: list[RunRow], totals: Totals) -> list[Column[RunRow]]:
     if not rows or any(row.id not in took for row in rows):
         columns.append(RUN_MEASURES["goodput_bps"].column(lambda row: row.goodput_bps))
     columns += [
-        RUN_MEASURES["weighted_rtt_s"].column(lambda row: rtt.get(row.id, row.mean_rtt_s)),
+        RUN_MEASURES["weighted_rtt_s"].column(lambda row: finite(rtt.get(row.id, row.mean_rtt_s))),
         Column("Started", lambda row: short_time_text(row.started_at)),
     ]
     if any(row.tags for row in rows):
