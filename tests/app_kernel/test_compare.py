@@ -13,7 +13,7 @@ from subflow_app.core.json_document import json_text
 from subflow_app.kernel import compare
 from subflow_app.kernel.compare import Case, batches, difference, run_comparisons
 from subflow_app.kernel.comparison_text import comparison_line, comparison_table, grid_table, grid_verdict
-from subflow_app.kernel.plan import NetworkPlan
+from subflow_app.kernel.network_plan import NetworkPlan
 from subflow_app.kernel.probe import machine_from
 from subflow_app.kernel.recording import FLOW_COLUMNS, LINK_COLUMNS, SUBFLOW_COLUMNS
 from subflow_sim.errors import SimulationError

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from subflow_app.core.errors import InputError
-from subflow_app.kernel.plan import NetworkPlan, PathChange, plan_network
+from subflow_app.kernel.network_plan import NetworkPlan, PathChange
+from subflow_app.kernel.plan import plan_network
 from subflow_sim.scenario import Flow, LinkDirection, parse_scenario
 
 SCENARIO = """\

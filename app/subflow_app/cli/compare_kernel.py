@@ -79,7 +79,7 @@ def compare_kernel(
         _compare_grid(changes, only, seed, seeds, repetitions, buffer_bytes, as_json=as_json, out=out)
         return
     from subflow_app.core.scenarios.scenario_source import open_scenario
-    from subflow_app.core.scenarios.uses import Use
+    from subflow_app.core.uses import Use
 
     source = open_scenario(scenario, use=Use.KERNEL, overrides=changes, seed=seed)
     for line in source.replaced:

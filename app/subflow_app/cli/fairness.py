@@ -58,8 +58,8 @@ def fairness(
     """
     from subflow_app.core.fairness.analysis import analysis_document, run_analysis, scenario_analysis
     from subflow_app.core.scenarios.scenario_source import open_scenario
-    from subflow_app.core.scenarios.uses import Use
     from subflow_app.core.traces import StoredTraces
+    from subflow_app.core.uses import Use
 
     from_s = None if begin is None else time_option("--from", begin)
     to_s = None if end is None else time_option("--to", end)

@@ -94,7 +94,7 @@ def export_topology(
     from subflow_app.core.scenarios.graph_export import export_graphml, left_out
     from subflow_app.core.scenarios.scenario_source import open_scenario
     from subflow_app.core.scenarios.topology import picture_of
-    from subflow_app.core.scenarios.uses import Use
+    from subflow_app.core.uses import Use
 
     path = find_scenario(scenario)
     source = open_scenario(str(path), use=Use.GRAPH)

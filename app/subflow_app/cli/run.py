@@ -84,7 +84,7 @@ def run(
     """
     from subflow_app.core.running.runs import RunJob, decision_limits
     from subflow_app.core.scenarios.scenario_source import open_scenario
-    from subflow_app.core.scenarios.uses import Use
+    from subflow_app.core.uses import Use
     from subflow_sim.errors import SimError
 
     interval_s = positive_time_option("--sample-interval", sample_interval, "100ms")

@@ -29,7 +29,7 @@ from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of
 from subflow_app.core.scenarios.script_files import script_table
 from subflow_app.core.scenarios.toml_edit import Lines, render, set_value
-from subflow_app.core.scenarios.uses import Use
+from subflow_app.core.uses import Use
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_sim.arena.networks import Network
 from subflow_sim.arena.utility import GATE

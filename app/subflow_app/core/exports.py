@@ -29,8 +29,8 @@ from subflow_app.core.paths import rescue_directories, rescue_places
 from subflow_app.core.plots import BARS, PLOTS, TIME, Bar, PlotSpec
 from subflow_app.core.plots.spec import Curve
 from subflow_app.core.scenarios.scenario_source import with_policies
-from subflow_app.core.scenarios.uses import Use, policies_of, read_stored
 from subflow_app.core.traces import FLOW, LINK, NANOSECONDS, SUBFLOW, SeriesKey, Traces, select_keys
+from subflow_app.core.uses import Use, policies_of, read_stored
 from subflow_app.vocabulary.owners import written
 from subflow_app.vocabulary.tables import csv_text
 from subflow_sim.errors import ScenarioError

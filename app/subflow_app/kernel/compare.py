@@ -9,7 +9,8 @@ from typing import Any
 
 from subflow_app.core.errors import InputError, KernelError
 from subflow_app.kernel.emulator import LATE_P99_S
-from subflow_app.kernel.plan import MAX_CONNECTIONS, MAX_TOTAL_RATE_BPS, NetworkPlan, plan_network
+from subflow_app.kernel.network_plan import NetworkPlan
+from subflow_app.kernel.plan import MAX_CONNECTIONS, MAX_TOTAL_RATE_BPS, plan_network
 from subflow_app.kernel.probe import Machine
 from subflow_app.kernel.recording import KernelRecording
 from subflow_app.kernel.worker_process import ask_worker

@@ -35,7 +35,7 @@ from typing import Any, TypeAlias
 
 from subflow_app.core.capture.headers import with_ecn
 from subflow_app.kernel.link_queue import NANOSECONDS, LinkQueue
-from subflow_app.kernel.plan import NetworkPlan
+from subflow_app.kernel.network_plan import NetworkPlan
 
 PathCounts: TypeAlias = list[list[list[int]]]
 """Of each flow and path: data packets offered, and those of them that were lost on the way."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from subflow_app.core.errors import KernelError
-from subflow_app.kernel.plan import CONGESTION_CONTROLS, ECN_MODES, NetworkPlan
+from subflow_app.kernel.network_plan import CONGESTION_CONTROLS, ECN_MODES, NetworkPlan
 from subflow_app.kernel.worker_process import ask_worker
 
 _PROBE_TIMEOUT_S = 20.0

@@ -23,7 +23,7 @@ from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.algorithm_values import own_or_named
 from subflow_app.core.scenarios.form import FieldOption
 from subflow_app.core.scenarios.form_text import completed
-from subflow_app.core.scenarios.uses import written_choice
+from subflow_app.core.uses import written_choice
 from subflow_app.qt.inspector.editors import ChoiceEditor
 from subflow_app.qt.plain_text import Label
 from subflow_app.qt.theme import muted

@@ -241,7 +241,7 @@ def test_no_interval_of_a_goodput_is_drawn_below_zero(tmp_path: Path, form: Pane
         shown = replace(panel, is_signed=is_signed, x_is_signed=is_signed)
         axes = Figure().add_subplot()
         {"lines": draw_lines, "bars": draw_bars, "scatter": draw_scatter}[form](axes, shown, PanelFigure((shown,)))
-        drawn = [path.vertices for each in axes.collections for path in each.get_paths()]
+        drawn = [np.asarray(path.vertices) for each in axes.collections for path in each.get_paths()]
         columns = (0, 1) if form == "scatter" else (1,)
         ends = [float(vertices[:, column].min()) for vertices in drawn for column in columns]
         assert ends

@@ -11,7 +11,7 @@ from subflow_app.core.breaking.trial import Trial
 from subflow_app.core.claims import LARGEST_MARGIN
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of
 from subflow_app.core.scenarios.toml_edit import read_toml, remove_table, remove_value, set_value
-from subflow_app.core.scenarios.uses import Use
+from subflow_app.core.uses import Use
 from subflow_app.vocabulary.language import tr
 from subflow_sim.arena.networks import Network
 from subflow_sim.scenario import Scenario

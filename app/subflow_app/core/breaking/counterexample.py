@@ -31,8 +31,8 @@ from subflow_app.core.breaking.trial import Trial, network_of, repetitions
 from subflow_app.core.errors import ClaimFileError, InputError
 from subflow_app.core.resources import file_or_shipped, resource_path
 from subflow_app.core.scenarios.toml_edit import Lines, TomlValue, render, render_key
-from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_app.core.toml_files import checked, read_text
+from subflow_app.core.uses import Use, read_scenario
 from subflow_sim.arena.networks import Network
 from subflow_sim.draws import Draw
 from subflow_sim.parameter import Param

@@ -26,7 +26,7 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.json_document import fields
 from subflow_app.core.running.run_key import simulator_version
-from subflow_app.core.scenarios.uses import told_replacements
+from subflow_app.core.uses import told_replacements
 from subflow_store.searches import Generation, SearchRecord
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ from subflow_app.core.running.run_key import simulator_version
 from subflow_app.core.scenario_hash import scenario_hash
 from subflow_app.core.scenarios.scenario_source import with_contents, with_overrides
 from subflow_app.core.scenarios.toml_edit import render
-from subflow_app.core.scenarios.uses import Use, read_scenario
+from subflow_app.core.uses import Use, read_scenario
 from subflow_sim.errors import SimError
 from subflow_sim.parameter import Param, either
 from subflow_sim.report import Report

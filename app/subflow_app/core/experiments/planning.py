@@ -18,10 +18,10 @@ from subflow_app.core.experiments.recipe import Recipe, Series
 from subflow_app.core.resources import resource_path
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
-from subflow_app.core.scenarios.uses import Use
 from subflow_app.core.sweeps.axes import Axis
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader
+from subflow_app.core.uses import Use
 from subflow_sim.errors import ScenarioError
 from subflow_sim.units import Dimension, format_quantity, parse_quantity
 

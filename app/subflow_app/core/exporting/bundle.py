@@ -38,8 +38,8 @@ from subflow_app.core.json_document import json_text
 from subflow_app.core.plots import PLOTS_BY_ID
 from subflow_app.core.replay.origin import StoredOrigin
 from subflow_app.core.scenarios.scenario_source import with_policies
-from subflow_app.core.scenarios.uses import policies_of
 from subflow_app.core.traces import StoredTraces
+from subflow_app.core.uses import policies_of
 from subflow_sim.policy_library import SUFFIX as POLICY_SUFFIX
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from subflow_app.core.labs.solution import Order, parse_order
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc, split_key
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.scenarios.toml_edit import get_value, read_toml, set_value
-from subflow_app.core.scenarios.uses import Use, read_scenario
+from subflow_app.core.uses import Use, read_scenario
 from subflow_sim.errors import SimError
 from subflow_sim.portable import portable, portable_choices
 from subflow_sim.scenario import Scenario

@@ -14,7 +14,7 @@ from typing import Any
 from subflow_app.core.errors import InputError
 from subflow_app.core.exporting.web_page import EDITED_KEYS, FORMAT
 from subflow_app.core.scenarios.toml_edit import TomlEditError, render, set_value
-from subflow_app.core.scenarios.uses import Use, read_scenario
+from subflow_app.core.uses import Use, read_scenario
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
 from subflow_sim.gate import json_tree, read_file

@@ -21,7 +21,7 @@ from subflow_app.core.exporting.bundle import FORMAT, KIND, MANIFEST, POLICIES, 
 from subflow_app.core.exports import ExportPlan, export_run
 from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.json_document import plain
-from subflow_app.core.scenarios.uses import Use, read_scenario
+from subflow_app.core.uses import Use, read_scenario
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.errors import ScenarioError, SimError
 from subflow_sim.gate import MOST_TEXT_BYTES, json_tree, open_file, size_text

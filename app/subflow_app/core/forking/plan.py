@@ -16,8 +16,8 @@ from subflow_app.core.running.live_state import live_controller, live_link, live
 from subflow_app.core.running.run_recorder import RunPast
 from subflow_app.core.running.runs import RunJob, decision_limits
 from subflow_app.core.scenarios.toml_edit import TomlValue
-from subflow_app.core.scenarios.uses import written_choice
 from subflow_app.core.traces import NANOSECONDS
+from subflow_app.core.uses import written_choice
 from subflow_app.vocabulary.language import tr
 from subflow_sim.units import Dimension, format_quantity
 from subflow_store.values import RunFork

@@ -29,7 +29,7 @@ from subflow_app.core.labs.progress import Progress, now
 from subflow_app.core.labs.regrading import regrade
 from subflow_app.core.labs.sealing import course_seal
 from subflow_app.core.running.runs import RunJob, RunResult
-from subflow_app.core.scenarios.uses import Use, read_scenario
+from subflow_app.core.uses import Use, read_scenario
 from subflow_sim.errors import SimError
 from subflow_sim.gate import TooLargeFileError, json_tree, read_file
 from subflow_sim.whole_file import write_whole

@@ -26,7 +26,7 @@ from subflow_app.core.running.runs import RunJob
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, with_overrides
 from subflow_app.core.scenarios.toml_edit import Lines, TomlEditError, TomlValue
-from subflow_app.core.scenarios.uses import Use, read_scenario
+from subflow_app.core.uses import Use, read_scenario
 from subflow_app.vocabulary.number_text import ordinal
 from subflow_sim.errors import SimError
 from subflow_sim.params import SCRIPT_SECTIONS

@@ -15,7 +15,7 @@ from subflow_app.core.jobs.job import Batch
 from subflow_app.core.jobs.tasks import OnStart
 from subflow_app.core.running.run_task import RunOutcome, RunTask, make_run
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, with_contents
-from subflow_app.core.scenarios.uses import told_replacements
+from subflow_app.core.uses import told_replacements
 from subflow_sim.errors import SimError
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from subflow_app.core.learning.policy_surface import (
     PolicyOutput,
     SeenPolicy,
 )
-from subflow_app.core.scenarios.uses import Use, read_scenario
+from subflow_app.core.uses import Use, read_scenario
 from subflow_sim.policy import Policy
 from subflow_sim.scenario import Scenario
 from subflow_sim.training import Distribution

@@ -14,7 +14,7 @@ from subflow_app.core.scenarios.algorithm_choices import AlgorithmChoice, other_
 from subflow_app.core.scenarios.algorithm_values import name_in, own_or_named, without_defaults
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of
 from subflow_app.core.scenarios.toml_edit import TomlEditError, TomlValue, read_toml, set_value
-from subflow_app.core.scenarios.uses import Use, check_kept
+from subflow_app.core.uses import Use, check_kept
 from subflow_app.vocabulary.language import tr
 from subflow_sim.errors import ScenarioError
 

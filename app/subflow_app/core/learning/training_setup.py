@@ -15,7 +15,7 @@ from subflow_app.core.errors import InputError, TrainingError
 from subflow_app.core.learning.recipes import Recipe, with_training
 from subflow_app.core.resources import find_scenario
 from subflow_app.core.scenarios.scenario_source import with_contents, with_overrides
-from subflow_app.core.scenarios.uses import Use, read_scenario, scenario_at
+from subflow_app.core.uses import Use, read_scenario, scenario_at
 from subflow_app.distribution import install_command
 from subflow_sim.scenario import read_scenario_text
 

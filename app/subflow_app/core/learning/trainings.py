@@ -39,7 +39,7 @@ from subflow_app.core.learning.training_worker import TRAINER
 from subflow_app.core.paths import new_training_directory, trainings_directory
 from subflow_app.core.resources import find_scenario, scenario_names
 from subflow_app.core.scenarios.scenario_source import source_of
-from subflow_app.core.scenarios.uses import Use
+from subflow_app.core.uses import Use
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.number_text import count_text
 from subflow_sim.params import Dimension, Param

@@ -30,9 +30,9 @@ from subflow_app.core.paper.report_tables import (
 )
 from subflow_app.core.paper.topology_sketch import TopologySketch, sketch_of
 from subflow_app.core.plots import PLOTS_BY_ID, PlotSpec
-from subflow_app.core.scenarios.uses import Use, read_scenario
 from subflow_app.core.summary_text import connection_table, flow_table, impossible_table, link_table, summary_line
 from subflow_app.core.traces import StoredTraces
+from subflow_app.core.uses import Use, read_scenario
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextTable, text_columns
 from subflow_sim.errors import SimError
 

@@ -127,7 +127,7 @@ class CompareFeature(Feature):
     def run_kernel(self) -> None:
         """Runs the scenario of the window on this machine's kernel, beside a simulation of it."""
         from subflow_app.core.scenarios.scenario_source import source_of_document
-        from subflow_app.core.scenarios.uses import Use
+        from subflow_app.core.uses import Use
         from subflow_app.kernel.plan import plan_network
         from subflow_app.kernel.study import KernelStudy
         from subflow_app.qt.comparison.kernel_strip import KernelStrip

@@ -187,7 +187,7 @@ class ForkFeature(Feature):
     def _queue(self, plan: ForkPlan, *, records_decisions: bool) -> None:
         from subflow_app.core.running.run_queue import QueuedRun
         from subflow_app.core.scenarios.scenario_source import ScenarioSource
-        from subflow_app.core.scenarios.uses import Use
+        from subflow_app.core.uses import Use
 
         given_up = self._given_up
 

@@ -12,7 +12,7 @@ from subflow_app.core.jobs.progress import JobState
 from subflow_app.core.running.run_queue import QueuedRun, RunQueue, default_parallel
 from subflow_app.core.scenarios.scenario_source import ScenarioSource, source_of_document
 from subflow_app.core.scenarios.toml_edit import read_toml
-from subflow_app.core.scenarios.uses import Use
+from subflow_app.core.uses import Use
 from subflow_app.qt.feature import Feature
 from subflow_app.qt.menus import QUEUE_BUTTONS, QUEUE_MENU
 from subflow_app.qt.queue.panel import QueuePanel

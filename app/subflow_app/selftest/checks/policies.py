@@ -32,7 +32,7 @@ def decisions(scenario: str, flow: str, controller: str, policy: str) -> int:
         policy: its name or file.
     """
     from subflow_app.core.scenarios.scenario_source import open_scenario
-    from subflow_app.core.scenarios.uses import Use
+    from subflow_app.core.uses import Use
     from subflow_sim import Simulation
 
     changes = (f"flows.{flow}.controller={controller}", f"flows.{flow}.controller.policy={policy}")

@@ -43,11 +43,11 @@ from subflow_app.core.scenarios.graph_export import left_out
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.core.scenarios.scenario_source import open_scenario, source_of_document
 from subflow_app.core.scenarios.toml_edit import read_toml, set_value
-from subflow_app.core.scenarios.uses import Part, Use, check_kept, read_scenario, replacements
 from subflow_app.core.sweeps.axes import Axis
 from subflow_app.core.sweeps.plan_file import SweepOptions, open_plan, parse_plan, plan_text
 from subflow_app.core.sweeps.sweep_plan import SweepPlan
 from subflow_app.core.sweeps.sweep_points import PointReader
+from subflow_app.core.uses import Part, Use, check_kept, read_scenario, replacements
 from subflow_app.kernel.plan import plan_network
 from subflow_sim import load_scenario
 from subflow_sim.arena.networks import Network
@@ -420,7 +420,7 @@ def test_only_the_door_reads_scenarios() -> None:
     """No module of the program reads scenarios but through `uses`, and each names its way."""
     readers = {"parse_scenario", "load_scenario", "read_tree"}
     # The canvas draws what can be read of a scenario with problems; nothing runs it.
-    may_read = ("core/scenarios/uses.py", "core/scenarios/sketch.py")
+    may_read = ("core/uses.py", "core/scenarios/sketch.py")
     found = []
     for path in sorted(APP.rglob("*.py")):
         name = path.relative_to(APP).as_posix()
