@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -314,11 +315,11 @@ void check_scenario(const Scenario& scenario) {
     require(transport.delayed_ack_timeout > Nanos(0) && is_time(transport.delayed_ack_timeout),
             "the timeout of delayed ACKs must be greater than 0");
     for (const LinkSpec& link : scenario.links) check_link(link);
+    std::map<std::uint32_t, AccessKind> kinds;  // of each medium
     for (const LinkSpec& link : scenario.links)
-        for (const LinkSpec& other : scenario.links)
-            require(!link.access || !other.access || link.access->medium != other.access->medium ||
-                        link.access->kind == other.access->kind,
-                    "link '" + link.name + "': all that share a medium get at it in the same way");
+        require(!link.access || kinds.try_emplace(link.access->medium, link.access->kind).first->second ==
+                                    link.access->kind,
+                "link '" + link.name + "': all that share a medium get at it in the same way");
     for (const FlowSpec& flow : scenario.flows) check_flow(scenario, flow);
     for (const EventSpec& event : scenario.events) check_event(scenario, event);
     check_drops(scenario);

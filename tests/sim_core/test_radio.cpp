@@ -280,6 +280,15 @@ TEST(Medium, TurnsShareTheTimeEqually) {
     }
 }
 
+TEST(Medium, AllThatShareOneGetAtItInTheSameWay) {
+    Scenario scenario = saturated({10, 20, 60}, {.kind = AccessKind::Turns});
+    EXPECT_NO_THROW(check_scenario(scenario));
+    scenario.links[2].access->kind = AccessKind::Contention;
+    EXPECT_THROW(check_scenario(scenario), ScenarioError);
+    scenario.links[2].access->medium = 1;
+    EXPECT_NO_THROW(check_scenario(scenario));
+}
+
 TEST(Medium, WithALonelyStationTurnsAreARate) {
     Scenario scenario = saturated({8}, {.kind = AccessKind::Turns});
     scenario.flows[0].datagrams.rate = 4_Mbps;
