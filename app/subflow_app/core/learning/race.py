@@ -33,7 +33,7 @@ def rivals(controller: str, text: str, folder: Path | None) -> list[AlgorithmCho
     try:
         scenario = source_of(Use.RACE, text, folder=folder).scenario
     except (ScenarioError, TomlEditError):
-        return [own]
+        scenario = None
     others = other_controllers(scenario, is_multipath=_is_coupled(controller), folder=folder)
     return [own, *sorted(others, key=lambda each: each.value not in CLASSICS)]
 

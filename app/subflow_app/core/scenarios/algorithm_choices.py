@@ -59,11 +59,13 @@ def controller_choices(
     }
 
 
-def other_controllers(scenario: Scenario, *, is_multipath: bool, folder: Path | None = None) -> list[AlgorithmChoice]:
+def other_controllers(
+    scenario: Scenario | None, *, is_multipath: bool, folder: Path | None = None
+) -> list[AlgorithmChoice]:
     """Every controller that flows of a kind can have, with its defaults and with each policy trained for it.
 
     Args:
-        scenario: whose scripts are among them.
+        scenario: whose scripts are among them; None: it brings none.
         is_multipath: the flows have several paths.
         folder: of the scenario file, where policies may lie; None: it has none.
     """
@@ -94,7 +96,7 @@ def _choices(
 
 
 def _others(
-    scenario: Scenario, policies: Mapping[str, Sequence[PolicyRecord]], *, is_multipath: bool
+    scenario: Scenario | None, policies: Mapping[str, Sequence[PolicyRecord]], *, is_multipath: bool
 ) -> Iterator[AlgorithmChoice]:
     catalog = app_catalog(scenario)
     known = {each.name: each for each in catalog.controllers}
