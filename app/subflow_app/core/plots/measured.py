@@ -8,10 +8,10 @@ from itertools import count
 
 from subflow_app.core.history.run_columns import RunColumn, Value, column
 from subflow_app.core.plots.spec import Curve, PlotSpec, mean_rates, measured_mean
-from subflow_app.core.traces import LINK, Traces
+from subflow_app.core.traces import FLOW, LINK, Traces
 from subflow_app.vocabulary.measures import rate_measure
 from subflow_app.vocabulary.number_text import finite
-from subflow_app.vocabulary.owners import written
+from subflow_app.vocabulary.owners import trace_owner, written
 
 _TOTAL = "total"
 _ROUNDING = 1e-5  # of samples, which are float32, and of their mean
@@ -53,8 +53,9 @@ def flow_rates(traces: Traces) -> dict[str, float]:
     rates = mean_rates(traces, "goodput_bps")
     for flow in (traces.row.summary or {}).get("flows", ()) if traces.row is not None else ():
         rate = finite(flow.get(rate_measure(flow).key))
-        if rate is not None and flow.get("name") in rates:
-            rates[flow["name"]] = rate
+        owner = trace_owner(FLOW, str(flow.get("name")))
+        if rate is not None and owner in rates:
+            rates[owner] = rate
     return rates
 
 
