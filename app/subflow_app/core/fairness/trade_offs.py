@@ -23,8 +23,7 @@ from subflow_app.core.files import write_csv
 from subflow_app.core.history.run_names import shared_words
 from subflow_app.core.pareto import pareto_front
 from subflow_app.core.plots.bars import repetitions
-from subflow_app.core.plots.measured import flow_rates
-from subflow_app.core.plots.spec import transport_flows
+from subflow_app.core.plots.spec import mean_rates, transport_flows
 from subflow_app.core.traces import SUBFLOW, Traces, select_keys
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measure import Measure
@@ -91,8 +90,8 @@ class Point:
 
 
 def total_goodput_bps(traces: Traces) -> float:
-    """Goodput of all tcp and mptcp connections together after the warm-up, bit/s; that of transfers while active."""
-    means = flow_rates(traces)
+    """Goodput of all tcp and mptcp connections together after the warm-up, bit/s."""
+    means = mean_rates(traces, "goodput_bps")
     known = [means[flow] for flow in transport_flows(traces) if math.isfinite(means.get(flow, math.nan))]
     return math.fsum(known) if known else math.nan
 
@@ -138,11 +137,8 @@ def default_kind(runs: Sequence[Traces]) -> TradeOffKind:
 
 
 def multipath_goodput_bps(traces: Traces) -> float:
-    """Goodput of the connections with several paths together after the warm-up, bit/s; NaN without such.
-
-    That of transfers counts while they are active.
-    """
-    means, multipath = flow_rates(traces), _multipath(traces)
+    """Goodput of the connections with several paths together after the warm-up, bit/s; NaN without such."""
+    means, multipath = mean_rates(traces, "goodput_bps"), _multipath(traces)
     known = [means[flow] for flow in multipath if math.isfinite(means.get(flow, math.nan))]
     return math.fsum(known) if known else math.nan
 
@@ -176,8 +172,7 @@ def _multipath(traces: Traces) -> list[str]:
 
 
 _GOODPUT = Quantity(
-    replace(RUN_MEASURES["goodput_bps"], title=translatable("Goodput of all connections, of transfers while active")),
-    total_goodput_bps,
+    replace(RUN_MEASURES["goodput_bps"], title=translatable("Goodput of all connections")), total_goodput_bps
 )
 _DELAY = Quantity(replace(RUN_MEASURES["mean_rtt_s"], key="delay_s"), mean_delay_s)
 _TRANSFER = Quantity(RUN_MEASURES["mean_completion_s"], mean_completion_s)
