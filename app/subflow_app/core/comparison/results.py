@@ -226,7 +226,7 @@ def _figures(grouping: Grouping) -> list[str]:
     """
     runs = [run for group in grouping.groups for run in group.runs]
     told = [run_figures(run) for run in runs]
-    flows_of_runs = [flows_of(run) for run in runs]
+    flows_of_runs = [[flow for flow in flows_of(run) if finite(flow.get("goodput_bps")) is not None] for run in runs]
     by_name = {str(flow["name"]): flow for flows in flows_of_runs for flow in flows}
     everything = [flow for flows in flows_of_runs for flow in flows]
     of_run = [each.of_run for each in headline_measures(everything)]
