@@ -27,7 +27,7 @@ from subflow_app.core.running.runs import RunJob
 from subflow_app.core.summary_text import flow_table, link_table
 from subflow_app.core.traces import StoredTraces
 from subflow_app.qt.plotting.legend_values import mean_values
-from subflow_app.vocabulary.measures import RUN_MEASURES, default_measures, measure, run_measure, run_values
+from subflow_app.vocabulary.measures import RUN_MEASURES, default_measures, flow_kind, measure, run_measure, run_values
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_sim import parse_scenario
 from subflow_store import RunRow, Store, open_store
@@ -286,6 +286,20 @@ def markdown(named: Mapping[str, Sequence[Printed]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _few(rows: Sequence[Printed], summary: Mapping[str, Any]) -> list[Printed]:
+    """The measures of the run, of the first flow of each kind and of the busiest link: a page holds no more.
+
+    A measure that is not the same everywhere always stays.
+    """
+    flows = {flow_kind(flow): f"flows.{flow['name']}" for flow in reversed(summary["flows"])}
+    link = max(summary["links"], key=lambda each: float(each["utilisation"]))
+    begins = (
+        *(f"{flow}{end}" for flow in flows.values() for end in "./"),
+        f"links.{link['name']}/{link['direction']}.",
+    )
+    return [row for row in rows if not row.is_equal or row.key in OF_RUN or row.key.startswith(begins)]
+
+
 def main(names: Sequence[str]) -> None:
     """Prints the table of scenarios, named as on the command line, changes behind a comma: ``demo,duration=10s``."""
     from subflow_app.core.scenarios.scenario_source import open_scenario
@@ -302,7 +316,8 @@ def main(names: Sequence[str]) -> None:
                 page = core_page(source.text)
             except Exception as error:  # policies and scripts of a scenario are not given to the core here
                 sys.stderr.write(f"{name}: no page: {error}\n")
-            found[called] = printed(store, result.run_id, page)
+            summary = store.run(result.run_id).summary or {}
+            found[called] = _few(printed(store, result.run_id, page), summary)
     sys.stdout.write(markdown(found))
 
 
