@@ -151,7 +151,10 @@ SHORT: dict[str, Any] = {
     "start_s": 20.0,
     "completion_s": 7.904,
     "loss_ratio": 0.2448,
-    "subflows": [{"path": ["a"], "goodput_bps": 55_045.75}, {"path": ["b"], "goodput_bps": 165_137.25}],
+    "subflows": [
+        {"path": ["a"], "goodput_bps": 55_045.75, "mean_cwnd_pkts": 68.2, "active_mean_cwnd_pkts": 41.6},
+        {"path": ["b"], "goodput_bps": 165_137.25, "mean_cwnd_pkts": 68.2},
+    ],
 }
 
 
@@ -166,7 +169,7 @@ def test_a_transfer_shows_its_time_its_rate_while_active_and_when_it_was_done() 
     whole, first, second = table.rows
     assert (*whole[2:4], whole[-1]) == ("7.904", "0.911", "27.904")
     # A quarter and three quarters of it; neither has a time of its own.
-    assert (first[2:4], second[2:4]) == (("", "0.228"), ("", "0.683"))
+    assert (first[2:5], second[2:5]) == (("", "0.228", "41.6"), ("", "0.683", "68.2"))
 
     open_one = SHORT | {"completion_s": None}
     (row, *_), endless = flow_table({"flows": [open_one]}).rows, SUMMARY["flows"][1]

@@ -152,8 +152,13 @@ def _controller(line: _Line) -> str:
 def _window(line: _Line) -> object:
     """That of a subflow, or of a flow with one alone."""
     if line.subflows is None:
-        return line.of.get("mean_cwnd_pkts")
-    return line.subflows[0].get("mean_cwnd_pkts") if len(line.subflows) == 1 else None
+        return _mean_window(line.of)
+    return _mean_window(line.subflows[0]) if len(line.subflows) == 1 else None
+
+
+def _mean_window(subflow: Mapping[str, Any]) -> object:
+    """The mean window while the flow was active; a summary of an older version has that of the time established."""
+    return subflow.get("active_mean_cwnd_pkts", subflow.get("mean_cwnd_pkts"))
 
 
 def connection_table(summary: Mapping[str, Any]) -> TextTable:
