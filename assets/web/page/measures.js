@@ -8,7 +8,7 @@ function local(text) {
   return language === "de" ? (told_words.german[text] ?? text) : text;
 }
 
-const NO_MEASURE = { unit: "", scale: 1, decimals: null, definition: "", formula: "", over: "", of: "", function: "", combine: null, default_for: [], source: "" };
+const NO_MEASURE = { symbol: "", unit: "", scale: 1, decimals: null, definition: "", formula: "", over: "", of: "", function: "", combine: null, default_for: [], source: "" };
 
 function measure_of(key) {
   return { ...NO_MEASURE, title: key, ...told_words.measures.measures[key] };
@@ -34,8 +34,9 @@ function measure_tip(key) {
 }
 
 function measure_head(key) {
-  const { unit } = measure_of(key);
-  return element("span", { title: measure_tip(key) }, unit ? `${name_of(key)} (${local(unit)})` : name_of(key));
+  // In narrow columns the symbol stands for the name, which is then part of what is said of it.
+  const { unit, symbol } = measure_of(key), head = symbol || name_of(key), tip = measure_tip(key);
+  return element("span", { title: symbol ? `${name_of(key)}\n${tip}` : tip }, unit ? `${head} (${local(unit)})` : head);
 }
 
 const kind_of_flow = (flow) => (flow.size_bytes === null || flow.size_bytes === undefined ? "endless" : "sized");

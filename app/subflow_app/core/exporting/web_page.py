@@ -78,7 +78,7 @@ WORKER = "engine.js"
 _CORE = "web/core.wasm.gz"
 _PARTS = ("script", "worker", "core")
 _PARTS_OF_MEASURES = (
-    *("title", "unit", "scale", "decimals", "definition", "formula", "over", "of", "function"),
+    *("title", "symbol", "unit", "scale", "decimals", "definition", "formula", "over", "of", "function"),
     *("combine", "default_for", "source"),
 )
 _BESIDE = " 'self' file:"  # where a page lies on a disk, its own folder has no other name
