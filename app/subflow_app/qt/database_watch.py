@@ -50,7 +50,8 @@ class DatabaseWatch(QObject):
 
     def _on_answer(self, store: Store, found: object) -> None:
         self._is_asking = False
-        is_change = store is self._store and found != self._known
+        # The first answer is no earlier than what the lists have read, and may be later.
+        is_change = store is not self._store or found != self._known
         self._store, self._known = store, found
         if is_change and store is self._database.store:
             self.changed.emit()
