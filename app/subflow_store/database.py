@@ -53,8 +53,8 @@ class Database:
         read_only: whether it was opened for reading alone.
         version_found: of a file that was opened for writing, the version of its schema before it was upgraded.
         backup: the copy of the file as it was then, if it was upgraded.
-        is_alone: whether the disk was too full for sharing the file, and this connection has it for itself. What makes
-            room can be written then.
+        is_alone: whether the disk was too full for the files beside it, and all threads share one connection without
+            them. What makes room can be written then.
     """
 
     def __init__(
@@ -195,6 +195,9 @@ class Database:
             if journal != "memory" or upgrade.check_version(connection, self.label) != upgrade.head():
                 raise full
             connection.execute("PRAGMA trusted_schema = ON")
+            # The file is of a mode now that needs no files beside it: others may read, and write in the same way.
+            connection.execute("PRAGMA locking_mode = NORMAL")
+            connection.execute("SELECT 1 FROM sqlite_master").fetchone()
             connection.execute("PRAGMA temp_store = MEMORY")
             connection.execute("PRAGMA synchronous = FULL")
         except BaseException:
@@ -205,15 +208,15 @@ class Database:
         self.is_alone = True
 
     def work_alone(self) -> None:
-        """Take the file for this connection alone, to make room on a full disk.
+        """Go on without files beside the database, to make room on a full disk.
 
         Raises:
-            StoreFull: if that does not help: it is so already, or others read.
+            StoreFull: if others read.
         """
         self._reopen(is_alone=True)
 
     def share_again(self) -> None:
-        """Open the file as usual again, when it was taken for this connection alone.
+        """Open the file as usual again, after work without files beside it.
 
         Raises:
             StoreFull: if the disk still has no space for that.
@@ -225,24 +228,17 @@ class Database:
         with self.translated(), self._readers_lock:
             path, before = self.path, self.write_connection
             is_free = self._readers_lock.wait_for(lambda: self._n_readings == 0, self._busy_timeout_s)
-            if path is None or before is None or self.is_alone == is_alone or not is_free:
+            if path is None or before is None or not is_free:
                 raise self._full(full)
+            was_alone = self.is_alone
             while self._readers:
                 self._readers.popitem()[1].connection.close()
-            self._close_writing()
+            before.close()
             try:
                 self._open_alone(path, full) if is_alone else self._open_shared(path)
             except sqlite3.OperationalError:
-                self._open_shared(path) if is_alone else self._open_alone(path, full)
+                self._open_alone(path, full) if was_alone else self._open_shared(path)
                 raise
-
-    def _close_writing(self) -> None:
-        if self.write_connection is None:
-            return
-        if self.is_alone:
-            with contextlib.suppress(sqlite3.Error):
-                self.write_connection.execute("PRAGMA journal_mode = WAL")
-        self.write_connection.close()
 
     def _read_traceless(self, path: Path) -> None:
         standing = sharing.standing_of(path)
@@ -421,7 +417,8 @@ class Database:
         for connection in (*readers, watching):
             if connection is not None:
                 connection.close()
-        self._close_writing()
+        if self.write_connection is not None:
+            self.write_connection.close()
 
     # Errors
 

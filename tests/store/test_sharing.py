@@ -157,7 +157,9 @@ def test_on_a_full_disk_everything_can_be_read_and_runs_make_room(tmp_path: Path
                 store.rename(1, "Renamed")
             store.delete([2])
             assert [run.id for run in store.runs()] == [1]
-            store.undelete([2])
+            assert names(database) == ["First"]  # others can look at it meanwhile
+            with open_store(database) as elsewhere:
+                elsewhere.undelete([2])
             store.delete([2])
             size = database.stat().st_size
             assert store.purge_deleted() == 1
