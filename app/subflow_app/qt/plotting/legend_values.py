@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from subflow_app.core.comparison.conditions import flows_of
+from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.core.plots import TIME, PlotSpec
 from subflow_app.core.plots.measured import figure_column, measured_value
 from subflow_app.core.traces import Traces
@@ -84,8 +85,6 @@ def mean_values(specs: Sequence[PlotSpec], runs: Sequence[Traces]) -> LegendValu
         specs: of all plots, in the order of the legend's columns.
         runs: as they are shown.
     """
-    from subflow_app.core.history.run_comparison import run_figures  # late: a start has no runs to tell of
-
     figures = [{} if run.row is None else run_figures(run.row) for run in runs]
     curves = [(spec, spec.overlay(runs)) for spec in specs if spec.kind == TIME]
     ends_s = [0.0] * len(runs)
