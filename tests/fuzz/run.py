@@ -16,12 +16,15 @@ import math
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import dev
@@ -34,6 +37,7 @@ FOLDER = dev.BUILD / "fuzz"
 _AT_ONCE = 100
 _MOST_TRIES = 300
 _MOST_SKIPPED = 100
+_MOST_MUTATING_S = 2.0
 _ENOUGH = 200
 _MOST_MINIMISING_S = 60.0
 
@@ -148,7 +152,7 @@ def inputs(
 ) -> Iterator[bytes]:
     """Valid ones first, then changed ones, sometimes of one that failed before.
 
-    A mutation that raises an exception is skipped, and counted. Where all do, nothing more comes.
+    A mutation that raises an exception or takes too long is skipped, and counted. Where all do, nothing more comes.
     """
     yield from examples
     number = since = 0
@@ -157,13 +161,30 @@ def inputs(
         number += 1
         chosen = rng.choice(kept) if kept and rng.random() < 0.05 else rng.choice(examples)
         try:
-            content = point.mutate(rng, chosen, examples)
+            with _time_limit():
+                content = point.mutate(rng, chosen, examples)
         except Exception:
             tally.skipped += 1
             since += 1
             continue
         since = 0
         yield content
+
+
+@contextmanager
+def _time_limit() -> Iterator[None]:
+    """Raises `TimeoutError` once the mutation inside has taken too much processor time."""
+
+    def end(_number: int, _frame: FrameType | None) -> None:
+        raise TimeoutError("a mutation takes too long")
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, _MOST_MUTATING_S)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
 
 
 def minimised(child: Child, point: EntryPoint, content: bytes, failure: str) -> bytes:
