@@ -368,7 +368,7 @@ def _utc(day: date, now: datetime | None) -> str:
         # By the system's rules, not the offset of today: summer time may have begun between that day and now.
         moment = local.astimezone() if now is None else local.replace(tzinfo=now.tzinfo)
         return moment.astimezone(UTC).replace(tzinfo=None).isoformat()
-    except OverflowError:  # the first or last day of the calendar
+    except (OverflowError, ValueError):  # the first or last day of the calendar
         return local.isoformat()
 
 
