@@ -353,7 +353,8 @@ def test_window_works_without_a_database(qtbot: QtBot, qapp: QApplication, tmp_p
     assert window.bar["file.export_data"].isEnabled()
     assert database.read_bytes() == before
     # The run is in no database: closing writes its data to files and says where.
-    close_window(qtbot, window)
+    window.close()
+    qtbot.waitUntil(lambda: not window.isVisible(), timeout=20_000)
     folder = Path(told(window)[-1][2])
     assert {"subflows.csv", "flows.csv", "links.csv", "summary.json", "scenario.toml"} <= {
         path.name for path in folder.iterdir()
