@@ -310,7 +310,7 @@ class Measure:
 
 
 _ROUNDING = 1e-6
-_SIGNED = ("utility", "reward", "return_mean", "score", "q_mean", "entropy")
+_SIGNED = ("utility", "reward", "return_mean", "score", "q_mean", "entropy", "gradient")
 _COUNTS = ("retransmits", "drops_queue", "drops_random")
 _SI_UNITS: Mapping[Dimension | None, str] = {
     Dimension.RATE: "bit/s",

@@ -50,7 +50,7 @@ from subflow_app.vocabulary.language import tr, translatable
 
 _SAMPLE_WIDTH = 22
 _BOX_WIDTH = 30  # of a check box with what is left free beside it and at the end
-_HEADER_PADDING = 4
+_HEADER_PADDING = 3
 _COLOUR_NAMES = {
     "blue": translatable("Blue"),
     "vermillion": translatable("Vermilion"),
@@ -89,7 +89,7 @@ class Legend(QWidget):
         self._time = named(muted(_head(ElidedLabel(self))), "legend_time")
         self._time.setContentsMargins(_MARGIN, 4, _MARGIN, 2)
         self._runs: tuple[str, ...] = ()
-        self._widths: dict[int, int] = {}  # of columns of values, px: they never shrink while the runs stay
+        self._widths: dict[int, tuple[int, int]] = {}  # of columns of values, px: they never shrink while the runs stay
         self._name_px = self._whole_name_px = self._least_name_px = 0
         self.tree = named(QTreeView(self), "legend_tree", tr("Legend: lines of the plots, with switches and values"))
         self.tree.setModel(model)
@@ -150,6 +150,13 @@ class Legend(QWidget):
         self._widths.clear()
         self._on_reset()
 
+    def set_on_one_line(self, is_on_one_line: bool) -> None:
+        """Writes name and unit of each column on one line, where height is dearer than width."""
+        if self._model.is_on_one_line != is_on_one_line:
+            self._model.is_on_one_line = is_on_one_line
+            self._model.headerDataChanged.emit(Qt.Orientation.Horizontal, 0, self._model.columnCount() - 1)
+            self._fit_columns()
+
     def sizeHint(self) -> QSize:
         """As wide as its names and its values, and as high as its lines."""
         header = self.tree.header()
@@ -157,13 +164,20 @@ class Legend(QWidget):
         heads = self._time.sizeHint().height() + (self._run.sizeHint().height() if self._run.isVisibleTo(self) else 0)
         height = heads + header.sizeHint().height() + rows * max(1, self.tree.sizeHintForRow(0)) + 2
         bar = self.tree.verticalScrollBar().sizeHint().width() if height > self.height() else 0
-        return QSize(self.least_width + bar, height)
+        width = self._name_px + sum(header.sectionSize(column) for column in range(1, self._model.columnCount()))
+        return QSize(width + bar, height)
 
     @property
-    def least_width(self) -> int:
-        """What names and values take, px."""
-        header = self.tree.header()
-        return self._name_px + sum(header.sectionSize(column) for column in range(1, self._model.columnCount()))
+    def width_beside(self) -> int:
+        """Width of names and values beside the plots, px, where headings have a word a line."""
+        return self._name_px + sum(stacked for stacked, _ in self._widths.values())
+
+    @property
+    def height_below(self) -> int:
+        """Height below the plots, px, where headings have one line."""
+        lines = max((len(self._model.heading(column)) for column in range(1, self._model.columnCount())), default=1)
+        saved = 0 if self._model.is_on_one_line else lines - 1
+        return self.sizeHint().height() - saved * QFontMetrics(self.tree.header().font()).lineSpacing()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Follows the type of the lines, which comes after that of the program, and the room beside the scroll bar."""
@@ -194,13 +208,15 @@ class Legend(QWidget):
         metrics, numbers = QFontMetrics(header.font()), self.tree.fontMetrics()
         before = [header.sectionSize(column) for column in range(1, self._model.columnCount())]
         for column in range(1, self._model.columnCount()):
-            titles = str(self._model.headerData(column, Qt.Orientation.Horizontal)).split("\n")
-            texts = (_VALUE, self._model.widest_text(column))
+            words = self._model.heading(column)
+            value = max(map(numbers.horizontalAdvance, (_VALUE, self._model.widest_text(column))))
+            stacked = max(value, *map(metrics.horizontalAdvance, words)) + 2 * _HEADER_PADDING
+            joined = max(value, metrics.horizontalAdvance(" ".join(words))) + 2 * _HEADER_PADDING
             # With another width all plots would be drawn anew, and move away from below the mouse.
-            least = max(*map(metrics.horizontalAdvance, titles), *map(numbers.horizontalAdvance, texts))
-            self._widths[column] = max(self._widths.get(column, 0), least + 2 * _HEADER_PADDING)
+            before_px = self._widths.get(column, (0, 0))
+            self._widths[column] = max(stacked, before_px[0]), max(joined, before_px[1])
             header.setSectionResizeMode(column, QHeaderView.ResizeMode.Fixed)
-            header.resizeSection(column, self._widths[column])
+            header.resizeSection(column, self._widths[column][int(self._model.is_on_one_line)])
         if before != [header.sectionSize(column) for column in range(1, self._model.columnCount())]:
             self._share_width()
             self.resized.emit()

@@ -58,6 +58,7 @@ class LegendModel(TreeModel):
         self._decimals: Sequence[int | None] = ()
         self._flows: Mapping[tuple[int, str], FlowWords] = {}
         self._are_means = False
+        self.is_on_one_line = False  # name and unit of a column, where the legend is wide and low
 
     @property
     def runs(self) -> tuple[str, ...]:
@@ -192,6 +193,12 @@ class LegendModel(TreeModel):
         flags = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
         return flags | Qt.ItemFlag.ItemIsUserCheckable if index.column() == 0 else flags
 
+    def heading(self, section: int) -> list[str]:
+        """Words of the heading of a column of values, the unit last; a word a line, headings are narrow."""
+        spec = self._specs[section - 1]
+        words = [_SYMBOLS[spec.id]] if spec.id in _SYMBOLS else title_of(spec).split()
+        return [word for word in (*words, tr(spec.unit)) if word]
+
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object | None:
@@ -202,9 +209,7 @@ class LegendModel(TreeModel):
             return "" if role == Qt.ItemDataRole.DisplayRole else None
         spec = self._specs[section - 1]
         if role == Qt.ItemDataRole.DisplayRole:
-            # A word a line: headings are wider than their values.
-            words = [_SYMBOLS[spec.id]] if spec.id in _SYMBOLS else title_of(spec).split()
-            return "\n".join((*words, tr(spec.unit))).strip()
+            return (" " if self.is_on_one_line else "\n").join(self.heading(section))
         if role == Qt.ItemDataRole.ToolTipRole:
             if not self._are_means:
                 return axis_of(spec)

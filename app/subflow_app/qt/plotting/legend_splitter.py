@@ -45,6 +45,8 @@ class LegendSplitter(QSplitter):
         if self._is_dragged:
             return
         is_below = self._is_legend_below()
+        # Below the plots, width is cheap and height is dear.
+        self._legend.set_on_one_line(is_below)
         self.setOrientation(Qt.Orientation.Vertical if is_below else Qt.Orientation.Horizontal)
         hint = self._legend.sizeHint()
         whole, needed, most = (
@@ -65,10 +67,10 @@ class LegendSplitter(QSplitter):
     def _is_legend_below(self) -> bool:
         if self.width() < _LEAST_WIDTH_BESIDE:
             return True
-        if self._legend.least_width <= _WIDE_LEGEND * self.width():
+        if self._legend.width_beside <= _WIDE_LEGEND * self.width():
             return False
         room = min(_MOST_LEGEND_BELOW * self.height(), self.height() - self._stack.minimumHeight())
-        return self._legend.sizeHint().height() <= room
+        return self._legend.height_below <= room
 
     def _on_moved(self) -> None:
         self._is_dragged = True
