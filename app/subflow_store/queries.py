@@ -149,7 +149,7 @@ def load_run(reader: Connection, run_id: int, gone: frozenset[int]) -> RunRow | 
             raise ValueError("part of it is not what was written")
         return rows[0]._replace(
             scenario_text=restored(reader, documents["scenario"]),
-            summary=json_object(documents.get("summary", "{}")),
+            summary=summary_document(documents.get("summary", "{}")),
             machine=json_object(documents["machine"]),
         )
 
@@ -164,6 +164,28 @@ def json_object(text: str) -> dict[str, Any]:
     if not isinstance(document, dict):
         raise ValueError("the document is not a JSON object")
     return document
+
+
+def summary_document(text: str) -> dict[str, Any]:
+    """A summary, of which flows, their subflows and links are lists of objects as far as it has them.
+
+    Raises:
+        ValueError: if they are anything else.
+    """
+    summary = json_object(text)
+    flows = _objects(summary, "flows")
+    for owner, key in ((summary, "links"), *((flow, "subflows") for flow in flows)):
+        _objects(owner, key)
+    if not isinstance(summary.get("fairness") or {}, dict):
+        raise ValueError('"fairness" of the summary is no JSON object')
+    return summary
+
+
+def _objects(owner: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+    found = owner.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+        raise ValueError(f'"{key}" of the summary is no list of JSON objects')
+    return found
 
 
 def value_keys(reader: Connection) -> dict[str, int]:

@@ -26,7 +26,7 @@ from subflow_store.codec import codec
 from subflow_store.damage import Damage, RowError, is_damage, row_of
 from subflow_store.event_ingest import spans_of
 from subflow_store.headline import headline
-from subflow_store.queries import json_object
+from subflow_store.queries import json_object, summary_document
 from subflow_store.recordings import decoded
 from subflow_store.rows import signed
 from subflow_store.streams import STREAMS
@@ -57,7 +57,7 @@ _LAST_ROWID = (1 << 63) - 1
 _EARLY = "1970-01-01T00:00:00+00:00"  # for a time that is lost
 _TIMES = ("started_at", "ended_at", "created_at", "updated_at", "heartbeat_at")
 _DOCUMENTS: Mapping[str, Callable[[str], object]] = {
-    "summary": json_object,
+    "summary": summary_document,
     "machine": json_object,
     "config": json_object,
     CHECKSUMS: json_object,
@@ -314,7 +314,7 @@ class SoundRows:
             if not _bad_columns("run_document", row)
         }
         with contextlib.suppress(ValueError, RecursionError):
-            summary = json_object(documents.get("summary", "{}"))
+            summary = summary_document(documents.get("summary", "{}"))
             facts = {name: summary[name] for name in _SUMMARY_FACTS if name in summary}
             with row_of("run", "run", number), contextlib.suppress(RowError):
                 facts |= headline(summary)._asdict()

@@ -332,7 +332,7 @@ def recovery_files() -> Sequence[bytes]:
         "text": SMALL_SCENARIO + "# more\n",
     }
     gone = {**asdict(this_process()), "pid": 2**22 + 1}
-    return [json.dumps(entries).encode(), json.dumps({**entries, "process": gone, "path": None}).encode()]
+    return [json.dumps({**entries, "process": gone, "path": None}).encode(), json.dumps(entries).encode()]
 
 
 def clipboards() -> Sequence[bytes]:

@@ -262,13 +262,17 @@ def own_options(choice: Choice, scenario: Scenario) -> dict[str, OptionValue]:
     algorithm = next((a for a in (*catalog.controllers, *catalog.schedulers) if a.name == choice.name), None)
     if algorithm is None:
         return {}
-    usual = choose_policy(algorithm, {}, scenario.profile, catalog.policies)
+    # The other options of `uncoupled` are those of its base, which is one of its own where the user chose it.
+    bases = {option.key: option.default for option in algorithm.options if option.key == "base"}
+    base = {key: choice.options[key] for key in bases if key in choice.options}
+    chosen = {key: value for key, value in base.items() if value != bases[key]}
+    usual = choose_policy(algorithm, base, scenario.profile, catalog.policies)
     if usual.policy == choice.policy:
-        return {key: value for key, value in choice.options.items() if usual.options.get(key) != value}
+        return chosen | {key: value for key, value in choice.options.items() if usual.options.get(key) != value}
     # With another policy, the options that it was trained with are its own.
     assert choice.policy is not None or choice.options.get("policy") is not None
-    trained = usual if choice.policy is None else with_policy(algorithm, {}, scenario.profile, choice.policy)
-    others = {key: value for key, value in choice.options.items() if trained.options.get(key) != value}
+    trained = usual if choice.policy is None else with_policy(algorithm, base, scenario.profile, choice.policy)
+    others = chosen | {key: value for key, value in choice.options.items() if trained.options.get(key) != value}
     return {"policy": choice.options["policy"], **others}
 
 

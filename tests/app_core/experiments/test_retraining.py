@@ -106,7 +106,7 @@ def test_an_experiment_runs_with_policies_trained_anew_and_the_shipped_ones_stay
         assert shipped.read_bytes() == before
         table = retraining.table()
         assert [row[0] for row in table.rows if row[0]] == ["rl-explore"]
-        assert [row[1] for row in table.rows][:2] == ["Goodput of a flow", "RTT per flow"]
+        assert [row[1] for row in table.rows][:2] == ["Goodput while active", "RTT per flow"]
         documents = retraining.document()
         assert documents[0]["shipped"]["goodput_bps"] > 20e6
         assert 0 < documents[0]["anew"]["goodput_bps"] != documents[0]["shipped"]["goodput_bps"]

@@ -97,7 +97,7 @@ def test_a_scenario_beside_the_recipe_comes_before_a_shipped_one(recipe: Path) -
         ("seed = 3", "seed = 1000000", r"mine.toml:7: seed = 1000000: too large"),
         ('"30s"\ndeter', '"30"\ndeter', r"mine.toml:10: episode = \"30\""),
         ("num_envs = 8", "num_env = 8", r"mine.toml:8: num_env = 8: unknown key, did you mean \"num_envs\""),
-        ('"drlcc-sc1"', '"drlcc-sc9"', r"mine.toml:4: scenario = \"drlcc-sc9\": .* did you mean drlcc-sc"),
+        ('"drlcc-sc1"', '"drlcc-sc9"', r"mine.toml:4: scenario = \"drlcc-sc9\": .* did you mean \"drlcc-sc"),
         ('scenario = "drlcc-sc5"', 'scenario = "no"', r"mine.toml:29: evaluation.scenario = \"no\""),
         ("every = 5000", "evry = 5000", r"mine.toml:26: evaluation.evry = 5000: unknown key, did you mean \"every\""),
         ("1000000-1000004", "5-3", r"mine.toml:27: evaluation.seeds = \"5-3\": \"5-3\" are not seeds"),
