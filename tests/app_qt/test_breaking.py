@@ -252,7 +252,8 @@ def test_controllers_of_the_open_scenario_are_entered(window: MainWindow, qtbot:
     )
     text = text.replace('script = "nearest.py"', f"script = 'nearest.py'\ncontent = '''{SCHEDULER}'''")
     assert window.documents.open_text(text, "own.toml")
-    assert form.controller.findText("mine") == 0
+    # The controller as the scenario has it, then with its own defaults.
+    assert [form.controller.itemText(place) for place in range(2)] == ["mine:gain=2.0", "mine"]
     assert form.controller.findText("nearest") < 0
     form.controller.setEditText("mine:gain=3")
     form.space.choose(OWN)
