@@ -50,6 +50,7 @@ def finish(qtbot: QtBot, window: MainWindow) -> tuple[str, str]:
         window.bar.trigger("run.toggle")
     store = window.database.store
     assert store is not None
+    qtbot.waitUntil(lambda: len(window.history.runs()) > 0)  # the list may be reading
     run = store.run(window.history.runs()[0].id)
     simulation = Simulation(parse_scenario(run.scenario_text or ""))
     simulation.run_until(simulation.duration_s)
