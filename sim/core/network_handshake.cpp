@@ -15,8 +15,8 @@ namespace subflow {
 namespace {
 
 // tcp_syn_linear_timeouts, tcp_syn_retries: the first timeout and the four after it take a second each, every later one
-// twice as long as the one before. Thus a SYN is sent again after 1, 2, 3, 4, 5, 7, 11, 19, 35 and 67 s with six retries,
-// and given up after 131 s. Linux 6.5 and later.
+// twice as long as the one before. Thus a SYN is sent again after 1, 2, 3, 4, 5, 7, 11, 19, 35 and 67 s with six
+// retries, and given up after 131 s. Linux 6.5 and later.
 constexpr int kLinearTimeouts = 4;
 
 // Whether what is opened is a further subflow of a connection that is there.

@@ -317,8 +317,8 @@ void check_scenario(const Scenario& scenario) {
     for (const LinkSpec& link : scenario.links) check_link(link);
     std::map<std::uint32_t, AccessKind> kinds;  // of each medium
     for (const LinkSpec& link : scenario.links)
-        require(!link.access || kinds.try_emplace(link.access->medium, link.access->kind).first->second ==
-                                    link.access->kind,
+        require(!link.access ||
+                    kinds.try_emplace(link.access->medium, link.access->kind).first->second == link.access->kind,
                 "link '" + link.name + "': all that share a medium get at it in the same way");
     for (const FlowSpec& flow : scenario.flows) check_flow(scenario, flow);
     for (const EventSpec& event : scenario.events) check_event(scenario, event);

@@ -39,9 +39,8 @@ void SubflowSender::update_recovery_window(const AckOutcome& ack, bool found_los
     const Cause cause = state_ == SenderState::Reduced ? Cause::Mark : Cause::Loss;
     decide(cause, now, sender_rules::kRateReduction, [&](Reason* why) {
         if (why != nullptr)
-            why->set(sender_rules::kRateReduction,
-                     {pipe, prr_delivered_, static_cast<double>(prr_out_), prr_flight_size_, std::max(send, 0.0),
-                      prr_prior_cwnd_});
+            why->set(sender_rules::kRateReduction, {pipe, prr_delivered_, static_cast<double>(prr_out_),
+                                                    prr_flight_size_, std::max(send, 0.0), prr_prior_cwnd_});
         window_.cwnd_pkts = std::max(pipe + std::max(send, 0.0), 1.0);
     });
 }

@@ -46,8 +46,9 @@ inline constexpr RuleInfo kReductionEnd{
 };
 inline constexpr RuleInfo kRateReduction{
     .name = "proportional_rate_reduction",
-    .formula = "cwnd = pipe + what may be sent in proportion to what was delivered: Linux divides by the cwnd before, RFC "
-               "6937 by what was in flight",
+    .formula =
+        "cwnd = pipe + what may be sent in proportion to what was delivered: Linux divides by the cwnd before, RFC "
+        "6937 by what was in flight",
     .computed = "cwnd = pipe + send",
     .source = "RFC 6937 section 3.1; Linux tcp_cwnd_reduction",
     .numbers = {kPipe,
