@@ -205,8 +205,7 @@ public:
     std::uint32_t delivered_pkts() const { return snd_una_ + sacked_count_; }
     std::uint32_t snd_una() const { return snd_una_; }
     std::uint32_t snd_nxt() const { return snd_nxt_; }
-    // Since the start of the run, whatever was closed and opened again.
-    std::int64_t acked_pkts() const { return stats_.acked_before + delivered_pkts(); }
+    std::int64_t acked_pkts() const { return stats_.acked_before + delivered_pkts(); }  // in all times it was open
     const SenderStats& stats() const { return stats_; }
     // Brings the integral of cwnd up to `now`.
     void account_cwnd(Nanos now) {
@@ -585,8 +584,7 @@ private:
     std::uint32_t used_max_pipe_ = 0;  // since last_limited_
     Nanos last_limited_{};             // end of the last round trip in which the window was used
 
-    // RFC 6937 section 3
-    double prr_divisor_ = 1;      // of Linux the cwnd before, else the flight size
+    double prr_divisor_ = 1;      // RFC 6937 section 3; of Linux the cwnd before, else the flight size
     double prr_flight_size_ = 1;  // outstanding when recovery began, lost packets included
     double prr_prior_cwnd_ = 1;   // then
     double prr_delivered_ = 0;

@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from subflow_app.core.scenarios.scenario_doc import ScenarioDoc
 from subflow_app.qt.theme import DARK, LIGHT, set_current
 from subflow_app.qt.topology import TopologyView
-from subflow_app.qt.topology.captions import describe_link, link_caption
+from subflow_app.qt.topology.captions import link_caption
 from subflow_app.qt.topology.geometry import crosses
 from subflow_app.qt.topology.items import CanvasItem, LinkItem, NodeItem
 from subflow_app.qt.topology.label_item import LabelItem, label_scale
@@ -123,28 +123,6 @@ def test_everything_is_drawn_once(make: Callable[..., TopologyView]) -> None:
         "cross",
     ]
     assert view.notice == ""
-
-
-def test_a_value_that_could_never_be_read_is_a_question_mark(make: Callable[..., TopologyView]) -> None:
-    """Not the reader's placeholder, which for a queue is one without a limit."""
-    view = make(DEMO.replace('queue = "67pkt"', 'queue = "50 packets"', 1))
-    doc = doc_of(view)
-    assert doc.last_valid is None
-
-    def buffer(name: str) -> str:
-        assert view.scene.picture is not None
-        drawn = view.scene.picture.links[name]
-        assert f"queue {'?' if drawn.unread else drawn.link.forward.queue.limit_pkts}" in describe_link(drawn)
-        return link_caption(drawn.link, "→", "←", drawn.unread).buffer
-
-    assert buffer("wifi") == "queue ?  ·  loss 2 %"
-    assert buffer("lte") == "queue 100 pkt"
-    assert view.notice == "1 problem: unreadable values are shown as ?"
-
-    doc.set_value("links.wifi.queue", "50pkt")
-    doc.set_value("links.wifi.queue", "50 packets")
-    assert buffer("wifi") == "queue 50 pkt  ·  loss 2 %"
-    assert view.notice == "1 problem: affected parts are drawn in their last valid state"
 
 
 def test_captions_say_all_and_tell_directions_apart() -> None:

@@ -66,8 +66,8 @@ def test_what_ships_is_shown_where_nothing_was_run(subflow: Subflow) -> None:
     ("options", "told"),
     [
         (("--contest", "nowhere"), "no such contest"),
-        (("--family", "losy"), "did you mean lossy"),
-        (("--controllers", "cubc"), "did you mean cubic"),
+        (("--family", "losy"), 'did you mean "lossy"'),
+        (("--controllers", "cubc"), 'did you mean "cubic"'),
         (("cubic:speed=3",), "speed"),
         (("--metric", "speed"), "allowed: utility"),
         (("--split", "exam"), "allowed: train, validation, test"),

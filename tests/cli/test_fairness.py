@@ -47,7 +47,7 @@ def test_runs_are_compared_with_the_ideal(subflow: Subflow, scenario: Path, data
         (("--scenario", "t-10b", "--from", "300s"), "between 0 s and 200 s"),
         (("--scenario", "t-10b", "--to", "soon"), '--to = "soon"'),
         (("--scenario", "nowhere"), "nowhere"),
-        (("1", "--trade-off", "beauty"), "must be one of delay, friendliness"),
+        (("1", "--trade-off", "beauty"), "must be one of delay, transfer, friendliness"),
         (("1", "--csv", "x.csv"), "--csv writes the points"),
         (("1", "--trade-off", "delay", "--from", "1s"), "do not go with it"),
     ],

@@ -10,9 +10,10 @@ from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_json, print_line, print_list, print_rows, print_tables
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
-from subflow_app.core.resources import way_on
+from subflow_app.core.resources import find_scenario, scenario_names, way_on
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import Column, TextTable
+from subflow_sim.units import Dimension
 
 if TYPE_CHECKING:
     from subflow_sim.params import Algorithm, Param
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 def scenarios(as_json: Json = False) -> None:
     """List the shipped scenarios; `subflow run NAME` runs one."""
-    from subflow_app.core.resources import find_scenario, scenario_names
     from subflow_app.core.uses import Use, scenario_at
 
     found = [(name, find_scenario(name)) for name in scenario_names()]
@@ -123,8 +123,6 @@ def _meaning(option: Param) -> str:
 
 def _range_text(option: Param) -> str:
     """What values an option takes, e.g. ``0 … 1`` or ``reno, cubic``."""
-    from subflow_sim.units import Dimension
-
     if option.dimension is Dimension.FLAG:
         return "true, false"
     if option.dimension is Dimension.POLICY:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from subflow_app.core.errors import InputError
-from subflow_sim.gate import is_there
+from subflow_sim.gate import MOST_SECONDS, is_there
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -120,7 +120,6 @@ def time_option(option: str, text: str) -> float:
         InputError: if it is none, or beyond all times.
     """
     from subflow_sim.errors import ParamError
-    from subflow_sim.gate import MOST_SECONDS
     from subflow_sim.units import Dimension, parse_quantity
 
     try:

@@ -14,6 +14,7 @@ from subflow_app.cli.options import Json
 from subflow_app.cli.terminal import print_error, print_json, print_line, print_note
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
+from subflow_sim.errors import ParamError
 
 if TYPE_CHECKING:
     from subflow_app.core.conformance import Finding
@@ -164,7 +165,6 @@ def convert(
     belongs.
     """
     from subflow_app.core.scenarios.script_files import open_script, script_problems
-    from subflow_sim.errors import ParamError
     from subflow_sim.script import ScriptError, compile_script, to_cpp
 
     script = open_script(file)
