@@ -121,7 +121,7 @@ def test_a_window_keeps_the_end(subflow: Subflow, scenario: Path, database: Path
 def test_an_estimate_counts_a_window_of_decisions(subflow: Subflow, scenario: Path) -> None:
     plain, streamed, kept = (
         subflow("run", scenario, "--estimate", *words).out
-        for words in ([], ["--decisions", "--no-store", "--export", "x"], ["--decision-window", "5s"])
+        for words in (["--no-store"], ["--decisions", "--no-store", "--export", "x"], ["--decision-window", "5s"])
     )
 
     # The time of the processor is measured anew each time.
