@@ -58,7 +58,7 @@ def test_points_stand_in_the_table_and_the_best_are_named(page: TradeOffPage) ->
     # 10 and 10.4 Mbit/s: 10.2 +- 12.706 x 0.283 / sqrt(2) = 2.5
     assert told[0][2] == "10.2 ± 2.5 Mbit/s"
     assert page.words.text().startswith("On the Pareto front: fast, quick.")
-    assert page.model.headerData(3, Qt.Orientation.Horizontal) == "Mean RTT (ms)"
+    assert page.model.headerData(3, Qt.Orientation.Horizontal) == "RTT per flow (ms)"
     page.show_points([], TradeOffKind.DELAY)
     assert page.empty.isVisible()
 
