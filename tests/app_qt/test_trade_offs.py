@@ -139,7 +139,7 @@ def test_trade_offs_of_shown_runs_select_them_in_the_history(
     settle()
     assert (tmp_path / "figure.csv").exists()
     page.kinds.setCurrentIndex(page.kinds.findData(TradeOffKind.FRIENDLINESS))
-    page.kind_changed.emit()
+    page.kinds.activated.emit(page.kinds.currentIndex())  # as a person's choice does
     settle()
     assert page.points == ()
     assert not window.bar["study.export_trade_offs"].isEnabled()
