@@ -543,9 +543,13 @@ def headline_measures(flows: Iterable[Any]) -> tuple[Measure, ...]:
     )
 
 
-def rate_measure(flow: Any) -> Measure:
-    """The rate by which a flow is compared with others: goodput while active of a flow with a size, else goodput."""
-    return next(each for each in default_measures(flow) if each.key.endswith("_bps"))
+def rate_measure(*flows: Any) -> Measure:
+    """The rate by which flows are compared: goodput while active if any of them has a size, else goodput.
+
+    Args:
+        flows: as in `flow_kind`.
+    """
+    return next(each for each in headline_measures(flows) if each.key.endswith("_bps"))
 
 
 def run_values(flows: Sequence[Part]) -> dict[str, float]:

@@ -25,7 +25,7 @@ from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.core.traces import Traces
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measure import Measure
-from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures
+from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures, rate_measure
 from subflow_app.vocabulary.number_text import MINUS, NOTHING, finite, mbit_text, percent_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable
 from subflow_sim.stats import Estimate, stars, welch
@@ -48,7 +48,7 @@ class Racer:
 
     Attributes:
         name: for people.
-        measured: rate of the race, as `race_measure` chooses it.
+        measured: rate of the race, as `rate_measure` chooses it.
         rate_bps: value of it, bit/s; of several flows the mean of them.
         mean_rtt_s: s; of several flows weighted by packets acknowledged; NaN where it is not known.
         loss_ratio: share of the packets sent that were lost; NaN where it is not known.
@@ -61,11 +61,6 @@ class Racer:
     mean_rtt_s: float
     loss_ratio: float
     completion_s: float = math.nan
-
-
-def race_measure(flows: Sequence[Mapping[str, Any]]) -> Measure:
-    """The rate by which flows are compared: goodput while active if any of them has a size, else goodput."""
-    return next(each for each in headline_measures(flows) if each.key in _RATE_WORDS)
 
 
 def results_of(runs: Sequence[Traces]) -> TextTable | None:
@@ -141,7 +136,7 @@ def racers_of(summary: Mapping[str, Any]) -> list[Racer]:
     controllers = dict.fromkeys(str(flow["controller"]) for flow in flows)
     if len(controllers) < 2:
         return []
-    measured = race_measure(flows)
+    measured = rate_measure(*flows)
     if len(flows) <= _MOST_FLOWS:
         racers = [_racer(_racer_name(str(flow["name"]), str(flow["controller"])), [flow], measured) for flow in flows]
     else:
@@ -229,22 +224,22 @@ def _figures(grouping: Grouping) -> list[str]:
     flows_of_runs = [[flow for flow in flows_of(run) if finite(flow.get("goodput_bps")) is not None] for run in runs]
     by_name = {str(flow["name"]): flow for flows in flows_of_runs for flow in flows}
     everything = [flow for flows in flows_of_runs for flow in flows]
-    of_run = [each.of_run for each in headline_measures(everything)]
+    shown = headline_measures(everything)
     is_listed = len(by_name) <= _MOST_FLOWS
     if len(by_name) == 1:
         (name,) = by_name
         # The number of the only flow is that of the run, whose goodput has been listed so from the beginning.
-        rates = [key if key == "goodput_bps" else f"flows.{name}.{_flow_key(key)}" for key in of_run]
+        rates = [each.key if each.key == "goodput_bps" else f"flows.{name}.{each.key}" for each in shown]
         wanted = [*rates, _RTT, f"flows.{name}.loss_ratio"]
     else:
         # Few flows are told one by one: then rates and times of all together would only repeat them.
-        of_all = [key for key in of_run if key == "goodput_bps"] if is_listed else of_run
+        of_all = [each.of_run for each in shown if each.key == "goodput_bps" or not is_listed]
         # One flow is as fair as can be.
         wanted = [*of_all, _RTT, *(["jain"] if min(map(len, flows_of_runs), default=0) > 1 else [])]
         if is_listed:
             wanted += [
                 f"flows.{name}.{each.key}"
-                for each in headline_measures(everything)
+                for each in shown
                 for name, flow in by_name.items()
                 if each in default_measures(flow)
             ]
@@ -252,10 +247,6 @@ def _figures(grouping: Grouping) -> list[str]:
         else:
             wanted.append("total_loss_ratio")
     return [key for key in wanted if all(each.get(key) is not None for each in told)]
-
-
-def _flow_key(of_run: str) -> str:
-    return next(each.key for each in MEASURES.values() if each.of_run == of_run)
 
 
 def _titles(table: GroupTable) -> list[str]:
@@ -345,7 +336,7 @@ def _raced_flows(table: GroupTable) -> list[str]:
 
 def _race_of_groups(table: GroupTable, names: Sequence[str]) -> str:
     """Who won between the controllers of two groups: what counts is what the flows got that have them."""
-    measured = race_measure([each for group in table.groups for run in group.runs for each in _of_names(run, names)])
+    measured = rate_measure(*(each for group in table.groups for run in group.runs for each in _of_names(run, names)))
     racers, rates = [], []
     for group in table.groups:
         of_runs = [_of_names(run, names) for run in group.runs]
