@@ -14,7 +14,8 @@ from typing import Any, TypeAlias
 
 from subflow_sim.errors import ParamError
 from subflow_sim.gate import MAX_INTEGER
-from subflow_sim.parameter import either, is_number, kind_name
+from subflow_sim.parameter import is_number, kind_name
+from subflow_sim.plain_text import either
 from subflow_sim.report import Report
 from subflow_sim.section_reader import Noted
 from subflow_sim.toml_map import Path

@@ -11,8 +11,8 @@ from subflow_sim.event_reader import check_flow
 from subflow_sim.flow_reader import FlowReading
 from subflow_sim.link_params import DROP_PATTERN, MOST_DROPS
 from subflow_sim.link_reader import LinkReading
-from subflow_sim.parameter import either
 from subflow_sim.params import params_by_key
+from subflow_sim.plain_text import either
 from subflow_sim.scenario_model import Drop, Flow
 from subflow_sim.section_reader import Context
 from subflow_sim.toml_map import Path

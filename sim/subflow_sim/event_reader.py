@@ -8,8 +8,9 @@ from typing import Any
 from subflow_sim.errors import ScenarioError
 from subflow_sim.flow_reader import FlowReading, read_choice
 from subflow_sim.link_reader import LinkReading, read_limit, read_loss
-from subflow_sim.parameter import either, with_article
+from subflow_sim.parameter import with_article
 from subflow_sim.params import SECTIONS
+from subflow_sim.plain_text import either
 from subflow_sim.report import Report
 from subflow_sim.scenario_model import Event, GilbertLoss, Scenario
 from subflow_sim.section_reader import Context, Special, read_section

@@ -8,8 +8,9 @@ from math import ceil, inf
 from typing import Any
 
 from subflow_sim.errors import ParamError
-from subflow_sim.parameter import did_you_mean, either, kind_name, with_article
+from subflow_sim.parameter import kind_name, with_article
 from subflow_sim.params import ARRIVALS_TABLE, MAX_PATHS, SECTIONS, Algorithm, params_by_key
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.policy_choice import choose_policy, policy_slots
 from subflow_sim.routes import Topology, check_path, forwarding_host, shortest_paths
 from subflow_sim.scenario_model import DATAGRAM_KINDS, MAX_COPIES, NO_CHOICE, Arrivals, Choice, Flow

@@ -16,8 +16,9 @@ from subflow_sim.link_params import (
     LOSS_TABLE,
     TRACE_TABLE,
 )
-from subflow_sim.parameter import Param, either, kind_name
+from subflow_sim.parameter import Param, kind_name
 from subflow_sim.params import HEADER_BYTES, SECTIONS, params_by_key
+from subflow_sim.plain_text import either
 from subflow_sim.queue_params import QUEUE_LIMITS, QUEUE_TABLE, RED_CLASSIC_WEIGHT
 from subflow_sim.scenario_model import (
     Access,

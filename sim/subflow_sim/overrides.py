@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from subflow_sim.gate import MOST_KEY_PARTS, toml_tree
-from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.report import Report, toml_text
 from subflow_sim.toml_map import Path, dotted
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from typing import Any, TypeGuard
 
 from subflow_sim.errors import ParamError
 from subflow_sim.gate import MAX_INTEGER, toml_tree
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.scenario_model import QueueSpec
 from subflow_sim.units import UNITS, Dimension, format_quantity, parse_quantity, split_quantity
 
@@ -23,8 +23,6 @@ MAX_LINES_LENGTH = 2000
 MAX_PATH_LENGTH = 1000
 MAX_QUEUE_BYTES = 10**12
 
-_MOST_COMPARED = 1000  # comparing words takes some microseconds each
-_MOST_LISTED = 30
 
 COPY_SUFFIX_PATTERN = r"\.[1-9][0-9]{0,4}"
 COPY_SUFFIX = re.compile(rf"{COPY_SUFFIX_PATTERN}\Z")
@@ -389,35 +387,6 @@ def _too_small(value: float, minimum: float) -> str:
 def is_number(value: object) -> TypeGuard[int | float]:
     """Whether it is a number: true and false are none."""
     return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def closest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
-    """'did you mean "delay" or "rate"?' with the known words that are close, each once; else nothing."""
-    import difflib
-
-    words = tuple(dict.fromkeys(known))
-    if len(words) > _MOST_COMPARED:
-        return ""
-    close = difflib.get_close_matches(word.lower(), words, n=most, cutoff=cutoff)
-    return f"did you mean {either(close)}?" if close else ""
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """', did you mean "delay"?' if one of the known words is close, else nothing."""
-    meant = closest(word, known)
-    return f", {meant}" if meant else ""
-
-
-def either(names: Iterable[str]) -> str:
-    """Names as prose, each once: '"a", "b" or "c"'; of very many only the first."""
-    every = list(dict.fromkeys(names))
-    if not every:
-        return "nothing"
-    listed = every if len(every) <= _MOST_LISTED else every[: _MOST_LISTED - 1]
-    quoted = [f'"{name}"' for name in listed]
-    if len(listed) < len(every):
-        quoted.append(f"{len(every) - len(listed)} others")
-    return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))
 
 
 def _literal(text: str) -> object:

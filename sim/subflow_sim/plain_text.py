@@ -2,7 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+_MOST_COMPARED = 1000  # comparing words takes some microseconds each
+_MOST_LISTED = 30
+
 
 def on_one_line(text: str) -> str:
     r"""The text with ``\u000a`` and the like for all but letters, signs and spaces."""
     return "".join(char if char.isprintable() else f"\\u{ord(char):04x}" for char in text)
+
+
+def closest(word: str, known: Iterable[str], most: int = 1, cutoff: float = 0.6) -> str:
+    """'did you mean "delay" or "rate"?' with the known words that are close, each once; else nothing."""
+    import difflib
+
+    words = tuple(dict.fromkeys(known))
+    if len(words) > _MOST_COMPARED:
+        return ""
+    close = difflib.get_close_matches(word.lower(), words, n=most, cutoff=cutoff)
+    return f"did you mean {either(close)}?" if close else ""
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """', did you mean "delay"?' if one of the known words is close, else nothing."""
+    meant = closest(word, known)
+    return f", {meant}" if meant else ""
+
+
+def either(names: Iterable[str]) -> str:
+    """Names as prose, each once: '"a", "b" or "c"'; of very many only the first."""
+    every = list(dict.fromkeys(names))
+    if not every:
+        return "nothing"
+    listed = every if len(every) <= _MOST_LISTED else every[: _MOST_LISTED - 1]
+    quoted = [f'"{name}"' for name in listed]
+    if len(listed) < len(every):
+        quoted.append(f"{len(every) - len(listed)} others")
+    return " or ".join(filter(None, [", ".join(quoted[:-1]), quoted[-1]]))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from subflow_sim.errors import ParamError, PolicyError
-from subflow_sim.parameter import did_you_mean
+from subflow_sim.plain_text import did_you_mean
 from subflow_sim.policy_library import NEUTRAL, RANDOM, PolicyLibrary
 from subflow_sim.scenario_model import Choice, OptionValue, PolicyFile
 

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 
 from subflow_sim.errors import ParamError, PolicyError
 from subflow_sim.gate import TooLargeFileError, is_file, read_file
-from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.scenario_model import PolicyFile
 from subflow_sim.shipped import shipped_folder
 

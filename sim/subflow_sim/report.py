@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from subflow_sim.errors import ParamError, Problem
-from subflow_sim.parameter import Param, did_you_mean, either, kind_name
-from subflow_sim.plain_text import on_one_line
+from subflow_sim.parameter import Param, kind_name
+from subflow_sim.plain_text import did_you_mean, either, on_one_line
 from subflow_sim.toml_map import Path, dotted
 
 OVERRIDES_FILE: Final = "--set"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from subflow_sim.errors import Problem, ScenarioError
 from subflow_sim.gate import TooLargeFileError, is_there, read_scenario_file
-from subflow_sim.parameter import did_you_mean
+from subflow_sim.plain_text import did_you_mean
 from subflow_sim.scenario_model import (
     NO_CHOICE,
     Access,

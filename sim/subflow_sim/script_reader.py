@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from subflow_sim.beside import read_beside, shown
 from subflow_sim.errors import ParamError
 from subflow_sim.gate import read_file, size_text
-from subflow_sim.parameter import did_you_mean, either, kind_name
+from subflow_sim.parameter import kind_name
 from subflow_sim.params import SCRIPT_SECTIONS, SCRIPT_TABLE, Algorithm, AlgorithmCatalog
-from subflow_sim.plain_text import on_one_line
+from subflow_sim.plain_text import did_you_mean, either, on_one_line
 from subflow_sim.report import Report
 from subflow_sim.scenario_model import ScriptFile, ScriptKind
 from subflow_sim.section_reader import Noted, named_tables, read_section

@@ -9,8 +9,9 @@ from pathlib import Path as FilePath
 from typing import Any, TypeAlias
 
 from subflow_sim.errors import ParamError
-from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN, Param, did_you_mean, either, with_article
+from subflow_sim.parameter import MAX_NAME_LENGTH, NAME_PATTERN, Param, with_article
 from subflow_sim.params import AlgorithmCatalog
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.report import Report
 from subflow_sim.scenario_model import Node
 from subflow_sim.toml_map import Path

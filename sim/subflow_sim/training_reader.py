@@ -8,8 +8,9 @@ from typing import Any
 
 from subflow_sim.draws import BdpShare, Draw, Independent, Multiple, is_draw, read_draw, read_independent
 from subflow_sim.episodes import TOGGLES
-from subflow_sim.parameter import Param, did_you_mean, either, kind_name
+from subflow_sim.parameter import Param, kind_name
 from subflow_sim.params import SECTIONS
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.report import Report
 from subflow_sim.section_reader import Noted, read_section, read_value
 from subflow_sim.toml_map import Path

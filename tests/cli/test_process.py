@@ -117,14 +117,14 @@ def test_terminal_that_knows_only_ascii_gets_tables_all_the_same(scenario: Path)
 
 
 def test_help_and_version_need_neither_simulator_nor_window() -> None:
-    # Everything that costs more than the answer itself. Units, the gate of file names and the model are plain Python.
+    # Everything that costs more than the answer itself. Units and the gate of file names are plain Python.
     code = (
         "import sys\n"
         "from subflow_app.cli.commands import app\n"
         "try: app(['--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'matplotlib', 'PySide6', 'subflow_store', 'rich'}\n"
-        "heavy |= {f'subflow_sim.{name}' for name in ('_core', 'catalog', 'scenario', 'simulation')}\n"
+        "heavy |= {f'subflow_sim.{name}' for name in ('_core', 'catalog', 'parameter', 'scenario')}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=TIMEOUT_S, check=True)

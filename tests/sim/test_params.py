@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from subflow_sim.errors import ParamError
-from subflow_sim.parameter import closest, did_you_mean, either
 from subflow_sim.params import SECTIONS, Dimension, Param, params_by_key
+from subflow_sim.plain_text import closest, did_you_mean, either
 from subflow_sim.scenario import QueueSpec
 
 ALL_PARAMS = [(section, param) for section, params in SECTIONS.items() for param in params]

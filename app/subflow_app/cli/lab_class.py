@@ -113,7 +113,7 @@ def page(
     from subflow_app.core.labs.lab_file import load_lab
 
     if language is not None and language not in LANGUAGES:
-        from subflow_sim.parameter import either
+        from subflow_sim.plain_text import either
 
         raise InputError(f'--language is "{language}"; allowed: {either(list(LANGUAGES))}')
     found = load_lab(lab, language=language)

@@ -23,7 +23,8 @@ from subflow_app.core.expressions import UNIT_WORTH, ClaimError, Expression, Fun
 from subflow_app.core.resources import resource_path
 from subflow_app.core.toml_files import checked, read_text
 from subflow_app.vocabulary.language import ENGLISH, LANGUAGES
-from subflow_sim.parameter import Param, either
+from subflow_sim.parameter import Param
+from subflow_sim.plain_text import either
 from subflow_sim.report import Report
 from subflow_sim.section_reader import read_section
 from subflow_sim.toml_map import Path as Place

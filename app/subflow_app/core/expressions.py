@@ -26,7 +26,7 @@ from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from subflow_app.core.errors import InputError
-from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.units import UNITS
 
 Kind = Literal["number", "truth", "text"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from subflow_app.core.errors import InputError, ResourceError
 from subflow_app.core.own_program import bundle_folder
 from subflow_sim.gate import is_folder, is_there
-from subflow_sim.parameter import closest
+from subflow_sim.plain_text import closest
 
 SCENARIO_SUFFIX = ".toml"
 DEMO_SCENARIO = "demo"

@@ -9,7 +9,7 @@ from functools import lru_cache
 from subflow_sim.arena.families import FAMILIES, SPLITS, Split, network_text
 from subflow_sim.arena.path_facts import PathFacts, path_facts
 from subflow_sim.errors import ParamError
-from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.scenario import Choice, Scenario, parse_scenario
 
 FROZEN_NUMBERS = range(1, 21)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.script.emitter import Label
 from subflow_sim.script.expressions import REDUCTIONS, Expressions
 from subflow_sim.script.names import FUNCTION_NAMES, Scope, Target

@@ -7,7 +7,7 @@ import math
 from contextlib import nullcontext
 from fractions import Fraction
 
-from subflow_sim.parameter import either
+from subflow_sim.plain_text import either
 from subflow_sim.script.emitter import Label
 from subflow_sim.script.header import whole_power
 from subflow_sim.script.names import NOWHERE, Names, Target

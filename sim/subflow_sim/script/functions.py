@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.script.calls import Calls
 from subflow_sim.script.emitter import Label
 from subflow_sim.script.names import Scope, Target

@@ -7,7 +7,8 @@ import math
 from dataclasses import dataclass, field
 
 from subflow_sim import _core
-from subflow_sim.parameter import Param, did_you_mean, either
+from subflow_sim.parameter import Param
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.scenario_model import ScriptKind
 from subflow_sim.script.emitter import Emitter
 from subflow_sim.script.problem import Problems

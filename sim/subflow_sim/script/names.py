@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from subflow_sim import _core
-from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.script.emitter import Emitter
 from subflow_sim.script.header import Header
 from subflow_sim.script.problem import Problems

@@ -36,7 +36,8 @@ from subflow_app.core.scenarios.scenario_source import with_contents, with_overr
 from subflow_app.core.scenarios.toml_edit import render
 from subflow_app.core.uses import Use, read_scenario
 from subflow_sim.errors import SimError
-from subflow_sim.parameter import Param, either
+from subflow_sim.parameter import Param
+from subflow_sim.plain_text import either
 from subflow_sim.report import Report
 from subflow_sim.scenario import Scenario, read_scenario_text
 from subflow_sim.section_reader import read_section

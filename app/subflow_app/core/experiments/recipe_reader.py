@@ -34,7 +34,8 @@ from subflow_app.core.sweeps.plan_file import noted_seeds
 from subflow_app.core.sweeps.sweep_plan import DEFAULT_SAMPLE_INTERVAL_S
 from subflow_app.core.toml_files import checked, prose, scenario_beside
 from subflow_sim.errors import ParamError
-from subflow_sim.parameter import Param, did_you_mean, either, kind_name
+from subflow_sim.parameter import Param, kind_name
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.report import Report
 from subflow_sim.section_reader import read_section
 from subflow_sim.toml_map import Path as Place

@@ -9,7 +9,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.forking.plan import Values, flow_values, read_fork_change
 from subflow_sim.errors import ScenarioError
 from subflow_sim.overrides import override_value
-from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.plain_text import did_you_mean, either
 
 if TYPE_CHECKING:
     from subflow_app.core.forking.origin import ForkOrigin

@@ -17,7 +17,7 @@ from subflow_app.core.errors import InputError
 from subflow_app.core.history.run_columns import COLUMNS, MORE_COLUMNS, RunColumn
 from subflow_app.vocabulary.measure import dimension_of
 from subflow_sim.errors import ParamError
-from subflow_sim.parameter import closest
+from subflow_sim.plain_text import closest
 from subflow_sim.units import UNITS, Dimension, parse_quantity
 from subflow_store.conditions import STARTED, TAG, WORDS, Condition, matching_keys
 from subflow_store.values import FINAL_STATUSES

@@ -41,7 +41,8 @@ from subflow_app.core.toml_files import checked, read_text
 from subflow_app.vocabulary.language import ENGLISH, current_language
 from subflow_sim.errors import ParamError, Problem, SimError
 from subflow_sim.gate import is_file
-from subflow_sim.parameter import Param, did_you_mean, either
+from subflow_sim.parameter import Param
+from subflow_sim.plain_text import did_you_mean, either
 from subflow_sim.report import Report, toml_text
 from subflow_sim.scenario_model import ScriptFile
 from subflow_sim.script import kind_of

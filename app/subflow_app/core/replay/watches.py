@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from subflow_app.core.errors import InputError
 from subflow_app.core.expressions import Expression, Missing, Value
 from subflow_app.core.replay.replay import Replay, never
-from subflow_sim.parameter import did_you_mean, either
+from subflow_sim.plain_text import did_you_mean, either
 
 if TYPE_CHECKING:
     from subflow_sim.decisions import Decisions
