@@ -124,7 +124,8 @@ def test_help_and_version_need_neither_simulator_nor_window() -> None:
         "try: app(['--help'])\n"
         "except SystemExit: pass\n"
         "heavy = {'numpy', 'matplotlib', 'PySide6', 'subflow_store', 'rich'}\n"
-        "heavy |= {f'subflow_sim.{name}' for name in ('_core', 'catalog', 'parameter', 'scenario')}\n"
+        "names = ('_core', 'catalog', 'parameter', 'scenario', 'scenario_model', 'simulation')\n"
+        "heavy |= {f'subflow_sim.{name}' for name in names}\n"
         "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
