@@ -26,7 +26,7 @@ def main() -> int:
 
 
 def _carried_out() -> int:
-    """`carry_out`; where memory is too short even for the libraries, that is told in a sentence."""
+    """`carry_out`; prints a sentence where memory is too short even for the libraries."""
     try:
         return carry_out()
     except Exception as error:
@@ -39,7 +39,7 @@ def _carried_out() -> int:
 
 
 def _with_output_told(code: int) -> int:
-    """The exit code; output that is missing, on a full disk say, is told and is a failure."""
+    """The exit code; output that could not be written, as on a full disk, is reported and is a failure."""
     from subflow_app.core.standard_streams import output_problem
 
     sys.stdout.flush()

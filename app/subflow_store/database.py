@@ -311,7 +311,7 @@ class Database:
                 self._read_traceless(self.path)
 
     def _has_changed(self, reader: _Reader) -> bool:
-        """Whether somebody else wrote while this was read, which may then be of two states of the file."""
+        """True if another process wrote during the reading, whose result may mix two states of the file."""
         return (
             reader.standing is not None
             and self.path is not None
@@ -525,7 +525,7 @@ class _Reader(NamedTuple):
 
 
 def is_full(error: Exception) -> bool:
-    """Whether an error of SQLite means that the disk has no space."""
+    """True if an error of SQLite means that the disk has no space."""
     # The second: its shared-memory file could not grow.
     return primary_code(error) == sqlite3.SQLITE_FULL or (
         getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_IOERR_SHMSIZE

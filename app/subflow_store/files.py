@@ -28,10 +28,10 @@ def make_private(path: Path) -> None:
 
 # The store knows no simulator, whose `gate` has the same.
 def is_there(path: Path) -> bool:
-    """Whether a file or folder has this name; a text that is too long for one has none."""
+    """True if a file or folder has this name; a text that is too long for a name has none."""
     return os.path.exists(path)  # noqa: PTH110 - which raises for such a text
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a folder has this name."""
+    """True if a folder has this name."""
     return os.path.isdir(path)  # noqa: PTH112

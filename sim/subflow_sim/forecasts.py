@@ -31,7 +31,7 @@ _EVENTS_PER_LOOK = 1 << 13
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What a run will probably take on this machine: within a factor of two unless its network changes late.
+    """Probable cost of a run on this machine: within a factor of two unless its network changes late.
 
     Attributes:
         link_crossings: packets offered to links, ACKs included.

@@ -44,17 +44,17 @@ class TooLargeFileError(OSError):
 
 
 def is_there(path: Path | str) -> bool:
-    """Whether a file or folder has this name. Any text may be asked for: one that is too long for a name has none."""
+    """True if a file or folder has this name. Any text is allowed: one that is too long for a name has none."""
     return os.path.exists(path)  # noqa: PTH110 - which raises for such a text
 
 
 def is_file(path: Path | str) -> bool:
-    """Whether a regular file has this name; see `is_there`."""
+    """True if a regular file has this name; see `is_there`."""
     return os.path.isfile(path)  # noqa: PTH113
 
 
 def is_folder(path: Path | str) -> bool:
-    """Whether a folder has this name; see `is_there`."""
+    """True if a folder has this name; see `is_there`."""
     return os.path.isdir(path)  # noqa: PTH112
 
 

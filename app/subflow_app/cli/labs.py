@@ -224,7 +224,7 @@ def _print_verdict(path: Path, verdict: ResultVerdict) -> None:
     told = (
         f"{document['student']}, {document['lab'].get('title')}: {document.get('passed')} of {document.get('of')} steps"
     )
-    # What stands in the file is one line each: it must not print a verdict of its own.
+    # Each text of the file stays on one line, so that it cannot imitate a verdict.
     print_line(readable_line(f"{path}: {verdict.outcome.upper()}: {told}{runs}"))
     for notice in (*verdict.doubts, *verdict.notices):
         print_note(readable_line(notice))

@@ -46,6 +46,6 @@ def keep_ascii_case() -> None:
 
 
 def _has_ascii_case() -> bool:
-    """Whether the current locale pairs the letters of ASCII; a pattern of bytes with re.LOCALE asks the C library."""
+    """True if the current locale pairs the letters of ASCII; a pattern of bytes with re.LOCALE asks the C library."""
     small = re.compile(string.ascii_lowercase.encode(), re.IGNORECASE | re.LOCALE)
     return small.fullmatch(string.ascii_uppercase.encode()) is not None

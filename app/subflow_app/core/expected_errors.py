@@ -49,7 +49,7 @@ def message_of(error: BaseException) -> str:
 
 
 def is_short_of_memory(error: BaseException) -> bool:
-    """Whether there was not enough memory, also for a library or a thread."""
+    """True if memory was too short, also for a library or a thread."""
     if isinstance(error, OSError) and error.errno == errno.ENOMEM:
         return True
     return isinstance(error, MemoryError) or (
@@ -58,7 +58,7 @@ def is_short_of_memory(error: BaseException) -> bool:
 
 
 def is_of_the_system(error: BaseException) -> bool:
-    """Whether the system refused something that is no fault of ours: a full disk, a folder that may not be written."""
+    """True if the system refused something for no fault of ours: a full disk, a folder that may not be written."""
     return isinstance(error, OSError) and (
         error.errno in _WORLD or (isinstance(error, FileNotFoundError) and _is_working_folder_gone())
     )

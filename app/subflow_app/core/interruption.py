@@ -20,7 +20,7 @@ INTERRUPTED = 130
 """The exit code: 128 + SIGINT, as shells have it."""
 
 _OF_A_TERMINAL = tuple(getattr(signal, name) for name in ("SIGINT", "SIGHUP") if hasattr(signal, name))
-"""What a terminal sends to all its processes: Ctrl-C, and that it was closed."""
+"""Signals that a terminal sends to all its processes: Ctrl-C, and its own end."""
 
 
 def stopping_signals() -> tuple[signal.Signals, ...]:
@@ -94,7 +94,7 @@ def end_on_interrupt() -> None:
 
 @contextmanager
 def interrupts_held_back() -> Iterator[None]:
-    """What a terminal sends waits until this is over; a process that is started meanwhile never hears of it."""
+    """Signals of a terminal wait until this is over; a process that starts meanwhile ignores them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

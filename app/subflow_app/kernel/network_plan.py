@@ -91,7 +91,7 @@ class PathPlan:
 
 @dataclass(frozen=True, slots=True)
 class PathChange:
-    """What becomes of a path while a connection goes on.
+    """Change of a path during a connection.
 
     Attributes:
         at_s: when.

@@ -128,7 +128,7 @@ class Panel:
 
     @property
     def has_values(self) -> bool:
-        """Whether there is anything of ours to draw."""
+        """True if any series of ours has a value."""
         return any(np.isfinite(series.means).any() for series in self.series)
 
     @property

@@ -131,7 +131,7 @@ def race_table(row: RunRow) -> TextTable | None:
 
 
 def racers_of(summary: Mapping[str, Any]) -> list[Racer]:
-    """Who raced in a run, the one with the highest rate first; nobody if all flows have the same controller."""
+    """Racers of a run, the highest rate first; none if all flows have the same controller."""
     flows = _racing(summary)
     controllers = dict.fromkeys(str(flow["controller"]) for flow in flows)
     if len(controllers) < 2:

@@ -60,7 +60,7 @@ class RunColumn:
 
     @property
     def is_read(self) -> bool:
-        """Whether a list has to read its values, which the rows of the runs lack."""
+        """True if a list has to read its values, which the rows of the runs lack."""
         return self.of is None or self.is_of_flows
 
     def value(self, row: RunRow, read: Mapping[str, Mapping[int, Value]]) -> Value:

@@ -143,7 +143,7 @@ def _figures(run: RunRow) -> dict[str, Value]:
 
 
 def _is_setting(value: RunValue) -> bool:
-    """Whether a value of a summary tells what was in force; of flows and links the end of the key says it."""
+    """True if a value of a summary is a setting; the end of the key decides for flows and links."""
     told = f".{value.name}" if value.name else value.key
     return any(part in told if part.endswith(".") else told.endswith(part) for part in _SETTINGS)
 

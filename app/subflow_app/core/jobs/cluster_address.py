@@ -132,7 +132,7 @@ def _question(authority: str) -> bytes:
 
 
 def _is_grpc(connection: socket.socket) -> bool:
-    """Whether the answer to `_question` is one of gRPC, be it a refusal.
+    """True if the answer to `_question` is one of gRPC, be it a refusal.
 
     Raises:
         OSError: if there is none in time.

@@ -38,7 +38,7 @@ class Beat(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What became of a task.
+    """Outcome of a task.
 
     Attributes:
         number: of the task.

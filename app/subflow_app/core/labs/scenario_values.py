@@ -159,7 +159,7 @@ def _default(doc: ScenarioDoc, path: tuple[str | int, ...], param: Param | None)
 
 
 def _transport_default(doc: ScenarioDoc, param: Param, profile: Profile) -> object:
-    """What the profile chooses for a transport option, beside the options that the scenario sets."""
+    """Value that the profile chooses for a transport option, beside the options that the scenario sets."""
     written = doc.data.get("transport")
     values = {key: value_of(doc, f"transport.{key}") for key in written} if isinstance(written, dict) else {}
     given = {key: value for key, value in values.items() if not isinstance(value, Missing)}

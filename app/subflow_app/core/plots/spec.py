@@ -233,7 +233,7 @@ class PlotSpec:
         return bool(traces.controllers) or self.kind == TIME or bool(self.all_bars([traces]) or self.curves(traces))
 
     def reads(self, traces: Traces) -> bool:
-        """Whether a run has the traces and the flows that this plot is made of."""
+        """True if a run has the traces and the flows that this plot needs."""
         return bool(self.series(traces)) and (self.least_flows <= 1 or len(transport_flows(traces)) >= self.least_flows)
 
     def series(self, traces: Traces) -> list[SeriesKey]:

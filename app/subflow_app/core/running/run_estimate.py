@@ -1,4 +1,4 @@
-"""What a run would take: events, time, memory and disk space, from trying its beginning, and the most it could take."""
+"""Events, time, memory and disk space of a run: expected from trying its beginning, and the most it could take."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PYTHON_S = 0.05
 
 @dataclass(frozen=True, slots=True)
 class RunEstimate:
-    """What `subflow run` would take for a scenario.
+    """Estimate of `subflow run` for a scenario.
 
     Attributes:
         most: if its flows filled their links, which limits are checked against.
@@ -110,7 +110,7 @@ def estimate_run(
     decisions: DecisionLimits | None = None,
     is_kept: bool = True,
 ) -> RunEstimate:
-    """What `subflow run` would take for a scenario, asked in a program that has just begun.
+    """Estimate of `subflow run` for a scenario, in a program that has just begun.
 
     Args:
         scenario: what would be simulated.

@@ -44,7 +44,7 @@ _SPARE_BYTES = 200e6
 
 @dataclass(frozen=True, slots=True)
 class SweepEstimate:
-    """What a sweep would take.
+    """Estimate of a sweep.
 
     Attributes:
         points: combinations of values.

@@ -108,7 +108,7 @@ class SweepJob(Batch[_Wanted]):
 
     @property
     def is_kept(self) -> bool:
-        """Whether it can be taken up again: a store in memory ends with its program."""
+        """True if it can be continued later: a store in memory ends with its program."""
         return self._store.path is not None
 
     def table(self) -> SweepTable | None:

@@ -104,7 +104,7 @@ def is_figure(key: str) -> bool:
 
 
 def is_read(key: str) -> bool:
-    """Whether figures of tables follow from a recorded key."""
+    """True if figures of tables follow from a recorded key."""
     return is_figure(key) or _NEEDED_KEY.fullmatch(key) is not None
 
 

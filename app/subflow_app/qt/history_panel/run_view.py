@@ -102,7 +102,7 @@ class RunView(QTableView):
 
     @property
     def is_editing(self) -> bool:
-        """Whether a cell is being edited, which a new list would end."""
+        """True while a cell is being edited, which a new list would end."""
         return self.state() == QTableView.State.EditingState
 
     def selected(self) -> list[RunRow]:

@@ -244,7 +244,7 @@ class Study:
         return next(iter([*controllers, *named]), "")
 
     def is_complete(self, figure: str) -> bool:
-        """Whether all runs that have any figure have this one."""
+        """True if all runs that have any figure have this one."""
         return all(figure in run.figures for point in self.points for run in point.runs if run.figures)
 
     def default_figure(self, *wanted: str) -> str:
