@@ -40,7 +40,7 @@ def standing_of(path: Path) -> Standing:
 
 
 def may_make_files(path: Path) -> bool:
-    """True if files beside the database belong to its owner: the owner or root makes them, and SQLite passes them on."""
+    """True if files beside the database belong to its owner; those of root do, as SQLite passes the owner on."""
     if not os.access(path, os.W_OK):
         return False
     return os.name == "nt" or os.geteuid() in (0, path.stat().st_uid)
