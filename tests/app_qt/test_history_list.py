@@ -467,6 +467,19 @@ def test_a_slow_store_does_not_hold_up_the_window_and_stale_answers_are_dropped(
     assert window.history._count.text() == "2 runs"
 
 
+def test_a_list_read_in_the_background_gives_way_to_a_person_who_asks(
+    window: MainWindow, runs: list[int], slow: threading.Semaphore
+) -> None:
+    window.history.reader.patience_ms = 10_000
+    window.history.refresh()
+
+    slow.release()
+    slow.release()
+    search(window, "seed:2")
+
+    assert names(window) == ["run 5", "run 4"]
+
+
 def test_a_store_that_cannot_be_read_leaves_the_list_and_says_why(
     window: MainWindow, runs: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:

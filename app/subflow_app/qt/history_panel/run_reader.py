@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QDeadlineTimer, QObject, Signal
 
 from subflow_app.core.history.run_columns import column, read_totals
 from subflow_app.core.history.run_query import Vocabulary
-from subflow_app.qt.workers import Workers
+from subflow_app.qt.workers import Task, Workers
 from subflow_store import StoreCorrupt, StoreError
 from subflow_store.conditions import Condition
 from subflow_store.values import RunRow
@@ -73,7 +73,9 @@ class RunReader(QObject):
         self._generation = 0  # of the latest question
         self._asked = 0  # of the question that is being answered, or was last
         self._answered = 0
-        self._is_busy = False
+        self._task: Task | None = None  # that answers, and what takes its answer up
+        self._take_up: Callable[[], None] = lambda: None
+        self._is_quiet = False  # True while the GUI thread has not waited for that answer
 
     def set_store(self, store: Store | None) -> None:
         """Reads from this store; answers from the one before are dropped."""
@@ -86,20 +88,32 @@ class RunReader(QObject):
         Args:
             conditions: all of which a run has to meet.
             keys: of columns.
-            is_quiet: nobody has asked, so nobody waits for the answer.
+            is_quiet: no person has asked, so the GUI thread does not wait for the answer.
         """
         self._question = (conditions, keys)
         self._generation += 1
-        if not self._is_busy:
-            self._start(is_quiet=is_quiet)
+        if self._task is None:
+            self._start()
+        elif is_quiet or not self._is_quiet:
+            return  # this question follows the one that is being answered
+        self._is_quiet = is_quiet
+        if not is_quiet:
+            self._wait()
 
-    def _start(self, *, is_quiet: bool = False) -> None:
+    def _wait(self) -> None:
+        """Waits for the answer, and first for one that was on its way before, for `patience_ms` at most."""
+        patience = QDeadlineTimer(self.patience_ms)
+        while self._task is not None and self._task.wait(max(0, patience.remainingTime())):
+            self._take_up()
+        if self._task is not None:
+            self.waiting.emit()
+
+    def _start(self) -> None:
         store = self._store
         if store is None:
             return
         conditions, keys = self._question
         generation = self._asked = self._generation
-        self._is_busy = True
         answer: list[Listing] = []
         error: list[Exception] = []
 
@@ -114,16 +128,11 @@ class RunReader(QObject):
                 self._answered = generation
                 self._on_answer(generation, answer, error)
 
-        task = self._workers.start("list runs", work, succeeded=on_end, failed=on_end)
-        if is_quiet:
-            return
-        if task.wait(self.patience_ms):
-            on_end()
-        else:
-            self.waiting.emit()
+        self._task = self._workers.start("list runs", work, succeeded=on_end, failed=on_end)
+        self._take_up = on_end
 
     def _on_answer(self, generation: int, answer: list[Listing], error: list[Exception]) -> None:
-        self._is_busy = False
+        self._task = None
         if generation != self._generation:
             self._start()
         elif answer:
