@@ -172,12 +172,16 @@ class Legend(QWidget):
         """Width of names and values beside the plots, px, where headings have a word a line."""
         return self._name_px + sum(stacked for stacked, _ in self._widths.values())
 
-    @property
-    def height_below(self) -> int:
-        """Height below the plots, px, where headings have one line."""
+    def fits_on_one_line(self, width: int) -> bool:
+        """True where this width, px, holds the names, and name and unit of each column on one line."""
+        bar = self.tree.verticalScrollBar().sizeHint().width()
+        return self._name_px + sum(joined for _, joined in self._widths.values()) + bar <= width
+
+    def height_below(self, width: int) -> int:
+        """Height below the plots, px, at this width, px, with headings on one line where that holds them."""
         lines = max((len(self._model.heading(column)) for column in range(1, self._model.columnCount())), default=1)
-        saved = 0 if self._model.is_on_one_line else lines - 1
-        return self.sizeHint().height() - saved * QFontMetrics(self.tree.header().font()).lineSpacing()
+        now, then = (1 if is_one else lines for is_one in (self._model.is_on_one_line, self.fits_on_one_line(width)))
+        return self.sizeHint().height() + (then - now) * QFontMetrics(self.tree.header().font()).lineSpacing()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Follows the type of the lines, which comes after that of the program, and the room beside the scroll bar."""

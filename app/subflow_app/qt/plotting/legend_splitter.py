@@ -46,7 +46,7 @@ class LegendSplitter(QSplitter):
             return
         is_below = self._is_legend_below()
         # Below the plots, width is cheap and height is dear.
-        self._legend.set_on_one_line(is_below)
+        self._legend.set_on_one_line(is_below and self._legend.fits_on_one_line(self.width()))
         self.setOrientation(Qt.Orientation.Vertical if is_below else Qt.Orientation.Horizontal)
         hint = self._legend.sizeHint()
         whole, needed, most = (
@@ -70,7 +70,7 @@ class LegendSplitter(QSplitter):
         if self._legend.width_beside <= _WIDE_LEGEND * self.width():
             return False
         room = min(_MOST_LEGEND_BELOW * self.height(), self.height() - self._stack.minimumHeight())
-        return self._legend.height_below <= room
+        return self._legend.height_below(self.width()) <= room
 
     def _on_moved(self) -> None:
         self._is_dragged = True
