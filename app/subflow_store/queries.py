@@ -214,7 +214,7 @@ def read_flow_values(reader: Connection, names: Collection[str]) -> dict[int, li
     owners: dict[int, tuple[str, str]] = {}
     for key, number in value_keys(reader).items():
         owner, _, name = key.rpartition(".")
-        if name in names and owner.startswith("flows.") and "/" not in owner:
+        if name in names and owner.startswith("flows."):
             owners[number] = (owner, name)
     found: dict[int, dict[str, dict[str, float]]] = {}
     for key_id, (owner, name) in owners.items():
@@ -222,7 +222,16 @@ def read_flow_values(reader: Connection, names: Collection[str]) -> dict[int, li
         with row_of("run_value"):
             for run_id, number in typed(reader.execute(query, (key_id,)).fetchall(), int, _NUMBER):
                 found.setdefault(run_id, {}).setdefault(owner, {})[name] = float(number)
-    return {run_id: list(flows.values()) for run_id, flows in found.items()}
+    return {
+        run_id: [values for owner, values in flows.items() if not _is_subflow(owner, flows)]
+        for run_id, flows in found.items()
+    }
+
+
+def _is_subflow(owner: str, owners: Collection[str]) -> bool:
+    """True for a number behind a flow of the same run; a slash alone may belong to the name of a measurement."""
+    flow, slash, number = owner.rpartition("/")
+    return bool(slash) and flow in owners and number.isascii() and number.isdigit()
 
 
 def list_tags(reader: Connection) -> list[str]:

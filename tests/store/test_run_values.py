@@ -238,12 +238,17 @@ def test_numbers_of_the_flows_of_all_runs_are_read_together(store: Store) -> Non
         {"name": "short", "completion_s": 2.5, "goodput_bps": 1e6, "subflows": [{"goodput_bps": 1e6}]},
         {"name": "long.2", "completion_s": None, "goodput_bps": 3e6},
     ]
+    measured = [
+        {"name": "http://10.0.0.1/2", "goodput_bps": 5e6, "subflows": [{"goodput_bps": 4e6}]},
+        {"name": "a/b", "goodput_bps": 6e6},
+    ]
     numbers = []
-    for told in (flows, flows[1:], [{"name": "short", "goodput_bps": None}]):
+    for told in (flows, flows[1:], [{"name": "short", "goodput_bps": None}], measured):
         run = store.start_run(start(scenario_text='[flows.short]\nsize = "1MB"\n'), COLUMNS)
         run.finish("finished", {"flows": told}, "0")
         numbers.append(run.run_id)
     assert store.flow_values(("completion_s", "goodput_bps", "unknown")) == {
         numbers[0]: [{"goodput_bps": 3e6}, {"completion_s": 2.5, "goodput_bps": 1e6}],
         numbers[1]: [{"goodput_bps": 3e6}],
+        numbers[3]: [{"goodput_bps": 6e6}, {"goodput_bps": 5e6}],
     }
