@@ -65,12 +65,12 @@ def open_scenario(
     scenario = scenario_at(use, path, changes)
     text = read_scenario_text(path)
     changed = with_overrides(text, changes)
-    replaced = _replaced(text, changed) if overrides else ()
+    replaced = replaced_options(text, changed) if overrides else ()
     return ScenarioSource(scenario, with_contents(changed, scenario), use, tuple(replaced))
 
 
-def _replaced(text: str, changed: str) -> Iterator[str]:
-    """Lines about controllers and schedulers that lose options between two texts."""
+def replaced_options(text: str, changed: str) -> Iterator[str]:
+    """Lines about controllers and schedulers that lose options between two scenario texts."""
     before, after = read_toml(text).get("flows", {}), read_toml(changed).get("flows", {})
     for name, flow in before.items():
         for kind in KINDS:

@@ -34,7 +34,7 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ import tomlkit
 
 from subflow_app.core.errors import InputError, SweepError
 from subflow_app.core.resources import PLAN_SUFFIX, find_scenario, is_to_read, shipped_sweep
-from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario, source_of
+from subflow_app.core.scenarios.scenario_source import ScenarioSource, open_scenario, replaced_options, source_of
 from subflow_app.core.scenarios.toml_edit import TomlValue, render
 from subflow_app.core.sweeps.axes import (
     MOST_VALUES,
@@ -199,6 +199,7 @@ def read_plan(
         records_decisions=values.get("decisions", False),
         sweep_seed=values.get("sweep_seed", 1),
         folder=folder,
+        replaced_by_changes=source.replaced,
         written={key: changed[key] for key in ("axes", "together", "points", "seeds") if key in changed},
     )
 
@@ -334,7 +335,8 @@ def _scenario(
             report.add(("scenario_text",), f"this is {kind_name(text)}", "the text of a scenario file")
             return None, folder
         file = f"scenario of {report_name(tree)}"
-        return source_of(Use.SWEEP, text, file=file, overrides=changes, folder=folder), folder
+        source = source_of(Use.SWEEP, text, file=file, overrides=changes, folder=folder)
+        return replace(source, replaced=tuple(replaced_options(text, source.text))), folder
     if name is None:
         return None, folder
     path = Path(name) if folder is None else folder / name

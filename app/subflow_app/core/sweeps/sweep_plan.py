@@ -63,6 +63,7 @@ class SweepPlan:
         records_decisions: whether it is kept, too, why controllers and schedulers did what they did.
         sweep_seed: what random points follow from.
         folder: where the policies are that the scenario names by file; None: it names none.
+        replaced_by_changes: lines about controllers and schedulers whose options the fixed changes replaced.
         written: the axes as the plan file has them, by key; see `plan_file`.
     """
 
@@ -76,6 +77,7 @@ class SweepPlan:
     records_decisions: bool = False
     sweep_seed: int = 1
     folder: Path | None = None
+    replaced_by_changes: Sequence[str] = field(default=(), compare=False)
     written: Mapping[str, object] = field(default_factory=dict, compare=False)
     _own: Mapping[str, TomlValue] = field(default_factory=dict, init=False, repr=False, compare=False)
 
@@ -119,8 +121,8 @@ class SweepPlan:
         return value if own is None or value is None else own_or_named(own, value)
 
     def replaced(self) -> list[str]:
-        """Controllers and schedulers of the scenario whose options some points leave out, a line for each."""
-        lines = []
+        """Controllers and schedulers whose options fixed changes or some points leave out, a line for each."""
+        lines = [*self.replaced_by_changes]
         for key, own in self._own.items():
             if not isinstance(own, Mapping):
                 continue
