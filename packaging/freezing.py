@@ -120,10 +120,9 @@ def with_core(binaries: Sequence[Entry], core: str | None) -> list[Entry]:
 
 
 def own_data(root: Path, prepared: Path) -> list[tuple[str, str]]:
-    """Files that the program reads: assets, library of results, guide, licences, metadata, fonts of its icons."""
+    """Files that the program reads: assets, guide, licences, metadata, fonts of its icons."""
     assets = root / "assets"
     data = [(str(path), str(Path("assets") / path.relative_to(assets).parent)) for path in _asset_files(assets)]
-    data.append((str(root / "experiments.db"), "."))
     data.append((str(prepared / "guide"), "guide"))
     data += [(str(font), "qtawesome/fonts") for font in _icon_fonts()]
     data.append((str(_qt_texts()), "PySide6/Qt/translations"))
@@ -239,7 +238,9 @@ def icon_file(prepared: Path) -> str | None:
 
 def _asset_files(assets: Path) -> Iterable[Path]:
     for path in sorted(assets.rglob("*")):
-        if path.is_file() and path.relative_to(assets).parts[0] not in ("screenshots", "README.md"):
+        is_for_readers = path.relative_to(assets).parts[0] == "screenshots" or path.name == "README.md"
+        is_unfinished = ".building.db" in path.name  # of `subflow library build`, which goes on there
+        if path.is_file() and not is_for_readers and not is_unfinished:
             yield path
 
 

@@ -13,7 +13,7 @@ _FAMILIES = {
     "numpy.libs": "NumPy", "numpy": "NumPy", "scipy.libs": "SciPy", "scipy": "SciPy", "pillow.libs": "Pillow",
     "PIL": "Pillow", "torch": "PyTorch", "PySide6": "Qt and PySide6", "shiboken6": "Qt and PySide6",
     "PySide6QtAds": "docking system (QtAds)", "matplotlib": "Matplotlib",
-    "assets": "Subflow: assets", "experiments.db": "Subflow: library of results", "guide": "Subflow: guide",
+    "assets": "Subflow: assets", "assets/experiments.db": "Subflow: library of results", "guide": "Subflow: guide",
     "subflow_sim": "Subflow: core",
     "licenses": "licences",
     "qtawesome": "icon fonts (QtAwesome)", "base_library.zip": "Python",
@@ -63,8 +63,9 @@ def report(bundle: Path, packages: list[Path], folder: Path) -> str:
 
 def _family(path: Path) -> str:
     top = path.parts[0]
-    if top in _FAMILIES:
-        return _FAMILIES[top]
+    for name in ("/".join(path.parts[:2]), top):
+        if name in _FAMILIES:
+            return _FAMILIES[name]
     if top.startswith(("libpython", "python3")):
         return "Python"
     if len(path.parts) == 1 and (".so" in top or top.endswith((".dll", ".dylib"))):

@@ -44,6 +44,15 @@ def test_every_module_of_ours_is_in_the_bundle() -> None:
     )
 
 
+def test_assets_are_in_the_bundle_without_what_only_readers_of_the_sources_need(tmp_path: Path) -> None:
+    for name in ("experiments.db", "experiments.building.db-wal", "README.md", "claims/README.md", "screenshots/a.png"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert list(freezing._asset_files(tmp_path)) == [tmp_path / "experiments.db"]
+    shipped = {path.relative_to(ROOT / "assets").as_posix() for path in freezing._asset_files(ROOT / "assets")}
+    assert {"experiments.db", "icon.svg", "scenarios/demo.toml", "labs/de/01-first-sawtooth.md"} <= shipped
+
+
 def test_what_the_bindings_compile_at_each_start_is_compiled_already(tmp_path: Path) -> None:
     entries = freezing.binding_support(tmp_path)
     places = [Path(destination) for destination, _source, _kind in entries]
@@ -70,9 +79,17 @@ def test_sizes_are_told_by_part_the_largest_first(tmp_path: Path) -> None:
         (bundle / name).write_bytes(bytes(count << 20))
     (bundle / "subflow").write_bytes(bytes(1 << 20))
     (bundle / "_internal" / "link.so").symlink_to("torch/c.so")
+    for name, count in (("experiments.db", 6), ("icon.svg", 1)):
+        (bundle / "_internal/assets").mkdir(exist_ok=True)
+        (bundle / "_internal/assets" / name).write_bytes(bytes(count << 20))
     told = sizes.report(bundle, [bundle / "subflow"], tmp_path)
-    assert told.splitlines()[:3] == ["Installed: 17 MiB, of which", "      9.0 MiB  PyTorch", "      7.0 MiB  NumPy"]
-    assert json.loads((tmp_path / "sizes.json").read_text())["installed_bytes"] == 17 << 20
+    assert told.splitlines()[:4] == [
+        "Installed: 24 MiB, of which",
+        "      9.0 MiB  PyTorch",
+        "      7.0 MiB  NumPy",
+        "      6.0 MiB  Subflow: library of results",
+    ]
+    assert json.loads((tmp_path / "sizes.json").read_text())["installed_bytes"] == 24 << 20
 
 
 def test_licences_are_found_by_the_files_of_the_parts(tmp_path: Path) -> None:

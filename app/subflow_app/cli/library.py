@@ -39,7 +39,7 @@ def build(
     ] = None,
     out: Annotated[
         Path, typer.Option("--out", metavar="FILE", help="The file; replaced when everything is made.")
-    ] = Path("experiments.db"),
+    ] = Path("assets/experiments.db"),
     jobs: Jobs = "all",
     cluster: Cluster = None,
     as_json: Json = False,

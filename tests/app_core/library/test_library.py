@@ -27,7 +27,6 @@ from subflow_app.core.library.contents import entries_of, versions
 from subflow_app.core.library.copying import SHIPPED_TAG, copy, copy_arena, copy_experiment, copy_lab, copy_to_go_on
 from subflow_app.core.library.records import of_experiment, of_lab
 from subflow_app.core.library.shipped import open_library, shipped_outcomes
-from subflow_app.core.library.thumbnails import thumbnail_file
 from subflow_sim import Simulation, parse_scenario
 from subflow_store import Store, StoreCorrupt, open_store
 from subflow_store.documents import strict_json
@@ -93,13 +92,6 @@ def test_it_has_what_figures_need_and_nothing_of_the_machine(
     assert sorted(path.name for path in file.parent.iterdir()) == ["experiments.db", "gallery"]
     (picture,) = (file.parent / "gallery").iterdir()
     assert picture.read_bytes()[:4] == b"\x89PNG"
-
-
-def test_what_is_made_from_it_lies_in_the_assets_beside_it_if_there_are_any(tmp_path: Path) -> None:
-    library = tmp_path / "experiments.db"
-    assert thumbnail_file(library, "fig1") == tmp_path / "gallery" / "fig1.png"
-    (tmp_path / "assets").mkdir()
-    assert thumbnail_file(library, "fig1") == tmp_path / "assets" / "gallery" / "fig1.png"
 
 
 def test_its_results_are_shown_where_there_are_no_others(library: Store, own: Store, parts: tuple[Recipe, Lab]) -> None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from subflow_app.core.errors import AppError, LibraryError
 from subflow_app.core.paths import library_cache
 from subflow_app.core.resources import assets_folder
-from subflow_sim.gate import is_file, is_folder, is_there
+from subflow_sim.gate import is_file, is_there
 
 if TYPE_CHECKING:
     from subflow_store import Store
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 LIBRARY = "experiments.db"
-"""Name of the file, beside the assets."""
+"""Name of the file among the assets."""
 
 # Where SQLite keeps what we number our schemas by, PRAGMA user_version: big-endian, 4 bytes.
 _SCHEMA_VERSION_AT = 60
@@ -33,14 +33,8 @@ _SCHEMA_VERSION_AT = 60
 
 def shipped_library() -> Path | None:
     """The file; None if this installation came without one."""
-    path = assets_folder().with_name(LIBRARY)
+    path = assets_folder() / LIBRARY
     return path if is_file(path) else None
-
-
-def companion_path(library: Path, name: str) -> Path:
-    """Where a file is that was made from a library so as to be there at once: in the assets beside it, if there are."""
-    assets = library.with_name("assets")
-    return assets / name if is_folder(assets) else library.with_name(name)
 
 
 def open_library(path: Path | None = None) -> Store | None:

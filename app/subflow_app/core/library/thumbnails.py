@@ -38,7 +38,7 @@ def thumbnail(figure: PanelFigure, ground: Ground, ratio: float) -> PanelFigure:
 
 def thumbnail_file(library: Path, name: str) -> Path:
     """Where the picture of an experiment of a library is."""
-    return shipped.companion_path(library, "gallery") / f"{name}.png"
+    return library.with_name("gallery") / f"{name}.png"
 
 
 def shipped_thumbnail(name: str) -> bytes | None:
