@@ -138,18 +138,20 @@ def md5sums(tree: Tree) -> str:
 
 
 def changelog(version: str, time_s: int) -> str:
-    """The part of CHANGELOG.md on this version, or on what has not been released, in Debian's form.
+    """The newest part of CHANGELOG.md, in Debian's form.
+
+    Args:
+        version: of the package; a test keeps that of the newest part the same.
+        time_s: of the release, in seconds since 1970.
 
     Raises:
-        ValueError: if there is no such part.
+        ValueError: if the file has no part.
     """
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    parts = re.split(r"^## \[(.+?)\].*$", text, flags=re.MULTILINE)
-    told = dict(zip(parts[1::2], parts[2::2], strict=True))
-    part = told.get(version, told.get("Unreleased"))
-    if part is None:
-        raise ValueError(f"CHANGELOG.md has neither a part [{version}] nor one [Unreleased]")
-    without_headings = re.sub(r"^###.*$", "", part, flags=re.MULTILINE)
+    parts = re.split(r"^## \[.+$", text, flags=re.MULTILINE)
+    if len(parts) < 2:
+        raise ValueError("CHANGELOG.md has no part such as ## [0.1.0] - unreleased")
+    without_headings = re.sub(r"^###.*$", "", parts[1], flags=re.MULTILINE)
     bullets = [" ".join(one.split()) for one in re.split(r"^- ", without_headings, flags=re.MULTILINE)]
     lines = [
         textwrap.fill(one, 80, initial_indent="  * ", subsequent_indent="    ", break_on_hyphens=False)

@@ -52,7 +52,7 @@ def test_help_cuts_no_line(columns: int) -> None:
 
 
 def _texts() -> Iterator[tuple[str, str]]:
-    paths = [ROOT / "README.md", ROOT / "dev.py"]
+    paths = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "dev.py")]
     for folder, endings in {
         "app": (".py", ".md"),
         "agents": (".py", ".md"),
