@@ -1,11 +1,15 @@
-"""The changelog: one version everywhere, short enough to be read, and every controller named."""
+"""The first things that a visitor meets: folders that explain themselves, the files at the top, the changelog."""
 
 from __future__ import annotations
 
 import json
 import re
+import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+
+import pytest
 
 import subflow_app
 from subflow_app.core.citation import RELEASED
@@ -19,11 +23,79 @@ LONGEST_PART = 120
 
 LONGEST_LINE = 120
 
+# Each is where people, GitHub, pip or CMake look for it. Everything else has a folder.
+AT_THE_TOP = {
+    *("README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "codemeta.json"),
+    *("CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md"),
+    *("dev.py", "pyproject.toml", "CMakeLists.txt", ".clang-format", ".gitignore"),
+}
+
+
+TOPS = [ROOT / name for name in ("agents", "app", "assets", "docs", "packaging", "sim", "tests", "tools")]
+
+_FILE = re.compile(r"`([\w./-]*\w\.(?:py|h|cpp|toml|sh|nsi|md|json|yml|db|svg|js|html|ts|lock|po|gz))`")
+_FOLDER = re.compile(r"`([\w./-]+/)`")
+_PLACE = re.compile(r"`((?:\.\./|agents/|app/|assets/|docs/|sim/|tests/|subflow_\w+/)[\w./-]+)`")
+_LINK = re.compile(r"\]\(([^)\s]+)\)")
+# Written by commands that a page explains, or made while somebody works.
+_NOT_KEPT = re.compile(r"build/|subflow-demo/|my\.toml$|my-lia\.py$|\.subflow\.toml$|(FILE|LAB|RUN|NAME)\b")
+
+
+def _folders() -> Iterator[Path]:
+    """The folders of the sources, to a depth of two; those of caches and builds are left out."""
+    for folder in TOPS:
+        yield folder
+        yield from (
+            path
+            for path in sorted(folder.iterdir())
+            if path.is_dir() and path.name != "__pycache__" and not path.name.startswith(".")
+        )
+
+
+def _is_explained(folder: Path) -> bool:
+    """Whether it has a page of its own, or the page of the folder above names it."""
+    if any((folder / page).is_file() for page in ("README.md", "index.md")):
+        return True
+    above = folder.parent / "README.md"
+    return folder.parent != ROOT and f"`{folder.name}/`" in above.read_text(encoding="utf-8")
+
 
 def _parts() -> dict[str, str]:
     """The parts of the changelog by their headings without ``## ``."""
     cut = re.split(r"^## (.+)$", CHANGELOG, flags=re.MULTILINE)
     return dict(zip(cut[1::2], cut[2::2], strict=True))
+
+
+def test_each_folder_explains_itself() -> None:
+    assert [folder.relative_to(ROOT).as_posix() for folder in _folders() if not _is_explained(folder)] == []
+
+
+def test_a_readme_names_only_files_and_folders_that_exist() -> None:
+    pages = [ROOT / "README.md", *(page for top in TOPS for page in sorted(top.rglob("README.md")))]
+    tree = {path.relative_to(ROOT).as_posix() for top in TOPS for path in top.rglob("*")}
+    missing = []
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        # What is in backticks lies below the page or at the end of some path of the tree, as `core/labs/grading.py`.
+        named = {name for kind in (_FILE, _FOLDER, _PLACE) for name in kind.findall(text)}
+        named |= {link.partition("#")[0] for link in _LINK.findall(text) if "://" not in link}
+        missing += [
+            f"{page.relative_to(ROOT).as_posix()}: {name}"
+            for name in sorted(named)
+            if not _NOT_KEPT.search(name)
+            and not any((folder / name).exists() for folder in (page.parent, ROOT, ROOT / "app", ROOT / "sim"))
+            and not any(f"/{path}".endswith(f"/{name.rstrip('/')}") for path in tree)
+        ]
+    assert missing == []
+
+
+def test_only_what_a_visitor_or_a_tool_looks_for_lies_at_the_top() -> None:
+    listed = subprocess.run(["git", "-C", str(ROOT), "ls-files"], capture_output=True, text=True, check=False)
+    if listed.returncode != 0:
+        pytest.skip("no repository of git")
+    # A file that is moved away is listed until the change is committed.
+    top = {name for name in listed.stdout.splitlines() if "/" not in name and (ROOT / name).exists()}
+    assert top == AT_THE_TOP
 
 
 def test_the_version_is_the_same_everywhere() -> None:

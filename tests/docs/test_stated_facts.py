@@ -23,7 +23,6 @@ from subflow_sim.limits import Limits
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 START = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 INSTALLATION = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
-OVERVIEWS = [ROOT / "README.md", *sorted(ROOT.glob("*/README.md")), *sorted(ROOT.glob("sim/*/README.md"))]
 
 _WORDS = "no one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()  # noqa: SIM905
 # Keys that belong to the toolkit or to the desktop: no action of ours has them.
@@ -117,21 +116,6 @@ def test_files_lie_where_the_guide_says(monkeypatch: pytest.MonkeyPatch, tmp_pat
     linux = re.findall(r"^\| [^|]+ \| `(~/\.[^`]+)` \|", INSTALLATION, re.MULTILINE)
     folders = [default_database().parent, settings_path().parent, log_path().parent]
     assert [f"~/{folder.relative_to(tmp_path).as_posix()}" for folder in folders] == linux
-
-
-@pytest.mark.parametrize("page", OVERVIEWS, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_what_an_overview_points_at_is_there(page: Path) -> None:
-    text = page.read_text(encoding="utf-8")
-    links = [link.partition("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link]
-    assert [link for link in links if not (page.parent / link).exists()] == []
-    # A file in backticks is below the page, or one of the tree if only its name is given.
-    files = set(re.findall(r"`(\w[\w./-]*\.(?:py|h|cpp|toml|sh|nsi|md|json|yml|db|svg))`", text))
-    missing = [
-        file
-        for file in sorted(files)
-        if not (page.parent / file).exists() and not (ROOT / file).exists() and not any(ROOT.rglob(f"*/{file}"))
-    ]
-    assert [file for file in missing if file != "my.toml" and not file.startswith("build/")] == []
 
 
 def test_sources_that_the_guide_names_are_there() -> None:
