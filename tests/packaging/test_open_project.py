@@ -34,12 +34,18 @@ def test_codemeta_says_the_same() -> None:
     assert [author["name"] for author in told["author"]] == [author["name"] for author in PROJECT["authors"]]
     assert told["keywords"] == PROJECT["keywords"]
     assert told["description"] == citation.ABSTRACT
+    assert told["alternateName"] == PROJECT["name"]
+    assert str(told["copyrightYear"]) == citation.YEAR
+    assert told["copyrightHolder"]["name"] == citation.AUTHORS
+    assert told["softwareRequirements"] == [re.split("[<>=]", each)[0] for each in PROJECT["dependencies"]]
+    oldest, beyond = re.findall(r"3\.(\d+)", PROJECT["requires-python"])
+    assert told["runtimePlatform"] == f"Python 3.{oldest} to 3.{int(beyond) - 1}"
 
 
 def test_tools_understand_the_forms() -> None:
     forms = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
     chosen = [path for path in forms if path.name != "config.yml"]
-    assert {path.stem for path in chosen} == {"bug", "wrong-result", "idea"}
+    assert {path.stem for path in chosen} == {"question", "bug", "wrong-result", "idea"}
     for schema, files in {
         "github-issue-forms": chosen,
         "github-issue-config": [path for path in forms if path not in chosen],
