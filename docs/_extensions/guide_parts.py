@@ -83,7 +83,7 @@ def rules(kind: str, name: str) -> str:
         )
         for rule in _algorithm(kind, name).rules
     ]
-    return _table(("Rule", "What it does", "Source"), rows)
+    return _table(("Rule", "Effect", "Source"), rows)
 
 
 def algorithms(kind: str) -> str:
@@ -93,7 +93,7 @@ def algorithms(kind: str) -> str:
         (f"[`{each.name}`](/{folder}/{each.name}.md)", _prose(each.summary), _prose(each.source))
         for each in _list(kind)
     ]
-    return _table(("Name", "What it is", "Source"), rows)
+    return _table(("Name", "Description", "Source"), rows)
 
 
 def keys(table: str) -> str:
@@ -119,7 +119,7 @@ def units() -> str:
 def scenarios() -> str:
     """The shipped scenarios."""
     rows = [(_code(name), _prose(load_scenario(find_scenario(name)).name)) for name in scenario_names()]
-    return _table(("Name", "What it shows"), rows)
+    return _table(("Name", "Content"), rows)
 
 
 def plans() -> str:
@@ -183,7 +183,7 @@ def checks() -> str:
     from subflow_app.core.labs.functions import described_functions
 
     rows = [(_code(_call(each.name, each.function)), _prose(each.about)) for each in described_functions()]
-    return _table(("Function", "What it gives"), rows)
+    return _table(("Function", "Result"), rows)
 
 
 def hooks(kind: str) -> str:
@@ -193,7 +193,7 @@ def hooks(kind: str) -> str:
         for each in HOOKS
         if each.kind == kind
     ]
-    return _table(("Function", "When it is called, and what it is for"), rows)
+    return _table(("Function", "Time of the call, and purpose"), rows)
 
 
 def fields(*objects: str) -> str:
@@ -210,7 +210,7 @@ def fields(*objects: str) -> str:
             for each in OBJECTS[name]
         ]
         has_settable = any(settable for _, _, settable, _ in rows)
-        titles = ("Name", "Unit", "Can be set", "What it is")
+        titles = ("Name", "Unit", "Can be set", "Meaning")
         chosen = [place for place in range(4) if place != 2 or has_settable]
         told = [[row[place] for place in chosen] for row in rows]
         parts.append(f"**`{name}`**\n\n" + _table([titles[place] for place in chosen], told))
@@ -221,9 +221,9 @@ def words(of: str) -> str:
     """What scripts may call (functions), declare outside of functions (declarations) and set there (settings)."""
     if of == "settings":
         rows = [(_code(name), _prose(text)) for name, (_, _, text) in SETTINGS.items()]
-        return _table(("Name", "What it is"), rows)
+        return _table(("Name", "Meaning"), rows)
     listed = {"functions": FUNCTIONS, "declarations": DECLARATIONS}[of]
-    return _table(("As it is written", "What it is"), [(_code(each.call), _prose(each.help)) for each in listed])
+    return _table(("Call", "Meaning"), [(_code(each.call), _prose(each.help)) for each in listed])
 
 
 def experiments(paper: str) -> str:
@@ -231,7 +231,7 @@ def experiments(paper: str) -> str:
     from subflow_app.core.experiments.recipe_files import recipes_of
 
     rows = [(_code(each.name), _prose(each.figure), _prose(each.title)) for each in recipes_of(paper)]
-    return _table(("Id", "Figure", "What it shows"), rows) if rows else ""
+    return _table(("Id", "Figure", "Content"), rows) if rows else ""
 
 
 def measures() -> str:
@@ -239,7 +239,7 @@ def measures() -> str:
     from subflow_app.core.experiments.measures import MEASURES
 
     rows = [(_code(name), _prose(each.help)) for name, each in MEASURES.items()]
-    return _table(("Measure", "What it is"), rows)
+    return _table(("Measure", "Meaning"), rows)
 
 
 def explorable(name: str) -> str:
@@ -259,7 +259,7 @@ def explorables() -> str:
         (_code(each.name), ", ".join(_code(part.name) for part in each.inputs), _prose(each.titles["en"]))
         for each in found
     ]
-    return _table(("Name", "Inputs", "What it shows"), rows)
+    return _table(("Name", "Inputs", "Content"), rows)
 
 
 def rulings() -> str:
@@ -267,7 +267,7 @@ def rulings() -> str:
     from subflow_app.core.experiments.rulings import rulings as all_rulings
 
     rows = [(name, _prose(each.problem), _prose(each.ruling)) for name, each in all_rulings().items()]
-    return _table(("Id", "What is not clear", "What is done"), rows)
+    return _table(("Id", "Open point", "Reading"), rows)
 
 
 def definitions(kind: str) -> str:

@@ -1,0 +1,109 @@
+"""Plain English on the pages of the guide, in the short help and in the texts of the papers' experiments.
+
+The rules that a machine can check: only people tell; no sentence begins with "What", "Who" or "Whether"; the main verb
+is one of action.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.helpers.printed_code import PAGES, ROOT
+
+# Parts of the guide with words of their own: the first pages, and the labs.
+_OTHERS = ("README.md", "docs/index.md", "docs/installation.md", "docs/start.md", "docs/terminal.md", "docs/tour.md")
+PAGES_READ = [
+    page
+    for page in PAGES
+    if (name := page.relative_to(ROOT).as_posix()) not in _OTHERS and not name.startswith("docs/labs/")
+]
+HELP = sorted((ROOT / "assets" / "help").glob("*.md"))
+RECIPES = sorted((ROOT / "assets" / "experiments").glob("*.toml"))
+# Keys of recipes whose values people read.
+_PROSE_KEYS = {"claim", "disagrees", "says", "why", "note", "ruling"}
+
+_RULES = {
+    "only people tell": re.compile(r"\b(?:tells|told|telling|says|can(?:not)? tell)\b", re.IGNORECASE),
+    "name the thing": re.compile(r"(?:^|[.:;!] +|^[-*|] +)(?:What|Who|Whether)\b(?![^.]*\?)"),
+    "a verb of action": re.compile(
+        r"\b(?:(?:is|are) (?:there|none)|has it|(?:goes|go|went|going) on|there (?:is|are|was|were)|"
+        r"(?:stays?|stands?|leaves?) (?:as it (?:is|was)|there))\b",
+        re.IGNORECASE,
+    ),
+}
+_FENCE = re.compile(r"^(?P<fence>```+|\$\$)[^\n]*\n.*?^(?P=fence)$", re.MULTILINE | re.DOTALL)
+# Code, comments and quotations; headings name things in their own way.
+_OTHER = re.compile(r"<!--.*?-->|`[^`\n]*`|^> .*?$|^#.*?$|\"[^\"\n]*\"|“[^”]*”", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )|\n(?=:)|\n(?=\|)|(?<=[^|]) \| (?=\S)")
+
+
+def _blocks(text: str) -> Iterator[str]:
+    """Paragraphs, items and cells, each on one line."""
+    for block in _BLOCK.split(_OTHER.sub("…", _FENCE.sub("", text))):
+        yield re.sub(r"^[:|] +", "", " ".join(block.split()))
+
+
+def _values(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        for key, value in part.items():
+            if key in _PROSE_KEYS and isinstance(value, str):
+                yield value
+            else:
+                yield from _values(value)
+    elif isinstance(part, list):
+        for value in part:
+            yield from _values(value)
+
+
+def _broken(text: str) -> list[str]:
+    """The rules that a text breaks, each with the words around."""
+    return [
+        f"{rule}: …{block[max(0, found.start() - 40) : found.end() + 40]}…"
+        for block in _blocks(text)
+        for rule, pattern in _RULES.items()
+        for found in pattern.finditer(block)
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The legend tells the values.",
+        "Open it. What it measures is the rate.",
+        "| Key | Whether it is on |",
+        "A queue is full, or there\nis none.",
+        "The window stays as it is.",
+    ],
+)
+def test_a_broken_rule_is_found(text: str) -> None:
+    assert _broken(text) != []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "## What to expect",
+        "What does a fork show?",
+        "Call `says` here.",
+        "```text\nThere is no code.\n```",
+        'The word "told" is quoted.',
+    ],
+)
+def test_code_headings_questions_and_quotations_are_free(text: str) -> None:
+    assert _broken(text) == []
+
+
+def test_pages_and_help_follow_the_rules() -> None:
+    read = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in (*PAGES_READ, *HELP)}
+    found = {name: _broken(text) for name, text in read.items()}
+    assert {page: broken for page, broken in found.items() if broken} == {}
+
+
+def test_experiments_follow_the_rules() -> None:
+    read = {path.name: tomllib.loads(path.read_text(encoding="utf-8")) for path in RECIPES}
+    found = {name: [each for value in _values(recipe) for each in _broken(value)] for name, recipe in read.items()}
+    assert {name: broken for name, broken in found.items() if broken} == {}
