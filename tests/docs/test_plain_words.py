@@ -22,7 +22,7 @@ PAGES_READ = [
     if (name := page.relative_to(ROOT).as_posix()) not in _OTHERS and not name.startswith("docs/labs/")
 ]
 HELP = sorted((ROOT / "assets" / "help").glob("*.md"))
-RECIPES = sorted((ROOT / "assets" / "experiments").glob("*.toml"))
+RECIPES = sorted(path for folder in ("assess", "experiments") for path in (ROOT / "assets" / folder).glob("*.toml"))
 # Keys of recipes whose values people read.
 _PROSE_KEYS = {"claim", "disagrees", "says", "why", "note", "ruling"}
 
