@@ -1,4 +1,4 @@
-"""By mouse and keys, on an X screen of 1366x768: lab 1 from its first to its last step, and the tour of the README."""
+"""By mouse and keys, on an X screen of 1366x768: lab 1 from its first to its last step, and the tour of the guide."""
 
 from __future__ import annotations
 
@@ -26,5 +26,5 @@ def test_a_person_does_the_first_lab() -> None:
 
 @pytest.mark.full("half a minute of processor time")
 @pytest.mark.timeout(300)
-def test_a_person_takes_the_tour_of_the_readme() -> None:
+def test_a_person_takes_the_tour_of_the_guide() -> None:
     assert _told_by("tour") == ALL_WENT_WELL

@@ -1,4 +1,4 @@
-"""The first hour of a person, with mouse and keys on an X screen of memory: lab 1, the README's tour, every workspace.
+"""The first hour of a person, with mouse and keys on an X screen of memory: lab 1, the guide's tour, every workspace.
 
     python -m tests.helpers.first_hour [lab | tour | workspaces ...] [--pictures FOLDER] [--size 1366x768]
 
@@ -179,7 +179,7 @@ class FirstHour:
         yield from self._settled()
         yield from self._picture("sweep")
 
-    # ---- the tour of the README ----
+    # ---- the tour of the guide ----
 
     def tour(self, window: MainWindow) -> Iterator[Until]:
         """Draw, run, go back, explain, what if, read, study, reproduce, learn, everyday."""

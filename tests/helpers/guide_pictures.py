@@ -1,9 +1,9 @@
-"""Takes the pictures of the user guide from the real window: one line in `PICTURES` for each.
+"""Takes the pictures of README, user guide and software centres from the real window: one line in `PICTURES` for each.
 
     python -m tests.helpers.guide_pictures [--to FOLDER] [NAME ...]
 
 Writes `docs/images/NAME.png`: all of them, or those that are named, for which the ones before are prepared as well.
-It needs no screen, and works on settings, a database and a data folder of its own.
+Needs no screen, and works on settings, a database and a data folder of its own.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from pathlib import Path
 # Before Qt reads it: the picture shall not depend on this machine's screen.
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 
+from PySide6.QtCore import QElapsedTimer, QSize
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
-from tests.helpers.screenshots import SIZE, run_to_end, save, show_experiment, sketch_in_lab, wait_for
 from tests.helpers.time_journey import SweepDialogs, TimeJourney
 from tests.helpers.window import make_window
 
@@ -29,18 +30,23 @@ from subflow_app.core.breaking.claim_file import load_claim
 from subflow_app.core.breaking.job import BreakJob, Question
 from subflow_app.core.breaking.space import load_space
 from subflow_app.core.session_log import SESSION_LOG
+from subflow_app.qt import commands
 from subflow_app.qt.app import make_application
 from subflow_app.qt.arena.feature import ArenaFeature
 from subflow_app.qt.breaking.feature import BreakFeature
 from subflow_app.qt.comparison.feature import CompareFeature
 from subflow_app.qt.docks import Side
+from subflow_app.qt.gallery.feature import GalleryFeature
+from subflow_app.qt.labs.feature import LabFeature
 from subflow_app.qt.main_window import MainWindow
 from subflow_app.qt.queue.enqueue_dialog import Enqueueing
 from subflow_app.qt.script.feature import ScriptFeature
 from subflow_app.qt.script.new_dialog import NewScript
 from subflow_app.qt.sweeps.feature import SweepFeature
 
+SIZE = QSize(1400, 900)
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "images"
+_TIMEOUT_MS = 60_000
 _NETWORKS = 480  # that a search tries
 _TRAINING_STEPS = 60_000
 _TRAINING_TIMEOUT_MS = 10 * 60_000
@@ -58,8 +64,6 @@ class Studio:
         window.document_stack.setClean()
         window.documents.open_example(example)
         if controller:
-            from subflow_app.qt import commands
-
             commands.set_value(window.document_stack, window.documents.doc, f"flows.{flow}.controller", controller)
         window.bar.trigger("view.workspace_run")
         window.bar.trigger("run.speed_express")
@@ -105,6 +109,20 @@ def _demo(studio: Studio) -> None:
 
 def _link(studio: Studio) -> None:
     studio.window.topology.select("links.wifi")
+
+
+def _dark(studio: Studio) -> None:
+    """The finished run in dark colours, with the values at the crosshair."""
+    studio.window.bar.trigger("view.theme_dark")
+    studio.window.plots.stack.set_cursor(23.4)
+
+
+def _design(studio: Studio) -> None:
+    """A topology drawn by hand."""
+    studio.window.document_stack.setClean()
+    studio.journey.draw()
+    studio.window.topology.fit()
+    studio.window.document_stack.setClean()
 
 
 def _queue(studio: Studio) -> None:
@@ -158,7 +176,36 @@ def _agent(studio: Studio) -> None:
 
 
 def _lab(studio: Studio) -> None:
-    sketch_in_lab(studio.window)
+    """Begins the first lab, draws the window that one might expect, and runs it."""
+    window = studio.window
+    window.document_stack.setClean()
+    window.bar.trigger("study.labs")
+    labs = window.features[LabFeature]
+    assert labs.panel.list is not None
+    labs.panel.list.begin.click()
+    wait_for(lambda: labs.session is not None)
+    assert labs.panel.step is not None
+    prediction = labs.panel.step.prediction
+    assert prediction is not None
+    assert prediction.canvas is not None
+    prediction.canvas.show_points(((0, 10), (20, 100), (40, 160), (41, 80), (80, 160), (81, 80), (120, 160)))
+    prediction.button.click()
+    window.bar.trigger("run.speed_express")
+    run_to_end(window)
+    wait_for(lambda: not window.workers.is_busy)
+
+
+def _gallery(studio: Studio) -> None:
+    """The gallery with an experiment in front."""
+    window = studio.window
+    window.bar.trigger("view.workspace_study")
+    window.bar.trigger("view.reset_layout")
+    window.docks.set_open("gallery", True)
+    window.docks.raise_panel("gallery")
+    gallery = window.features[GalleryFeature].session
+    wait_for(lambda: gallery.is_settled)
+    gallery.panel.choose(["drl-cc-sc1"])
+    wait_for(lambda: gallery.is_settled and not gallery.panel.page.figure.content.isNull())
 
 
 def _arena(studio: Studio) -> None:
@@ -224,6 +271,8 @@ PICTURES: tuple[Picture, ...] = (
     Picture("inspector", _link, "inspector"),
     Picture("topology", _link, "topology"),
     Picture("plots", lambda _: None, "plots"),
+    Picture("dark", _dark),
+    Picture("design", _design),
     Picture("queue", _queue, "queue"),
     Picture("history", lambda _: None, "history"),
     Picture("compare", _compare, "compare"),
@@ -235,7 +284,8 @@ PICTURES: tuple[Picture, ...] = (
     Picture("fairness", _fairness, "fairness"),
     Picture("agent", _agent, "agent"),
     Picture("lab", _lab),
-    Picture("gallery", lambda studio: show_experiment(studio.window, "drl-cc-sc1"), "gallery"),
+    Picture("lab-step", lambda _: None, "lab"),
+    Picture("gallery", _gallery, "gallery"),
     Picture("arena", _arena, "arena"),
     Picture("break", _break, "break"),
     Picture("script", _script),
@@ -268,6 +318,8 @@ def main(folder: Path, names: Sequence[str] = ()) -> None:
         dialogs.journey = TimeJourney(window, dialogs, Path(scratch))
         studio = Studio(window, dialogs.journey, dialogs)
         for picture in PICTURES[: last + 1]:
+            window.bar.trigger("view.theme_light")
+            window.plots.stack.set_cursor(None)
             window.bar.trigger("view.workspace_run")
             window.bar.trigger("view.reset_layout")
             picture.prepare(studio)
@@ -278,6 +330,34 @@ def main(folder: Path, names: Sequence[str] = ()) -> None:
             subject = studio.panel(picture.panel) if picture.panel else window
             save(subject, folder / f"{picture.name}.png")
         window.close_at_once()
+
+
+def run_to_end(window: MainWindow) -> None:
+    """Runs the scenario of the window."""
+    window.bar.trigger("run.toggle")
+    wait_for(lambda: not window.runs.is_running)
+
+
+def save(subject: QWidget, path: Path) -> None:
+    """Writes a picture of a window, or of a part of one."""
+    for _ in range(5):
+        QApplication.processEvents()
+    if isinstance(subject, MainWindow):
+        subject.statusBar().repaint()
+    picture = subject.grab()
+    if not picture.save(str(path)):
+        sys.exit(f"{path} cannot be written")
+    sys.stdout.write(f"{path} {path.stat().st_size // 1000} kB\n")
+
+
+def wait_for(condition: Callable[[], bool], timeout_ms: int = _TIMEOUT_MS) -> None:
+    """Lets the window work until something is so."""
+    clock = QElapsedTimer()
+    clock.start()
+    while not condition():
+        QTest.qWait(5)
+        if clock.elapsed() > timeout_ms:
+            sys.exit("the window did not get ready for its picture")
 
 
 if __name__ == "__main__":
