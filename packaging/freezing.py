@@ -238,9 +238,8 @@ def icon_file(prepared: Path) -> str | None:
 
 def _asset_files(assets: Path) -> Iterable[Path]:
     for path in sorted(assets.rglob("*")):
-        is_for_readers = path.relative_to(assets).parts[0] == "screenshots" or path.name == "README.md"
         is_unfinished = ".building.db" in path.name  # of `subflow library build`, which goes on there
-        if path.is_file() and not is_for_readers and not is_unfinished:
+        if path.is_file() and path.name != "README.md" and not is_unfinished:
             yield path
 
 

@@ -13,13 +13,13 @@ from linux.archive import Tree
 HERE = Path(__file__).resolve().parent
 APPSTREAM_ID = "io.github.subflow.subflow"
 SCREENSHOTS = {
-    "window-light": "A run of two paths: topology, throughput, congestion window and round-trip time",
-    "window-time": "A stored run at one moment, with the decision behind a point of a curve",
-    "window-sweep": "A sweep of two controllers over five seeds",
-    "window-script": "A controller written as text, and its run over that of another",
-    "window-dark": "The window in dark colours",
+    "window": "A run of two paths: topology, throughput, congestion window and round-trip time",
+    "time": "A stored run at one moment, with the packets on its links",
+    "lab": "A guided lab: the predicted congestion window over the simulated one",
+    "script": "A controller written as text, and its run over that of another",
+    "dark": "The window in dark colours",
 }
-"""Pictures of `assets/screenshots` for software centres, the first one first."""
+"""Pictures of `docs/images` for software centres, the first one first."""
 
 
 def add(tree: Tree, prefix: str, version: str, time_s: int) -> None:
@@ -58,7 +58,7 @@ def _links(version: str) -> str:
     for number, (name, caption) in enumerate(SCREENSHOTS.items()):
         lines.append('  <screenshot type="default">' if number == 0 else "  <screenshot>")
         lines.append(f"    <caption>{caption}</caption>")
-        lines.append(f'    <image type="source">{home}/raw/v{version}/assets/screenshots/{name}.png</image>')
+        lines.append(f'    <image type="source">{home}/raw/v{version}/docs/images/{name}.png</image>')
         lines.append("  </screenshot>")
     lines.append("</screenshots>")
     return "".join(f"  {line}\n" for line in lines)

@@ -45,7 +45,7 @@ def test_every_module_of_ours_is_in_the_bundle() -> None:
 
 
 def test_assets_are_in_the_bundle_without_what_only_readers_of_the_sources_need(tmp_path: Path) -> None:
-    for name in ("experiments.db", "experiments.building.db-wal", "README.md", "claims/README.md", "screenshots/a.png"):
+    for name in ("experiments.db", "experiments.building.db-wal", "README.md", "claims/README.md"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).touch()
     assert list(freezing._asset_files(tmp_path)) == [tmp_path / "experiments.db"]
