@@ -15,7 +15,7 @@ copyright = "Subflow contributors, MIT licence"
 release = version = __version__
 language = "en"
 
-extensions = ["myst_parser", "guide_mathml", "guide_generated", "guide_live"]
+extensions = ["myst_parser", "guide_mathml", "guide_generated", "guide_live", "sphinx_copybutton"]
 myst_enable_extensions = ["dollarmath", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
@@ -31,3 +31,5 @@ html_copy_source = False
 html_show_sourcelink = False
 html_show_copyright = False
 html_theme_options = {"navigation_with_keys": True}
+
+copybutton_prompt_text = "$ "  # where a block has prompts, only the commands behind them are copied

@@ -131,7 +131,8 @@ def guide_folder() -> Path | None:
 def can_build_guide() -> bool:
     """Whether the guide can be built here: its sources are there, and so is Sphinx."""
     return guide_sources() is not None and all(
-        importlib.util.find_spec(name) is not None for name in ("sphinx", "myst_parser", "furo", "latex2mathml")
+        importlib.util.find_spec(name) is not None
+        for name in ("sphinx", "myst_parser", "furo", "latex2mathml", "sphinx_copybutton")
     )
 
 
