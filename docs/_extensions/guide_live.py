@@ -1,9 +1,11 @@
-"""Figures of runs that their reader can run again, and the page of all experiments; once what all these pages share.
+"""Figures of runs that their reader can run again, the page of the demo, and the page of all experiments.
 
-A page of the guide says where one goes, as `guide_generated` has it::
+A page of the guide names the place of a figure, as `guide_generated` reads it::
 
     ```{generated} live reno-sawtooth cwnd_pkts
     ```
+
+Figures share one file with the core. The page of the demo contains it, so that it opens by itself.
 """
 
 from __future__ import annotations
@@ -28,20 +30,41 @@ if TYPE_CHECKING:
 _FIGURE = re.compile(r"^```\{generated\} +live +([^\n]+)\n```$", re.MULTILINE)
 _FOLDER, _SHARED = "live", "shared.js"
 
+DEMO_PAGE = "live.html"
+"""Name of the demo's page, beside the first page of the guide."""
+DEMO = "demo"
+"""Name of its scenario."""
+
 
 @cache
 def _made(words: tuple[str, ...]) -> LiveFigure:
     scenario, quantity, *changes = words
-    return live_figure(scenario, quantity, changes, _SHARED)
+    return live_figure(scenario, [quantity], changes, _SHARED)
+
+
+@cache
+def demo_figure() -> LiveFigure:
+    """The demo, with a page that needs no other file."""
+    return live_figure(DEMO, ["throughput_bps", "cwnd_pkts"])
 
 
 def live(*words: str) -> str:
     """The recorded curve of a shipped scenario, which a click makes a run."""
     figure = _made(words)
+    return _place(figure, words[0], f"{_FOLDER}/{figure.file}")
+
+
+def demo() -> str:
+    """The recorded curves of the demo, which a click makes a run."""
+    return _place(demo_figure(), DEMO, f"../{DEMO_PAGE}")
+
+
+def _place(figure: LiveFigure, scenario: str, address: str) -> str:
+    """The HTML of a figure; the address of its page begins at the folder of `live.js`."""
     return (
-        f'<figure class="live" data-live="{html.escape(f"{_FOLDER}/{figure.file}")}">'
+        f'<figure class="live" data-live="{html.escape(address)}">'
         f'<div class="live-picture">{figure.picture}</div>'
-        f"<figcaption><span>{html.escape(figure.title)} (<code>{html.escape(words[0])}</code>)</span> "
+        f"<figcaption><span>{html.escape(figure.title)} (<code>{html.escape(scenario)}</code>)</span> "
         '<button type="button" hidden>Run it here</button></figcaption></figure>\n'
     )
 
@@ -57,6 +80,7 @@ def _write(app: Sphinx, error: Exception | None) -> None:
     for figure in figures:
         (folder / figure.file).write_text(figure.page, encoding="utf-8")
     (folder / PAGE_NAME).write_text(_gallery(), encoding="utf-8")
+    (Path(app.outdir) / DEMO_PAGE).write_text(demo_figure().page, encoding="utf-8")
 
 
 def _gallery() -> str:

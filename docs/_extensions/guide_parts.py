@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from guide_live import live
+from guide_live import demo, live
 
 from subflow_app.cli.commands import app as command_line
 from subflow_app.core.plots import PLOTS
@@ -315,6 +315,7 @@ PARTS: Mapping[str, Callable[..., str]] = {
         explorable,
         explorables,
         live,
+        demo,
         rulings,
     )
 }

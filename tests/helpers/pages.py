@@ -1,4 +1,4 @@
-"""What lies in a page, and pages with something else in its place."""
+"""The parts of a page, pages with other parts, and a page of the guide that embeds one."""
 
 from __future__ import annotations
 
@@ -7,12 +7,15 @@ import gzip
 import json
 import re
 import time
+from pathlib import Path
 from typing import Any
 
 from tests.helpers.browsers import Browser, wait_until
 
-from subflow_app.core.exporting.web_page import dense_text, script_text
+from subflow_app.core.exporting.live_figure import LiveFigure
+from subflow_app.core.exporting.web_page import dense_text, script_text, shared_parts
 
+_STATIC = Path(__file__).parents[2] / "docs" / "_static"
 READY = "document.body.dataset.ready === 'yes'"
 _OWN = ("format", "version", "change", "language")
 _DATA = re.compile(r'(<script type="application/json" id="data">)(.*?)(</script>)', re.DOTALL)
@@ -61,3 +64,21 @@ def submit(browser: Browser) -> None:
     browser.run("(document.querySelector('#whatif_place form').requestSubmit(), 0)")
     time.sleep(0.1)
     wait_until(browser, READY)
+
+
+def page_of_guide(folder: Path, figure: LiveFigure) -> Path:
+    """Write a page that embeds a figure, with the script and the styles of the guide; gives its path."""
+    (folder / "live").mkdir(parents=True)
+    (folder / "live" / "shared.js").write_text(shared_parts(), encoding="utf-8")
+    (folder / "live" / figure.file).write_text(figure.page, encoding="utf-8")
+    for name in ("live.js", "guide.css"):
+        (folder / name).write_bytes((_STATIC / name).read_bytes())
+    caption = "<figcaption><span>A run</span> <button hidden>Run</button></figcaption>"
+    place = f'<figure class="live" data-live="live/{figure.file}"><div class="live-picture">{figure.picture}</div>'
+    path = folder / "guide.html"
+    path.write_text(
+        '<!doctype html><meta charset="utf-8"><link rel="stylesheet" href="guide.css"><script src="live.js"></script>'
+        f"<body>{place}{caption}</figure>",
+        encoding="utf-8",
+    )
+    return path

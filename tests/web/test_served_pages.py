@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from tests.helpers.browsers import Browser, wait_until
-from tests.helpers.pages import READY, state
+from tests.helpers.pages import READY, page_of_guide, state
 
 from subflow_app.core.exporting.live_figure import live_figure
 from subflow_app.core.exporting.web_page import shared_parts
@@ -84,7 +84,7 @@ def test_a_page_is_simulated_from_a_server_and_asks_it_nothing_more(browser: Bro
 
 @pytest.mark.full("two browsers start and simulate")
 def test_pages_that_share_a_core_get_it_from_their_server(browser: Browser, site: Site) -> None:
-    figure = live_figure("reno-sawtooth", "cwnd_pkts", ["duration=20s", "warmup=2s"], "shared.js")
+    figure = live_figure("reno-sawtooth", ["cwnd_pkts"], ["duration=20s", "warmup=2s"], "shared.js")
     (site.folder / figure.file).write_text(figure.page, encoding="utf-8")
     (site.folder / "shared.js").write_text(shared_parts(), encoding="utf-8")
     site.asked.clear()
@@ -115,6 +115,27 @@ def test_what_a_teacher_pastes_shows_the_figure_at_its_height(browser: Browser, 
     assert browser.run("document.body.offsetHeight") <= 26 * 16
     # Nothing of it is scrolled once its frame follows.
     wait_until(browser, "document.documentElement.scrollHeight <= window.innerHeight")
+
+
+@pytest.mark.full("two browsers start and simulate")
+@pytest.mark.parametrize("width", [340, 736, 1600])
+def test_a_frame_of_the_guide_is_as_high_as_the_page_in_it(browser: Browser, site: Site, width: int) -> None:
+    figure = live_figure("reno-sawtooth", ["cwnd_pkts", "srtt_s"], ["duration=20s", "warmup=2s"], "shared.js")
+    path = page_of_guide(site.folder / f"guide-{width}", figure)
+    browser.open(f"{site.address}{path.relative_to(site.folder).as_posix()}")
+    figure_style = "document.querySelector('figure').style"
+    browser.run(f"({figure_style}.boxSizing = 'border-box', {figure_style}.width = '{width}px', 0)")
+    browser.run("(document.querySelector('button').click(), 0)")
+    # The page in it has the same origin here, unlike on a disk.
+    inside = "document.querySelector('iframe').contentDocument"
+    wait_until(browser, f"{inside}.body?.dataset.ready === 'yes'")
+    is_whole = f"{inside}.documentElement.scrollHeight <= document.querySelector('iframe').clientHeight"
+    wait_until(browser, is_whole)
+    # When the page grows, its frame follows: the answer to "Why" takes some lines.
+    browser.run(f"({inside}.body.dispatchEvent(new KeyboardEvent('keydown', {{key: 'w', bubbles: true}})), 0)")
+    wait_until(browser, f"{inside}.getElementById('why_answer').textContent")
+    wait_until(browser, is_whole)
+    assert browser.run(f"{inside}.body.scrollWidth <= document.querySelector('iframe').clientWidth")
 
 
 @pytest.mark.full("two browsers start and simulate")

@@ -65,7 +65,7 @@ function take_look() {
   root.dataset.theme = asked.find((word) => ["dark", "light"].includes(word)) ?? liked;
   root.classList.toggle("framed", window !== parent);
   root.classList.toggle("embedded", asked.includes("embed"));
-  if (window === parent || !asked.includes("embed")) return;
+  if (window === parent) return;
   // A page around that listens can make the frame as high as this; where it does not, the frame scrolls.
   const tell = () => parent.postMessage({ subflow: { height: Math.ceil(document.body.getBoundingClientRect().height) } }, "*");
   new ResizeObserver(tell).observe(document.body);

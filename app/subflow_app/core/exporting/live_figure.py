@@ -1,4 +1,4 @@
-"""A figure of the guide that is a run: its recorded curve as a picture, and the page that simulates it again."""
+"""A figure of the guide that is a run: its recorded curves as a picture, and the page that simulates it again."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class LiveFigure:
     Attributes:
         file: name of its page.
         title: of its scenario.
-        picture: the recorded curve, as HTML.
-        page: that shows it, without what such pages share.
+        picture: the recorded curves, as HTML.
+        page: that shows it; without the parts that such pages share, if they share any.
     """
 
     file: str
@@ -32,14 +32,14 @@ class LiveFigure:
     page: str
 
 
-def live_figure(scenario: str, quantity: str, changes: Sequence[str], shared: str) -> LiveFigure:
+def live_figure(scenario: str, quantities: Sequence[str], changes: Sequence[str] = (), shared: str = "") -> LiveFigure:
     """Make a figure; its run is made for it.
 
     Args:
         scenario: a shipped one.
-        quantity: of its traces, which the picture shows.
+        quantities: names of its traces, which the picture and the page show.
         changes: "KEY=VALUE" made in the scenario.
-        shared: address of what pages share, as `web_page.shared_parts` makes it.
+        shared: address of what pages share, as `web_page.shared_parts` makes it; empty: the page is whole without.
 
     Raises:
         InputError: if there is no such scenario, or its run has no such picture.
@@ -51,7 +51,7 @@ def live_figure(scenario: str, quantity: str, changes: Sequence[str], shared: st
         assert result.run_id is not None
         policies: list[bytes] = []
         run = stored_run_document(store, result.run_id, policies)
-        picture = recorded_curves(StoredTraces(store, result.run_id), [quantity])
-    page = runs_page(run["name"], [run], policies, picture, shared=shared, language=ENGLISH, charts=[quantity])
+        picture = recorded_curves(StoredTraces(store, result.run_id), quantities)
+    page = runs_page(run["name"], [run], policies, picture, shared=shared, language=ENGLISH, charts=list(quantities))
     told = f"-{hashlib.sha256(' '.join(changes).encode()).hexdigest()[:8]}" if changes else ""
     return LiveFigure(f"{scenario}{told}.html", source.scenario.name, picture, page)

@@ -1,0 +1,53 @@
+"""The page of the demo that the guide embeds: the shipped scenario, its recorded run, and all that a browser needs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from guide_live import DEMO, DEMO_PAGE, demo, demo_figure
+from tests.golden.update import SIGNATURES, kept_in
+from tests.helpers.browsers import Browser, wait_until
+from tests.helpers.pages import READY, data_of, move_to, set_input, state, submit
+
+from subflow_app.core.resources import find_scenario
+
+MOST_B = 600_000
+
+
+def test_it_is_the_shipped_scenario_and_its_run() -> None:
+    (run,) = data_of(demo_figure().page)["runs"]
+    assert run["toml"] == find_scenario(DEMO).read_text(encoding="utf-8")
+    assert run["signature"] == kept_in(SIGNATURES)[DEMO]
+
+
+def test_it_is_one_small_file() -> None:
+    page = demo_figure().page
+    assert len(page.encode()) < MOST_B
+    assert re.findall(r"<(?:script|link|img|iframe)[^>]* (?:src|href)=", page) == []
+
+
+def test_the_guide_embeds_it_from_beside_its_first_page() -> None:
+    assert f'data-live="../{DEMO_PAGE}"' in demo()
+    assert demo().count("<svg") == 2  # throughput and congestion window, before it runs
+
+
+@pytest.mark.full("two browsers start")
+def test_a_visitor_plays_it_asks_why_and_changes_the_loss(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / DEMO_PAGE).write_text(demo_figure().page, encoding="utf-8")
+    browser.open((tmp_path / DEMO_PAGE).as_uri())
+    wait_until(browser, READY)
+    assert state(browser).startswith("✓")
+    browser.run("(document.getElementById('play').click(), 0)")
+    wait_until(browser, "Number(document.getElementById('time').value) > 0.2")
+    browser.run("(document.getElementById('play').click(), 0)")
+
+    move_to(browser, 26.0)
+    browser.run("(document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'w', bubbles: true})), 0)")
+    wait_until(browser, "document.getElementById('why_answer').textContent.includes('s:')")
+
+    set_input(browser, "wifi: Loss (%)", "2")
+    submit(browser)
+    assert not state(browser).startswith("✓")
+    wait_until(browser, "document.querySelectorAll('#differences li').length > 0")
