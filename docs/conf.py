@@ -15,7 +15,7 @@ copyright = "Subflow contributors, MIT licence"
 release = version = __version__
 language = "en"
 
-extensions = ["myst_parser", "guide_mathml", "guide_generated", "guide_live", "sphinx_copybutton"]
+extensions = ["myst_parser", "guide_mathml", "guide_generated", "guide_live", "guide_search", "sphinx_copybutton"]
 myst_enable_extensions = ["dollarmath", "deflist", "attrs_inline"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
