@@ -21,7 +21,6 @@ from subflow_sim.catalog import controllers, schedulers
 from subflow_sim.limits import Limits
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-START = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
 INSTALLATION = (ROOT / "docs" / "installation.md").read_text(encoding="utf-8")
 INSIDE = (ROOT / "docs" / "inside.md").read_text(encoding="utf-8")
 TERMINAL = (ROOT / "docs" / "terminal.md").read_text(encoding="utf-8")
@@ -38,7 +37,7 @@ def test_versions_of_python_are_those_that_the_project_takes() -> None:
     assert match is not None
     told = f"Python 3.{match[1]} to 3.{int(match[2]) - 1} "
     assert told in README
-    assert told in START
+    assert told in INSTALLATION
     assert f"OLDEST_PYTHON, NEWEST_PYTHON = (3, {match[1]}), (3, {int(match[2]) - 1})" in (ROOT / "dev.py").read_text()
 
 
@@ -58,12 +57,19 @@ def test_systems_are_those_whose_python_the_project_takes() -> None:
     debian, ubuntu = (re.findall(r"[\d.]+", part) for part in stated.split(","))
     assert taken == {f"Debian {each}" for each in debian} | {f"Ubuntu {each}" for each in ubuntu}
     assert f'SYSTEMS = "{stated}"' in (ROOT / "dev.py").read_text(encoding="utf-8")
-    for page in ("README.md", "CONTRIBUTING.md", "docs/start.md"):
+    for page in ("README.md", "CONTRIBUTING.md", "docs/installation.md"):
         assert stated in (ROOT / page).read_text(encoding="utf-8"), page
     missing = set(pythons) - taken
-    for page in ("README.md", "docs/start.md"):
+    for page in ("README.md", "docs/installation.md"):
         text = (ROOT / page).read_text(encoding="utf-8")
         assert missing == {f"Ubuntu {found}" for found in re.findall(r"Ubuntu ([\d.]+) has 3\.14", text)}, page
+
+
+def test_extras_are_those_of_the_project() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for_developers = {"build", "dev", "docs", "lock", "package"}
+    listed = re.findall(r"^\| `(\w+)` \|", INSTALLATION, re.MULTILINE)
+    assert sorted(listed) == sorted(project["optional-dependencies"].keys() - for_developers)
 
 
 def test_all_exit_codes_are_listed() -> None:
