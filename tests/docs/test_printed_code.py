@@ -1,4 +1,7 @@
-"""What README and guide print works: every block, in the order of its page, in an empty folder and history."""
+"""The code that README and guide print works: every block, in the order of its page, in an empty folder and history.
+
+Commands within sentences and tables are read by the parser of the command line.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,18 +20,25 @@ from typing import Any
 import pytest
 import typer
 import typer.testing
-from tests.helpers.printed_code import NOT_RUN, PAGES, ROOT, SLOW, Block, blocks
+from tests.helpers.printed_code import INDENTED, NOT_RUN, PAGES, ROOT, SLOW, Block, blocks, inline_code
+from typer._click.exceptions import MissingParameter, UsageError
 
 from subflow_app.cli.commands import app
 from subflow_app.core.catalog import app_catalog
+from subflow_app.core.errors import AppError
 from subflow_app.core.learning.recipes import load_recipe
 from subflow_app.core.resources import find_scenario
+from subflow_app.distribution import DISTRIBUTION
 from subflow_sim.scenario import parse_scenario
 from subflow_sim.script import check_script, kind_of
 
 # What is HTML is opened by browsers, in tests/web/test_served_pages.py.
 LANGUAGES = {"sh", "console", "python", "toml", "text", "html"}
 _OFFERED = re.compile(r"\{download\}`[^`<]*</([^>]+)>`")
+TREE: Any = typer.main.get_command(app)
+_COMMAND = re.compile(r"(?:\.venv/bin/)?(?:subflow|pip install|python3 dev\.py|dev\.py)(?: |$)")
+_SHORTENED = re.compile(r"[ ]?…")  # words that a sentence leaves out
+_PLACE = re.compile(r"<?[A-Z][A-Z=-]*>?|<[a-z]+>")
 # What a slow command has to look at its words without doing what they say.
 _ONLY_TOLD = {"sweep": "--estimate", "reproduce": "--list", "arena": "--list"}
 
@@ -41,8 +52,8 @@ def _pages(*languages: str) -> list[Path]:
 
 
 def _lines(block: Block) -> Iterator[tuple[str, str]]:
-    """The commands of a block, each with what it is to print; that is empty where the page does not say it."""
-    lines = block.text.splitlines()
+    """The commands of a block, each with the output that the page prints; empty where it prints none."""
+    lines = block.text.replace("\\\n", " ").splitlines()
     for place, line in enumerate(lines):
         if line.startswith("$ "):
             shown = lines[place + 1 :]
@@ -59,17 +70,23 @@ def _call(words: list[str]) -> tuple[int, str, str]:
     return result.exit_code, result.stdout, result.stderr
 
 
-def _parse(words: list[str]) -> None:
-    """Reads words as the command line does, to the end, and runs nothing; what is wrong ends as typer's error."""
-    command: Any = typer.main.get_command(app)
+def _read(words: list[str]) -> Any:
+    """The context of the command that words name, read to their end; an error in them ends as typer's error."""
+    command = TREE
     context = command.make_context("subflow", list(words))
     while hasattr(command, "commands"):
         rest = [*context._protected_args, *context.args]
         if not rest:
-            return
+            return context
         name, command, rest = command.resolve_command(context, rest)
         context = command.make_context(name, rest, parent=context)
-    # What is not done now is at least there: scenarios, recipes, plans and the like.
+    return context
+
+
+def _parse(words: list[str]) -> None:
+    """Reads words, runs nothing, and looks for the scenarios, recipes and plans that they name."""
+    context = _read(words)
+    command = context.command
     params = context.params
     if params.get("scenario") and command.name in ("train", "evaluate"):
         find_scenario(params["scenario"])
@@ -78,6 +95,34 @@ def _parse(words: list[str]) -> None:
     if command.name in _ONLY_TOLD:
         code, _, said = _call([*words, _ONLY_TOLD[command.name]])
         assert code == 0, said
+
+
+def _parse_other(words: list[str]) -> None:
+    """Reads a line of another program: of dev.py, pip, or the system's packages."""
+    if words[:2] in (["python3", "dev.py"], ["pip", "install"]):
+        READERS[words[0]](words[2:])
+    else:
+        assert words[:3] == ["sudo", "apt", "install"], words
+        assert tuple(words[3:]) == _dev().QT_PACKAGES, words
+
+
+def _parse_dev(words: list[str]) -> None:
+    dev = _dev()
+    dev.arguments_parser().parse_args(dev.split_words(words)[0])
+
+
+def _parse_pip(words: list[str]) -> None:
+    named = [word for word in words if not word.startswith(("-", "https:"))]
+    assert named, words
+    for name in named:
+        source, _, extras = name.rstrip("]").partition("[")
+        folder = ROOT / ("." if source == DISTRIBUTION else source)
+        assert (folder / "pyproject.toml").is_file(), name
+        project = tomllib.loads((folder / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+        assert set(filter(None, extras.split(","))) <= set(project["optional-dependencies"]), name
+
+
+READERS = {"python3": _parse_dev, "pip": _parse_pip}
 
 
 def _dev() -> Any:
@@ -92,7 +137,7 @@ def _dev() -> Any:
 
 def test_every_block_says_what_it_is_and_every_mark_is_of_use() -> None:
     found = [block for page in PAGES for block in blocks(page)]
-    assert {block.language for block in found} == LANGUAGES
+    assert {block.language for block in found} - {INDENTED} == LANGUAGES
     idle = [
         f"{_name(block.page)}:{block.line}: {start}"
         for block in found
@@ -101,6 +146,66 @@ def test_every_block_says_what_it_is_and_every_mark_is_of_use() -> None:
     ]
     assert idle == []
     assert sum(block.language == "sh" for block in found) > 30
+
+
+def test_no_command_hides_in_a_block_that_is_not_run() -> None:
+    hidden = [
+        f"{_name(block.page)}:{block.line}: {line}"
+        for page in PAGES
+        for block in blocks(page)
+        if block.language not in ("sh", "console", "python")
+        for line in block.text.splitlines()
+        if _COMMAND.match(line.removeprefix("$ "))
+    ]
+    assert hidden == []
+
+
+def _problem_inline(text: str) -> str:
+    """What is wrong with a command in a sentence; words in capitals hold the place of others."""
+    words = shlex.split(_SHORTENED.sub("", text.partition("|")[0]))
+    words[0] = words[0].removeprefix(".venv/bin/")
+    if words[0] == "dev.py" and words[1:]:
+        words = ["python3", *words]
+    try:
+        if words[0] == "subflow":
+            _read(words[1:])
+        elif len(words) > 1:  # not the name alone
+            _parse_other(words)
+    except typer.Exit:
+        pass
+    except MissingParameter:
+        pass  # a sentence may name a command without its arguments
+    except UsageError as error:
+        # A word in capitals may hold the place of a number.
+        is_place = any(word in error.format_message() for word in words if _PLACE.fullmatch(word))
+        return "" if is_place else error.format_message()
+    except (AssertionError, SystemExit, AppError) as error:
+        return str(error)
+    return ""
+
+
+def test_commands_in_sentences_are_commands() -> None:
+    folders = [ROOT / "assets" / "help", ROOT / "assets" / "labs"]
+    pages = [*PAGES, ROOT / "CONTRIBUTING.md", *sorted(page for folder in folders for page in folder.rglob("*.md"))]
+    found = [(page, line, text) for page in pages for line, text in inline_code(page) if _COMMAND.match(text)]
+    wrong = [
+        f"{_name(page)}:{line}: `{text}`: {problem}" for page, line, text in found if (problem := _problem_inline(text))
+    ]
+    assert "\n".join(wrong) == ""
+    assert len(found) > 200
+
+
+@pytest.mark.parametrize("text", ["subflow run", "subflow show RUN", "subflow labs verify FILES…", "dev.py test PATH"])
+def test_a_command_may_be_named_with_words_in_place_of_others(text: str) -> None:
+    assert _problem_inline(text) == ""
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["subflow rum demo", "subflow run demo --seeds x", "subflow show 1 2 3 --seed", "pip install ./no", "dev.py go"],
+)
+def test_a_command_that_nobody_can_give_is_found(text: str) -> None:
+    assert _problem_inline(text)
 
 
 @pytest.mark.parametrize("page", _pages("sh", "console", "toml", "python"), ids=_name)
@@ -131,12 +236,12 @@ def test_what_a_page_prints_works_in_its_order(
         elif block.language in ("sh", "console"):
             for line, shown in _lines(block):
                 program, *words = shlex.split(line, comments=True)
-                if program != "subflow":
-                    assert words[0] == "dev.py", f"{place}: {line}"
-                    dev = _dev()
-                    dev.arguments_parser().parse_args(dev.split_words(words[1:])[0])
-                    continue
                 mark = block.mark(line)
+                if program != "subflow":
+                    # dev.py sets a machine up: the tests run in what it made.
+                    assert mark == NOT_RUN or words[0] == "dev.py", f"{place}: {line}"
+                    _parse_other([program, *words])
+                    continue
                 _parse(words)
                 if mark == NOT_RUN or (mark == SLOW and not is_full):
                     continue

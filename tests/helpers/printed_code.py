@@ -1,11 +1,11 @@
-"""The blocks of code in README and guide, and what their pages say to the tests about them.
+"""The code that README and guide print, in blocks and in sentences, and the marks by which pages direct the tests.
 
-A comment before a block, which readers do not see, says of lines that begin so that they are not run, and why::
+A comment before a block, which readers do not see, names lines by their beginning and the reason not to run them::
 
     <!-- not run: subflow compare-kernel (needs root or user namespaces) -->
     <!-- slow: subflow sweep (60 runs) -->
 
-Slow lines are run with --full. Every line is read by the command line's parser, whether it is run or not.
+Slow lines are run with --full. The parser of the command line reads every line, whether it is run or not.
 """
 
 from __future__ import annotations
@@ -15,15 +15,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 
 SLOW, NOT_RUN = "slow", "not run"
+INDENTED = "indented"
+"""Language of a block without a fence."""
 
-_BLOCK = re.compile(r"^(?P<fence>```+)(?P<language>[^\n]*)\n(?P<text>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
-_MARKS = re.compile(r"(?:^<!--[^\n]*-->\n)+\Z", re.MULTILINE)
 _MARK = re.compile(rf"^<!-- (?P<kind>{SLOW}|{NOT_RUN}): (?P<start>[^(]+?) \((?P<why>.+)\) -->$")
 _SAVED = re.compile(r"\bsave it as `(?P<name>[^`]+)`[^`]*\Z", re.IGNORECASE)
+_DIRECTIVE = re.compile(r"\{(?P<name>[\w-]+)\}")
+# Directives of the guide: those whose content is Markdown, and those that contain no code of the page.
+_OF_MARKDOWN, _WITHOUT_CODE = {"container"}, {"generated", "literalinclude", "toctree"}
+_PARSER = MarkdownIt("commonmark").enable("table")
 
 
 @dataclass(frozen=True)
@@ -32,11 +39,11 @@ class Block:
 
     Attributes:
         page: its file.
-        line: where it begins.
-        language: that is said behind the backticks; may be empty.
-        text: of it.
-        marks: what the page says of lines that begin so: `SLOW` or `NOT_RUN`.
-        saved_as: the file that the reader is told to save it as; empty: none.
+        line: its first line.
+        language: the word behind the backticks; may be empty.
+        text: its lines.
+        marks: `SLOW` or `NOT_RUN`, by the beginning of the lines that they concern.
+        saved_as: name of the file that the page lets its reader save; empty: none.
     """
 
     page: Path
@@ -52,24 +59,45 @@ class Block:
 
 
 def blocks(page: Path) -> Iterator[Block]:
-    """Those of a page in their order, without what the guide's own extensions fill in.
+    """Those of a page in their order, also in lists and directives, without those that the guide's extensions make.
 
     Raises:
-        ValueError: if a comment before a block is not a mark.
+        ValueError: if a comment before a block is not a mark, or a directive is unknown.
     """
-    text = page.read_text(encoding="utf-8")
-    for found in _BLOCK.finditer(text):
-        if found["language"].startswith("{"):
+    for token, line, before in _tokens(page):
+        if token.type not in ("fence", "code_block"):
             continue
-        before = text[: found.start()]
         marks = {}
-        if (comments := _MARKS.search(before)) is not None:
-            before = before[: comments.start()]
-            for comment in comments[0].splitlines():
-                mark = _MARK.match(comment)
-                if mark is None:
-                    raise ValueError(f"{page}: {comment} is not a mark")
-                marks[mark["start"]] = mark["kind"]
-        saved = _SAVED.search(before)
-        line = text.count("\n", 0, found.start()) + 1
-        yield Block(page, line, found["language"], found["text"], marks, saved["name"] if saved else "")
+        while before and before[-1].startswith("<!--"):
+            mark = _MARK.match(before[-1])
+            if mark is None:
+                raise ValueError(f"{page}: {before[-1]} is not a mark")
+            marks[mark["start"]] = mark["kind"]
+            before = before[:-1]
+        saved = _SAVED.search("\n".join(before))
+        language = token.info if token.type == "fence" else INDENTED
+        yield Block(page, line, language, token.content, marks, saved["name"] if saved else "")
+
+
+def inline_code(page: Path) -> Iterator[tuple[int, str]]:
+    """The line of a paragraph or table, and each text between backticks in it."""
+    for token, line, _ in _tokens(page):
+        for child in token.children or ():
+            if child.type == "code_inline":
+                yield line, child.content
+
+
+def _tokens(page: Path, text: str | None = None, above: int = 0) -> Iterator[tuple[Token, int, list[str]]]:
+    """The parts of a page, each with its line and the lines before it; directives with Markdown are entered."""
+    text = page.read_text(encoding="utf-8") if text is None else text
+    lines = [line.strip() for line in text.splitlines()]
+    for token in _PARSER.parse(text):
+        if token.map is None:
+            continue
+        directive = _DIRECTIVE.match(token.info) if token.type == "fence" else None
+        if directive is None:
+            yield token, above + token.map[0] + 1, lines[: token.map[0]]
+        elif directive["name"] in _OF_MARKDOWN:
+            yield from _tokens(page, token.content, above + token.map[0] + 1)
+        elif directive["name"] not in _WITHOUT_CODE:
+            raise ValueError(f"{page}: the tests do not know the directive {directive['name']}")
