@@ -6,7 +6,7 @@
     python3 dev.py test PATH ...  only the Python tests in these files or folders; -k WORDS: those whose names match
     python3 dev.py fmt            format the sources and fix what can be fixed
     python3 dev.py bench          measure the simulator; measure WHAT: start, store, canvas, plots, seek, sweep, …
-    python3 dev.py docs           build the user guide into build/docs/html; screenshots takes its pictures anew
+    python3 dev.py docs           build the user guide into build/docs/html; screenshots: its pictures and README's
     python3 dev.py package        freeze the program and make the installer of this platform, in build/package
     python3 dev.py lock           pin what the installers are made of, after a change of pyproject.toml; --upgrade: new
     python3 dev.py test-package   try it: self-test, installation on a bare system, removal
@@ -65,7 +65,7 @@ MODULES = {
     "fuzz": "tests.fuzz.run",
     "golden": "tests.golden.update",
     "measure": "tools.measure",
-    "screenshots": "tests.helpers.guide_pictures",
+    "screenshots": "tests.helpers.pictures",
     "translate": "tests.helpers.messages",
     "web": "tools.web",
 }

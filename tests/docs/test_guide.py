@@ -1,4 +1,4 @@
-"""The built guide: a page for everything, no dead links, nothing from the network, formulas that are well-formed."""
+"""The built guide: a page for everything, found by its words; no dead links, nothing from the network."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import sys
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote_plus, unquote, urlsplit
 from xml.etree import ElementTree
 
 import pytest
 import typer
-from tests.helpers.guide_pictures import PICTURES
+from guide_live import DEMO, DEMO_PAGE
+from tests.golden.update import SIGNATURES, kept_in
+from tests.helpers.browsers import Browser, Chromium, Firefox, chromium_path, firefox_path, wait_until
 from tests.helpers.pages import data_of
 
 from subflow_app.cli.commands import app
@@ -27,7 +29,6 @@ from subflow_sim.params import SECTIONS
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "docs"
-MOST_PICTURES_B = 4_000_000
 BUILDS = pytest.mark.full("builds the guide")
 _MATH = re.compile(r"<math.*?</math>", re.DOTALL)
 
@@ -154,10 +155,75 @@ def test_nothing_is_loaded_from_the_network(pages: dict[Path, _Page]) -> None:
 
 
 @BUILDS
+def test_the_sidebar_has_its_parts_in_order(html: Path) -> None:
+    text = (html / "index.html").read_text(encoding="utf-8")
+    captions = re.findall(r'<p class="caption"[^>]*><span class="caption-text">([^<]+)</span>', text)
+    assert captions[:5] == ["Start", "Use", "Understand", "Extend", "Reference"]
+
+
+@BUILDS
+def test_the_live_page_is_the_recorded_run_of_the_demo(html: Path) -> None:
+    (run,) = data_of((html / DEMO_PAGE).read_text(encoding="utf-8"))["runs"]
+    assert run["signature"] == kept_in(SIGNATURES)[DEMO]
+    first = (html / "index.html").read_text(encoding="utf-8")
+    assert f'data-live="../{DEMO_PAGE}"' in first
+    assert f'href="{DEMO_PAGE}"' in first
+
+
+@BUILDS
 def test_it_can_be_searched_without_a_server(html: Path) -> None:
-    # A script, which a page on disk may load; data would be refused there.
+    # Scripts, which a page on a disk may load; data would be refused there.
+    text = (html / "search.html").read_text(encoding="utf-8")
     assert (html / "searchindex.js").read_text(encoding="utf-8").startswith("Search.setIndex(")
-    assert 'src="searchindex.js"' in (html / "search.html").read_text(encoding="utf-8")
+    assert 'src="searchindex.js"' in text
+    assert (html / "_static" / "search_texts.js").read_text(encoding="utf-8").startswith("const search_texts = {")
+    assert text.index("search_texts.js") < text.index("_static/search.js")
+
+
+QUESTIONS = {
+    "add a controller": "write-a-controller.html",
+    "how do I add my own controller": "write-a-controller.html",
+    "read results in Python": "python.html",
+    "compare two controllers": "views/compare.html",
+    "install with pip": "installation.html",
+    "grade a class": "labs/teaching.html",
+    "exit codes": "command-line.html",
+    "export a figure": "export.html",
+}
+
+
+@BUILDS
+@pytest.mark.parametrize("kind", ["chromium", "firefox"])
+@pytest.mark.timeout(300)
+def test_questions_find_their_page_among_the_first_three_with_excerpts(html: Path, tmp_path: Path, kind: str) -> None:
+    path, make = {"chromium": (chromium_path, Chromium), "firefox": (firefox_path, Firefox)}[kind]
+    if path() is None:
+        pytest.skip(f"{kind} is not installed here: Debian and Ubuntu get it from dev.py")
+    browser: Browser = make(tmp_path)
+    try:
+        found = {question: _first_hits(browser, html, question) for question in QUESTIONS}
+    finally:
+        browser.close()
+    pages = {question: [address.partition("#")[0] for address, _ in hits] for question, hits in found.items()}
+    assert {question: hits for question, hits in pages.items() if QUESTIONS[question] not in hits} == {}
+    assert [excerpt for hits in found.values() for _, excerpt in hits if len(excerpt) < 40] == []
+
+
+def _first_hits(browser: Browser, html: Path, question: str) -> list[tuple[str, str]]:
+    """Address and excerpt of the first three pages that the search lists, in a guide that is opened from a disk."""
+    browser.open(f"{(html / 'search.html').as_uri()}?q={quote_plus(question)}")
+    wait_until(browser, "document.querySelector('ul.search li .context')")
+    row = "[row.querySelector('a').getAttribute('href'), row.querySelector('.context').textContent]"
+    hits = browser.run(f"[...document.querySelectorAll('ul.search li')].slice(0, 3).map((row) => {row})")
+    return [(address, excerpt) for address, excerpt in hits]
+
+
+@BUILDS
+def test_blocks_of_code_have_a_button_that_copies_them(html: Path) -> None:
+    for page in ("installation.html", "views/compare.html"):
+        assert "copybutton.js" in (html / page).read_text(encoding="utf-8")
+    script = (html / "_static" / "copybutton.js").read_text(encoding="utf-8")
+    assert "'$ '" in script or '"$ "' in script
 
 
 @BUILDS
@@ -171,12 +237,3 @@ def test_formulas_are_well_formed_and_leave_no_latex(html: Path) -> None:
                 left.add(f"{path.name}: {said}")
     assert left == set()
     assert count > 200
-
-
-def test_every_picture_is_taken_by_the_script_and_shown() -> None:
-    texts = [path.read_text(encoding="utf-8") for path in SOURCES.rglob("*.md")]
-    shown = {name for text in texts for name in re.findall(r"!\[[^\]]*\]\(/images/([\w-]+)\.png\)", text)}
-    files = {path.stem: path.stat().st_size for path in (SOURCES / "images").iterdir()}
-    assert shown == {picture.name for picture in PICTURES} == set(files)
-    assert sum(files.values()) < MOST_PICTURES_B
-    assert all(alternative for text in texts for alternative in re.findall(r"!\[([^\]]*)\]", text))

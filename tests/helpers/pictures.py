@@ -1,0 +1,58 @@
+"""Makes the pictures of README and guide again: all that show the window, or those that are named.
+
+    python -m tests.helpers.pictures [NAME ...]
+
+A change of the window needs this command and nothing else. Figures of measurements change with the simulator and take
+long, so that they are made only by their names: `scale` (a minute on an idle machine) and those of the reproduction,
+which come with its page, e.g. `drl-cc-sc1`.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from subflow_app.core.experiments.recipe_files import recipe_names
+
+ROOT = Path(__file__).resolve().parents[2]
+SUFFIXES = {".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp"}
+
+MAKERS = {
+    "docs/images": ["tests.helpers.guide_pictures"],
+    "docs/figures": ["subflow_app", "bench", "--scale", "--figure", "docs/figures/scale.svg"],
+    "docs/reproduction/figures": ["subflow_app", "reproduce", "all", "--quick", "--docs", "docs/reproduction"],
+}
+"""By folder, the module and the words that make its pictures."""
+WINDOW = "docs/images"
+"""The folder of pictures of the window, which are taken by their names."""
+
+
+def made_in(folder: str) -> set[str]:
+    """Names of the files that the maker of a folder writes there."""
+    if folder == "docs/figures":
+        return {"scale.svg"}
+    if folder == "docs/reproduction/figures":
+        return {f"{name}.svg" for name in recipe_names()}
+    from tests.helpers.guide_pictures import PICTURES
+
+    return {f"{picture.name}.png" for picture in PICTURES}
+
+
+def main(names: Sequence[str]) -> int:
+    """Makes the pictures; returns the exit code."""
+    known = {Path(file).stem: folder for folder in MAKERS for file in made_in(folder)}
+    if unknown := [name for name in names if name not in known]:
+        sys.stderr.write(f"no such picture: {', '.join(unknown)}; allowed: {', '.join(sorted(known))}\n")
+        return 2
+    for folder in dict.fromkeys([known[name] for name in names] or [WINDOW]):
+        chosen = [name for name in names if known[name] == folder] if folder == WINDOW else []
+        made = subprocess.run([sys.executable, "-m", *MAKERS[folder], *chosen], cwd=ROOT, check=False)
+        if made.returncode:
+            return made.returncode
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
