@@ -30,6 +30,7 @@ from subflow_sim.params import SECTIONS
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ROOT / "docs"
 BUILDS = pytest.mark.full("builds the guide")
+pytestmark = pytest.mark.timeout(600)  # the build alone takes more than a minute of processor time
 _MATH = re.compile(r"<math.*?</math>", re.DOTALL)
 
 
@@ -131,7 +132,7 @@ def test_figures_that_run_share_one_core(html: Path) -> None:
     named = {one for text in texts for one in re.findall(r'data-live="live/([^"]+)"', text)}
     assert len(named) >= 3
     assert {path.name for path in live.iterdir()} == {*named, PAGE_NAME, "shared.js"}
-    assert all((live / name).stat().st_size < 20_000 for name in named)
+    assert all((live / name).stat().st_size < 25_000 for name in named)
 
 
 @BUILDS
@@ -194,7 +195,6 @@ QUESTIONS = {
 
 @BUILDS
 @pytest.mark.parametrize("kind", ["chromium", "firefox"])
-@pytest.mark.timeout(300)
 def test_questions_find_their_page_among_the_first_three_with_excerpts(html: Path, tmp_path: Path, kind: str) -> None:
     path, make = {"chromium": (chromium_path, Chromium), "firefox": (firefox_path, Firefox)}[kind]
     if path() is None:

@@ -10,7 +10,7 @@ from tests.helpers import pictures
 from tests.helpers.printed_code import PAGES, ROOT
 
 MOST_PICTURES_B = 4_000_000  # of the guide's window
-FOLDERS = ("docs", "assets")
+FOLDERS = ("docs", "assets/screenshots")
 _SHOWN = re.compile(r"!\[(?P<words>[^\]]*)\]\((?P<file>[^)\s]+)\)|<img (?P<tag>[^>]*)>")
 _ATTRIBUTE = re.compile(r'(\w+)="([^"]*)"')
 
