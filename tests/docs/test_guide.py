@@ -194,12 +194,13 @@ QUESTIONS = {
 
 
 @BUILDS
-@pytest.mark.parametrize("kind", ["chromium", "firefox"])
-def test_questions_find_their_page_among_the_first_three_with_excerpts(html: Path, tmp_path: Path, kind: str) -> None:
-    path, make = {"chromium": (chromium_path, Chromium), "firefox": (firefox_path, Firefox)}[kind]
-    if path() is None:
-        pytest.skip(f"{kind} is not installed here: Debian and Ubuntu get it from dev.py")
-    browser: Browser = make(tmp_path)
+@pytest.mark.parametrize("kind", [Chromium, Firefox])
+def test_questions_find_their_page_among_the_first_three_with_excerpts(
+    html: Path, tmp_path: Path, kind: type[Chromium] | type[Firefox]
+) -> None:
+    if {Chromium: chromium_path, Firefox: firefox_path}[kind]() is None:
+        pytest.skip(f"{kind.__name__} is not installed here: Debian and Ubuntu get it from dev.py")
+    browser: Browser = kind(tmp_path)
     try:
         found = {question: _first_hits(browser, html, question) for question in QUESTIONS}
     finally:

@@ -128,6 +128,15 @@ def test_it_can_be_used_by_keyboard_alone(browser: Browser, lab: Lab, tmp_path: 
     assert [at for at, _ in result["steps"][0]["prediction"]["value"]] == [0, 1, 2]
 
 
+def test_within_another_page_its_steps_stay_first(browser: Browser, lab: Lab, tmp_path: Path) -> None:
+    opened(browser, write_lab_page(lab, tmp_path / "lab.html", language="en"))
+    browser.run("(document.documentElement.classList.add('framed'), 0)")
+    steps, bench = (f"document.getElementById('{name}').getBoundingClientRect()" for name in ("steps_part", "bench"))
+    assert browser.run(
+        f"{steps}.bottom <= {bench}.top || ({steps}.top === {bench}.top && {steps}.right <= {bench}.left)"
+    )
+
+
 def test_a_wrong_number_is_told(browser: Browser, lab: Lab, tmp_path: Path) -> None:
     opened(browser, write_lab_page(lab, tmp_path / "wrong.html", language="en"))
     student = LabStudent(browser, lab)
