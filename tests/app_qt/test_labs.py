@@ -145,7 +145,7 @@ def test_a_lab_is_done_in_the_window(
     next(radio for radio in page.prediction.choices.buttons() if radio.text() == "It stays").setChecked(True)
     page.prediction.button.click()
     qtbot.waitUntil(lambda: "Change only the queue" in page.verdict.text())
-    assert "Kept. Change only the queue" in page.prediction.outcome.text()
+    assert "Prediction saved. Change only the queue" in page.prediction.outcome.text()
     assert page.shown is not None
     assert spotlight.targets == page.shown.shows
     window.documents.doc.set_value("links.bottleneck.queue", "17pkt")
@@ -172,7 +172,7 @@ def test_a_lab_is_done_in_the_window(
     QTest.mouseMove(canvas, QPoint(250, 60))
     QTest.mouseRelease(canvas, Qt.MouseButton.LeftButton, pos=QPoint(250, 60))
     sketch.button.click()
-    qtbot.waitUntil(lambda: "Kept." in sketch.outcome.text())
+    qtbot.waitUntil(lambda: "Prediction saved." in sketch.outcome.text())
     window.documents.doc.set_value("flows.reno.controller", "cubic")
     run_once()
     qtbot.waitUntil(lambda: canvas.curve is not None)

@@ -221,7 +221,7 @@ def test_a_published_lab_is_not_published_again(published: Path, subflow: Subflo
     assert answer.code == 2
     assert "has been published: its answers are sealed" in answer.err
     text = published.read_text().replace('salt = "', 'salt = 3 # "')
-    with pytest.raises(LabError, match="closed answers; allowed: what `subflow labs publish` has written"):
+    with pytest.raises(LabError, match="closed answers; allowed: the answers that `subflow labs publish`"):
         load_lab(_written(tmp_path / "damaged.md", text))
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from tests.cli.conftest import Subflow
 from tests.helpers.labs import SAWTOOTH_LAB, small_lab
 
+from subflow_app.cli.commands import app
+from subflow_app.cli.lab_steps import terminal_ways
 from subflow_app.core.labs.lab_file import lab_names, load_lab
 from subflow_app.core.labs.progress import ProgressFolder
 from subflow_app.core.labs.runner import LabRunner
@@ -146,7 +151,7 @@ def _of_more_steps(document: dict[str, Any]) -> None:
     [
         (_of_another_version, 3, "run 1 could not be simulated again: version 0.0.9 made it"),
         (_of_another_lab_without_runs, 3, "it holds no run that could be simulated again"),
-        (_of_more_steps, 1, "it says that 5 of 5 steps were passed; by its steps it is 4 of 5"),
+        (_of_more_steps, 1, "the file reports 5 of 5 steps as passed; by its steps it is 4 of 5"),
     ],
 )
 def test_what_was_not_made_again_confirms_nothing(
@@ -174,15 +179,15 @@ def test_steps_that_the_runs_do_not_satisfy_are_told(subflow: Subflow, done: Pat
         steps[1]["answers"]["who"][0]["value"] = "The sender"
         del steps[1]["answers"]["bdp"]
         steps[2]["prediction"]["came"] = "It stays"
-        # A step that is told as passed, of which there is no run.
+        # A step that is recorded as passed, without its run.
         document["runs"].pop()
         steps[3]["last_run"] = 2
 
     told = verdict(better)
     assert "step draw: its check does not hold over the runs of the file" in told
-    assert 'step pipe: the answer "The sender" to who is told as right, and is not' in told
+    assert 'step pipe: the answer "The sender" to who is recorded as right, but is not' in told
     assert "step pipe: the question bdp was not answered" in told
-    assert 'step shorter: "It stays" is said to have come out, and by the runs it is "It falls"' in told
+    assert 'step shorter: the file reports the outcome "It stays", but by its runs it is "It falls"' in told
     # The run of another scenario in place of the one that was asked for: it is real, and not what the step is about.
     told = verdict(lambda document: document["runs"].__setitem__(1, document["runs"][0] | {"number": 2}))
     assert "step shorter: its check does not hold over the runs of the file: this does not hold: 84 == 17" in told
@@ -259,8 +264,39 @@ def test_lab_1_can_be_done_in_the_terminal_alone(
     assert subflow("labs", "verify", "ada.json").out.startswith("ada.json: CONFIRMED: Ada")
 
 
+_COMMAND = re.compile(r"`subflow ([^`]+)`")
+_TREE: Any = typer.main.get_command(app)
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+def test_each_step_says_how_it_is_done_in_the_terminal(language: str) -> None:
+    """By commands below its text, for all that is done in it; these and those of its hints are commands of today."""
+    silent, unknown, count = [], [], 0
+    for lab in (load_lab(name, language=language) for name in lab_names()):
+        for step in lab.steps:
+            ways = terminal_ways(lab, step, f"{lab.name}.toml")
+            if not ways and any(parse_order(text).verb not in ("predict", "answer") for text in step.do):
+                silent.append((lab.name, step.id))
+            for line in (*ways, *step.hints):
+                for typed in _COMMAND.findall(line):
+                    count += 1
+                    unknown += [(lab.name, step.id, typed)] if not _is_command(shlex.split(typed)) else []
+    assert (silent, unknown) == ([], [])
+    assert count > 150
+
+
+def _is_command(words: list[str]) -> bool:
+    """Whether the command line has the command and its options; values may be placeholders, such as TIME."""
+    command = _TREE
+    while hasattr(command, "commands") and words and words[0] in command.commands:
+        command, words = command.commands[words[0]], words[1:]
+    options = {name for param in command.params for name in (*param.opts, *param.secondary_opts)}
+    is_whole = not hasattr(command, "commands") or (not words and command.invoke_without_command)
+    return is_whole and {word for word in words if word.startswith("-")} <= options
+
+
 def test_an_answer_may_begin_with_a_minus(subflow: Subflow, begun: Path) -> None:
-    assert "there is nothing to predict now" in subflow("labs", "predict", begun, "-1/2").err
+    assert "has nothing to predict now" in subflow("labs", "predict", begun, "-1/2").err
     answer = subflow("labs", "answer", begun, "bdp", "-5")
     assert "No such option" not in answer.err
     assert subflow("labs", "answer", begun, "bdp", "5", "--jsno").code == 2
@@ -282,7 +318,7 @@ def test_what_is_missing_in_a_step_is_told(subflow: Subflow, begun: Path) -> Non
     assert answer.out.startswith("Not yet: ")
     assert subflow("labs", "hint", begun).out == "Look at the tool bar.\n"
     assert subflow("labs", "hint", begun).out == "Press F5.\n"
-    assert subflow("labs", "hint", begun).out == "There are no more hints for this step.\n"
+    assert subflow("labs", "hint", begun).out == "This step has no more hints.\n"
     assert subflow("run", "01-small.toml").code == 0
     assert subflow("labs", "next", begun).code == 0
     missing = subflow("labs", "next", begun, "--json").document["missing"]
@@ -299,7 +335,9 @@ def test_what_is_missing_in_a_step_is_told(subflow: Subflow, begun: Path) -> Non
     assert subflow("labs", "next", begun).out == f"Not yet: a prediction: `subflow labs predict {begun} VALUE`\n"
     assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=17pkt").code == 0
     assert "Not yet: You ran before you predicted" in subflow("labs", "next", begun).out
-    assert subflow("labs", "predict", begun, "It falls").out == "Kept. Change only the queue, to 17 packets, and run.\n"
+    assert subflow("labs", "predict", begun, "It falls").out == (
+        "Prediction saved. Change only the queue, to 17 packets, and run.\n"
+    )
     early = "Not yet: You ran before you predicted: run again, now that you have predicted.\n"
     assert subflow("labs", "next", begun).out == early
     assert subflow("run", "01-small.toml", "--set", "links.bottleneck.queue=17pkt").code == 0
@@ -312,7 +350,7 @@ def test_what_is_missing_in_a_step_is_told(subflow: Subflow, begun: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["predict", "It stays"], 'in the step "Run it" there is nothing to predict now'),
+        (["predict", "It stays"], 'the step "Run it" has nothing to predict now'),
         (["answer", "bdp", "83"], 'the step "Run it" has no question bdp; allowed: none, it asks nothing'),
         (["begin"], "--anew starts over"),
     ],

@@ -41,13 +41,13 @@ def grade(
 ) -> None:
     """Grade a class.
 
-    Shows for each student: steps, tries, score, confirmed runs, and oddities. The score is the share of the lab's
-    questions answered correctly at the first try. Oddities are contradictions, anything that could not be
-    confirmed, work shared by two files, a lab done in a sixth of its time, steps passed before their runs, and
-    wrong answers followed by others at once. The check proves that the runs are real and do what the steps ask for
-    and, with --key, that the lab you handed out wrote the file. It does not prove who sat at the keyboard, or that
-    nobody passed on the answers. Exit code: 0 when all are confirmed, 1 when one is contradicted, 3 when one is not
-    confirmed, 2 when a file is not a result.
+    Shows the steps, tries, score, confirmed runs and oddities of each student. The score is the share of the lab's
+    questions answered correctly at the first try. Oddities are contradictions, unconfirmed parts, work shared by two
+    files, a lab done in a sixth of its time, steps passed before their runs, and wrong answers followed by others at
+    once. The check proves that the runs are real and meet the steps. With --key it also proves that the lab you
+    handed out wrote the file. It does not prove who sat at the keyboard, or that nobody passed on the answers. Exit
+    code: 0 when all are confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2 when a file is not a
+    result.
     """
     from subflow_app.core.files import write_file
     from subflow_app.core.labs.grading import COLUMNS, class_csv, grade_class, result_files, steps_csv
@@ -80,8 +80,8 @@ def publish(
     """Write a lab for students.
 
     The copy has no solution, and its answers are salted hashes. Its results are signed for the course, but the
-    course key is not in it. A student who tries all answers still finds the right ones, and shipped labs lie with
-    their answers on every computer that has Subflow: change their numbers.
+    course key is not in it. A student who tries all answers still finds the right ones. Every computer with Subflow
+    has the shipped labs with their answers: change their numbers.
     """
     from subflow_app.core.labs.lab_file import load_lab
     from subflow_app.core.labs.publishing import publish as write
@@ -96,18 +96,20 @@ def page(
     lab: LabName,
     key: Key = "",
     language: Annotated[
-        str | None, typer.Option("--language", metavar="CODE", help="Of text and buttons; left out: the present one.")
+        str | None, typer.Option("--language", metavar="CODE", help="Language of the page; default: the current one.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Left out: LAB.html here.")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", metavar="FILE", help="File to write; default: LAB.html here.")
+    ] = None,
 ) -> None:
     """Write a lab as one web page.
 
-    Students do it in any browser, without Subflow and without a network: the simulator is in the page.
+    Students do the lab in any browser, without Subflow and without a network: the page contains the simulator.
 
-    What they hand in is the same file, and is verified and graded in the same way. Answers are in the page as salted
-    hashes. With --key it is the page of the lab that `subflow labs publish` writes with that key, and signs for the
-    course. Labs whose students train agents or write controllers need the program. A single step that does is told in
-    the page, with how to take the scenario there.
+    Students hand in the same file as from the program, and it is verified and graded in the same way. The page
+    contains the answers as salted hashes. With --key, results are signed for the course, and are graded with the lab
+    that `subflow labs publish` writes with that key. Labs whose students train agents or write controllers need the
+    program. If only one step needs the program, the page says so and offers the scenario for download.
     """
     from subflow_app.core.exporting.lab_page import write_lab_page
     from subflow_app.core.labs.lab_file import load_lab

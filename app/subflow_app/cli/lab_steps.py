@@ -1,6 +1,6 @@
 """``subflow labs begin``, ``next``, ``predict``, ``answer`` and ``hint``: a lab that is done in the terminal.
 
-The progress is that of the window: what was begun in one goes on in the other.
+Terminal and window share the progress: a lab begun in one can be continued in the other.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from subflow_app.cli.terminal import print_json, print_line, print_note
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.vocabulary.language import current_language
-from subflow_app.vocabulary.number_text import counted
 from subflow_sim.gate import is_there
 
 if TYPE_CHECKING:
@@ -30,10 +29,17 @@ if TYPE_CHECKING:
 
 LabName = Annotated[str, typer.Argument(metavar="LAB|FILE", help="Name or number of a shipped lab, or a file.")]
 
-# What a step points at in the window, and the command that does the same. {name} is what is pointed at.
+# Parts of the window that steps point at, and the commands that do the same. {name} is the name of the part.
 _COMMANDS: Mapping[str, str] = {
     "action:run.toggle": "`subflow run {file}`",
     "action:sweep.new": "`subflow sweep {file} --axis KEY=VALUES`",
+    "action:queue.add_several": "`subflow run {file} --seed N`",
+    "action:fork.new": "`subflow fork last --at TIME --set KEY=VALUE`",
+    "action:study.trade_offs": "`subflow fairness RUN RUN --trade-off friendliness`",
+    "action:train.promote": "`subflow agents promote last --name NAME`",
+    "action:train.evaluate": "`subflow evaluate NAME --scenario {file}`",
+    "panel:events": "a block `[[events]]` in `{file}`",
+    "panel:script": "the script in `{file}`",
     "panel:sweeps": "`subflow sweep {file} --axis KEY=VALUES`",
     "panel:explain": "`subflow explain last FLOW/1 --at TIME`",
     "panel:history": "`subflow runs`",
@@ -43,6 +49,10 @@ _COMMANDS: Mapping[str, str] = {
     "panel:agent": "`subflow explain last --agent --at TIME`",
     "plot": "`subflow export last --format svg --figure {name}`",
 }
+# Commands that make runs, and the ways that come before and after them.
+_RUNNING = ("`subflow run ", "`subflow sweep ", "`subflow fork ", "`subflow train ")
+_BEFORE = ("a block", "the script", "`subflow agents promote ")
+_AFTER = ("`subflow export ", "`subflow explain ", "`subflow fairness ", "`subflow compare ", "`subflow runs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,9 +93,9 @@ def begin(
 ) -> None:
     """Begin a lab: write its scenario, and show its first step.
 
-    Run the scenario with `subflow run`, changed by --set or in the file: the lab looks at all runs made from now
-    on. Give predictions with `subflow labs predict` and answers with `subflow labs answer`; `subflow labs next`
-    goes to the next step.
+    Run the scenario with `subflow run`; change it with --set or in the file. The lab checks all runs made from now
+    on. Give predictions with `subflow labs predict` and answers with `subflow labs answer`; `subflow labs next` goes to
+    the next step.
     """
     from subflow_app.core.labs.lab_file import load_lab
     from subflow_app.core.labs.session import LabSession
@@ -116,7 +126,7 @@ def begin(
             return
         print_line(f"wrote {target}, the scenario of the lab")
         if database is not None:
-            print_line(f"Runs of the lab go to {database}: say --db {database} with each of them.")
+            print_line(f"The lab checks the runs in {database}: add --db {database} to each of your commands.")
         print_line()
         print_introduction(found)
         print_line()
@@ -124,9 +134,9 @@ def begin(
 
 
 def go_on(lab: LabName, database: Database = None, as_json: Json = False) -> None:
-    """Check whether the step is done, and go on if it is.
+    """Check the step, and show the next one if it is done.
 
-    Exit code: 0 when it is done, 1 when something is missing; the output says what.
+    Exit code: 0 when the step is done, 1 when something is missing; the output lists it.
     """
     with _begun(lab, database) as work:
         session = work.session
@@ -153,9 +163,9 @@ def predict(
     database: Database = None,
     as_json: Json = False,
 ) -> None:
-    """Say what you expect, before the run that shows it.
+    """Predict the result of a step, before you run it.
 
-    From then on, only new runs count in the step.
+    Only runs made after the prediction count in the step.
     """
     from subflow_app.core.labs.evidence import Begin
     from subflow_app.core.labs.session import read_prediction
@@ -177,7 +187,7 @@ def answer(
 ) -> None:
     """Answer a question of the step.
 
-    After two wrong answers the right one is shown; enter it to go on. Only the first answer counts for the score.
+    After two wrong answers, the right one is shown; enter it to continue. Only the first answer counts for the score.
     """
     with _begun(lab, database) as work:
         session = work.session
@@ -202,7 +212,7 @@ def hint(lab: LabName, database: Database = None, as_json: Json = False) -> None
         if as_json:
             print_json(_state(work.session) | {"hint": told, "left": len(step.hints) - len(work.session.hints(step))})
         elif told is None:
-            print_line("There are no more hints for this step." if step.hints else "There are no hints for this step.")
+            print_line("This step has no more hints." if step.hints else "This step has no hints.")
         else:
             print_line(told)
 
@@ -265,6 +275,29 @@ def begun_session(lab: Lab) -> LabSession | None:
 
     progress = _folder().peek(lab.name)
     return None if progress is None or other_text_notice(lab, progress) else LabSession(lab, progress, None)
+
+
+def terminal_ways(lab: Lab, step: Step, file: str) -> list[str]:
+    """Commands that do in the terminal what the step asks for in the window.
+
+    Args:
+        lab: of the step.
+        step: to be done.
+        file: scenario that the lab begins with.
+    """
+    opened = _opened(lab, step)
+    file = opened or file
+    fields = [target.name for target in step.shows if target.kind == "field"]
+    ways = [f"`subflow run {file} {' '.join(f'--set {key}=VALUE' for key in fields)}`"] if fields else []
+    for target in step.shows:
+        form = _COMMANDS.get(f"{target.kind}:{target.name}") or _COMMANDS.get(target.kind, "")
+        # A shipped scenario is no file of the student, and a step about earlier runs changes none.
+        if not (form.endswith("in `{file}`") and (opened or step.always)):
+            ways.append(form.format(file=file, name=target.name))
+    if step.check and not step.always and not any(way.startswith(_RUNNING) for way in ways):
+        ways.append(f"`subflow run {file}`")
+    ways = list(dict.fromkeys(filter(None, ways)))
+    return sorted(ways, key=lambda way: (way.startswith(_AFTER), not way.startswith(_BEFORE)))
 
 
 # ---- inside ----
@@ -407,26 +440,24 @@ def _print_active(called: str, session: LabSession, file: str) -> None:
     step = session.active
     if step is None:
         print_line("The lab is done.")
-        print_line(f"`subflow labs result {called} --student NAME` writes what you hand in.")
+        print_line(f"`subflow labs result {called} --student NAME` writes the file to hand in.")
         return
     print_step(session.lab, step, session)
-    if ways := _ways(step, file):
+    if ways := terminal_ways(session.lab, step, file):
         print_line()
         print_line(f"In the terminal: {', '.join(ways)}")
     print_line()
     if left := len(step.hints) - len(session.hints(step)):
-        print_line(f"`subflow labs hint {called}` has {counted(left, 'hint')}.")
-    print_line(f"`subflow labs next {called}` goes on when this step is done.")
+        print_line(f"`subflow labs hint {called}` shows a hint ({left} left).")
+    print_line(f"`subflow labs next {called}` continues when this step is done.")
 
 
-def _ways(step: Step, file: str) -> list[str]:
-    """The commands that do what the step points at in the window."""
-    fields = [target.name for target in step.shows if target.kind == "field"]
-    ways = [f"`subflow run {file} {' '.join(f'--set {key}=VALUE' for key in fields)}`"] if fields else []
-    for target in step.shows:
-        form = _COMMANDS.get(f"{target.kind}:{target.name}") or _COMMANDS.get(target.kind, "")
-        ways.append(form.format(file=file, name=target.name))
-    return list(dict.fromkeys(filter(None, ways)))
+def _opened(lab: Lab, step: Step) -> str:
+    """Name of the shipped scenario that this or an earlier step opens last; empty: none."""
+    from subflow_app.core.labs.solution import parse_order
+
+    orders = [parse_order(text) for each in lab.steps[: lab.steps.index(step) + 1] for text in each.do]
+    return next((order.words[0] for order in reversed(orders) if order.verb == "open"), "")
 
 
 def _print_said(session: LabSession, step: Step) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from subflow_app.core.labs.lab import Lab
     from subflow_app.core.labs.result_file import ResultVerdict
 
-labs_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List the labs, do one, or check one.")
+labs_app = typer.Typer(invoke_without_command=True, no_args_is_help=False, help="List, do or check labs.")
 
 # An answer may begin with a minus: "-1/2".
 _TAKES_MINUS = {"ignore_unknown_options": True}
@@ -30,9 +30,9 @@ _TAKES_MINUS = {"ignore_unknown_options": True}
 
 @labs_app.callback()
 def labs(context: typer.Context, as_json: Json = False) -> None:
-    """List the guided labs, with how far you are in each.
+    """List the guided labs with your progress.
 
-    `subflow labs begin LAB` begins one here; in the window they are under Study, Labs. Progress is the same in both.
+    `subflow labs begin LAB` begins a lab. In the window, choose Study, Labs. Terminal and window share the progress.
     """
     if context.invoked_subcommand is not None:
         return
@@ -75,14 +75,14 @@ def show(lab: LabName, as_json: Json = False) -> None:
 @labs_app.command()
 def check(
     labs: Annotated[list[str], typer.Argument(metavar="FILE...", help="Lab files, or names of shipped labs.")],
-    is_run: Annotated[bool, typer.Option("--run", help="Also work through it by its own solution.")] = False,
+    is_run: Annotated[bool, typer.Option("--run", help="Also do all steps by the lab's own solution.")] = False,
     as_json: Json = False,
 ) -> None:
     """Find mistakes in a lab file.
 
-    With --run, each step is done as its `do` says, in a database of its own; a step is reported if its check does not
-    hold then, or holds before anything was done. Exit code: 0 when all is well, 2 when the file is wrong, 1 when a
-    step is.
+    With --run, each step is done by its `do`, in a database of its own. A step is reported if its check fails
+    afterwards, or holds before anything was done. Exit code: 0 when everything is right, 2 when a file is wrong, 1
+    when a step is.
     """
     from subflow_app.core.labs.lab_file import load_lab
 
@@ -117,7 +117,7 @@ def result(
     key: Key = "",
     database: Database = None,
 ) -> None:
-    """Write what you did in a lab to a file that can be verified.
+    """Write your work in a lab to a file that can be verified.
 
     The file holds your answers, predictions and times, and the scenario, seed and signature of each run. The runs are
     taken from the database in which you began the lab, unless --db names another.
@@ -152,16 +152,16 @@ def verify(
     key: Key = "",
     as_json: Json = False,
 ) -> None:
-    """Check whether results are genuine.
+    """Verify the results of students.
 
     Compares the hash of the file (with --key, one that only holders of the course key can make), the hash of each
     scenario, and the signature of each run with that of a new simulation. Then judges each step again by those runs:
-    its check, its prediction and its answers. Trainings are not part of the file; the output says so. The check shows
-    that the runs are real, that they are what the steps ask for, and that the file is as it was written. It does not
-    show who did the work, and without a key anyone can sign a changed file.
-    Each result is confirmed, contradicted, or not confirmed: nothing differs, but something could not be repeated,
-    because another version made it, the lab differs or is unknown, or there is no run. Exit code: 0 when all are
-    confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2 for a file that is not a result.
+    its check, its prediction and its answers. The file contains no trainings; the output reports steps that need one.
+    The check proves that the runs are real, that they meet the steps, and that the file was not changed. It does not
+    prove who did the work, and without a key anyone can sign a changed file.
+    Each result is confirmed, contradicted, or not confirmed. Not confirmed: nothing differs, but something could not
+    be repeated, because another version made it, the lab differs or is unknown, or the file has no run. Exit code: 0
+    when all are confirmed, 1 when one is contradicted, 3 when one is not confirmed, 2 for a file that is not a result.
     """
     from subflow_app.core.labs.grading import lab_of
     from subflow_app.core.labs.lab_file import load_lab

@@ -82,7 +82,7 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
         (
             'explore = "utilisation"',
             'explore = "utilization"',
-            ('explore = "utilization": there is none, did you mean "utilisation"?; allowed: "bandwidth-delay-prod',),
+            ('explore = "utilization": no formula has this name, did you mean "utilisation"?; allowed: "bandw',),
         ),
         ('explore = "utilisation"\n', "", ("steps[2].measured", 'nothing is explored here; allowed: with explore = "')),
         ("\nbuffer = ", "\nbufer = ", ("measured.bufer", '"utilisation" has no number of this name; allowed: ')),

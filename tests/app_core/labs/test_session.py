@@ -91,7 +91,7 @@ def test_a_question_is_answered_by_the_right_answer_which_is_told_after_two_wron
     why = "10 Mbit/s times 100 ms are 83 packets of 1500 bytes."
     assert told == [
         "Not right. That is the way there; the ACK has to come back.",
-        f"Not right. The right answer is 83.33 pkt. Enter it to go on. {why}",
+        f"Not right. The right answer is 83.33 pkt. Enter it to continue. {why}",
         f"Right. {why}",
     ]
     assert [(each.value, each.is_right) for each in given] == [(41.7, False), (8.0, False), (83.0, True)]
@@ -116,7 +116,7 @@ def test_only_runs_after_a_prediction_count_in_its_step(tmp_path: Path, store: S
     last = _run(store, text)
     judged = _judge(session, store, text)
     assert judged.check is None  # the prediction comes first
-    assert missing_text(step, judged).startswith("You ran before you predicted: say what you expect")
+    assert missing_text(step, judged).startswith("You ran before you predicted: predict the result now")
     with pytest.raises(InputError, match='"It rises" does not answer'):
         session.predict(step, "It rises", last)
     session.predict(step, "It stays", last)
@@ -230,7 +230,7 @@ def test_each_student_has_the_options_in_another_order_and_keeps_it(lab: Lab, st
         ("9.65 Mbit/s = goodput(last())", ""),
         ("9.60 Mbit/s = goodput(last())", "its texts state 9.60 Mbit/s, and goodput(last()) is 9.6"),
         ("about 10 Mbit/s = goodput(last())", ""),
-        ("9.5 Mbit/s = goodput(last())", "the fact 9.5 Mbit/s is in none of its texts"),
+        ("9.5 Mbit/s = goodput(last())", "none of its texts contains the fact 9.5 Mbit/s"),
         ("9.65 Mbit/s = goodput(run(7))", "is not known: 1 of 7 runs have finished"),
     ],
 )

@@ -24,7 +24,7 @@ def fact_problems(step: Step, evidence: Evidence) -> Iterator[str]:
     for fact in step.facts:
         told = f"{'about ' if fact.is_about else ''}{fact.number} {fact.unit}".strip()
         if not _states(texts, fact.number):
-            yield f"the fact {told} is in none of its texts"
+            yield f"none of its texts contains the fact {told}"
         found = checks.number(fact.expression, evidence)
         if isinstance(found, Missing):
             yield f"the fact {told} = {fact.expression} is not known: {found.reason}"

@@ -128,19 +128,19 @@ def _value_at(evidence: Evidence, run: float, column: str, owner: str, time_s: f
 
 @TABLE.function("number", "text", "number", "number", optional=2)
 def _losses(evidence: Evidence, run: float, owner: str, since: float = 0.0, until: float = math.inf) -> Value:
-    """How often a subflow ("download/1"), or all of a flow, took a loss as a sign of congestion between two times."""
+    """Number of losses that a subflow ("download/1"), or all of a flow, took for congestion between two times."""
     return _marks_between(evidence, run, "loss", owner, since, until)
 
 
 @TABLE.function("number", "text", "text", optional=1)
 def _marks(evidence: Evidence, run: float, kind: str, owner: str = "*") -> Value:
-    """How many marks of a kind there are, e.g. "rto", "recovered", "link_down"; of an owner, or of all."""
+    """Number of marks of a kind, e.g. "rto", "recovered", "link_down"; of an owner, or of all."""
     return _marks_between(evidence, run, kind, owner, 0.0, math.inf)
 
 
 @TABLE.function("number", "text", "text", "number", optional=1, unit="s")
 def _time_of(evidence: Evidence, run: float, kind: str, owner: str, since: float = 0.0) -> Value:
-    """When an owner has its first mark of a kind, from a time on, s: time_of(last(), 'established', 'phone/2')."""
+    """Time of an owner's first mark of a kind, from a time on, s: time_of(last(), 'established', 'phone/2')."""
     marks = run_at(evidence, run).marks
     found = next(
         (each.time_s for each in marks if (each.kind, each.owner) == (kind, owner) and each.time_s >= since), None

@@ -1,7 +1,7 @@
 """The functions that checks of labs may call: over the document and over what was run since the lab was begun.
 
-A run is a number to the language: `last()` gives one, `goodput(last(), 'download')` takes one. What is not there yet is
-no error: the check then says what is missing.
+A run is a number to the language: `last()` gives one, `goodput(last(), 'download')` takes one. A missing run is
+no error: the check then reports it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def resolver_of(evidence: Evidence) -> Resolver:
 
 @TABLE.function("any", "any", optional=2, many=True)
 def _last(evidence: Evidence, *pairs: Value) -> Value:
-    """The last finished run; with keys and values the last one whose scenario says that: last('seed', 3)."""
+    """The last finished run; with keys and values, the last one with these values: last('seed', 3)."""
     found = matching(evidence.counted, pairs)
     if found:
         return float(found[-1].id)
@@ -66,7 +66,7 @@ def _last(evidence: Evidence, *pairs: Value) -> Value:
 
 @TABLE.function("number")
 def _run(evidence: Evidence, number: float) -> Value:
-    """The first, second … finished run of the lab: run(1)."""
+    """A finished run of the lab by its number, counted from 1: run(1)."""
     runs = evidence.counted
     if number != int(number) or number < 1:
         raise NotThereError(tr("runs are counted from 1"))
@@ -80,37 +80,37 @@ def _run_of(evidence: Evidence, step: str) -> Value:
     """The last run when a step was passed: run_of('first')."""
     run_id = evidence.step_runs.get(step)
     if run_id is None or evidence.run(run_id) is None:
-        raise NotThereError(tr('the run of the step "{step}" is not there', step=step))
+        raise NotThereError(tr('the step "{step}" has no run yet', step=step))
     return float(run_id)
 
 
 @TABLE.function("any", "any", optional=2, many=True)
 def _runs(evidence: Evidence, *pairs: Value) -> Value:
-    """How many runs have finished; with keys and values how many of such: runs('flows.x.controller', 'lia')."""
+    """Number of finished runs; with keys and values, of those with these values: runs('flows.x.controller', 'lia')."""
     return float(len(matching(evidence.counted, pairs)))
 
 
 @TABLE.function("any", "any", optional=2, many=True)
 def _seeds(evidence: Evidence, *pairs: Value) -> Value:
-    """How many different seeds the finished runs have; with keys and values, those of such."""
+    """Number of different seeds of the finished runs; with keys and values, of those with these values."""
     return float(len({run.seed for run in matching(evidence.counted, pairs)}))
 
 
 @TABLE.function("number", gives="truth")
 def _finished(evidence: Evidence, run: float) -> Value:
-    """Whether a run has come to its end: finished(last())."""
+    """True if a run has ended: finished(last())."""
     return run_at(evidence, run) is not None
 
 
 @TABLE.function("number", gives="truth")
 def _forked(evidence: Evidence, run: float) -> Value:
-    """Whether a run branched off another one."""
+    """True if a run is a fork of another run."""
     return run_at(evidence, run).fork is not None
 
 
 @TABLE.function("number")
 def _origin(evidence: Evidence, run: float) -> Value:
-    """The run that a fork branched off."""
+    """The run from which a fork was made."""
     fork = run_at(evidence, run).fork
     if fork is None or fork.parent_id is None or evidence.run(fork.parent_id) is None:
         raise NotThereError(tr("run {number} is not a fork of a run of this lab", number=int(run)))
@@ -119,7 +119,7 @@ def _origin(evidence: Evidence, run: float) -> Value:
 
 @TABLE.function("number", unit="s")
 def _fork_time(evidence: Evidence, run: float) -> Value:
-    """The time at which a fork branched off, s."""
+    """The time at which a fork begins, s."""
     fork = run_at(evidence, run).fork
     if fork is None:
         raise NotThereError(tr("run {number} is not a fork", number=int(run)))
@@ -131,7 +131,7 @@ def _fork_time(evidence: Evidence, run: float) -> Value:
 
 @TABLE.function("any", "text", optional=1)
 def _value(evidence: Evidence, first: Value, second: Value = "") -> Value:
-    """A quantity that the document says, SI, or a run's scenario: value('links.x.queue'), value(last(), 'duration')."""
+    """A quantity of the document, SI, or of a run's scenario: value('links.x.queue'), value(last(), 'duration')."""
     doc, key = _doc_and_key(evidence, first, second)
     found = value_of(doc, key)
     if isinstance(found, Missing):
@@ -143,7 +143,7 @@ def _value(evidence: Evidence, first: Value, second: Value = "") -> Value:
 
 @TABLE.function("any", "text", optional=1, gives="text")
 def _text(evidence: Evidence, first: Value, second: Value = "") -> Value:
-    """A text that the document says, or a run's scenario: text('profile')."""
+    """A text of the document, or of a run's scenario: text('profile')."""
     doc, key = _doc_and_key(evidence, first, second)
     found = value_of(doc, key)
     return found if isinstance(found, Missing | str) else f"{found:g}" if isinstance(found, float) else str(found)
@@ -151,7 +151,7 @@ def _text(evidence: Evidence, first: Value, second: Value = "") -> Value:
 
 @TABLE.function("any", "text", optional=1, gives="truth")
 def _is_on(evidence: Evidence, first: Value, second: Value = "") -> Value:
-    """Whether a switch of the document, or of a run's scenario, is on: is_on('transport.dsack')."""
+    """True if a switch of the document, or of a run's scenario, is on: is_on('transport.dsack')."""
     doc, key = _doc_and_key(evidence, first, second)
     found = value_of(doc, key)
     if isinstance(found, Missing | bool):
@@ -175,14 +175,14 @@ def _scheduler(evidence: Evidence, first: Value, second: Value = "") -> Value:
 
 @TABLE.function("any", "text", optional=1, gives="truth")
 def _has(evidence: Evidence, first: Value, second: Value = "") -> Value:
-    """Whether the document, or a run's scenario, says anything at a key: has('links.wifi'), has('flows.x.size')."""
+    """True if the document, or a run's scenario, contains a key: has('links.wifi'), has('flows.x.size')."""
     doc, key = _doc_and_key(evidence, first, second)
     return doc.value(key) is not None
 
 
 @TABLE.function("any", "text", optional=1)
 def _count(evidence: Evidence, first: Value, second: Value = "") -> Value:
-    """How many nodes, links, flows, events or notes there are: count('links')."""
+    """Number of nodes, links, flows, events or notes: count('links')."""
     doc, section = _doc_and_key(evidence, first, second)
     parts = doc.data.get(section)
     return float(len(parts)) if section in PARTS and isinstance(parts, dict | list) else 0.0
@@ -190,29 +190,29 @@ def _count(evidence: Evidence, first: Value, second: Value = "") -> Value:
 
 @TABLE.function("any", "text", optional=1)
 def _subflows(evidence: Evidence, first: Value, second: Value = "") -> Value:
-    """How many paths a flow has, each a subflow: subflows('download')."""
+    """Number of paths of a flow, each a subflow: subflows('download')."""
     doc, flow = _doc_and_key(evidence, first, second)
     found = subflow_count(doc, flow)
     if found is None:
-        raise NotThereError(tr("there is no flow {flow}, or the scenario has problems", flow=flow))
+        raise NotThereError(tr("the scenario has no flow {flow}, or has problems", flow=flow))
     return float(found)
 
 
 @TABLE.function(gives="truth")
 def _valid(evidence: Evidence) -> Value:
-    """Whether the document has no problems."""
+    """True if the document has no problems."""
     return evidence.doc.is_valid
 
 
 @TABLE.function("number", "number", "text", gives="truth", optional=1, many=True)
 def _same_but(evidence: Evidence, first: float, second: float, *keys: str) -> Value:
-    """Whether two runs differ in exactly these keys; seed, name, notes and places on the canvas do not count."""
+    """True if two runs differ in exactly these keys; seed, name, notes and places on the canvas do not count."""
     return set(differences(run_at(evidence, first).doc, run_at(evidence, second).doc)) == set(keys)
 
 
 @TABLE.function("number", "number", "text", gives="truth")
 def _changed(evidence: Evidence, first: float, second: float, key: str) -> Value:
-    """Whether a value differs between two runs."""
+    """True if a value differs between two runs."""
     before, after = (value_of(run_at(evidence, run).doc, key) for run in (first, second))
     return before != after
 
@@ -222,7 +222,7 @@ def _changed(evidence: Evidence, first: float, second: float, key: str) -> Value
 
 @TABLE.function()
 def _sweep_runs(evidence: Evidence) -> Value:
-    """How many runs the last finished sweep has."""
+    """Number of runs of the last finished sweep."""
     if evidence.sweep is None:
         raise NotThereError(tr("no sweep has finished yet"))
     return float(len(evidence.sweep))
@@ -230,7 +230,7 @@ def _sweep_runs(evidence: Evidence) -> Value:
 
 @TABLE.function()
 def _sweep_points(evidence: Evidence) -> Value:
-    """How many points the last finished sweep has."""
+    """Number of points of the last finished sweep."""
     if evidence.sweep is None:
         raise NotThereError(tr("no sweep has finished yet"))
     return float(evidence.sweep_points)
@@ -238,13 +238,13 @@ def _sweep_points(evidence: Evidence) -> Value:
 
 @TABLE.function("text")
 def _trained(evidence: Evidence, agent: str) -> Value:
-    """How many trainings of an agent have finished: trained('rl-explore')."""
+    """Number of finished trainings of an agent: trained('rl-explore')."""
     return float(sum(training.agent == agent for training in evidence.trainings))
 
 
 @TABLE.function("text")
 def _training_steps(evidence: Evidence, agent: str) -> Value:
-    """How many transitions the last finished training of an agent has learned from."""
+    """Number of transitions in the last finished training of an agent."""
     return float(_training(evidence, agent).steps)
 
 

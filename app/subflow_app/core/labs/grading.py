@@ -119,7 +119,7 @@ COLUMNS: tuple[Column[Grade], ...] = (
     Column(translatable("Lab"), lambda grade: grade.lab),
     Column(translatable("Outcome"), lambda grade: grade.outcome or "not readable"),
     Column(translatable("Steps"), lambda grade: f"{grade.passed} of {len(grade.steps)}"),
-    Column(translatable("Stands at"), lambda grade: grade.stands_at),
+    Column(translatable("Current step"), lambda grade: grade.stands_at),
     NumberColumn(translatable("First try %"), lambda grade: f"{grade.score:.0f}"),
     NumberColumn(translatable("Tries"), lambda grade: grade.tries),
     NumberColumn(translatable("Hints"), lambda grade: grade.hints),
@@ -127,7 +127,7 @@ COLUMNS: tuple[Column[Grade], ...] = (
     NumberColumn(translatable("Minutes"), lambda grade: "" if grade.minutes is None else f"{grade.minutes:.0f}"),
     NumberColumn(translatable("Anomalies"), lambda grade: len(grade.anomalies)),
 )
-"""What terminal and window show of each; the anomalies stand below."""
+"""Columns of the table in terminal and window; the anomalies follow below it."""
 
 
 @dataclass

@@ -67,32 +67,32 @@ _LAB = (
     Param("minutes", Dimension.COUNT, "How long it takes about.", required=True, minimum=1, maximum=600),
     Param("level", Dimension.CHOICE, "For whom it is.", choices=LEVELS, default=LEVELS[0]),
     Param("goals", Dimension.LIST, "What is learned.", required=True),
-    Param("needs", Dimension.LIST, "What must be installed beyond the ordinary.", default=()),
-    Param("scenario", Dimension.TEXT, "What the student starts from: a shipped scenario, or a file.", required=True),
-    Param("course", Dimension.TEXT, "What results are signed with, in a published lab.", default=""),
+    Param("needs", Dimension.LIST, "Extras that must be installed.", default=()),
+    Param("scenario", Dimension.TEXT, "Scenario to start from: a shipped one, or a file.", required=True),
+    Param("course", Dimension.TEXT, "Key that signs results, in a published lab.", default=""),
 )
 _STEP = (
     Param("id", Dimension.NAME, "Its name in the lab.", required=True),
-    Param("check", Dimension.TEXT, "What holds once it is done.", default="", allows_lines=True),
-    Param("not_yet", Dimension.TEXT, "Said while the check does not hold.", default="", allows_lines=True),
+    Param("check", Dimension.TEXT, "Condition that holds once it is done.", default="", allows_lines=True),
+    Param("not_yet", Dimension.TEXT, "Shown while the check does not hold.", default="", allows_lines=True),
     Param("always", Dimension.FLAG, "The check may hold before anything was done.", default=False),
     Param("hints", Dimension.LIST, "Shown one at a time.", default=()),
     Param("do", Dimension.LIST, "How it is done without a person.", default=()),
-    Param("facts", Dimension.LIST, "Numbers that its texts state, and what gives them.", default=()),
+    Param("facts", Dimension.LIST, "Numbers that its texts state, with their expressions.", default=()),
     Param("quoted", Dimension.LIST, "Numbers that its texts take from elsewhere.", default=()),
     Param("explore", Dimension.TEXT, "A formula whose numbers are dragged.", default=""),
 )
 _PREDICT = (
     Param("ask", Dimension.TEXT, "The question.", required=True, allows_lines=True),
     Param("options", Dimension.LIST, "To choose among.", default=()),
-    Param("holds", Dimension.LIST, "For each option whether it came true.", default=()),
+    Param("holds", Dimension.LIST, "For each option, a check that it came true.", default=()),
     Param("number", Dimension.TEXT, "What number came out.", default="", allows_lines=True),
     Param("sketch", Dimension.TEXT, "Column of the traces that is drawn.", default=""),
     Param("owner", Dimension.TEXT, "Whose trace.", default=""),
     Param("unit", Dimension.TEXT, "Of the number or the curve.", default=""),
     Param("until", Dimension.TIME, "End of the time axis.", minimum=0, exclusive_minimum=True),
     Param("top", Dimension.TEXT, "Top of the other axis, with its unit.", default=""),
-    Param("why", Dimension.TEXT, "Said with what came out.", default="", allows_lines=True),
+    Param("why", Dimension.TEXT, "Shown with the outcome.", default="", allows_lines=True),
 )
 _QUESTION = (
     Param("id", Dimension.NAME, "Its name in the step.", required=True),
@@ -346,7 +346,7 @@ class _Reader:
     def _exploration(self, place: Place, name: str, measured: object, before: Sequence[str]) -> Exploration | None:
         names = explorable_names()
         if name and name not in names:
-            self._report.add((*place, "explore"), f"there is none{did_you_mean(name, names)}", either(names))
+            self._report.add((*place, "explore"), f"no formula has this name{did_you_mean(name, names)}", either(names))
             return None
         if not name:
             if measured is not None:
@@ -388,7 +388,7 @@ class _Reader:
         *,
         is_drawn: bool = False,
     ) -> Iterator[Mistake]:
-        allowed = 'pairs of an answer and what is said to it, e.g. [["41.7 pkt", "That is one way only."]]'
+        allowed = 'pairs of an answer and the feedback on it, e.g. [["41.7 pkt", "That is one way only."]]'
         for index, pair in enumerate(pairs if isinstance(pairs, list) else [pairs]):
             if not isinstance(pair, list) or len(pair) != 2 or not all(isinstance(text, str) for text in pair):
                 self._report.add(place, "this is not a list of pairs of texts", allowed)
@@ -426,12 +426,12 @@ class _Reader:
         options, holds = tuple(values.get("options") or ()), tuple(values.get("holds") or ())
         number, sketch = values.get("number") or "", values.get("sketch") or ""
         if sum((bool(options), bool(number), bool(sketch))) != 1:
-            self._report.add(place, "what is to be predicted?", "one of options, number and sketch")
+            self._report.add(place, "nothing to predict is named", "one of options, number and sketch")
         if len(options) == 1 or len(set(options)) < len(options):
-            self._report.add((*place, "options"), "there is nothing to choose", "two or more different options")
+            self._report.add((*place, "options"), "fewer than two options", "two or more different options")
         if len(options) != len(holds):
             told = f"{len(holds)} of them for {len(options)} options"
-            self._report.add((*place, "holds"), told, "for each option a check of whether it came true")
+            self._report.add((*place, "holds"), told, "for each option a check that it came true")
         for index, text in enumerate(holds):
             self._check((*place, "holds", index), text, before, Claim)
         self._check((*place, "number"), number, before, Expression)
@@ -478,7 +478,7 @@ class _Reader:
             elif sealed is None and options and answer not in options:
                 self._report.add((*here, "answer"), "this is not one of the options", either(options))
             if len(options) == 1 or len(set(options)) < len(options):
-                self._report.add((*here, "options"), "there is nothing to choose", "two or more different options")
+                self._report.add((*here, "options"), "fewer than two options", "two or more different options")
             if not options:
                 self._check((*here, "answer"), answer, before, Expression)
             self._check_unit((*here, "unit"), unit)
@@ -503,7 +503,7 @@ class _Reader:
             pairs = tuple(entries.items())
             if all(_HEX.match(text) for pair in pairs for text in map(str, pair)):
                 return Sealed(table["salt"], tolerance, pairs)
-        self._report.add(place, "these are not closed answers", "what `subflow labs publish` has written")
+        self._report.add(place, "these are not closed answers", "the answers that `subflow labs publish` has written")
         return None
 
     def _check(self, place: Place, text: str, before: Sequence[str], kind: type[Expression]) -> None:

@@ -29,7 +29,7 @@ def other_text_notice(lab: Lab, progress: Progress | None) -> str:
     if progress is None or not is_other_text(lab, progress.lab_hash):
         return ""
     return tr(
-        "The lab {lab} was begun with another text than that of {file}, so that it cannot go on there.",
+        "The lab {lab} was begun with another text than that of {file}, so it cannot be continued there.",
         lab=lab.name,
         file=lab.path,
     )

@@ -1,4 +1,4 @@
-"""What a student is told of predictions, answers and gaps: the same words in window and terminal."""
+"""Feedback on predictions, answers and gaps: the same words in window and terminal."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from subflow_app.vocabulary.number_text import MINUS
 
 
 def prediction_text(step: Step, made: Predicted) -> str:
-    """What came of the prediction of a step, and why; before anything came of it, that it is kept, and what is next."""
+    """Outcome of the prediction of a step, and why; before it has one, that it is saved, and the next thing to do."""
     prediction = step.prediction
     assert prediction is not None
     if made.came is None:
-        return f"{tr('Kept.')} {step.not_yet or tr('Now run it, and see.')}"
+        return f"{tr('Prediction saved.')} {step.not_yet or tr('Now run the scenario.')}"
     said = (_gap_text(prediction, made, made.came), mistake_of(prediction, made), prediction.why)
     return " ".join(filter(None, said))
 
 
 def missing_text(step: Step, judgement: Judgement) -> str:
-    """What is missing in a step before its check holds; empty if nothing is."""
+    """Reason why the check of a step does not hold yet; empty if it holds."""
     told = judgement.check
     if told is None and step.prediction is not None:
         if judgement.ran_early:
-            return tr("You ran before you predicted: say what you expect now, then run again.")
+            return tr("You ran before you predicted: predict the result now, then run again.")
         return tr("First enter your prediction below the text, then run.")
     if told is None or told.holds:
         return ""
@@ -36,7 +36,7 @@ def missing_text(step: Step, judgement: Judgement) -> str:
 
 
 def answer_text(question: Question, given: tuple[Answered, ...], *, is_done: bool) -> str:
-    """What is said to the last of the answers that were given.
+    """Feedback on the last of the given answers.
 
     Args:
         question: that was asked.
@@ -50,7 +50,7 @@ def answer_text(question: Question, given: tuple[Answered, ...], *, is_done: boo
     told = f"{tr('Not right.')} {why}".strip()
     if len(given) < ATTEMPTS or question.sealed is not None:
         return told
-    right = tr("The right answer is {answer}. Enter it to go on.", answer=_text(last.right, question.unit))
+    right = tr("The right answer is {answer}. Enter it to continue.", answer=_text(last.right, question.unit))
     return f"{told} {right} {question.why}".strip()
 
 
@@ -66,9 +66,9 @@ def _gap_text(prediction: Prediction, made: Predicted, came: str | float) -> str
     assert isinstance(made.value, float)
     said = numbers_text(made.value, prediction.unit)
     if not came:
-        return tr("You said {said}; it was {came}.", said=said, came=came_text)
+        return tr("You predicted {said}; the result was {came}.", said=said, came=came_text)
     share = f"{(made.value - came) / came:+.0%}".replace("%", " %").replace("-", MINUS)
-    return tr("You said {said}; it was {came}: you were off by {share}.", said=said, came=came_text, share=share)
+    return tr("You predicted {said}; the result was {came}: off by {share}.", said=said, came=came_text, share=share)
 
 
 def _text(value: str | float, unit: str) -> str:

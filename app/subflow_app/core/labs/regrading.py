@@ -122,15 +122,15 @@ def _of_prediction(step: Step, made: Predicted | None, evidence: Evidence) -> It
         calls = [call for _, text in pairs for call in Claim(text, functions()).calls()]
         came = [option for option, text in pairs if checks.check(text, evidence).holds]
         if made.came != ", ".join(came) or made.is_right is not (made.value in came):
-            told = f'"{made.came}" is said to have come out, and by the runs it is "{", ".join(came)}"'
+            told = f'the file reports the outcome "{made.came}", but by its runs it is "{", ".join(came)}"'
             yield not any(call.name in _OF_TRAININGS for call in calls), told
     elif prediction.kind == NUMBER:
         number = checks.number(prediction.number, evidence)
         if isinstance(number, Missing):
-            yield False, f"what came of its prediction is not known: {number.reason}"
+            yield False, f"the outcome of its prediction is not known: {number.reason}"
         elif not isinstance(made.came, int | float) or not math.isclose(made.came, number, rel_tol=1e-6):
             is_sure = not _is_of_document(Expression(prediction.number, functions()).calls())
-            yield is_sure, f"{made.came} is said to have come out, and by the runs it is {number:.6g}"
+            yield is_sure, f"the file reports the outcome {made.came}, but by its runs it is {number:.6g}"
 
 
 def _of_question(question: Question, given: Sequence[Answered], evidence: Evidence) -> Iterator[tuple[bool, str]]:
@@ -139,11 +139,11 @@ def _of_question(question: Question, given: Sequence[Answered], evidence: Eviden
     for each in given:
         if question.sealed is not None:
             if question.sealed.open(each.value).is_right is not each.is_right:
-                yield True, f'the answer "{each.value}" to {question.id} is told as {_word(each)}, and is not'
+                yield True, f'the answer "{each.value}" to {question.id} is recorded as {_word(each)}, but is not'
             continue
         if question.options:
             if each.value not in question.options or each.is_right is not (each.value == question.answer):
-                yield True, f'the answer "{each.value}" to {question.id} is told as {_word(each)}, and is not'
+                yield True, f'the answer "{each.value}" to {question.id} is recorded as {_word(each)}, but is not'
             continue
         right = checks.number(question.answer, evidence)
         if isinstance(right, Missing) or not isinstance(each.value, int | float):
@@ -152,7 +152,8 @@ def _of_question(question: Question, given: Sequence[Answered], evidence: Eviden
         is_right = question.is_near(each.value, right)
         if is_right is not each.is_right:
             is_sure = not _is_of_document(Expression(question.answer, functions()).calls())
-            yield is_sure, f"the answer {each.value:g} to {question.id} is told as {_word(each)}; right is {right:.6g}"
+            recorded = f"the answer {each.value:g} to {question.id} is recorded as {_word(each)}"
+            yield is_sure, f"{recorded}; right is {right:.6g}"
 
 
 def _word(answered: Answered) -> str:

@@ -247,7 +247,7 @@ def _malformed(document: Mapping[str, Any]) -> str:
             return "a run lacks the interval of its samples"
         fork = run.get("fork")
         if fork is not None and not (isinstance(fork, dict) and isinstance(fork.get("at_s"), int | float)):
-            return "a run does not say where it branched off"
+            return "a fork lacks the run that it was made from"
     if not isinstance(document.get("sweeps", []), list):
         return '"sweeps" is of another kind'
     for sweep in document.get("sweeps", []):
@@ -292,7 +292,7 @@ def _count_problems(document: Mapping[str, Any], lab: Lab | None) -> Iterator[st
     passed = len(ids & _passed(document))
     if (document.get("passed"), document.get("of")) != (passed, len(ids)):
         yield (
-            f"it says that {document.get('passed')} of {document.get('of')} steps were passed; by its steps it is "
+            f"the file reports {document.get('passed')} of {document.get('of')} steps as passed; by its steps it is "
             f"{passed} of {len(ids)}"
         )
 

@@ -116,7 +116,7 @@ class LabRunner:
         """What is wrong with the step; empty if nothing is."""
         before = self._judge()
         if before.check is not None and before.check.holds and not step.always:
-            return f'its check holds before anything was done: check = "{step.check}"; else say always = true'
+            return f'its check holds before anything was done: check = "{step.check}"; else set always = true'
         for text in step.do:
             self._tell(f"{step.id}: {_without_answer(text)}")
             try:
@@ -268,7 +268,7 @@ class LabRunner:
 
     def _promote(self, name: str) -> None:
         if self._trained is None:
-            raise LabError("there is no training whose policy could get a name")
+            raise LabError("no training has a policy to promote")
         # Not into the library of whoever carries the lab out: the document then names the file itself.
         path = self._scratch / f"{name}.safetensors"
         path.write_bytes(self._trained.read_bytes())

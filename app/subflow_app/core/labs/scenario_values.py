@@ -143,7 +143,7 @@ def _each_leaf(data: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]
 
 def _default(doc: ScenarioDoc, path: tuple[str | int, ...], param: Param | None) -> float | bool | str | Missing:
     key = ".".join(map(str, path))
-    nothing = Missing(f"the scenario says nothing at {key}")
+    nothing = Missing(f"the scenario has no value at {key}")
     if len(path) > 2 and doc.value(".".join(map(str, path[:2]))) is None and path[0] in SECTION_KINDS:
         return Missing(f"the scenario has no {SECTION_KINDS[str(path[0])]} {path[1]}")
     if len(path) == 4 and path[0] == "links" and path[2] == "reverse":

@@ -269,7 +269,7 @@ class LabSession:
         """
         prediction, made = step.prediction, self._progress.step(step.id)
         if prediction is None or made.prediction is not None or step != self.active:
-            raise InputError(tr('in the step "{title}" there is nothing to predict now', title=step.title))
+            raise InputError(tr('the step "{title}" has nothing to predict now', title=step.title))
         _check_prediction(prediction, value)
         self._set(step, replace(made, prediction=Predicted(value, now(), last_run)))
 
@@ -357,7 +357,7 @@ def read_prediction(step: Step, said: str) -> PredictionValue:
     """
     prediction = step.prediction
     if prediction is None:
-        raise InputError(tr('in the step "{title}" there is nothing to predict now', title=step.title))
+        raise InputError(tr('the step "{title}" has nothing to predict now', title=step.title))
     if prediction.kind == CHOICE:
         return said
     if prediction.kind == NUMBER:
@@ -391,7 +391,7 @@ def _came_of(prediction: Prediction, value: PredictionValue, evidence: Evidence)
             option for option, text in zip(prediction.options, prediction.holds, strict=True) if _holds(text, evidence)
         ]
         if not came:
-            return Missing(tr("none of the possible outcomes occurred: try again as the step says"))
+            return Missing(tr("none of the possible outcomes occurred: repeat the step as described"))
         return PredictionResult(", ".join(came), value in came)
     if prediction.kind == NUMBER:
         found = checks.number(prediction.number, evidence)

@@ -36,7 +36,7 @@ class ClassDialog(QDialog):
         self.grades: list[Grade] = []
         about = Label(
             tr(
-                "The check proves that the runs are real and do what the steps ask for and, with the course key, "
+                "The check proves that the runs are real and meet the steps and, with the course key, "
                 "that the lab you handed out wrote the file. It does not prove who sat at the keyboard, or that "
                 "nobody passed on the answers."
             ),

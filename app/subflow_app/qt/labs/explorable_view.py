@@ -171,7 +171,7 @@ class ExplorableView(QFrame):
             ]
         )
         self.plot = _Plot(explorable, language, self)
-        self.legend = named(Label(tr("○ what your runs measured, with the same other numbers"), self), "explore_legend")
+        self.legend = named(Label(tr("○ measured in your runs, with the same other numbers"), self), "explore_legend")
         self.legend.hide()
         v_box(
             self,

@@ -596,4 +596,4 @@ class LabFeature(Feature):
 
 
 def _other_database_text(file: str) -> str:
-    return tr("This lab was begun with the runs in {file}: open that database to go on with it.", file=file)
+    return tr("This lab was begun with the runs in {file}: open that database to continue it.", file=file)

@@ -56,7 +56,7 @@ class LabListPage(QWidget):
         self.notice.hide()
         self.begin = named(QPushButton(tr("Begin"), self), "lab_begin")
         self.anew = named(QPushButton(tr("Begin anew"), self), "lab_anew")
-        self.anew.setToolTip(tr("Begin this lab from its first step; what was done before is kept in a file aside"))
+        self.anew.setToolTip(tr("Begin this lab from its first step; a file keeps your earlier work"))
         self.open = named(QPushButton(tr("Open a lab file…"), self), "lab_open")
         self.open.setToolTip(tr("A lab that a lecturer has handed out, or one of your own"))
         self.page = named(QPushButton(tr("Save as web page…"), self), "lab_page")
@@ -114,7 +114,7 @@ class LabListPage(QWidget):
         self.begin.setText(tr("Look back") if is_finished else tr("Continue") if is_begun else tr("Begin"))
         self.begin.setEnabled(listed is not None and not listed.lab.missing)
         other_text = "" if listed is None else listed.other_text
-        anew = tr("“Begin anew” starts at its first step; what was done before is kept in a file aside.")
+        anew = tr("“Begin anew” starts at its first step; a file keeps your earlier work.")
         self.other_text.setText(f"{other_text} {anew}")
         self.other_text.setVisible(bool(other_text))
         self.begin.setVisible(not other_text)
