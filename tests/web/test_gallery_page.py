@@ -49,7 +49,7 @@ def test_each_has_its_claim_verdicts_figure_and_runs(page: Path) -> None:
     assert throughput["mark"] == "✓ 1  ∵ 4"
     assert [data["runs"][number]["name"] for number in throughput["runs"]] == ["RL-explore", "CUBIC", "Reno"]
     assert training["runs"] == []
-    assert training["texts"][-1].startswith("It trains agents")
+    assert training["texts"][-1].startswith("This experiment trains agents")
     # Figures and verdicts stand there where no script runs, too, and the figures only there.
     recorded = text[text.index('id="recorded"') : text.index('id="app"')]
     assert [recorded.count(f'id="figure-{name}"') for name in NAMES] == [1, 1]
@@ -63,10 +63,14 @@ def test_what_is_too_large_or_was_not_run_is_listed_with_the_reason(
     monkeypatch.setattr(gallery_page, "MOST_BYTES", 1000)
     monkeypatch.setattr(gallery_page, "render_panels", None)
     bare = {Exhibit(each.name, each.recipe, each.results): store for each, store in exhibits.items()}
-    with pytest.raises(InputError, match=r"rl-explore-fig5: Its runs would take .* rl-explore-fig2: It trains"):
+    with pytest.raises(
+        InputError, match=r"rl-explore-fig5: The runs of this .* rl-explore-fig2: This experiment trains"
+    ):
         write_gallery_page(bare, tmp_path / "none.html")
     (first, *_) = exhibits
-    with pytest.raises(InputError, match="rl-explore-fig5: It was not run here: `subflow reproduce rl-explore-fig5`"):
+    with pytest.raises(
+        InputError, match="rl-explore-fig5: This experiment was not run here: `subflow reproduce rl-explore-fig5`"
+    ):
         write_gallery_page({Exhibit(first.name, first.recipe): None}, tmp_path / "none.html")
     assert list(tmp_path.iterdir()) == []
 
@@ -86,7 +90,7 @@ def test_the_runs_of_what_is_opened_are_made_again(browser: Browser, page: Path)
     browser.run("([...document.querySelectorAll('.contents button')][1].click(), 0)")
     wait_until(browser, "document.body.classList.contains('idle')")
     assert browser.run("document.getElementById('bar').offsetHeight") == 0
-    assert "It trains agents" in browser.run("document.getElementById('guide').innerText")
+    assert "This experiment trains agents" in browser.run("document.getElementById('guide').innerText")
     # By its name in the address, which the guide links to.
     browser.run("(location.hash = 'rl-explore-fig5', 0)")
     wait_until(browser, "!document.body.classList.contains('idle')")

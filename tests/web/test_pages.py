@@ -59,7 +59,7 @@ def test_what_moved_an_agent_is_told_in_both_languages(browser: Browser, store: 
     browser.run("(document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'w', bubbles: true})), 0)")
     wait_until(browser, f"{why}.includes('median')")
     assert "A learning agent acted" in browser.run(why)
-    assert "What moved it" in browser.run(why)
+    assert "Inputs that changed the action" in browser.run(why)
     browser.run("(document.getElementById('language').click(), 0)")
     browser.run("(document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'w', bubbles: true})), 0)")
     wait_until(browser, f"{why}.includes('Was den Ausschlag gab')")

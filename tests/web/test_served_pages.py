@@ -143,6 +143,6 @@ def test_a_quantity_that_there_is_not_is_told(browser: Browser, site: Site) -> N
     browser.open(f"{site.address}run-12.html#embed,cwnd")
     wait_until(browser, READY)
     told = browser.run("document.getElementById('note').textContent")
-    assert "asks for cwnd" in told
+    assert "names cwnd" in told
     assert "cwnd_pkts" in told
     assert browser.run("document.querySelectorAll('.chart').length") == 4

@@ -56,4 +56,5 @@ def write_claim_page(each: Counterexample, path: Path) -> Path:
     rows = [[profile, factor_text(each, profile), margin_text(each, profile)] for profile in each.confirmed]
     table = {"caption": "", "heads": [tr("Profile"), tr("Fails by a factor of"), tr("Margin")], "rows": rows}
     chapters = [{**chapter, "texts": [text for text in [*texts, tr(METHOD)] if text], "tables": [table]}]
-    return write_runs(path, f"{claim.name}: {each.entrant}", runs, policies, recorded, chapters=chapters)
+    title = tr("Counterexample for {entrant}: {claim}", entrant=each.entrant, claim=claim.title)
+    return write_runs(path, title, runs, policies, recorded, chapters=chapters)

@@ -43,8 +43,8 @@ MOST_BYTES = 1_500_000
 _MOST_SHOWN = 2
 _PLAIN = " =:/,;()'!*+-.~$&@[]|"  # what needs no escape in an address within quotes
 _NO_RUNS = {
-    "training": "It trains agents: there is no run of a network that shows it.",
-    "cost": "It measures what computing costs: there is no run of a network that shows it.",
+    "training": "This experiment trains agents: no run of a network shows it.",
+    "cost": "This experiment measures the cost of computing: no run of a network shows it.",
 }
 
 
@@ -150,7 +150,7 @@ def _runs(exhibit: Exhibit, store: Store | None, policies: list[bytes]) -> tuple
     """Documents of a run of each series, or why there are none; policies are added to those of the page."""
     recipe, results = exhibit.recipe, exhibit.results
     if recipe is None or results is None or store is None:
-        return [], f"It was not run here: `subflow reproduce {exhibit.name}` runs it."
+        return [], f"This experiment was not run here: `subflow reproduce {exhibit.name}` runs it."
     if recipe.kind in _NO_RUNS:
         return [], _NO_RUNS[recipe.kind]
     known, made = list(policies), []
@@ -163,7 +163,8 @@ def _runs(exhibit: Exhibit, store: Store | None, policies: list[bytes]) -> tuple
         return [], str(error)
     size = packed_size(made, known[len(policies) :])
     if size > MOST_BYTES:
-        return [], f"Its runs would take {size / 1e6:.1f} MB of this page; at most {MOST_BYTES / 1e6:g} MB are taken."
+        most = f"the page takes at most {MOST_BYTES / 1e6:g} MB of each"
+        return [], f"The runs of this experiment take {size / 1e6:.1f} MB; {most}."
     policies[:] = known
     return made, ""
 
