@@ -1,4 +1,4 @@
-"""Plain English on the pages of the guide, in the short help and in the texts of the papers' experiments.
+"""Plain English on the pages of the guide, in the short help, in labs and in the texts of the papers' experiments.
 
 The rules that a machine can check: only people tell; no sentence begins with "What", "Who" or "Whether"; the main verb
 is one of action.
@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 from tests.helpers.printed_code import PAGES, ROOT
 
-PAGES_READ = [page for page in PAGES if "labs" not in page.parts]
+from subflow_app.core.labs.facts import texts_of
+from subflow_app.core.labs.lab_file import lab_names, load_lab
+
 HELP = sorted((ROOT / "assets" / "help").glob("*.md"))
+EXPLORABLES = sorted((ROOT / "assets" / "explorables").glob("*.toml"))
 RECIPES = sorted(path for folder in ("assess", "experiments") for path in (ROOT / "assets" / folder).glob("*.toml"))
 # Keys of recipes whose values people read.
 _PROSE_KEYS = {"claim", "disagrees", "says", "why", "note", "ruling"}
@@ -92,9 +95,22 @@ def test_code_headings_questions_and_quotations_are_free(text: str) -> None:
 
 
 def test_pages_and_help_follow_the_rules() -> None:
-    read = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in (*PAGES_READ, *HELP)}
+    read = {page.relative_to(ROOT).as_posix(): page.read_text(encoding="utf-8") for page in (*PAGES, *HELP)}
     found = {name: _broken(text) for name, text in read.items()}
     assert {page: broken for page, broken in found.items() if broken} == {}
+
+
+def test_labs_follow_the_rules() -> None:
+    said = {
+        path.name: [str(tree[key]["en"]) for key in ("title", "says")]
+        for path in EXPLORABLES
+        for tree in (tomllib.loads(path.read_text(encoding="utf-8")),)
+    }
+    for name in lab_names():
+        lab = load_lab(name, language="en")
+        said[name] = [*lab.goals, lab.introduction, *(text for step in lab.steps for text in texts_of(step))]
+    found = {name: [each for text in texts for each in _broken(text)] for name, texts in said.items()}
+    assert {name: broken for name, broken in found.items() if broken} == {}
 
 
 def test_experiments_follow_the_rules() -> None:
