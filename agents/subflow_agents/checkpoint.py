@@ -126,7 +126,7 @@ def load_latest(folder: Path) -> tuple[Checkpoint, Path, list[CheckpointError]]:
             problems.append(error)
     if problems:
         raise problems[0]
-    raise CheckpointError(f"{folder}: there is no checkpoint to continue from")
+    raise CheckpointError(f"{folder}: no checkpoint to continue from")
 
 
 def write_atomically(path: Path, content: bytes) -> None:

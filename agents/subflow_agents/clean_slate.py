@@ -25,7 +25,7 @@ class CleanSlateConfig(WindowConfig):
     hidden: int = integer(256, "Width of the two hidden layers of actor and critic.", PAPER, minimum=1, maximum=4096)
     encoder: str = choice(
         "pool",
-        "What sums up the states of all subflows, for a head that acts on each; the paper concatenates them.",
+        "Summary of the states of all subflows, for a head that acts on each; the paper concatenates them.",
         ANY_NUMBER,
         choices=("none", "lstm", "pool"),
     )

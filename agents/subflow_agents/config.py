@@ -131,7 +131,7 @@ class TrainingConfig:
         fields = {field.name: field for field in dataclasses.fields(cls)}
         for key in document:
             if key not in fields:
-                raise ConfigError(key, "there is no such setting of a training", ", ".join(fields))
+                raise ConfigError(key, "unknown setting of a training", ", ".join(fields))
         for key in ("agent", "scenario"):
             if key not in document:
                 raise ConfigError(key, "is missing")

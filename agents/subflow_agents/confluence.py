@@ -52,10 +52,10 @@ class ConfluenceConfig(PpoConfig):
         maximum=3600,
         unit="s",
     )
-    queue_rtt: str = choice("least", "Which RTT of an epoch indicates queues.", PROTOTYPE, choices=("least", "mean"))
+    queue_rtt: str = choice("least", "RTT of an epoch that indicates queues.", PROTOTYPE, choices=("least", "mean"))
     window: str = choice(
         "own",
-        "What it multiplies: the subflow's own window, or that which LIA would have.",
+        "Window that it multiplies: the subflow's own, or that which LIA would have.",
         PROTOTYPE,
         choices=("own", "lia"),
     )
@@ -65,13 +65,13 @@ class ConfluenceConfig(PpoConfig):
     )
     critic: str = choice(
         "privileged",
-        "What the critic sees: also what the simulator knows, or only the agent's observation.",
+        "Input of the critic: the state of the simulator as well, or only the agent's observation.",
         "Pinto et al., Asymmetric Actor Critic, RSS 2018",
         choices=("privileged", "blind"),
     )
     draws: str = choice(
         "wide",
-        "Which networks are drawn, besides those of the families.",
+        "Networks that are drawn, besides those of the families.",
         "a ruling",
         choices=KINDS,
     )

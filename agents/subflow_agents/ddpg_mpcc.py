@@ -29,12 +29,12 @@ class DdpgMpccConfig(DdpgConfig):
     """DDPG with the DDPG paper's constants."""
 
     hidden: int = integer(256, "Width of the two hidden layers of actor and critic.", RULING, minimum=1, maximum=4096)
-    base: str = choice("loss", "Which MPCC it moves.", RULING, choices=("loss", "latency"))
+    base: str = choice("loss", "MPCC variant that it moves.", RULING, choices=("loss", "latency"))
     mode: str = choice(
         "closed_loop",
         "closed_loop: learn in the simulator; offline_log: learn from a log of MPCC's own runs of the scenario, "
         "which answers each rate with the entry of the nearest logged rate.",
-        "DDPG-MPCC, section 2.2, is offline; what it learns there says little about a network",
+        "DDPG-MPCC, section 2.2, is offline; its results mean little for a network",
         choices=("closed_loop", "offline_log"),
     )
 

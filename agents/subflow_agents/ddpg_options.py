@@ -51,7 +51,7 @@ class DdpgConfig:
     hidden: int = integer(128, "Width of the two hidden layers of actor and critic.", RULING, minimum=1, maximum=4096)
     encoder: str = choice(
         "none",
-        "What sums up all subflows that the agent sees: nothing, an LSTM over them, or mean and maximum of a "
+        "Summary of all subflows that the agent sees: none, an LSTM over them, or mean and maximum of a "
         "perceptron's output for each.",
         RULING,
         choices=("none", "lstm", "pool"),

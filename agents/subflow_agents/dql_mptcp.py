@@ -39,7 +39,7 @@ class DqlMptcpConfig(WindowConfig):
     hidden: int = integer(128, "Width of the two hidden layers of actor and critic.", PAPER, minimum=1, maximum=4096)
     encoder: str = choice(
         "lstm",
-        "What sums up the states of the subflows.",
+        "Summary of the states of the subflows.",
         "Pokhrel, Walid 2021 (DQL-MPTCP), section III: an LSTM",
         choices=("none", "lstm", "pool"),
     )

@@ -29,7 +29,7 @@ class DrlCcConfig(WindowConfig):
     hidden: int = integer(128, "Width of the two hidden layers of actor and critic.", PAPER, minimum=1, maximum=4096)
     encoder: str = choice(
         "lstm",
-        "What sums up the states of all flows.",
+        "Summary of the states of all flows.",
         "Xu et al. 2019 (DRL-CC), section III-C: an LSTM, whose last hidden state represents them",
         choices=("none", "lstm", "pool"),
     )

@@ -183,7 +183,7 @@ def read_contender(text: str, scenario: Scenario | None = None, *, is_baseline: 
         name = agent(text).controller
         return Contender(text, f"{{ name = {json.dumps(name)}, policy = {json.dumps(text)} }}", name, is_baseline)
     allowed = f"a policy file, or one of {', '.join(dict.fromkeys((*known, *agent_names())))}"
-    raise ConfigError("contender", f"there is no {text!r}", allowed)
+    raise ConfigError("contender", f"unknown contender {text!r}", allowed)
 
 
 def default_baselines(scenario: Scenario) -> tuple[str, ...]:

@@ -65,7 +65,7 @@ class IntervalLog:
             if (self[name] <= 0).any():
                 raise AgentError(f"the log's row {int((self[name] <= 0).argmax()) + 1} has a {name} of 0 or less")
         if self["util"].max() <= 0:
-            raise AgentError("the log has no interval with a utility above 0: there is nothing to aim at")
+            raise AgentError("the log has no interval with a utility above 0: nothing to aim at")
 
     def __len__(self) -> int:
         return len(self.table)

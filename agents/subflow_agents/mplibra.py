@@ -42,7 +42,7 @@ class MplibraConfig(DdpgConfig):
     )
     price: str = choice(
         "by_rate",
-        "What multiplies the utility's weights of loss and of a growing RTT: the rate in Mbit/s, as printed, so a "
+        "Factor of the utility's weights of loss and of a growing RTT: the rate in Mbit/s, as printed, so a "
         "fast link tolerates no loss at all; or nothing.",
         PAPER,
         choices=("by_rate", "alone"),

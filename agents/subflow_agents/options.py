@@ -79,7 +79,7 @@ def memory() -> Any:
     return number(
         10.0,
         "How long the largest rate and the lowest RTT are remembered, to which rates, RTTs and cwnd are related.",
-        "a ruling: an old maximum says nothing about a path that has changed",
+        "a ruling: an old maximum means nothing for a path that has changed",
         minimum=1,
         maximum=3600,
         unit="s",
@@ -118,7 +118,7 @@ def read_options(config: type[T], values: Mapping[str, object]) -> T:
     known = {spec.name: spec for spec in options_of(config)}
     for name in values:
         if name not in known:
-            raise ConfigError(f"options.{name}", "there is no such option", ", ".join(known))
+            raise ConfigError(f"options.{name}", "unknown option", ", ".join(known))
     return config(**{name: known[name].check(value) for name, value in values.items()})
 
 

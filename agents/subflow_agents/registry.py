@@ -86,7 +86,7 @@ def agent(name: str) -> AgentInfo:
         ConfigError: if there is none.
     """
     if name not in _AGENTS:
-        raise ConfigError("agent", f"there is no {name!r}", ", ".join(_AGENTS))
+        raise ConfigError("agent", f"unknown agent {name!r}", ", ".join(_AGENTS))
     module, variable = _AGENTS[name]
     info = getattr(import_module(f"subflow_agents.{module}"), variable)
     assert isinstance(info, AgentInfo)

@@ -60,7 +60,7 @@ class RlExploreConfig(RlPureConfig):
     """The same, and how often is probed."""
 
     probe_interval: int = integer(
-        8, "Decisions from one probe to the next.", "RL-explore, section 4.1 says several", minimum=1, maximum=1000
+        8, "Decisions from one probe to the next.", "RL-explore, section 4.1: several", minimum=1, maximum=1000
     )
 
 

@@ -425,7 +425,7 @@ class _Training:
         try:
             before = json_tree(read_file(path, MOST_CONFIG_BYTES), is_strict=False)
         except OSError as error:
-            raise CheckpointError(f"{self.folder}: there is no training to resume: {error.strerror}") from error
+            raise CheckpointError(f"{self.folder}: no training to resume: {error.strerror}") from error
         except ValueError as error:
             raise CheckpointError(f"{path}: is damaged: {error}") from error
         now = json.loads(json.dumps(self.config.to_json()))

@@ -125,7 +125,7 @@ def _sql(condition: Condition, keys: Mapping[str, int], status: str) -> tuple[st
         text, parameters = _number(field, condition.operator, float(value))
         return f"id IN (SELECT run_id FROM run_fork WHERE {text})", parameters
     if field not in NUMBER_FIELDS:
-        raise ValueError(f"there is no field {field!r}")
+        raise ValueError(f"unknown field {field!r}")
     # Seeds are unsigned, and stored as the signed number of the same bits.
     column = "iif(seed < 0, seed + 18446744073709551616.0, seed)" if field == "seed" else field
     return _number(column, condition.operator, float(value))

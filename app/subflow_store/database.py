@@ -116,7 +116,7 @@ class Database:
 
     def _open_for_reading(self, path: Path, *, any_version: bool) -> None:
         if not is_there(path):
-            raise StoreMissing("there is no such file", path=self.label, way_on="Check the name.")
+            raise StoreMissing("no such file", path=self.label, way_on="Check the name.")
         _check_header(path)
         self._reading_uri = f"{path.as_uri()}?mode=rw"  # not ro: as the last one it could not clear the -shm file away
         if not sharing.may_make_files(path):
@@ -463,7 +463,7 @@ class Database:
         return None if is_sound else self._corrupt(str(error))
 
     def _no_memory(self, _error: Exception) -> StoreError:
-        return StoreError("there is not enough memory", path=self.label, way_on="Close other programs and try again.")
+        return StoreError("not enough memory", path=self.label, way_on="Close other programs and try again.")
 
     def _locked(self, _error: Exception) -> StoreError:
         return StoreLocked(
@@ -484,7 +484,7 @@ class Database:
 
     def _full(self, _error: Exception) -> StoreError:
         return StoreFull(
-            "there is no space left to write",
+            "no space left to write",
             path=self.label,
             way_on="Free some space, choose a file on another disk with --db, or save the run as CSV.",
         )

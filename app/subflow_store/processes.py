@@ -82,9 +82,9 @@ class ProcessStore:
     def _found(self, value: T | None, number: int) -> T:
         if value is None:
             raise RunNotFound(
-                f"there is no {self.table} {number}",
+                f"unknown {self.table} {number}",
                 path=self._database.label,
-                way_on=f"`subflow {self.table}s` lists what there is.",
+                way_on=f"`subflow {self.table}s` lists all {self.table}s.",
             )
         return value
 
@@ -105,7 +105,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
 def state_columns(state: str, message: str, process: ProcessIdentity | None) -> dict[str, Any]:
     """What a row says of where it stands."""
     if state not in TRAINING_STATES:
-        raise ValueError(f'"{state}" is none of {", ".join(TRAINING_STATES)}')
+        raise ValueError(f'"{state}" is not one of {", ".join(TRAINING_STATES)}')
     now = now_text()
     ended_at = None if state in OPEN_STATES else now
     return {

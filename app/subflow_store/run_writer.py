@@ -160,7 +160,7 @@ class RunWriter:
                 lock), the run is still open: try again, or `abandon` it so that it is not listed as running.
         """
         if status not in FINAL_STATUSES:
-            raise ValueError(f"status {status!r} is none of {', '.join(FINAL_STATUSES)}")
+            raise ValueError(f"status {status!r} is not one of {', '.join(FINAL_STATUSES)}")
         self._check()
 
         def close() -> None:

@@ -89,7 +89,7 @@ def salvage(
     """
     target = target.expanduser().absolute()
     if target == path.expanduser().absolute() or (is_there(target) and target.samefile(path)):
-        raise StoreError("what is salvaged cannot take the place of its original", path=str(target))
+        raise StoreError("the salvaged database cannot take the place of its original", path=str(target))
     if is_there(target) and not overwrite:
         raise StoreError("the file exists already", path=str(target), way_on="Choose another name.")
     provide_folder(target)

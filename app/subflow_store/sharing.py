@@ -92,7 +92,7 @@ def in_the_way(path: Path) -> StoreReadOnly | None:
     if _has_content(wal_of(path)):
         way_on = "They hold changes: have their owner or an administrator make them writable for you (chmod, chown)."
     else:
-        way_on = "They hold no data: when nobody has the database open any more, remove them and try again."
+        way_on = "They hold no data: once no program has the database open, remove them and try again."
     return StoreReadOnly(f"{names} beside it cannot be written by you (owner: {owners})", path=str(path), way_on=way_on)
 
 

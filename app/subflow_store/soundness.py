@@ -530,7 +530,7 @@ def _why_bad(table: str, name: str, row: Row) -> str | None:
         if (table, name) in _JSON_TEXTS:
             json.loads(value)
         if name in ("status", "state") and value not in _STATES[table]:
-            return f'"{value}" is none of {", ".join(_STATES[table])}'
+            return f'"{value}" is not one of {", ".join(_STATES[table])}'
         if name in ("dt_s", "sample_interval_s", "chunk_samples") and not value > 0:
             return f"{value} is not greater than 0"
         if name in ("n", "idx") and value < 0:

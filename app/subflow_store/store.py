@@ -314,7 +314,7 @@ class Store:
             StoreError: if the file cannot be read.
         """
         if level not in PYRAMID_STEPS:
-            raise ValueError(f"pyramid level {level} is none of {', '.join(map(str, PYRAMID_STEPS))}")
+            raise ValueError(f"pyramid level {level} is not one of {', '.join(map(str, PYRAMID_STEPS))}")
         with self._database.reading() as reader:
             return self._found(queries.read_pyramid(reader, series_id, level), f"series {series_id}")
 
@@ -572,9 +572,7 @@ class Store:
 
     def _found(self, value: T | None, what: str) -> T:
         if value is None:
-            raise RunNotFound(
-                f"there is no {what}", path=self._database.label, way_on="`subflow runs` lists what there is."
-            )
+            raise RunNotFound(f"unknown {what}", path=self._database.label, way_on="`subflow runs` lists all runs.")
         return value
 
 

@@ -128,7 +128,7 @@ def check_version(connection: Connection, label: str) -> int:
         )
     if version > head():
         raise StoreNewer(
-            f"a newer Subflow wrote this database (its schema is version {version}, this program knows {head()})",
+            f"a newer Subflow wrote this database (its schema is version {version}, the newest known is {head()})",
             path=label,
             way_on="Update Subflow, or choose another file with --db.",
         )

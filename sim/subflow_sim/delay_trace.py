@@ -54,7 +54,7 @@ def parse_delays(text: str, unit: str, interval_s: float) -> tuple[bytes, float]
     if is_packed(text):
         delays = unpacked(text)
         if delays.max() > _MAX_S * 1e6:
-            raise ParamError("what it holds is damaged", "the content as it was stored")
+            raise ParamError("its content is damaged", "the content as it was stored")
         return delays.tobytes(), interval_s
     with np.errstate(over="ignore", invalid="ignore"):
         if has_columns(text):
@@ -76,7 +76,7 @@ def _values_of(text: str, unit: str) -> FloatArray:
     if numbers is None or "\n\n" in stripped:
         _refuse(stripped)
     if numbers is None or not numbers.size:
-        raise ParamError("there is no delay in it", _ALLOWED)
+        raise ParamError("no delay in it", _ALLOWED)
     if not unit and 0 < numbers.max() < 1:
         message = f"all delays are below 1, the longest is {numbers.max():g}: in which unit are they?"
         raise ParamError(message, 'unit = "s" or unit = "ms" beside the name of the trace')
@@ -93,7 +93,7 @@ def _refuse(text: str) -> None:
     for number, line in enumerate(text.split("\n"), start=1):
         words = line.split()
         if not words:
-            raise ParamError(f"line {number}: a hole: there is no value", _ALLOWED)
+            raise ParamError(f"line {number}: a hole: no value", _ALLOWED)
         for word in words:
             found = numbers_of(word, ".")
             if found is None or found.size != 1:

@@ -61,7 +61,7 @@ def _times_of(text: str) -> CountArray:
     if numbers is None or (numbers.size and (numbers.max() > _MAX_MS or (np.diff(numbers) < 0).any())):
         _refuse(text)
     if numbers is None or not numbers.size:
-        raise ParamError("there is no delivery opportunity in it", _ALLOWED)
+        raise ParamError("no delivery opportunity in it", _ALLOWED)
     times = numbers.astype(np.uint32)
     _check(times)
     return times
@@ -69,7 +69,7 @@ def _times_of(text: str) -> CountArray:
 
 def _check(times: CountArray) -> None:
     if (times[1:] < times[:-1]).any() or times[-1] > _MAX_MS:
-        raise ParamError("what it holds is damaged", _ALLOWED)
+        raise ParamError("its content is damaged", _ALLOWED)
     if times[-1] == 0:
         raise ParamError("it lasts 0 ms, so it cannot be repeated", "a last line greater than 0")
 
@@ -105,7 +105,7 @@ def _opportunities(text: str) -> CountArray:
             f"it lasts {ends_s[-1]:g} s and delivers {count} packets", f"at most {MAX_NUMBERS} ms and as many packets"
         )
     if count == 0:
-        raise ParamError("there is no delivery opportunity in it", "rates that carry at least one packet")
+        raise ParamError("no delivery opportunity in it", "rates that carry at least one packet")
     # a packet is delivered in the millisecond in which the last of its bits is
     done_s = np.interp(
         np.arange(1, count + 1) * (8.0 * OPPORTUNITY_BYTES), bits, np.concatenate((times_s, ends_s[-1:]))

@@ -204,7 +204,7 @@ def _kind(report: Report, path: Path, table: Mapping[str, Any], allowed: tuple[s
     kinds = [key for key in DRAW_KINDS if key in table]
     if len(kinds) == 1 and kinds[0] in allowed:
         return kinds[0]
-    message = f"{kinds[0]} cannot stand here" if len(kinds) == 1 else f"both {kinds[0]} and {kinds[1]}"
+    message = f"{kinds[0]} is not possible here" if len(kinds) == 1 else f"both {kinds[0]} and {kinds[1]}"
     report.add(path, message, f"one of {either(allowed)}")
     raise Noted
 

@@ -153,7 +153,7 @@ class _LearnerEnv(gymnasium.Env[Any, Any]):
         """
         batch = self._batch
         if not batch.is_begun or batch.terminated[0] or batch.truncated[0]:
-            raise SimulationError("there is no episode to make a step in: call reset() first")
+            raise SimulationError("no episode to make a step in: call reset() first")
         batch.step(actions_of(batch, action))
         return (
             self._observation(),

@@ -40,7 +40,7 @@ def distribution_of(scenario: ScenarioLike) -> Distribution:
     shipped = {path.stem: path for path in _shipped_scenarios()}
     if str(scenario) not in shipped:
         raise SimulationError(
-            f"{scenario}: no such scenario file and no shipped scenario of that name; there are: {', '.join(shipped)}"
+            f"{scenario}: no such scenario file and no shipped scenario of that name; allowed: {', '.join(shipped)}"
         )
     return Distribution.from_scenario(load_scenario(shipped[str(scenario)]))
 

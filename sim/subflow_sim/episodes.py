@@ -180,7 +180,7 @@ def _sized_queues(
         path = key.split(".")
         link = links.get(path[1])
         if link is None:
-            report.add(("links", path[1]), f'there is no link "{path[1]}"')
+            report.add(("links", path[1]), f'unknown link "{path[1]}"')
             continue
         reverse_is_own = "queue" in tree["links"][path[1]].get("reverse", {})
         side = link.reverse if path[2] == "reverse" else link.forward

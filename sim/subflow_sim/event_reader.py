@@ -137,7 +137,7 @@ def _check_subflow(context: Context, path: Path, values: Mapping[str, Any], read
     flow = reading.flow
     if flow.sends_datagrams:
         message = f"{with_article(flow.kind)} flow has no subflows to close"
-        context.report.add((*path, "flow"), message, "its start and stop say when it sends")
+        context.report.add((*path, "flow"), message, "its start and stop set when it sends")
         return
     if flow.kind != "mptcp" and values.get("backup") is not None:
         message = f"{with_article(flow.kind)} flow has one subflow, and nothing to back up"
@@ -166,9 +166,9 @@ def _check_controller(context: Context, path: Path, values: Mapping[str, Any], r
     if values.get("subflow") is not None:
         context.report.add((*path, "subflow"), "a controller is that of all subflows of a flow", "leave it out")
     if known.learns(controller):
-        message = "it does what an agent says from the start of a run on, and cannot take over from another"
+        message = "it follows an agent from the start of a run and cannot take over from another"
         context.report.add((*path, "controller"), message, others)
     elif known.learns(reading.flow.controller):
         start = reading.flow.controller.name
-        message = f'"{reading.flow.name}" has {start}, which does what an agent says until the end of the run'
+        message = f'"{reading.flow.name}" has {start}, which follows an agent until the end of the run'
         context.report.add((*path, "controller"), message, f"a flow that starts with {others}")

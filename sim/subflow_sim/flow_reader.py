@@ -129,11 +129,9 @@ def _read_arrivals(
     read = read_section(report, place, given, ARRIVALS_TABLE)
     if "count" in table:
         allowed = "limit = ... among the arrivals, or a count without arrivals"
-        report.add((*path, "count"), "how many there are is up to the arrivals", allowed)
+        report.add((*path, "count"), "the arrivals decide the number of flows", allowed)
     if "lifetime_distribution" in given and "lifetime" not in given:
-        report.add(
-            (*place, "lifetime_distribution"), "there is no lifetime that it could be of", "a lifetime beside it"
-        )
+        report.add((*place, "lifetime_distribution"), "the lifetime is missing", "a lifetime beside it")
     if not {"gap", "lifetime", "limit", "lifetime_distribution"} <= read.keys():
         return None
     gap_s, limit = read["gap"], read["limit"]
@@ -159,9 +157,9 @@ def _check_ordinals(context: Context, path: Path, key: str, ordinals: tuple[int,
     for index, ordinal in enumerate(ordinals or ()):
         if ordinal > subflows:
             allowed = f"a whole number from {least} to {subflows}" if subflows >= least else "a second path"
-            context.report.add((*path, key, index), f"there is no subflow {ordinal}", allowed)
+            context.report.add((*path, key, index), f"no subflow {ordinal}", allowed)
         elif ordinal < least:
-            message = "without its first subflow there is no connection that others could join"
+            message = "without its first subflow, no connection exists for others to join"
             context.report.add((*path, key, index), message, f"a whole number from 2 to {subflows}")
 
 
@@ -241,7 +239,7 @@ def _find_paths(
     wanted = MAX_PATHS + 1 if kind in ("mptcp", None) else 1
     paths = shortest_paths(links.topology, source, destination, wanted)
     if len(paths) > MAX_PATHS:
-        message = f'there are more than {MAX_PATHS} shortest paths to "{destination}"'
+        message = f'more than {MAX_PATHS} shortest paths lead to "{destination}"'
         context.report.add((*path, "to"), message, f"name up to {MAX_PATHS} of them with paths")
     elif paths:
         return paths

@@ -83,7 +83,7 @@ class LearnerBatch:
         reward: str = "own",
     ) -> None:
         if reward not in ("own", "team"):
-            raise SimulationError(f'there is no reward "{reward}"; rewards: "own", "team"')
+            raise SimulationError(f'unknown reward "{reward}"; allowed: "own", "team"')
         self._scenarios = scenarios
         self._seed = seed
         self._first_env = first_env
@@ -137,7 +137,7 @@ class LearnerBatch:
     def reset(self, seed: int | None = None, episode: int | None = None) -> None:
         """Begin an episode everywhere: that one, else the first one if a seed is given, else the next one."""
         if episode is not None and episode < 0:
-            raise SimulationError(f"there is no episode {episode}: they are counted from 0")
+            raise SimulationError(f"unknown episode {episode}: episodes are counted from 0")
         if seed is None and not self.is_begun:
             seed = first_seed(self._seed)
         first = episode if episode is not None else None if seed is None else 0
@@ -237,7 +237,7 @@ class LearnerBatch:
         if (ordinal and not ordinal.isdecimal()) or not 0 <= position < len(slots):
             learning = {names[each] for each in self.vec.flow[env] if each >= 0}
             raise SimulationError(
-                f'episode {self.vec.episode[env]} has no learner "{self._learner}"; there are: '
+                f'episode {self.vec.episode[env]} has no learner "{self._learner}"; allowed: '
                 f"{', '.join(name for name in names if name in learning)}"
             )
         return int(slots[position])

@@ -91,10 +91,10 @@ def _problems_of_access(
     if table["window_min"] > table["window_max"]:
         yield ("access", "window_min"), "larger than window_max", "at most window_max"
     if table["kind"] == "cell" and table["group"] is not None:
-        yield ("access", "group"), "who is asked one after the other need not hear each other", 'kind = "wifi"'
+        yield ("access", "group"), "stations that take turns need not hear each other", 'kind = "wifi"'
     for other in ("bucket", "grants"):
         if other in values:
-            yield ("access",), f"the link has {other}, but its medium says when it sends", f"one of access and {other}"
+            yield ("access",), f"the link has {other}, but its medium sets when it sends", f"one of access and {other}"
     if "outages" in values and values["outages"]["queue"] == "kept":
         yield ("outages", "queue"), "a link that shares a medium keeps no queue in an outage", '"lost"'
     if "handover" in values and values["handover"]["gap"] > 0:

@@ -73,8 +73,8 @@ LINK: tuple[Param, ...] = (
     Param(
         "reorder",
         Dimension.FLAG,
-        "Whether packets with a shorter delay may overtake earlier ones: after the delay fell, through jitter, or in "
-        "a recording. Otherwise they wait for them.",
+        "true: packets with a shorter delay may overtake earlier ones, after the delay fell, through jitter, or in a "
+        "recording. false: they wait for the earlier ones.",
         default=False,
     ),
     Param(
@@ -149,7 +149,7 @@ TRACE_TABLE: tuple[Param, ...] = (
     Param(
         "content",
         Dimension.TEXT,
-        "What the file holds. Written with a stored run, so that it can be repeated without the file.",
+        "Content of the file. Written with a stored run, so that it can be repeated without the file.",
     ),
 )
 """The keys of a rate that follows a recording: `{ trace = "lte.up" }`."""
@@ -180,7 +180,7 @@ DELAY_TRACE_TABLE: tuple[Param, ...] = (
     Param(
         "content",
         Dimension.TEXT,
-        "What the file holds. Written with a stored run, so that it can be repeated without the file.",
+        "Content of the file. Written with a stored run, so that it can be repeated without the file.",
     ),
 )
 """The keys of a delay that follows a recording: `{ trace = "delays.txt" }`."""
@@ -198,8 +198,8 @@ JITTER_TABLE: tuple[Param, ...] = (
     Param(
         "spread",
         Dimension.TIME,
-        "How much the delay of each packet may differ from that of the link. reorder says whether packets may then "
-        "overtake one another.",
+        "How much the delay of each packet may differ from that of the link. reorder allows packets to overtake "
+        "one another then.",
         required=True,
         minimum=0.0,
         maximum=0.5,
@@ -360,7 +360,7 @@ ACCESS_TABLE: tuple[Param, ...] = (
         "kind",
         Dimension.CHOICE,
         "wifi: by contention; those that begin in the same slot of 9 us collide. cell: a scheduler lets one after "
-        "the other send, each for as long as airtime says.",
+        "the other send, each for its airtime.",
         default="wifi",
         choices=("wifi", "cell"),
     ),

@@ -241,7 +241,7 @@ def _read_rate(context: Context, path: Path, value: object) -> _Rate:
     for index, (time_s, _) in enumerate(usable):
         place = (*path, "steps", index, 0)
         if index == 0 and time_s != 0:
-            report.add(place, "the first step does not say the rate at the start", 'a first step at "0s"')
+            report.add(place, "the first step does not set the rate at the start", 'a first step at "0s"')
         elif index > 0 and time_s <= usable[index - 1][0]:
             report.add(place, "not later than the step before", "times in ascending order")
         elif index > 0:
@@ -326,7 +326,7 @@ def _parsed(
 
 def _read_content(context: Context, path: Path, value: object) -> str:
     if not isinstance(value, str):
-        context.report.add(path, f"this is {kind_name(value)}, not text", "what the file of a recording holds")
+        context.report.add(path, f"this is {kind_name(value)}, not text", "the content of the recording file")
         raise Noted
     return value
 

@@ -76,7 +76,7 @@ def set_value(tree: dict[str, Any], key: str, value: object, report: Report) -> 
             if len(path) == 1 and path[0] in _NAMED and step not in here:
                 kind = str(path[0]).removesuffix("s")
                 names = list(here)
-                message = f'there is no {kind} "{step}"{did_you_mean(step, names)}'
+                message = f'unknown {kind} "{step}"{did_you_mean(step, names)}'
                 report.add_override(key, toml_text(value), message, either(names))
                 return None
             if len(path) == 2 and path[0] == "flows" and step.isdecimal():

@@ -132,7 +132,7 @@ class SubflowParallelEnv(ParallelEnv):  # type: ignore[misc]
         """
         vec = self._vec
         if not self.agents:
-            raise SimulationError("there is no episode to make a step in: call reset() first")
+            raise SimulationError("no episode to make a step in: call reset() first")
         vec.step(self._gathered(actions))
         # One that joins in this step has no reward yet, and is among those that are told of it.
         self._join()

@@ -268,8 +268,8 @@ _FLOW = (
     Param(
         "ecn",
         Dimension.CHOICE,
-        "What its two ends negotiate about marks, see ecn of the transport; off: one end does not support ECN, so "
-        "its packets are dropped where others are marked. Default: as in the transport, or what its controller needs.",
+        "ECN mode that its two ends negotiate, see ecn of the transport; off: one end does not support ECN, so "
+        "its packets are dropped where others are marked. Default: as in the transport, or as its controller needs.",
         choices=("off", "rfc3168", "accecn"),
         applies_to=_TRANSPORT,
     ),
@@ -425,7 +425,7 @@ _EVENT = (
     Param(
         "direction",
         Dimension.CHOICE,
-        "Which direction of the link changes.",
+        "Direction of the link that changes.",
         default="both",
         choices=("both", "forward", "reverse"),
         applies_to=("link",),
@@ -472,7 +472,7 @@ _EVENT = (
     Param(
         "subflow",
         Dimension.COUNT,
-        "Which subflow of the flow, counted from 1 in the order of its paths. Default: all of them.",
+        "Number of the subflow, counted from 1 in the order of its paths. Default: all of them.",
         minimum=1,
         maximum=MAX_PATHS,
         applies_to=("flow",),
@@ -554,7 +554,7 @@ SCRIPT_TABLE: tuple[Param, ...] = (
     Param(
         "content",
         Dimension.TEXT,
-        "What the file holds. Written with a stored run, so that it can be repeated without the file.",
+        "Content of the file. Written with a stored run, so that it can be repeated without the file.",
         allows_lines=True,
     ),
 )

@@ -88,7 +88,7 @@ class PolicyLibrary:
                 if is_file(path):
                     return path
         names = [*self.paths(), NEUTRAL, RANDOM]
-        message = f"there is no policy of that name{did_you_mean(name, names)}"
+        message = f"no policy of that name{did_you_mean(name, names)}"
         raise ParamError(message, f"{either(names)}, or a file beside the scenario")
 
 

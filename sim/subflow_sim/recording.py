@@ -106,13 +106,13 @@ def column_of(text: str, *wanted: str) -> tuple[FloatArray, FloatArray, str]:
     chosen = next((each for each in wanted if each in known), None)
     if "time" not in known or chosen is None:
         missing = "time" if "time" not in known else " or ".join(wanted)
-        raise ParamError(f"line 1: there is no column for {missing}", _COLUMNS_ALLOWED)
+        raise ParamError(f"line 1: no column for {missing}", _COLUMNS_ALLOWED)
     table = numbers_of(rows.replace(",", " "), ".+-eE")
     lines = rows.rstrip().count("\n") + 1 if rows.strip() else 0
     if table is None or table.size != lines * len(names) or not np.isfinite(table).all() or rows.count("\n\n"):
         _refuse_row(rows, names)
     if table is None or lines < 2:
-        raise ParamError("there are fewer than two lines of numbers in it", _COLUMNS_ALLOWED)
+        raise ParamError("fewer than two lines of numbers in it", _COLUMNS_ALLOWED)
     table = table.reshape(lines, len(names))
     with np.errstate(over="ignore"):
         scaled = table * scales
@@ -144,7 +144,7 @@ def _refuse_row(rows: str, names: list[str]) -> None:
     for number, line in enumerate(rows.rstrip().split("\n"), start=2):
         cells = [cell.strip() for cell in line.split(",")]
         if len(cells) != len(names):
-            what = "a hole: there is nothing" if not line.strip() else f"there are {len(cells)} values"
+            what = "a hole: the line is empty" if not line.strip() else f"{len(cells)} values"
             raise ParamError(f"line {number}: {what}", f"{len(names)} values: {','.join(names)}")
         for name, cell in zip(names, cells, strict=True):
             found = numbers_of(cell, ".+-eE")
@@ -195,17 +195,17 @@ def unpacked(text: str) -> CountArray:
     if text.startswith(_NAMED):
         raise ParamError(
             "the database refers to a recording that it has lost, or that is damaged",
-            'content = "packed:..." as another copy of the run has it, or the file of the recording and no content',
+            'content = "packed:..." from another copy of the run, or the file of the recording and no content',
         )
     try:
         reader = zlib.decompressobj()
         raw = reader.decompress(base64.b85decode(text.removeprefix(_PACKED)), 4 * MAX_NUMBERS)
     except (ValueError, binascii.Error, zlib.error) as error:
-        raise ParamError("what it holds is damaged", "the content as it was stored") from error
+        raise ParamError("its content is damaged", "the content as it was stored") from error
     if not reader.eof or not raw or len(raw) % 4:
-        raise ParamError("what it holds is damaged", "the content as it was stored")
+        raise ParamError("its content is damaged", "the content as it was stored")
     steps = np.frombuffer(raw, dtype=np.uint8).reshape(4, -1).T.copy().view("<i4").ravel()
     numbers = np.cumsum(steps, dtype=np.int64)
     if numbers.min() < 0 or numbers.max() > np.iinfo(np.uint32).max:
-        raise ParamError("what it holds is damaged", "the content as it was stored")
+        raise ParamError("its content is damaged", "the content as it was stored")
     return numbers.astype(np.uint32)

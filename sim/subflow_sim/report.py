@@ -100,7 +100,7 @@ class Report:
         listed = list(known)
         for name in names:
             if name not in listed:
-                self.add(path, f'there is no {what} "{name}"{did_you_mean(name, listed)}', either(listed))
+                self.add(path, f'unknown {what} "{name}"{did_you_mean(name, listed)}', either(listed))
 
     def unknown_key(self, path: Path, known: Iterable[str]) -> None:
         """Note a key that means nothing."""

@@ -48,7 +48,7 @@ def check_path(topology: Topology, source: str, destination: str, links: Sequenc
     for position, name in enumerate(links):
         ends = topology.ends[name]
         if here not in ends:
-            came = f'after "{links[position - 1]}" the path stands' if position else "the path starts"
+            came = f'after "{links[position - 1]}" the path is' if position else "the path starts"
             joined = f'"{ends[0]}" and "{ends[1]}"'
             return RouteProblem(position, f'does not connect: {came} at "{here}", but "{name}" joins {joined}')
         if here != source and here in topology.hosts:
@@ -58,7 +58,7 @@ def check_path(topology: Topology, source: str, destination: str, links: Sequenc
             return RouteProblem(position, f'has a loop: "{name}" leads back to "{here}"')
         visited.add(here)
         if here == destination and position + 1 < len(links):
-            return RouteProblem(position + 1, f'goes on after it has reached "{destination}"')
+            return RouteProblem(position + 1, f'continues after it has reached "{destination}"')
     if here != destination:
         return RouteProblem(None, f'ends at "{here}", not at "{destination}"')
     return None

@@ -82,9 +82,9 @@ def scenario_schema(algorithms: AlgorithmCatalog | None = None) -> Schema:
                 "transport": {"description": "Transport options that differ from the profile.", **transport},
                 "nodes": _named("node", "Hosts and routers by name."),
                 "links": _named("link", "Links between them by name."),
-                "flows": _named("flow", "Who sends to whom, by name."),
+                "flows": _named("flow", "Senders and receivers, by name."),
                 "events": {
-                    "description": "What changes during the run.",
+                    "description": "Changes during the run.",
                     "type": "array",
                     "items": {"$ref": "#/$defs/event"},
                 },
@@ -169,7 +169,7 @@ def _link() -> Schema:
     drop = {"type": "string", "pattern": f"^{DROP_PATTERN}$"}
     schema["properties"]["drops"] |= {"items": drop, "maxItems": MOST_DROPS}
     schema["properties"]["reverse"] = {
-        "description": "What differs in the direction from the second end to the first.",
+        "description": "Values that differ in the direction from the second end to the first.",
         **reverse,
     }
     return schema

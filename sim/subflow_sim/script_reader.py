@@ -160,7 +160,7 @@ def read_scripts(
         for name, table in named_tables(report, {section: given}, section, required=False):
             path: Path = (section, name)
             if name in built_in:
-                message = f'there is a {kind} "{name}" already, which is built in'
+                message = f'the {kind} "{name}" is built in already'
                 report.add(path, message, f'another name, e.g. "my-{name}"')
                 continue
             try:

@@ -62,7 +62,7 @@ class Context:
         if name in known:
             return True
         names = list(known)
-        self.report.add(path, f'there is no {kind} "{name}"{did_you_mean(name, names)}', either(names))
+        self.report.add(path, f'unknown {kind} "{name}"{did_you_mean(name, names)}', either(names))
         return False
 
 

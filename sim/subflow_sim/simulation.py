@@ -125,7 +125,7 @@ class Simulation:
         except (_core.CoreScenarioError, _core.CoreScriptRunError) as error:
             raise SimulationError(str(error)) from error
         except MemoryError as error:
-            raise SimulationError("there is not enough memory for this scenario and its traces") from error
+            raise SimulationError("not enough memory for this scenario and its traces") from error
         self._limits.apply_to(self._core)
         self._subflow_names = tuple(name for name, _ in self._lowered.subflows)
         self.columns: tuple[Column, ...] = tuple(
@@ -297,7 +297,7 @@ class Simulation:
             ParamError: if there is no such flow or no capacity.
         """
         if flow not in self._flow_names:
-            raise ParamError(f'there is no flow "{flow}" to capture', ", ".join(self._flow_names))
+            raise ParamError(f'unknown flow "{flow}"', ", ".join(self._flow_names))
         if capacity < 1:
             raise ParamError(f"the capacity of a capture is {capacity}", "1 or more")
         self._core.capture_packets(self._flow_names.index(flow), capacity)
@@ -400,7 +400,7 @@ class Simulation:
         except _core.CoreScenarioError as error:
             raise SimulationError(str(error)) from error
         except MemoryError as error:
-            raise SimulationError("there is not enough memory for another simulation and its traces") from error
+            raise SimulationError("not enough memory for another simulation and its traces") from error
         twin.live_changes = at.live_changes
         return twin
 

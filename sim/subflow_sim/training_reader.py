@@ -70,7 +70,7 @@ def _read_draws(report: Report, path: Path, value: object) -> tuple[dict[str, Dr
     places: dict[str, Path] = {}
     for key, place, given in _flattened(table or {}, path):
         if key in draws:
-            report.add(place, f'"{key}" stands there twice', "one draw for each key")
+            report.add(place, f'"{key}" occurs twice', "one draw for each key")
             continue
         try:
             draw = read_draw(report, place, given)
@@ -101,7 +101,7 @@ def _flattened(table: Mapping[str, Any], path: Path, key: str = "") -> Iterator[
 def _check_key(report: Report, path: Path, key: str, draw: Draw) -> bool:
     first = key.split(".")[0]
     if first in _FIXED:
-        reason = {"duration": "episode says how long it lasts", "seed": "each episode has a seed of its own"}
+        reason = {"duration": "episode sets its length", "seed": "each episode has a seed of its own"}
         report.add(path, f"{first} is not drawn", reason.get(first, "a key of a node, a link, a flow or an event"))
     elif isinstance(draw, BdpShare) and not _QUEUE_KEY.fullmatch(key):
         report.add(path, "only the queue of a link is measured by what the link holds", '"links.NAME.queue"')
@@ -148,7 +148,7 @@ def _read_row(report: Report, path: Path, table: Mapping[str, Any], longest_s: f
                 continue
     _check_times(report, path, table, times, longest_s)
     if "lasts" in table and not any(key in table for key in TOGGLES):
-        report.add((*path, "lasts"), "there is nothing to undo", f"{either(TOGGLES)} beside it")
+        report.add((*path, "lasts"), "nothing to undo", f"{either(TOGGLES)} beside it")
     elif "lasts" in table:
         for key in ("rate", "delay", "loss", "queue"):
             if key in table:
@@ -160,7 +160,7 @@ def _check_times(
     report: Report, path: Path, table: Mapping[str, Any], times: Mapping[str, Independent | None], longest_s: float
 ) -> None:
     if ("at" in table) == ("every" in table):
-        message = "says both at and every" if "at" in table else "does not say when"
+        message = "has both at and every" if "at" in table else "has no time"
         report.add(path, message, 'one of at = "10s" and every = "10s"')
     for key in ("at", "every"):
         draw = times[key]

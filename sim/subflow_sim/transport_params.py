@@ -112,7 +112,7 @@ TRANSPORT: tuple[Param, ...] = (
     Param(
         "cwnd_validation",
         Dimension.CHOICE,
-        'What happens to a cwnd that is not fully used. "off": it still grows. "hold": it does not grow. '
+        'Growth of a cwnd that is not fully used. "off": it still grows. "hold": it does not grow. '
         '"decay": moreover, after one timeout it moves half-way to what is used (RFC 2861). Default: set by the '
         "profile, decay or hold.",
         choices=("off", "hold", "decay"),

@@ -166,14 +166,14 @@ def with_learner(
     """
     known = {each.name: each for each in controllers()}
     if controller not in known:
-        raise SimulationError(f'there is no controller "{controller}"')
+        raise SimulationError(f'unknown controller "{controller}"')
     kinds = ("mptcp",) if known[controller].is_coupled else ("tcp", "mptcp")
     having = [name for name, flow in scenario.flows.items() if flow.controller.name == controller]
     for name in flows:
         if name not in scenario.flows or scenario.flows[name].kind not in kinds:
             named = [name for name, flow in scenario.flows.items() if flow.kind in kinds]
             wanted = f"of kind {' or '.join(kinds)}" if name in scenario.flows else "of that name"
-            raise SimulationError(f'no flow {wanted} for "{controller}": "{name}"; there are: {", ".join(named)}')
+            raise SimulationError(f'no flow {wanted} for "{controller}": "{name}"; allowed: {", ".join(named)}')
     having = list(flows) or having
     for kind in kinds:
         having = having or [name for name, flow in scenario.flows.items() if flow.kind == kind]

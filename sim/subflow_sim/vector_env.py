@@ -98,7 +98,7 @@ class _LearnerVectorEnv(VectorEnv[Any, Any, NDArray[Any]]):
         """
         batch = self._batch
         if not batch.is_begun:
-            raise SimulationError("there is no episode to make a step in: call reset() first")
+            raise SimulationError("no episode to make a step in: call reset() first")
         batch.step(actions_of(batch, actions))
         return (
             self._observation(),

@@ -25,7 +25,7 @@ def test_telling_what_agents_there_are_does_not_import_what_they_learn_with() ->
 
 
 def test_an_unknown_agent_is_refused_with_those_there_are() -> None:
-    with pytest.raises(ConfigError, match="there is no 'drlcc'; allowed: drl-cc, "):
+    with pytest.raises(ConfigError, match="unknown agent 'drlcc'; allowed: drl-cc, "):
         agent("drlcc")
 
 

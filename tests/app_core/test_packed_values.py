@@ -43,7 +43,7 @@ def test_records_come_back_with_their_arrays() -> None:
 
 
 def test_records_of_other_kinds_are_refused() -> None:
-    with pytest.raises(ValueError, match="a Shape is none of Point"):
+    with pytest.raises(ValueError, match="a Shape is not one of Point"):
         unpack(pack(Shape("x", (), np.zeros(1))), (Point,))
 
 

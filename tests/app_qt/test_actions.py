@@ -340,9 +340,9 @@ def test_failure_of_an_action_is_told_in_a_banner(window: MainWindow, monkeypatc
     from subflow_app.core.errors import InputError
 
     def fail(_steps: int) -> None:
-        raise InputError("there is nothing to zoom into")
+        raise InputError("nothing to zoom into")
 
     monkeypatch.setattr(window, "zoom", fail)
     window.bar.trigger("view.zoom_in")
 
-    assert window.banners.text("action") == "there is nothing to zoom into"
+    assert window.banners.text("action") == "nothing to zoom into"

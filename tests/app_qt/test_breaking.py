@@ -81,7 +81,7 @@ def test_what_a_search_has_found_is_shown_opened_run_and_written(
     assert "by a factor of 1.65 with that seed" in content.told.text()
     assert ">= 2 Mbit/s" not in content.told.text()
     assert "48 networks were tried" in content.words.text()
-    assert "Listed is the clearest failure" in content.words.text()
+    assert "The list shows the clearest failure" in content.words.text()
     assert feature.possible() >= {START, OPEN, RUN_BOTH, SAVE, EXPORT}
 
     tried = content.tried
@@ -171,7 +171,7 @@ def test_a_search_is_started_held_and_stopped_and_goes_on(
 @pytest.mark.parametrize(
     ("claim", "controller", "space", "told"),
     [
-        ("goodput() >= blub", "olia", "two-links", 'column 14: there is no "blub"'),
+        ("goodput() >= blub", "olia", "two-links", 'column 14: unknown name "blub"'),
         ("goodput() >=", "olia", "two-links", "column 13"),
         ("goodput() >= goodput('nobody')", "olia", "two-links", "nobody"),
         ("", "nobody", "two-links", "nobody"),

@@ -42,4 +42,4 @@ def test_a_run_that_is_gone_is_told_and_leaves_the_list(qtbot: QtBot, window: Ma
         window.shown.show_stored(store, [1])
 
         qtbot.waitUntil(lambda: names(window) == [])
-        qtbot.waitUntil(lambda: "there is no run 1" in window.banners.text("action"))
+        qtbot.waitUntil(lambda: "unknown run 1" in window.banners.text("action"))

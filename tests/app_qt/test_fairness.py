@@ -134,7 +134,7 @@ def test_parts_of_a_run(window: WindowOf, times: tuple[float, float]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "said"), [(WindowChoice.AROUND, "no time is marked"), (WindowChoice.CURSORS, "there are no cursors")]
+    ("choice", "said"), [(WindowChoice.AROUND, "no time is marked"), (WindowChoice.CURSORS, "no cursors")]
 )
 def test_parts_that_need_a_time_say_so(choice: WindowChoice, said: str) -> None:
     with pytest.raises(InputError, match=said):

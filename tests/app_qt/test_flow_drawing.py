@@ -141,7 +141,7 @@ def test_a_path_is_put_together_by_clicking_links_and_wrong_ones_are_refused(net
     dialog.pick.click()
     viewport = network.topology.canvas.viewport()
     QTest.mouseClick(viewport, LEFT, pos=pixel(network, "links.top-b"))
-    assert dialog.told.text() == "The path stands at a, where top-b does not start."
+    assert dialog.told.text() == "The path has reached a, where top-b does not start."
     for link in ("a-low", "low-b-2"):
         QTest.mouseClick(viewport, LEFT, pos=pixel(network, f"links.{link}"))
 

@@ -136,7 +136,7 @@ def test_cut_off_experiment_is_shown_as_such_and_resumed(gallery: GallerySession
     if made < 8:  # it was fast enough to be cut off
         assert exhibit.is_begun
         assert "gallery.resume" in gallery.possible()
-        assert f"{exhibit.finished} of 8 runs are there" in panel.page.state.text()
+        assert f"{exhibit.finished} of 8 runs exist" in panel.page.state.text()
         window.bar.trigger("gallery.resume")
         settle(gallery, qtbot)
     exhibit = panel.current()

@@ -101,7 +101,7 @@ def test_query_that_is_wrong_says_so_below_and_leaves_the_list(
     QTest.keyClicks(window.history.search, " godput>5")
 
     qtbot.waitUntil(lambda: not field.error.isHidden())
-    assert 'there is no field "godput"; did you mean "goodput"' in field.error.text()
+    assert 'unknown field "godput"; did you mean "goodput"' in field.error.text()
     assert window.history.search.accessibleDescription() == field.error.text()
     assert names(window) == ["run 0"]
     window.history.reload()

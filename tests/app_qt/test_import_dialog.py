@@ -85,6 +85,6 @@ def test_a_clock_that_goes_back_is_said_and_can_be_mended(qtbot: QtBot, window: 
     dialog.clock.setCurrentIndex(3)
     dialog.clock.activated.emit(3)
     qtbot.waitUntil(dialog.import_button.isEnabled, timeout=20_000)
-    assert "shifted to go on" in dialog.told.text()
+    assert "shifted to continue" in dialog.told.text()
     dialog.reject()
     QApplication.processEvents()

@@ -218,7 +218,7 @@ def test_interrupted_sweep_is_offered_at_the_start_and_goes_on(
     window.load()
     window.docks.set_open("sweeps", True)
     qtbot.waitUntil(lambda: "sweep" in window.banners.topics(), timeout=20_000)
-    assert window.banners.text("sweep") == 'The sweep "LIA or OLIA" was interrupted: 3 of 4 runs are there.'
+    assert window.banners.text("sweep") == 'The sweep "LIA or OLIA" was interrupted: 3 of 4 runs exist.'
     session = window.features[SweepFeature].session
     window.banners.press("sweep", "Make the missing runs")
     qtbot.waitUntil(lambda: session.entries()[0].state == "finished", timeout=20_000)

@@ -91,7 +91,7 @@ def test_options_that_do_not_go_together_are_refused(words: tuple[str, ...]) -> 
 def test_a_process_of_the_program_that_fails_or_talks_fails_the_check(tmp_path: Path) -> None:
     place = Place(tmp_path)
 
-    with pytest.raises(CheckError, match=r"`subflow show 1` ended with 2, not 0: subflow: .* there is no run 1"):
+    with pytest.raises(CheckError, match=r"`subflow show 1` ended with 2, not 0: subflow: .* unknown run 1"):
         place.subflow("show", 1)
-    with pytest.raises(CheckError, match=r"`subflow show 1` said on stderr: "):
+    with pytest.raises(CheckError, match=r"`subflow show 1` printed on stderr: "):
         place.subflow("show", 1, code=2)

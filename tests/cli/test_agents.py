@@ -91,7 +91,7 @@ def test_a_run_takes_a_policy_of_the_library_and_keeps_its_hash(subflow: Subflow
     assert flow["controller_options"]["epoch_time"] == 0.2
     answer = subflow("run", scenario, "--no-store", *chosen[:-1], "flows.download.controller.policy=yours")
     assert answer.code == 2
-    assert "there is no policy of that name" in answer.err
+    assert "no policy of that name" in answer.err
     assert '"mine"' in answer.err
 
 

@@ -43,7 +43,7 @@ def test_a_dossier_is_written(subflow: Subflow, tmp_path: Path) -> None:
     page = (out / "assessment.html").read_text()
     assert "Section 5.1.1: Half of all packets are lost" in page
 
-    # A criterion of the dossier is an experiment like any other, and its runs are there already
+    # A criterion of the dossier is an experiment like any other, and its runs exist already
     again = subflow(
         *("reproduce", str(out / "criteria" / "collapse.toml"), "--quick", "--jobs", "1"),
         *("--db", str(tmp_path / "a.db"), "--json"),
@@ -70,8 +70,8 @@ def test_a_claim_is_searched(subflow: Subflow, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        (("assess",), "which controller?"),
-        (("assess", "nobody"), 'no controller "nobody"'),
+        (("assess",), "a controller is missing"),
+        (("assess", "nobody"), 'unknown controller "nobody"'),
         (("assess", "oracle"), "oracle is not a congestion controller"),
         (("assess", "lia", "--minutes", "-1"), "--minutes -1"),
         (("assess", "lia", "--minutes", "nan"), "--minutes nan"),

@@ -100,7 +100,7 @@ def test_the_filter_of_runs_suggests_a_name_once(subflow: Subflow, scenario: Pat
     answer = subflow("runs", "controler:olia", "--db", database)
 
     assert answer.code == 2
-    assert 'there is no field "controler"; did you mean "controller"' in answer.err
+    assert 'unknown field "controler"; did you mean "controller"' in answer.err
     assert answer.err.count('"controller"') == 1
 
 

@@ -45,7 +45,7 @@ def test_the_table_can_be_written(subflow: Subflow, runs: Path, tmp_path: Path) 
 BAD = [
     (["1"], "two runs or more"),
     (["1", "x"], '"x" is not a run'),
-    (["1", "20-30"], '"20-30": there is no run'),
+    (["1", "20-30"], '"20-30": unknown run'),
     (["1", "2", "--by", "colour"], '--by = "colour": must be one of condition, controller'),
     (["1", "4", "--figures", "speed"], 'no run has the figure "speed"'),
     (["1", "4", "--reference", "C"], '"C" names no single group'),

@@ -71,7 +71,7 @@ def test_a_file_that_is_missing_or_empty_is_bad_input(
     name, *options = command
     missing = subflow(name, str(tmp_path / "none.db"), *options)
     assert missing.code == 2
-    assert "there is no such file" in missing.err
+    assert "no such file" in missing.err
     (tmp_path / "empty.db").touch()
     empty = subflow(name, str(tmp_path / "empty.db"), *options)
     assert empty.code == 2

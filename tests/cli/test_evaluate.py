@@ -90,10 +90,10 @@ def test_a_policy_of_the_library_is_found_by_its_name(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["nobody"], "there is no 'nobody'"),
+        (["nobody"], "unknown contender 'nobody'"),
         (["none.safetensors"], "none.safetensors"),
         (["lia", "--seeds", "x"], '"x" are not seeds'),
-        (["lia", "--baselines", "nobody"], "there is no 'nobody'"),
+        (["lia", "--baselines", "nobody"], "unknown contender 'nobody'"),
         (["lia", "--set", "links.wifi.rate=0bit/s"], "links.wifi.rate"),
         (['{ name = "lia", wrong = 1 }'], "wrong"),
     ],

@@ -41,8 +41,8 @@ def test_runs_are_compared_with_the_ideal(subflow: Subflow, scenario: Path, data
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "fairness of what?"),
-        (("1", "--scenario", "t-10b"), "fairness of what?"),
+        ((), "give either numbers of runs or"),
+        (("1", "--scenario", "t-10b"), "give either numbers of runs or"),
         (("1", "--set", "seed=2"), "--set changes a scenario"),
         (("--scenario", "t-10b", "--from", "300s"), "between 0 s and 200 s"),
         (("--scenario", "t-10b", "--to", "soon"), '--to = "soon"'),

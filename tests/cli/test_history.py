@@ -95,7 +95,7 @@ def test_runs_are_found_by_a_query(subflow: Subflow, three_runs: Path, query: li
 def test_a_query_that_cannot_be_understood_says_where_and_what_is_allowed(subflow: Subflow, three_runs: Path) -> None:
     answer = subflow("runs", "lia godput>5Mbit/s", "--db", three_runs)
     assert answer.code == 2
-    assert 'there is no field "godput"; did you mean "goodput"' in answer.err
+    assert 'unknown field "godput"; did you mean "goodput"' in answer.err
     assert "at character 5" in answer.err
 
     slip = subflow("runs", "delte", 3, "--db", three_runs)

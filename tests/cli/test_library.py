@@ -50,7 +50,7 @@ def test_a_library_is_made_listed_checked_and_copied(
 
 def test_a_library_that_is_not_there_is_told(subflow: Subflow, tmp_path: Path) -> None:
     answer = subflow("library", "info", "--file", tmp_path / "none.db")
-    assert (answer.code, "there is no such library of results" in answer.err) == (2, True)
+    assert (answer.code, "unknown library of results" in answer.err) == (2, True)
     assert subflow("library", "build", "no-such-experiment", "--out", tmp_path / "x.db").code == 2
     assert list(tmp_path.glob("x*")) == []
 

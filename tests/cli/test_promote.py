@@ -119,7 +119,7 @@ def test_what_cannot_be_kept_is_refused_and_nothing_is_written(
         assert problem in answer.err
 
     refused("is not a name for a policy", 1, "--name", "a/b")
-    refused("there is no training 99", 99)
+    refused("unknown training 99", 99)
     refused('"x" is not a training', "x")
     pickle = tmp_path / "evil.safetensors"
     pickle.write_bytes(b"\x80\x04cos\nsystem\n.")

@@ -36,7 +36,7 @@ def test_an_experiment_is_run_and_told(subflow: Subflow, tiny: Path, database: P
     assert "tiny: 2 runs, about" in answer.err
     assert "LIA loses with loss" in answer.out
     assert "claim holds" in answer.out
-    assert "there is no policy of that name" in answer.out
+    assert "no policy of that name" in answer.out
     assert "tiny: Our runs are short." in answer.out
     counts = "1 experiment: 1 inside band, 1 outside band, 1 claim holds, 3 not measured"
     assert answer.out.endswith(f"{counts}; of 6 checks 2 met, 1 not explained, 3 not measured\n")
@@ -72,7 +72,7 @@ quick = { set = { duration = "5s" } }
     answer = subflow(*arguments)
     assert answer.code == 0, answer.err
     assert "reading, shown" in answer.out
-    assert "tiny: why checks are not met" in answer.out
+    assert "tiny: causes of failed checks" in answer.out
     assert "fast: Links of 80 Mbit/s." in answer.out
     assert answer.out.endswith("of 6 checks 2 met, 1 reading, 3 not measured\n")
     document = subflow(*arguments, "--json").document
@@ -120,7 +120,7 @@ def test_experiments_are_listed(subflow: Subflow, tiny: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ((), "which experiment?"),
+        ((), "an experiment is missing"),
         (("gone",), "gone: no such experiment or paper"),
         (("gone.toml",), "gone.toml: no such recipe file"),
         (("--seeds", "0", "mplibra"), "--seeds 0: at least 1"),

@@ -161,7 +161,7 @@ def test_what_a_script_stands_is_told_and_decides_on_the_exit_code(
     lines = stands.out.splitlines()
     assert lines[0].startswith("newreno.py: no problems")
     assert [line[:4] for line in lines[1:]] == ["  ✓ "] * 7
-    assert lines[-1].startswith("  ✓ what does the arena say? score -")
+    assert lines[-1].startswith("  ✓ how does it score in the arena? score -")
 
     Path("mine.py").write_text(SCHEDULER.replace("s.is_available", "s.is_available and s.cwnd < 0"))
     Path("wrong.py").write_text("def on_ack(w, ack):\n    nonsense\n")

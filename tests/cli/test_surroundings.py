@@ -16,7 +16,7 @@ from tests.helpers.machine_limits import fill, make_read_only, small_disk
 from subflow_app.core.expected_errors import is_expected, message_of
 from subflow_app.core.interruption import stopping_signals
 
-SHORT_OF_MEMORY = "there is not enough memory: close other programs, or ask for less"
+SHORT_OF_MEMORY = "not enough memory: close other programs, or ask for less"
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_people_get_means_with_intervals_and_nothing_is_made_twice(
     answer = subflow("sweep", short, *AXES, "--db", database, "--jobs", 1, "--out", out, "--name", "Again")
     assert answer.code == 0
     assert "±" in answer.out
-    assert "sweep 2, 8 of 8 runs, 8 of them were there already" in answer.out
+    assert "sweep 2, 8 of 8 runs, 8 of them existed already" in answer.out
     rows = list(csv.DictReader(out.read_text(encoding="utf-8").splitlines()))
     assert [row[f"{LOSS} [ratio]"] for row in rows] == ["0", "0", "0.02", "0.02"]
     assert float(rows[0]["goodput_bps mean [bit/s]"]) == swept.document["points"][0]["figures"]["goodput_bps"]["mean"]
@@ -96,11 +96,11 @@ def test_sweeps_are_listed_shown_and_deleted(subflow: Subflow, swept: Answer, da
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["--axis", f"{LOSS}=1%..5%"], "does not say how many values it has"),
+        (["--axis", f"{LOSS}=1%..5%"], "lacks its number of values"),
         (["--axis", f"{LOSS}=150%"], "axis links.wifi.loss, value 150%: too large"),
-        (["--axis", "links.wlan.loss=1%"], 'there is no link "wlan"'),
+        (["--axis", "links.wlan.loss=1%"], 'unknown link "wlan"'),
         (["--axis", LOSS], "not of the form KEY=VALUES"),
-        ([], "there is nothing to sweep over"),
+        ([], "nothing to sweep over"),
         ([*AXES, "--seeds", "5..1"], "are not seeds"),
         ([*AXES, "--jobs", "many"], '--jobs = "many": must be a number from 1 to 1024, or all'),
         ([*AXES, "--out", "x.txt"], "must end in .csv or .json"),
@@ -121,9 +121,9 @@ def test_bad_input_is_told_before_anything_is_run(
 
 def test_bad_numbers_and_figures_of_sweeps(subflow: Subflow, swept: Answer, database: Path) -> None:
     for words, problem in (
-        (["show", "9"], "there is no sweep 9"),
+        (["show", "9"], "unknown sweep 9"),
         (["show", "x"], '"x" is not a sweep'),
-        (["show", "1", "--figure", "speed"], 'no figure "speed"; there are: goodput_bps'),
+        (["show", "1", "--figure", "speed"], 'no figure "speed"; allowed: goodput_bps'),
         (["show", "1", "--csv", "--json"], "exclude one another"),
     ):
         answer = subflow("sweeps", *words, "--db", database)

@@ -119,8 +119,8 @@ def test_it_goes_on_by_folder_or_with_the_newest(subflow: Subflow, scenario: Pat
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        ([], "say what to train"),
-        (["nobody", "--scenario", "FILE", "--steps", "5"], "agent: there is no 'nobody'"),
+        ([], "an agent is missing"),
+        (["nobody", "--scenario", "FILE", "--steps", "5"], "agent: unknown agent 'nobody'"),
         (["fake", "--scenario", "FILE"], "budget: neither minutes nor steps are given"),
         (["fake", "--scenario", "FILE", "--steps", "0"], "steps: 0 is not acceptable"),
         (["fake", "--scenario", "FILE", "--minutes", "nan"], "minutes: nan is not acceptable"),
@@ -130,7 +130,7 @@ def test_it_goes_on_by_folder_or_with_the_newest(subflow: Subflow, scenario: Pat
         (["fake", "--scenario", "FILE", "--steps", "5", "--eval-seeds", "x"], '"x" are not seeds'),
         (["fake", "--scenario", "FILE", "--steps", "5", "--eval-seeds", "1-3"], "evaluation_seeds: [1, 2, 3]"),
         (["fake", "--scenario", "none.toml", "--steps", "5"], "none.toml: no such scenario file"),
-        (["fake", "--scenario", "FILE", "--steps", "5", "--set", "options.gama=1"], "options.gama: there is no such"),
+        (["fake", "--scenario", "FILE", "--steps", "5", "--set", "options.gama=1"], "options.gama: unknown option"),
         (
             ["fake", "--scenario", "FILE", "--steps", "5", "--set", "options.gamma=2"],
             "options.gamma: 2 is out of range",
@@ -140,7 +140,7 @@ def test_it_goes_on_by_folder_or_with_the_newest(subflow: Subflow, scenario: Pat
         (["fake", "--steps", "5"], "none-of-that-name: no such recipe file"),
         (["--recipe", "nothing"], "nothing: no such recipe file"),
         (["--resume", "none"], "none is not a folder of a training"),
-        (["--resume", "--no-store"], "there is no training to continue"),
+        (["--resume", "--no-store"], "no training to continue"),
         (["fake", "--resume", "--seed", "3"], "AGENT and --seed with --resume: a training continues as it began"),
     ],
 )
@@ -250,7 +250,7 @@ def test_resuming_what_another_program_trains_shows_it_and_leaves_it_alone(
             viewer.send_signal(signal.SIGINT)
             _, errors = viewer.communicate()
         assert viewer.returncode == 0
-        assert f"it goes on in process {job.pid}" in errors
+        assert f"it continues in process {job.pid}" in errors
         assert job.state is JobState.RUNNING
         assert {thread.name for thread in threading.enumerate()} == before
     finally:

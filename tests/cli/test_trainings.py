@@ -121,11 +121,11 @@ def test_a_running_one_is_not_removed_and_no_folder_of_something_else(
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["show", "99"], "there is no training 99"),
+        (["show", "99"], "unknown training 99"),
         (["show", "x"], '"x" is not a training'),
-        (["show", "last"], "there are no trainings yet"),
+        (["show", "last"], "no trainings yet"),
         (["--state", "asleep"], '--state = "asleep": must be one of waiting'),
-        (["stop", "3"], "there is no training 3"),
+        (["stop", "3"], "unknown training 3"),
     ],
 )
 def test_bad_input_is_refused(subflow: Subflow, database: Path, words: list[str], problem: str) -> None:

@@ -259,21 +259,21 @@ def test_it_shows_itself_as_text():
 
 def test_refuses_what_cannot_be():
     scenario = parse_scenario(SHORT)
-    with pytest.raises(SimulationError, match=r"no-such-name: no such scenario file.*there are: .*drlcc-sc1"):
+    with pytest.raises(SimulationError, match=r"no-such-name: no such scenario file.*allowed: .*drlcc-sc1"):
         HostEnv("no-such-name")
     with pytest.raises(SimulationError, match='agent of "drl-cc" is one of each host, not of each connection'):
         ConnectionEnv(scenario, "drl-cc")
-    with pytest.raises(SimulationError, match='no controller "drl"'):
+    with pytest.raises(SimulationError, match='unknown controller "drl"'):
         HostEnv(scenario, "drl")
     with pytest.raises(SimulationError, match='"lia" has no learning agent'):
         HostEnv(scenario, "lia")
     with pytest.raises(SimulationError, match='no flow of kind mptcp for "dql-mptcp": "reno"'):
         ConnectionEnv(scenario, learner="reno")
-    with pytest.raises(SimulationError, match=r'no learner "download\.9"; there are: download\.1, download\.2'):
+    with pytest.raises(SimulationError, match=r'no learner "download\.9"; allowed: download\.1, download\.2'):
         ConnectionEnv(scenario, learner="download.9").reset()
-    with pytest.raises(SimulationError, match='"friendly" cannot decide for others: there is no policy'):
+    with pytest.raises(SimulationError, match='"friendly" cannot decide for others: no policy'):
         ConnectionEnv(scenario, others="friendly")
-    with pytest.raises(SimulationError, match='no reward "mine"'):
+    with pytest.raises(SimulationError, match='unknown reward "mine"'):
         HostEnv(scenario, reward="mine")
     with pytest.raises(SimulationError, match='nothing is drawn as "human"'):
         HostEnv(scenario, render_mode="human")
@@ -287,7 +287,7 @@ def test_refuses_what_cannot_be():
         env.step(np.zeros(3))
     with pytest.raises(SimulationError, match="finite"):
         env.step(np.full((2, 1), np.nan))
-    with pytest.raises(SimulationError, match="no episode -1"):
+    with pytest.raises(SimulationError, match="unknown episode -1"):
         env.reset(options={"episode": -1})
     if "mplibra" in LEARNING:
         with pytest.raises(SimulationError, match="no learner"):

@@ -170,7 +170,7 @@ def test_a_recorded_delay_is_what_packets_see(tmp_path):
     ("content", "message"),
     [
         ("24\n-5\n", '"d.txt" line 2: "-5" is negative'),
-        ("24\n\n18\n", '"d.txt" line 2: a hole: there is no value'),
+        ("24\n\n18\n", '"d.txt" line 2: a hole: no value'),
         ("24\nabc\n", '"d.txt" line 2: "abc" is not a delay'),
         ("", "no delay in it"),
         ("0.024\n0.018\n", "the longest is 0.024: in which unit"),
@@ -181,11 +181,11 @@ def test_a_recorded_delay_is_what_packets_see(tmp_path):
         ("time_s,delay_ms\n0,20\n0.1,-3\n", "line 3: delay_ms is -3"),
         ("time_s,delay_ms\n0,20\n0.1,\n", "line 3: a hole: delay_ms has no value"),
         ("time_s,delay_ms\n0,20\n0.1,nan\n", 'line 3: delay_ms is "nan", which is not a number'),
-        ("time_s,delay_ms\n0,20\n0.1\n", "line 3: there are 1 values"),
+        ("time_s,delay_ms\n0,20\n0.1\n", "line 3: 1 values"),
         ("time_s,delay\n0,20\n", 'line 1: "delay" is not a column with a unit'),
         ("time_s,delay_mbps\n0,20\n", 'line 1: "delay_mbps" is not a column with a unit'),
-        ("time_s,rate_mbps\n0,20\n1,30\n", "line 1: there is no column for delay or rtt"),
-        ("delay_ms,rate_mbps\n0,20\n1,30\n", "line 1: there is no column for time"),
+        ("time_s,rate_mbps\n0,20\n1,30\n", "line 1: no column for delay or rtt"),
+        ("delay_ms,rate_mbps\n0,20\n1,30\n", "line 1: no column for time"),
         ("time_s,delay_ms\n0,20\n", "fewer than two lines"),
     ],
 )  # fmt: skip
@@ -233,7 +233,7 @@ def test_a_damaged_packed_recording_is_refused(text):
 def test_a_damaged_byte_of_a_stored_recording_is_told(tmp_path):
     packed = packed_text(np.arange(1, 4000, dtype=np.uint32))
     text = LINK.replace('"10Mbit/s"', f'{{ trace = "gone.up", content = "{packed[:-9]}" }}')
-    with pytest.raises(ScenarioError, match=r"links\.l\.rate\.content = .*: what it holds is damaged"):
+    with pytest.raises(ScenarioError, match=r"links\.l\.rate\.content = .*: its content is damaged"):
         parse_scenario(text)
 
 

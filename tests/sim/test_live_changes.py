@@ -174,7 +174,7 @@ def test_events_of_the_same_nanosecond_keep_the_order_of_the_file() -> None:
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
-        ({"link": "wlan", "up": False}, 'there is no link "wlan"'),
+        ({"link": "wlan", "up": False}, 'unknown link "wlan"'),
         ({"link": "wifi"}, "changes nothing"),
         ({"link": "wifi", "loss": "150%"}, "100%"),
         ({"link": "wifi", "rate": "fast"}, "not a number"),

@@ -142,7 +142,7 @@ def test_links_that_name_a_medium_share_it():
         (["links.l.access.kind=wifi"], "links.l.access.medium: missing"),
         (["links.l.access={ medium = 'x', kind = 'token' }"], "unknown"),
         (["links.l.access={ medium = 'x', window_min = 2000 }"], "larger than window_max"),
-        (["links.l.access.medium=x", "links.l.bucket.burst=9kB"], "its medium says when it sends"),
+        (["links.l.access.medium=x", "links.l.bucket.burst=9kB"], "its medium sets when it sends"),
         (["links.l.access.medium=x", "links.l.queue={ discipline = 'red' }"], "the queue is red"),
         (["links.l.access.medium=x", "links.l.outages={ up = '1s', down = '1s', queue = 'kept' }"], 'allowed: "lost"'),
         (["links.l.access.medium=x", "links.l.handover.gap=1ms"], "which has no gaps"),

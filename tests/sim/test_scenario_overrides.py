@@ -63,9 +63,9 @@ def test_a_line_break_cannot_smuggle_in_another_key():
     [
         ("seed", "seed", "not of the form KEY=VALUE", "links.wifi.loss=1%"),
         ("=3", "=3", "not of the form KEY=VALUE", "links.wifi.loss=1%"),
-        ("links.wify.loss=1%", "links.wify.loss", 'there is no link "wify", did you mean "wifi"?', '"wifi" or "lte"'),
-        ("flows.x.count=1", "flows.x.count", 'there is no flow "x"', '"download"'),
-        ("nodes.x.at=[0, 0]", "nodes.x.at", 'there is no node "x"', '"client" or "server"'),
+        ("links.wify.loss=1%", "links.wify.loss", 'unknown link "wify", did you mean "wifi"?', '"wifi" or "lte"'),
+        ("flows.x.count=1", "flows.x.count", 'unknown flow "x"', '"download"'),
+        ("nodes.x.at=[0, 0]", "nodes.x.at", 'unknown node "x"', '"client" or "server"'),
         ("events.1.at=1", "events.1.at", 'no element "1"', "from 0 to 0"),
         ("events.first.at=1", "events.first.at", 'no element "first"', "from 0 to 0"),
         ("seed.x=1", "seed", "this is a table", "whole number"),

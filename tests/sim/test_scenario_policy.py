@@ -160,7 +160,7 @@ def test_a_flow_that_is_to_learn_is_not_decided_by_a_policy(tmp_path: Path) -> N
 
 def test_a_policy_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
     problem = _problem('{ name = "drl-cc", policy = "traned" }', _library(tmp_path))
-    assert 'flows.f.controller.policy = "traned": there is no policy of that name, did you mean "trained"?' in problem
+    assert 'flows.f.controller.policy = "traned": no policy of that name, did you mean "trained"?' in problem
     assert 'allowed: "slow", "trained", "neutral" or "random", or a file beside the scenario' in problem
 
 
@@ -173,8 +173,8 @@ def test_a_policy_that_is_not_there_is_named_with_those_that_are(tmp_path: Path)
         ('{ name = "drl-cc", policy = "../s/first/trained.safetensors" }', "not within the folder of the scenario"),
         ('{ name = "drl-cc", policy = "/nowhere/x.safetensors" }', "/nowhere/x.safetensors: no such file"),
         ("{ name = \"drl-cc\", policy = 'c:\\x.safetensors' }", "not within the folder of the scenario"),
-        ('{ name = "drl-cc", policy = "first" }', "there is no policy of that name"),
-        ('{ name = "drl-cc", policy = "first/trained" }', "there is no policy of that name"),
+        ('{ name = "drl-cc", policy = "first" }', "no policy of that name"),
+        ('{ name = "drl-cc", policy = "first/trained" }', "no policy of that name"),
         ('{ name = "drl-cc", policy = "dir.safetensors" }', "Is a directory"),
         ('{ name = "drl-cc", policy = "torch.safetensors" }', "as torch.save writes"),
         (

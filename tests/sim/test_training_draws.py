@@ -108,7 +108,7 @@ BAD_DRAWS = [
     ('{ of = "links.lte.queue" }', '"links.lte.queue" follows from another draw itself'),
     ('{ of = "links.lte.rate", times = 0 }', "not a factor"),
     ('{ of = "links.lte.rate", times = "2" }', "not a factor"),
-    ('{ of = "links.lte.rate", times = { bdp = 2 } }', "bdp cannot stand here"),
+    ('{ of = "links.lte.rate", times = { bdp = 2 } }', "bdp is not possible here"),
     ("{ bdp = 1 }", "only the queue of a link is measured by what the link holds"),
 ]
 

@@ -209,7 +209,7 @@ def test_the_flows_that_learn_can_be_named() -> None:
     scenario = parse_scenario(CHANGING)
     named = with_learner(scenario, "clean-slate", flows=["late"])
     assert [flow.controller.name for flow in named.flows.values()] == ["drl-cc", "clean-slate", "newreno"]
-    with pytest.raises(SimulationError, match='no flow of that name for "clean-slate": "lte"; there are: early, late'):
+    with pytest.raises(SimulationError, match='no flow of that name for "clean-slate": "lte"; allowed: early, late'):
         with_learner(scenario, "clean-slate", flows=["lte"])
     with pytest.raises(SimulationError, match='no flow of kind mptcp for "clean-slate": "reno"'):
         with_learner(scenario, "clean-slate", flows=["reno"])
@@ -267,7 +267,7 @@ def test_tells_the_fair_shares_of_the_flows_that_are_seen() -> None:
 
 
 def test_refuses_what_cannot_be() -> None:
-    with pytest.raises(SimulationError, match='no controller "drl"'):
+    with pytest.raises(SimulationError, match='unknown controller "drl"'):
         with_learner(load_scenario(SC1), "drl")
     with pytest.raises(SimulationError, match="no learning agent"):
         VecEnv(lambda n, k: load_scenario(SC1), "lia", 1)

@@ -245,7 +245,7 @@ def test_salvage_leaves_no_half_file_and_no_other_file_is_lost(
 
     def full(_done: int, _of: int) -> None:
         if _done == 5:
-            raise StoreFull("there is no space left to write")
+            raise StoreFull("no space left to write")
 
     with pytest.raises(StoreFull):
         salvage(filled, target, on_progress=full)

@@ -323,7 +323,7 @@ def test_events_of_a_run_that_is_not_there(store: Store) -> None:
         lambda: store.decisions_around(77, "x", 0.0),
         lambda: store.event_extents(77, "decision"),
     ):
-        with pytest.raises(RunNotFound, match="no run 77"):
+        with pytest.raises(RunNotFound, match="unknown run 77"):
             ask()
 
 

@@ -177,7 +177,7 @@ def test_a_newer_database_is_refused_politely(path: Path, read_only: bool) -> No
     make_file(path)
     with plain(path) as connection:
         connection.execute("PRAGMA user_version = 99")
-    with pytest.raises(StoreNewer, match=r"version 99, this program knows \d+\)\. Update Subflow"):
+    with pytest.raises(StoreNewer, match=r"version 99, the newest known is \d+\)\. Update Subflow"):
         open_store(path, read_only=read_only)
     with plain(path) as connection:
         assert connection.execute("PRAGMA user_version").fetchone() == (99,)

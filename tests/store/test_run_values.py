@@ -165,7 +165,7 @@ def test_conditions_on_columns_words_and_tags_are_joined(store: Store) -> None:
     assert names(store, Condition("note", "=", "")) == ["second", "first"]
     assert names(store, Condition("name", ":", "100%_")) == []
     assert names(store, Condition(STARTED, ">=", "2020-01-01"), Condition("name", "<", "g")) == ["first"]
-    with pytest.raises(ValueError, match="no field 'colour'"):
+    with pytest.raises(ValueError, match="unknown field 'colour'"):
         store.runs([Condition("colour", "=", 1.0)])
 
 

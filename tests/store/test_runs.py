@@ -164,7 +164,7 @@ def test_tags_in_use_are_those_of_runs_that_are_not_deleted(store: Store) -> Non
     ],
 )
 def test_changing_a_run_that_is_not_there_says_so(store: Store, change) -> None:
-    with pytest.raises(RunNotFound, match="there is no run 77"):
+    with pytest.raises(RunNotFound, match="unknown run 77"):
         change(store)
 
 
@@ -356,7 +356,7 @@ def test_the_database_itself_refuses_to_change_a_finished_run(store: Store, stat
 
 
 def test_an_unknown_status_is_refused(store: Store) -> None:
-    with store.start_run(start(), COLUMNS) as run, pytest.raises(ValueError, match="status 'done' is none of"):
+    with store.start_run(start(), COLUMNS) as run, pytest.raises(ValueError, match="status 'done' is not one of"):
         run.finish("done", {})
 
 

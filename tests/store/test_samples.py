@@ -195,7 +195,7 @@ def test_groups_of_an_empty_signal_are_none() -> None:
 
 
 def test_there_are_two_pyramid_levels(store: Store) -> None:
-    with pytest.raises(ValueError, match="level 3 is none of 1, 2"):
+    with pytest.raises(ValueError, match="level 3 is not one of 1, 2"):
         store.read_pyramid(1, 3)
 
 
@@ -248,5 +248,5 @@ def test_a_run_without_marks_has_an_empty_table(store: Store) -> None:
 
 @pytest.mark.parametrize("ask", [Store.run, Store.series, Store.marks, Store.read, lambda s, i: s.read_pyramid(i, 1)])
 def test_what_is_not_there_is_named(store: Store, ask) -> None:
-    with pytest.raises(RunNotFound, match=r"there is no (run|series) 77"):
+    with pytest.raises(RunNotFound, match=r"unknown (run|series) 77"):
         ask(store, 77)

@@ -148,7 +148,7 @@ def test_on_a_full_disk_everything_can_be_read_and_runs_make_room(tmp_path: Path
             store.save_copy(tmp_path / "copy.db")
         assert not check(database).damage
         assert not salvage(database, tmp_path / "salvaged.db").damage
-        with pytest.raises(StoreFull, match=r"again\.db: there is no space left to write\. Choose another place"):
+        with pytest.raises(StoreFull, match=r"again\.db: no space left to write\. Choose another place"):
             salvage(database, disk / "again.db")
 
         # A run that is removed makes room, without which nothing else can be written.

@@ -42,7 +42,7 @@ def test_a_sweep_lists_its_points_and_runs(store: Store) -> None:
     found = store.sweeps.of_plan("name = 'Loss'\n")
     assert found is not None
     assert found.id == first
-    with pytest.raises(RunNotFound, match="no sweep 99"):
+    with pytest.raises(RunNotFound, match="unknown sweep 99"):
         store.sweeps.get(99)
 
 
@@ -134,7 +134,7 @@ def test_the_sweep_of_a_process_that_is_gone_is_interrupted(store: Store) -> Non
     store.sweeps.set_state(sweep_id, "failed", message="no cluster")
     row = store.sweeps.get(sweep_id)
     assert (row.state, row.message, row.ended_at is not None) == ("failed", "no cluster", True)
-    with pytest.raises(ValueError, match="is none of waiting"):
+    with pytest.raises(ValueError, match="is not one of waiting"):
         store.sweeps.set_state(sweep_id, "gone")
 
 

@@ -148,7 +148,7 @@ def test_deleting_takes_curves_along_and_leaves_children(store: Store) -> None:
     store.trainings.append(first, reports(5), figures(10))
     store.trainings.delete([first, 999])
     assert [(row.id, row.parent_id) for row in store.trainings.rows()] == [(child, None)]
-    with pytest.raises(RunNotFound, match="there is no training 1"):
+    with pytest.raises(RunNotFound, match="unknown training 1"):
         store.trainings.curve(first, "return_mean")
 
 
@@ -156,15 +156,15 @@ def test_wrong_values_are_refused_and_change_nothing(store: Store) -> None:
     number = store.trainings.add(training())
     with pytest.raises(ValueError, match="seed -1"):
         store.trainings.add(training(seed=-1))
-    with pytest.raises(ValueError, match='"dreaming" is none of waiting'):
+    with pytest.raises(ValueError, match='"dreaming" is not one of waiting'):
         store.trainings.set_state(number, "dreaming")
     with pytest.raises(ValueError, match="without step or elapsed_s"):
         store.trainings.append(number, [{"step": 1.0}])
-    with pytest.raises(RunNotFound, match="no training 99"):
+    with pytest.raises(RunNotFound, match="unknown training 99"):
         store.trainings.append(99, reports(1))
-    with pytest.raises(RunNotFound, match="no training 99"):
+    with pytest.raises(RunNotFound, match="unknown training 99"):
         store.trainings.add(training(parent_id=99))
-    with pytest.raises(RunNotFound, match="no training 99"):
+    with pytest.raises(RunNotFound, match="unknown training 99"):
         store.trainings.get(99)
     assert len(store.trainings.rows()) == 1
     assert store.trainings.metrics(number) == []

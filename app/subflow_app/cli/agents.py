@@ -36,7 +36,7 @@ def show(
 ) -> None:
     """Show the card of a policy.
 
-    The card says what the policy sees and does, how it was trained and how well it performed.
+    The card describes the inputs and actions of the policy, its training and its performance.
     """
     from subflow_app.core.policies.library import find_policy, policy_document, policy_lines
 

@@ -50,10 +50,10 @@ def arena(
     ] = None,
     numbers: Annotated[
         str | None,
-        typer.Option("--numbers", "--seeds", metavar="N", help="Number of networks of each family, or which: 1..5."),
+        typer.Option("--numbers", "--seeds", metavar="N", help="Networks per family, or their numbers: 1..5."),
     ] = None,
     split: Annotated[
-        str, typer.Option(metavar="SPLIT", help="Which networks: test; or validation or train, for tuning.")
+        str, typer.Option(metavar="SPLIT", help="Split of networks: test; or validation or train, for tuning.")
     ] = "test",
     metric: Annotated[
         str | None, typer.Option(metavar="M", help="Show one value by family: utility, throughput, queueing ...")
@@ -92,7 +92,7 @@ def arena(
     if as_csv and as_json:
         raise InputError("--csv and --json: choose one of them")
     if metric is not None and metric not in COLUMNS:
-        raise InputError(f"--metric {metric}: there is no such value; allowed: {', '.join(COLUMNS)}")
+        raise InputError(f"--metric {metric}: unknown value; allowed: {', '.join(COLUMNS)}")
     if only_stored and no_store:
         raise InputError("--stored shows what is in a database; it does not go with --no-store")
     if contests and (family or split != "test"):
@@ -123,7 +123,7 @@ def arena(
         if not only_stored:
             job = ArenaJob(chosen, store, jobs=n_jobs, cluster=cluster)
             if not named:
-                print_note("results that ship are there at once: subflow arena --stored")
+                print_note("for the shipped results at once: subflow arena --stored")
             code = _run(job, is_quiet=as_json or as_csv, is_kept=not no_store)
             problems = job.problems
         board = known_board(shown, store, shipped_outcomes())
@@ -132,7 +132,7 @@ def arena(
         from subflow_app.core.arena.report import write_board
 
         if not rows:
-            raise InputError(f"--out {out}: there is nothing to write, as nobody has been entered yet")
+            raise InputError(f"--out {out}: nothing to write, because the arena has no entrants yet")
         print_note(f"written: {', '.join(map(str, write_board(board, rows, out)))}")
     _print(board, rows, metric, as_csv=as_csv, as_json=as_json)
     for problem in problems:
@@ -179,7 +179,7 @@ def _print(board: Board, rows: Sequence[Standing], metric: str | None, *, as_csv
         print_line(values_csv(board).removesuffix("\n"))
         return
     if board.is_empty:
-        print_line("nobody has been entered yet")
+        print_line("the arena has no entrants yet")
     elif metric is not None and metric != "utility":
         print_tables(metric_table(board, rows, metric))
     elif metric is not None:

@@ -39,7 +39,7 @@ def assess(
         float | None, typer.Option(metavar="M", help="Search time for each claim; 0: no search; default: 5.")
     ] = None,
     seeds: Annotated[
-        str | None, typer.Option(metavar="N", help="Number of seeds for each point, at least 5, or which: 1..10.")
+        str | None, typer.Option(metavar="N", help="Number of seeds per point, at least 5, or the seeds: 1..10.")
     ] = None,
     only: Annotated[
         list[str] | None,
@@ -80,7 +80,7 @@ def assess(
         return
     if controller is None:
         raise InputError(
-            "which controller? `subflow arena --list` lists them; a script's or a policy's file is one, too"
+            "a controller is missing: `subflow arena --list` lists them; the file of a script or policy also works"
         )
     if minutes is not None and not 0 <= minutes <= _MOST_MINUTES:
         raise InputError(f"--minutes {minutes:g}: must be 0 (no search) to {_MOST_MINUTES}")
@@ -129,6 +129,6 @@ def _run(assessment: Assessment, *, is_quiet: bool, is_kept: bool) -> int:
     outcome, signal_number = in_background(assessment, "assess")
     outcome.check()
     if assessment.is_stopped:
-        print_note(f"stopped: {'the same command goes on' if is_kept else 'nothing is kept'}")
+        print_note(f"stopped: {'the same command continues it' if is_kept else 'nothing is kept'}")
         return exit_codes.stopped_by(signal_number)
     return exit_codes.FAILED if assessment.problems else exit_codes.OK

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def bench(
     workloads: Annotated[
-        list[str] | None, typer.Argument(metavar="[WORKLOAD...]", help="Which ones; default: all.")
+        list[str] | None, typer.Argument(metavar="[WORKLOAD...]", help="Names of workloads; default: all.")
     ] = None,
     instructions: Annotated[
         bool, typer.Option("--instructions", help="Also count instructions per packet; needs valgrind, takes minutes.")
@@ -60,10 +60,10 @@ def bench(
     for name in names:
         if name not in known:
             listed = f"allowed: {', '.join(known)}"
-            raise InputError(f'there is no workload "{name}"; {way_on(name, known, listed)}')
+            raise InputError(f'unknown workload "{name}"; {way_on(name, known, listed)}')
     if instructions and not has_valgrind():
         raise InputError(
-            "--instructions: valgrind is not installed, or this is a packaged program, which it cannot watch"
+            "--instructions: valgrind is not installed, or this is the packaged program, which valgrind cannot measure"
         )
     documents = [
         _simulator_document(name, instructions=instructions, decisions=decisions) for name in names if name in WORKLOADS
@@ -125,7 +125,7 @@ def _batch_document() -> dict[str, Any]:
 def _print_workloads(documents: Sequence[dict[str, Any]]) -> None:
     columns: tuple[Column[dict[str, Any]], ...] = (
         Column("Workload", lambda told: told["name"]),
-        Column("What it is", lambda told: told["description"]),
+        Column("Description", lambda told: told["description"]),
         NumberColumn("Packets", lambda told: told["packets"], count_text),
         NumberColumn("CPU", lambda told: told["cpu_s"], fixed(2), "s"),
         NumberColumn("Packets", lambda told: told["packets_per_cpu_s"], count_text, "per CPU s"),

@@ -54,8 +54,8 @@ def print_scale(documents: Sequence[dict[str, Any]]) -> None:
     """Prints the table for people."""
     rows = [(document, point) for document in documents for point in document["points"]]
     columns: tuple[Column[tuple[dict[str, Any], dict[str, Any]]], ...] = (
-        Column("What", lambda row: row[0]["name"]),
-        Column("What it is", lambda row: row[0]["description"] if row[1] is row[0]["points"][0] else ""),
+        Column("Workload", lambda row: row[0]["name"]),
+        Column("Description", lambda row: row[0]["description"] if row[1] is row[0]["points"][0] else ""),
         Column("Size", lambda row: f"{count_text(row[1]['size'])} {row[0]['size_unit']}"),
         NumberColumn("Cost", lambda row: None if _is_rate(row[0]) else row[1]["value"], fixed(1), "ns"),
         Column("", lambda row: "" if _is_rate(row[0]) else row[0]["unit"].removeprefix("ns ")),

@@ -43,7 +43,7 @@ def break_claim(
         str | None,
         typer.Option(
             metavar="SPACE",
-            help="Which networks (`--list`), or a scenario file with ranges; default: the claim's first.",
+            help="Space of networks (`--list`), or a scenario file with ranges; default: the claim's first.",
         ),
     ] = None,
     vary: Annotated[
@@ -133,7 +133,7 @@ def break_claim(
     chosen = named_or_said(claim)
     where = space or next(iter(chosen.spaces), None)
     if where is None:
-        raise InputError("--space is missing: the claim does not say in which networks it is tried")
+        raise InputError("--space is missing: the claim names no networks to try it in")
     among = load_space(where, vary or ())
     question = Question(chosen, chosen_entrants([controller or "lia"], scripts=among.scripts)[0], among, seed)
     if minutes is None and networks is None:
@@ -203,7 +203,7 @@ def _run(job: BreakJob, *, is_quiet: bool, is_kept: bool) -> int:
     outcome, signal_number = in_background(job, "break")
     outcome.check()
     if outcome.state == "stopped":
-        kept = "the same command goes on" if is_kept else "nothing is kept"
+        kept = "the same command continues it" if is_kept else "nothing is kept"
         print_note(f"stopped after {job.search.tried} networks: {kept}")
         return exit_codes.stopped_by(signal_number)
     return exit_codes.FAILED if job.problems else exit_codes.OK
@@ -282,9 +282,7 @@ def _explain(name: str, store: Store, *, as_json: bool) -> None:
     each = named_counterexample(name)
     runs = case_runs(each)
     if len(runs) < 2:
-        raise InputError(
-            f"{name}: no controller keeps the claim in this network, so there is nothing to compare it with"
-        )
+        raise InputError(f"{name}: no controller keeps the claim in this network, so nothing can be compared")
     parting = find_parting(each, runs)
     if parting is None:
         raise InputError(

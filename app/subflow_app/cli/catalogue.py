@@ -66,7 +66,7 @@ def show_algorithms(kind: ScriptKind, name: str | None, *, as_json: bool) -> Non
         if chosen is None:
             names = list(dict.fromkeys(each.name for each in (*built_in, *scripts)))
             listed = f"allowed: {', '.join(names)}"
-            raise InputError(f'there is no {kind} "{name}"; {way_on(name, names, listed)}')
+            raise InputError(f'unknown {kind} "{name}"; {way_on(name, names, listed)}')
         if as_json:
             print_json(_algorithm_document(chosen))
         else:
@@ -101,7 +101,7 @@ def _print_text(algorithm: Algorithm) -> None:
 def _print_rules(algorithm: Algorithm) -> None:
     """By what it decides, one rule per paragraph: formulas are too long for a table."""
     print_line()
-    print_line("Rules it decides by (`subflow run --decisions` keeps them, `subflow explain` tells them):")
+    print_line("Rules it decides by (`subflow run --decisions` records them, `subflow explain` shows them):")
     for rule in algorithm.rules:
         print_line(f"  {rule.name}: {rule.formula}")
         if rule.source:
@@ -140,7 +140,7 @@ def _range_text(option: Param) -> str:
 
 _ALGORITHM_COLUMNS: tuple[Column[Algorithm], ...] = (
     Column("Name", lambda each: each.name),
-    Column("What it is", lambda each: each.summary),
+    Column("Description", lambda each: each.summary),
     Column("Options", lambda each: ", ".join(option.key for option in each.options) or NOTHING),
 )
 _OPTION_COLUMNS: tuple[Column[Param], ...] = (

@@ -26,7 +26,7 @@ def compare(
     runs: RunIds,
     by: Annotated[
         str,
-        typer.Option(metavar="WAY", help="What the runs of a group share: condition, controller, scenario, tag, run."),
+        typer.Option(metavar="WAY", help="Property shared in a group: condition, controller, scenario, tag, run."),
     ] = "condition",
     reference: Annotated[
         str | None,
@@ -119,7 +119,7 @@ def _compare_traces(
                 f'run {run.id} "{run.name}" on the time of run {first.id} "{first.name}": {found.alignment.text}'
             )
             if found.is_by_order:
-                print_line("their owners have other names: the first goes with the first, and so on")
+                print_line("their owners have different names and are matched in order")
             print_tables(_errors_table(found.errors))
             print_line()
     if as_json:
@@ -157,7 +157,7 @@ def _runs(store: Store, texts: list[str]) -> list[RunRow]:
         if dash and first.isdecimal() and last.isdecimal():
             within = sorted(number for number in listed if int(first) <= number <= int(last))
             if not within:
-                raise InputError(f'"{text}": there is no run with such a number; `subflow runs` lists them')
+                raise InputError(f'"{text}": unknown run; `subflow runs` lists all runs')
             numbers += within
         else:
             numbers.append(run_number(store, text))

@@ -22,7 +22,7 @@ def check(file: File, as_json: Json = False) -> None:
     """Find damage in a database.
 
     Every row is checked; nothing is changed. Exit code: 0 when everything is sound, 1 when something is damaged, 2 when
-    there is no such file, 130 after Ctrl-C, 143 after SIGTERM.
+    the file does not exist, 130 after Ctrl-C, 143 after SIGTERM.
     """
     from subflow_app.core.rescue import DAMAGE_COLUMNS, Rescue, contents_text
 
@@ -32,7 +32,7 @@ def check(file: File, as_json: Json = False) -> None:
     elif found.damage:
         print_line(f"{file}: {contents_text(found)}; damaged:")
         print_rows(found.damage, DAMAGE_COLUMNS)
-        print_line(f"`subflow salvage {file} -o NEW` brings over all that is sound")
+        print_line(f"`subflow salvage {file} -o NEW` copies all sound data")
     else:
         print_line(f"{file}: {contents_text(found)}; sound")
     raise typer.Exit(exit_codes.FAILED if found.damage else exit_codes.OK)
@@ -47,7 +47,7 @@ def salvage(
 
     Prints what is lost. Runs keep their numbers, names, notes and tags. The damaged file is left as it is.
 
-    Exit code: 0 when the new one is written, 1 when that failed, 2 when there is no such file, 130 after Ctrl-C, 143
+    Exit code: 0 when the new one is written, 1 when that failed, 2 when the file does not exist, 130 after Ctrl-C, 143
     after SIGTERM.
     """
     from subflow_app.core.rescue import DAMAGE_COLUMNS, Rescue, contents_text

@@ -28,7 +28,7 @@ def explain(
         int, typer.Option("--next", min=0, max=10_000, metavar="N", help="Also this many decisions after it.")
     ] = 0,
     agent: Annotated[
-        bool, typer.Option("--agent", help="A learning agent's decision; OWNER is the agent, if there are several.")
+        bool, typer.Option("--agent", help="A learning agent's decision; OWNER is the agent, if the run has several.")
     ] = False,
     database: Database = None,
     as_json: Json = False,
@@ -37,9 +37,9 @@ def explain(
 
     Shows the rule, its formula and source, and the numbers that went in; for a script, the lines that were
     executed, with their numbers filled in. If a run did not keep its decisions (`subflow run --decisions`), or a
-    script decided, the run is simulated again to find them. A message on stderr says so, as do `is_resimulated` and
-    `notice` in the JSON document. With --agent, it shows what a learning agent saw, did and earned, and what it
-    would have done had one of its inputs had its usual value; every run keeps this.
+    script decided, the run is simulated again to find them. A message on stderr reports this, as do `is_resimulated`
+    and `notice` in the JSON document. With --agent, it shows the observation, action and reward of a learning agent,
+    and the action that it would have taken with the usual value of one input; every run keeps this.
     """
     from subflow_app.core.explanations import explanation_document, explanation_lines
     from subflow_app.core.learning.agent_explanations import (
@@ -70,7 +70,7 @@ def explain(
                 documents.append(agent_decision_document(step) | {"reasons": reasons_document(found_reasons)})
                 texts.append(agent_decision_lines(step) + reason_lines(step, found_reasons))
         elif owner is None:
-            raise InputError("whose decision? give a subflow (download/1), a flow (download), or --agent")
+            raise InputError("the owner is missing: give a subflow (download/1), a flow (download), or --agent")
         else:
             budget_bytes = load_settings().replay_budget_bytes
             found, notice = explained(store, number, owner, at_s, **counts, budget_bytes=budget_bytes)

@@ -131,7 +131,7 @@ def export(
     {figures}
     Runs whose controllers send by monitor intervals also have intervals.csv; runs that kept their decisions,
     decisions.csv and decision_rules.json; runs of learning agents, agent_steps.csv and agents.json. Figures of
-    what agents saw and did show the first number, or the named one: agent_observation:rtt.
+    observations and actions of agents show the first number, or the named one: agent_observation:rtt.
     """
     from subflow_app.core.exporting.run_export import export_stored_run
     from subflow_app.core.exports import export_figures, require_numbers

@@ -64,11 +64,11 @@ def fairness(
     from_s = None if begin is None else time_option("--from", begin)
     to_s = None if end is None else time_option("--to", end)
     if (scenario is None) == (not runs):
-        raise InputError("fairness of what? give run numbers or --scenario FILE, not both")
+        raise InputError("give either numbers of runs or --scenario FILE")
     if overrides and scenario is None:
         raise InputError("--set changes a scenario: it goes with --scenario FILE")
     if csv_file is not None and trade_off is None:
-        raise InputError("--csv writes the points of --trade-off: say which")
+        raise InputError("--csv writes the points of a trade-off: choose one with --trade-off")
     if trade_off is not None:
         if scenario is not None or from_s is not None or to_s is not None:
             raise InputError(

@@ -24,14 +24,14 @@ def import_topology(
         Path | None, typer.Option("-o", "--out", metavar="FILE", help="Scenario to write; default: next to FILE.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the scenario if it exists.")] = False,
-    run: Annotated[int, typer.Option(min=1, metavar="N", help="Which run of a page with several.")] = 1,
+    run: Annotated[int, typer.Option(min=1, metavar="N", help="Number of the run, if the page has several.")] = 1,
     as_json: Json = False,
 ) -> None:
     """Make a scenario from a graph file or a web page.
 
     Rates are read from LinkSpeedRaw, LinkSpeed with its unit, or the label of a link. Delays are guessed from the
     distance between coordinates at 2/3 of the speed of light. All guesses are listed, here and in the scenario.
-    Flows are not invented: add one before you run it. From a page that `subflow export RUN --page` wrote, or that
+    The scenario has no flows: add one before you run it. From a page that `subflow export RUN --page` wrote, or that
     was saved in a browser, it makes the scenario with the changes made there: as values if they apply from the
     start, otherwise as events. `subflow run` then repeats the page's run.
     """

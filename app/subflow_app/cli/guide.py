@@ -23,7 +23,7 @@ Build = Annotated[bool, typer.Option("--build", help="Build the guide first if i
 def guide(topic: Topic = "", build: Build = False, as_json: Json = False) -> None:
     """Print the address of a page of the user guide.
 
-    In the window it is Shift+F1.
+    In the window, Shift+F1 opens it.
     """
     from subflow_app.core.guide import GuideBuild, find_topic, guide_file, guide_folder
 

@@ -141,7 +141,7 @@ def _list_runs(
     for damage in damaged:
         print_error(f"{damage}; this run is not listed")
     if damaged:
-        print_note(f"`subflow check {path}` tells what is lost, `subflow salvage {path} -o NEW` brings over the rest")
+        print_note(f"`subflow check {path}` shows what is lost, `subflow salvage {path} -o NEW` copies the rest")
         raise typer.Exit(exit_codes.FAILED)
 
 
@@ -206,7 +206,7 @@ def purge(context: typer.Context, database: Database = None) -> None:
 def show(
     run: RunId,
     agent_steps: Annotated[
-        bool, typer.Option("--agent-steps", help="Also what its learning agents saw, did and earned.")
+        bool, typer.Option("--agent-steps", help="Also show inputs, actions and rewards of its learning agents.")
     ] = False,
     database: Database = None,
     as_json: Json = False,

@@ -38,7 +38,7 @@ def import_trace(
         ),
     ] = None,
     clock: Annotated[
-        str, typer.Option(metavar="WAY", help="If times go back: refuse, sort, drop, or join (shift what follows).")
+        str, typer.Option(metavar="WAY", help="If times go back: refuse, sort, drop, or join (shift the rest).")
     ] = "refuse",
     flow: Annotated[
         str, typer.Option(metavar="NAME", help="Name of the flow that connections belong to.")
@@ -49,7 +49,7 @@ def import_trace(
     name: Annotated[
         str | None, typer.Option(metavar="TEXT", help="Name of the run; default: that of the file.")
     ] = None,
-    preview: Annotated[bool, typer.Option("--preview", help="Only show what the columns would become.")] = False,
+    preview: Annotated[bool, typer.Option("--preview", help="Only show the meaning of the columns.")] = False,
     as_json: Json = False,
     database: Database = None,
 ) -> None:

@@ -68,7 +68,7 @@ def build(
     for problem in outcome.problems:
         print_error(problem)
     if outcome.state == "stopped":
-        print_note(f"stopped: what was made is kept in {job.work_file}; the same command goes on there")
+        print_note(f"stopped: what was made is kept in {job.work_file}; the same command continues there")
         raise typer.Exit(exit_codes.stopped_by(signal_number))
     if not as_json:
         print_line(f"wrote {out}: {job.runs} runs, {job.bytes / 1e6:.1f} MB, in {job.wall_s:.0f} s")
@@ -141,7 +141,7 @@ def list_entries(file: LibraryFile = None, as_json: Json = False) -> None:
 @library_app.command()
 def check(
     file: LibraryFile = None,
-    count: Annotated[int, typer.Option("--sample", metavar="N", min=1, help="How many of its runs to simulate.")] = 10,
+    count: Annotated[int, typer.Option("--sample", metavar="N", min=1, help="Number of its runs to simulate.")] = 10,
     seed: Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed of the random choice.")] = 1,
     as_json: Json = False,
 ) -> None:

@@ -94,7 +94,7 @@ def listed_number(text: str, what: str, listing: str, newest: int | None, first:
     """
     if text == "last":
         if newest is None:
-            raise InputError(f"there are no {what}s yet: `{first}` makes one")
+            raise InputError(f"no {what}s yet: `{first}` makes one")
         return newest
     # SQLite counts up to 2^63 - 1; more digits are no number either.
     if not (text.isascii() and text.isdecimal() and len(text) < 19):

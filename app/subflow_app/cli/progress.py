@@ -93,7 +93,7 @@ def progress_text(told: JobProgress) -> str:
     if part.doing:
         parts.append(part.doing)
     if part.reused:
-        parts.append(f"{count_text(part.reused)} were there")
+        parts.append(f"{count_text(part.reused)} existed")
     if part.failed:
         parts.append(f"{count_text(part.failed)} failed")
     return f"{' · '.join(parts)} · {duration_text(told.eta_s)} to go"

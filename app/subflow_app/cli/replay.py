@@ -14,7 +14,7 @@ from subflow_app.core.errors import InputError
 def replay(
     run: RunId,
     *,
-    at: Annotated[str, typer.Option("--at", metavar="TIME", help="The time to look at, e.g. 12.5s.")],
+    at: Annotated[str, typer.Option("--at", metavar="TIME", help="Time of the state, e.g. 12.5s.")],
     packets: Annotated[
         bool, typer.Option("--packets", help="With --json, also every packet in flight: link, subflow, position.")
     ] = False,
@@ -25,7 +25,7 @@ def replay(
 
     The state is the queues and packets of links, the cwnd and RTT of subflows, and what has arrived. Nothing needs
     to have been recorded: the run is simulated again up to that time. If another version of Subflow made it, and
-    this one does not reproduce it bit for bit, a message on stderr says so, as does `notice` in the JSON document.
+    this one does not reproduce it bit for bit, a message on stderr reports this, as does `notice` in the JSON document.
     """
     from subflow_app.core.replay.instant_text import instant_document, instant_tables
     from subflow_app.core.replay.replay import Replay

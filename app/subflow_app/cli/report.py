@@ -28,7 +28,7 @@ def report(
 ) -> None:
     """Write a report on stored runs.
 
-    It has the topology, parameters, figures, tables, seeds and versions, and says how to repeat the runs.
+    It has the topology, parameters, figures, tables, seeds and versions, and the commands that repeat the runs.
 
     Runs that differ only in their seed share a row, with mean and 95 % confidence interval. HTML is one
     self-contained file; PDF has numbered pages.

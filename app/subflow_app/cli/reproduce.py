@@ -41,7 +41,7 @@ def reproduce(
         bool, typer.Option("--quick", help="Fewer seeds and points, shorter runs; all in 20 minutes.")
     ] = False,
     seeds: Annotated[
-        str | None, typer.Option(metavar="N", help="Number of seeds for each point, or which: 1..5 or 1,2,5.")
+        str | None, typer.Option(metavar="N", help="Number of seeds for each point, or the seeds: 1..5 or 1,2,5.")
     ] = None,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="Also write the report there: HTML, PDF and CSV.")
@@ -61,8 +61,8 @@ def reproduce(
         bool,
         typer.Option(
             "--page",
-            help="Only write a web page of what is there, yours before what ships, whose reader runs it again (--out: "
-            "where); default: all experiments.",
+            help="Only write a web page of existing results, yours before shipped ones, which any browser runs again "
+            "(--out: where); default: all experiments.",
         ),
     ] = False,
     list_only: Annotated[bool, typer.Option("--list", help="Only list the experiments and their cost.")] = False,
@@ -72,7 +72,7 @@ def reproduce(
 ) -> None:
     """Run the papers' experiments and judge their claims.
 
-    Says for each claim whether it holds here.
+    Shows for each claim if it holds here.
 
     Every run is kept, and a run that is already in the database is not repeated: after a stop or a crash, the same
     command continues where it was. A full reproduction may take hours; an estimate is printed before it starts.
@@ -88,7 +88,7 @@ def reproduce(
     if retrain_steps is not None and not is_retrained:
         raise InputError("--retrain-steps goes with --retrain")
     if not names and not (list_only or is_page):
-        raise InputError("which experiment? `subflow reproduce --list` lists them; a paper and `all` are names, too")
+        raise InputError("an experiment is missing: `subflow reproduce --list` lists them; papers and `all` also work")
     n_jobs = job_count(jobs)
     for option, folder in (("--out", None if is_page else out), ("--docs", pages)):
         if folder is not None and is_there(folder) and not is_folder(folder):
@@ -196,7 +196,7 @@ def _print_list(recipes: Sequence[Recipe], *, as_json: bool) -> None:
         Column("Experiment", lambda recipe: recipe.name),
         Column("Paper", lambda recipe: SOURCES[recipe.paper]),
         Column("Figure", lambda recipe: recipe.figure),
-        Column("What", lambda recipe: recipe.title),
+        Column("Experiment", lambda recipe: recipe.title),
         NumberColumn("Checks", lambda recipe: len(recipe.checks)),
         NumberColumn("Full", lambda recipe: times[recipe.name][0], duration_text),
         NumberColumn("Quick", lambda recipe: times[recipe.name][1], duration_text),
@@ -232,7 +232,7 @@ def _print_results(every: Sequence[Results]) -> None:
 
     from subflow_app.core.experiments.report_tables import cause_text, trial_table
 
-    columns = text_columns("Experiment", "The paper says", "Here", "Verdict", "Cause")
+    columns = text_columns("Experiment", "Claim of the paper", "Here", "Verdict", "Cause")
     rows: list[tuple[str, ...]] = []
     reasons: list[str] = []
     for results in every:

@@ -48,7 +48,7 @@ def retrain(
     )
     outcome.check()
     if signal_number:
-        print_note("stopped while training; the same command goes on from the last checkpoints")
+        print_note("stopped while training; the same command continues from the last checkpoints")
         return training, recipes, signal_number
     if training.problems:
         for problem in training.problems:

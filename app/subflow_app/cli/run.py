@@ -56,7 +56,7 @@ def run(
     ] = None,
     estimate_only: Annotated[
         bool,
-        typer.Option("--estimate", help="Only estimate what the run would take: time, memory, disk, events."),
+        typer.Option("--estimate", help="Only estimate the run: time, memory, disk, events."),
     ] = False,
     max_memory: Annotated[
         str | None, typer.Option(metavar="SIZE", help="Refuse runs that would need more memory; default: 4GB.")
@@ -70,7 +70,7 @@ def run(
 
     The run is kept in the database, even when it is stopped with Ctrl-C or fails half-way. Exit code: 0 when it
     finished, 1 when it failed or could not be kept, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM. With --json
-    the document is printed whenever there is a result, even if the run was stopped or could not be kept.
+    the document of every run that began is printed, even if the run was stopped or could not be kept.
 
     --set also sets options of controllers and schedulers, with their units: flows.x.controller.initial_rate=2Mbit/s.
     `subflow controllers NAME` and `subflow schedulers NAME` list them.

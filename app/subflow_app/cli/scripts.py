@@ -89,7 +89,7 @@ def _is_json_before(context: typer.Context) -> bool:
 def new_controller(name: NewName) -> None:
     """Start a controller of your own: write NAME.py.
 
-    Comments in the file say what it may contain. An existing file is not overwritten.
+    Comments in the file explain its parts. An existing file is not overwritten.
     """
     _new("controller", name)
 
@@ -98,7 +98,7 @@ def new_controller(name: NewName) -> None:
 def new_scheduler(name: NewName) -> None:
     """Start a scheduler of your own: write NAME.py.
 
-    Comments in the file say what it may contain. An existing file is not overwritten.
+    Comments in the file explain its parts. An existing file is not overwritten.
     """
     _new("scheduler", name)
 
@@ -161,8 +161,8 @@ def convert(
 ) -> None:
     """Print a script's controller as C++.
 
-    The output is a header for sim/core/cc that computes the same results bit for bit. docs/extending.md says where it
-    belongs.
+    The output is a header for sim/core/cc that computes the same results bit for bit. docs/extending.md describes its
+    place.
     """
     from subflow_app.core.scenarios.script_files import open_script, script_problems
     from subflow_sim.script import ScriptError, compile_script, to_cpp
@@ -240,4 +240,4 @@ def _new(kind: ScriptKind, name: str) -> None:
     print_line()
     print_line(script_table(kind, name))
     print_line(f'and its flows choose it with {kind} = "{name}", or {{ name = "{name}", OPTION = VALUE }}.')
-    print_line(f"`subflow {kind}s check {path}` tells what is wrong with it.")
+    print_line(f"`subflow {kind}s check {path}` finds its mistakes.")

@@ -21,9 +21,9 @@ def check_options(*, is_selftest: bool, out: Path | None, command: str | None) -
         InputError: if something does not.
     """
     if not is_selftest:
-        raise InputError(f"--out {out} goes with --selftest alone; what commands write is named behind the command")
+        raise InputError(f"--out {out} works only with --selftest; name the output of a command behind that command")
     if command is not None:
-        raise InputError(f"--selftest stands alone: leave {command} out")
+        raise InputError(f"--selftest works only alone: leave {command} out")
 
 
 def selftest(out: Path | None) -> int:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from subflow_app.core.sweeps.sweep_table import SweepTable
     from subflow_store import Store
 
-Jobs = Annotated[str, typer.Option(metavar="N|all", help="How many runs at once; 1 runs them in this process.")]
+Jobs = Annotated[str, typer.Option(metavar="N|all", help="Number of parallel runs; 1: in this process.")]
 
 
 def _cluster_address(text: str | None) -> str | None:
@@ -83,7 +83,9 @@ def sweep(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the newest unfinished sweep of this plan.")
     ] = False,
-    estimate_only: Annotated[bool, typer.Option("--estimate", help="Only estimate what the sweep would take.")] = False,
+    estimate_only: Annotated[
+        bool, typer.Option("--estimate", help="Only estimate the sweep: time, disk, events.")
+    ] = False,
     database: Database = None,
     no_store: Annotated[bool, typer.Option("--no-store", help="Do not keep the sweep or its runs.")] = False,
     no_traces: Annotated[bool, typer.Option("--no-traces", help="Keep the figures of runs, not their traces.")] = False,
@@ -109,7 +111,7 @@ def sweep(
     Shows means over the seeds with 95 % confidence intervals. Every run is kept, and a run that is already in the
     database is not repeated: a sweep that was stopped or killed, or that gained seeds, simulates only what is
     missing. Results do not depend on how many processes or machines share the work. Exit code: 0 when all runs are
-    there, 1 when some failed, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM. The environment variables
+    complete, 1 when some failed, 2 for bad input, 130 after Ctrl-C, 143 after SIGTERM. The environment variables
     SUBFLOW_MAX_SWEEP_RUNS and SUBFLOW_MAX_SWEEP_EVENTS set the two limits when the options are not given.
 
     A plan is a TOML file: axes, points or draws, seeds and a scenario; `--cluster` needs `pip install
@@ -241,7 +243,7 @@ def _unfinished(store: Store, asked: SweepPlan) -> int | None:
 
     found = store.sweeps.of_plan(plan_text(asked))
     if found is None:
-        print_note("there is no sweep of this plan to go on with: a new one begins")
+        print_note("no unfinished sweep of this plan: a new one begins")
     return None if found is None else found.id
 
 
@@ -262,7 +264,7 @@ def _line(job: SweepJob, result: JobOutcome) -> str:
     made = progress.finished - progress.reused
     parts = [f"sweep {job.sweep_id}", f"{count_text(progress.finished)} of {count_text(progress.runs)} runs"]
     if progress.reused:
-        parts.append(f"{count_text(progress.reused)} of them were there already")
+        parts.append(f"{count_text(progress.reused)} of them existed already")
     if made:
         parts.append(f"{count_text(made)} made in {duration_text(progress.elapsed_s)}")
     if progress.failed:

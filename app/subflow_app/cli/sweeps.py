@@ -78,7 +78,7 @@ def show(
     unknown = [figure for figure in figures or () if figure not in table.figures]
     if unknown:
         known = ", ".join(table.figures) or "none, because no run has finished"
-        raise InputError(f'sweep {row.id} has no figure "{unknown[0]}"; there are: {known}')
+        raise InputError(f'sweep {row.id} has no figure "{unknown[0]}"; allowed: {known}')
     if out is not None:
         write_out(table, out, is_long=long)
     if plan:

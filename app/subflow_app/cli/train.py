@@ -190,7 +190,7 @@ def _config(
     from subflow_app.core.paths import new_training_directory
 
     if agent is None and recipe is None:
-        raise InputError("say what to train: subflow train AGENT --scenario FILE, or subflow train --recipe NAME")
+        raise InputError("an agent is missing: subflow train AGENT --scenario FILE, or subflow train --recipe NAME")
     if agent is not None and scenario is None and recipe is None:
         recipe = agent_of_name(agent).default_recipe
     if recipe is None:
@@ -236,7 +236,7 @@ def _folder(resume: str, out: Path | None, store: Store | None) -> Path:
     else:
         rows = [] if store is None else [row for row in store.trainings.rows() if row.folder]
         if not rows:
-            raise InputError("there is no training to continue: name its folder with --resume DIR")
+            raise InputError("no training to continue: name its folder with --resume DIR")
         folder = Path(rows[0].folder)
     if not is_training_folder(folder):
         raise InputError(f"{folder} is not a folder of a training")
@@ -271,7 +271,7 @@ def _watch(service: TrainingService, number: int, *, show_json: bool, is_stored:
         display.show(job.take_reports())
         display.close()
     if was_attached and not job.state.is_over:
-        print_note(f"it goes on in process {job.pid}; `subflow trainings stop {number}` stops it")
+        print_note(f"it continues in process {job.pid}; `subflow trainings stop {number}` stops it")
         return exit_codes.OK
     if show_json:
         sys.stdout.write(json_line(_result(job, number if is_stored else None)))
@@ -320,7 +320,7 @@ def _print_resume_hint(job: TrainingJob) -> None:
     from subflow_app.core.learning.training_folder import has_checkpoint
 
     if has_checkpoint(job.folder):
-        print_note(f"go on with `{job.resume_hint()}`")
+        print_note(f"continue with `{job.resume_hint()}`")
     else:
         print_note(f"no checkpoint was written; `{job.resume_hint()}` starts over at step 0")
 

@@ -126,7 +126,7 @@ def checkpoint(context: typer.Context, training: Number, database: Database = No
 def evaluate(context: typer.Context, training: Number, database: Database = None) -> None:
     """Have a training evaluate its policy now.
 
-    `subflow trainings show` shows the result once it is there.
+    `subflow trainings show` shows the result afterwards.
     """
     _tell(database or context.obj, training, "evaluate", "")
 

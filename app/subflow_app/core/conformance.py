@@ -255,7 +255,7 @@ CHECKS: tuple[Check, ...] = (
 ARENA = Question(
     "arena",
     translatable("Arena"),
-    translatable("what does the arena say?"),
+    translatable("how does it score in the arena?"),
     translatable("score {score}, place {rank} of {count}; NewReno has {reference}; worst in {network}"),
 )
 

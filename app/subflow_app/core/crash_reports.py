@@ -36,7 +36,7 @@ LOG_LINES = 50
 _PREFIX, _SUFFIX = "crash-", ".txt"
 _WHAT = "What:     "
 _PROMISE = (
-    "This file stays on this computer: Subflow sends nothing. Whoever wants to report the bug can read it, change it,\n"
+    "This file stays on this computer: Subflow sends nothing. To report the bug, read it, change it if needed,\n"
     "and send it by hand. It holds no scenario; your name and home folder are replaced."
 )
 # The same bug in a timer would otherwise write sixty reports a second, over those of other bugs.
@@ -214,7 +214,7 @@ def versions_text() -> str:
         lines.insert(2, f"Qt:       {qt.qVersion()}, PySide {sys.modules['PySide6'].__version__}")
     names = ("XDG_CURRENT_DESKTOP", "XDG_SESSION_TYPE", "QT_QPA_PLATFORM", "LANG", "LC_ALL")
     desktop = [f"{name}={os.environ[name]}" for name in names if os.environ.get(name)]
-    return "\n".join([*lines, f"Desktop:  {', '.join(desktop) or '(not told)'}"])
+    return "\n".join([*lines, f"Desktop:  {', '.join(desktop) or '(unknown)'}"])
 
 
 def without_private(text: str) -> str:

@@ -91,7 +91,7 @@ def crate_text(files: Sequence[CrateFile], *, title: str, about: str, command: s
             "@id": "#licence",
             "@type": "CreativeWork",
             "name": "No licence yet",
-            "description": "Whoever publishes this chooses one, and names the author.",
+            "description": "Choose one, and name the author, before publishing this.",
         },
         {
             "@id": "#subflow",

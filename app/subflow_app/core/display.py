@@ -18,7 +18,7 @@ def no_display_text(said: Sequence[str], environment: Mapping[str, str]) -> str:
     platform = environment.get("QT_QPA_PLATFORM", "")
     named = [f"{name}={environment[name]}" for name in ("WAYLAND_DISPLAY", "DISPLAY") if environment.get(name)]
     if platform:
-        why = f"no window can be opened on the display that QT_QPA_PLATFORM={platform} stands for"
+        why = f"no window can be opened on the display that QT_QPA_PLATFORM={platform} selects"
     elif not named:
         why = "no window can be opened: neither DISPLAY nor WAYLAND_DISPLAY names a display"
     elif any(line.startswith(_UNREACHABLE) for line in said):

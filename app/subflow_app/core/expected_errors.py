@@ -34,7 +34,7 @@ def is_expected(error: BaseException) -> bool:
 def message_of(error: BaseException) -> str:
     """What an error to be expected says; one that the system raises says next to nothing by itself."""
     if is_short_of_memory(error):
-        return "there is not enough memory: close other programs, or ask for less"
+        return "not enough memory: close other programs, or ask for less"
     if isinstance(error, OSError) and is_of_the_system(error):
         if _is_working_folder_gone():
             return "the folder in which this program works was removed: change to another one and try again"

@@ -42,18 +42,18 @@ _FILE = (
     Param("top", Dimension.TEXT, "End of the upright axis, with its unit; left out: it follows.", default=""),
 )
 _INPUT = (
-    Param("name", Dimension.TEXT, "As formulas name it.", required=True),
-    Param("unit", Dimension.TEXT, "That it is shown in.", default=""),
+    Param("name", Dimension.TEXT, "Name in formulas.", required=True),
+    Param("unit", Dimension.TEXT, "Unit in which it is shown.", default=""),
     Param("from", Dimension.NUMBER, "Its least value, in that unit.", required=True),
     Param("to", Dimension.NUMBER, "Its largest value.", required=True),
-    Param("default", Dimension.NUMBER, "What it is at first.", required=True),
-    Param("step", Dimension.NUMBER, "By which keys move it; left out: by factors.", minimum=0, exclusive_minimum=True),
+    Param("default", Dimension.NUMBER, "Its value at first.", required=True),
+    Param("step", Dimension.NUMBER, "Step of the arrow keys; left out: factors.", minimum=0, exclusive_minimum=True),
     *_TEXT,
 )
 _EQUATION = (
-    Param("name", Dimension.TEXT, "As later ones name it.", required=True),
+    Param("name", Dimension.TEXT, "Name in later equations.", required=True),
     Param("formula", Dimension.TEXT, "Over inputs and earlier equations, in SI units.", required=True),
-    Param("unit", Dimension.TEXT, "That it is shown in.", default=""),
+    Param("unit", Dimension.TEXT, "Unit in which it is shown.", default=""),
     *_TEXT,
 )
 
@@ -139,7 +139,7 @@ class Formula(Expression):
                     raise self.error(self.at(part).column, "this is not arithmetic", "+ - * / **")
         for name, column in self.named().items():
             if name not in names:
-                raise self.error(column, f'there is no "{name}"', either(list(names)) if names else "numbers")
+                raise self.error(column, f'unknown name "{name}"', either(list(names)) if names else "numbers")
 
     def parts(self) -> list[str]:
         """Its numbers, names and signs in order."""

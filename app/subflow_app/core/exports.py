@@ -130,7 +130,7 @@ def require_numbers(figures: Iterable[PlotSpec], runs: Sequence[Traces]) -> None
         agents = [agent for traces in runs for agent in steps_of(traces).agents]
         known = dict.fromkeys(name for agent in agents for name in number_names(agent, plot.numbers))
         if not known:
-            raise InputError(f"no agent decided in these runs, so there is no {plot.numbers} to show")
+            raise InputError(f"no agent decided in these runs, so the figure of the {plot.numbers} would be empty")
         if plot.number not in known:
             raise InputError(f'"{plot.number}" is not an {plot.numbers} of the agents; available: {", ".join(known)}')
 
@@ -299,7 +299,7 @@ def export_plots(plots: Sequence[tuple[PlotSpec, Sequence[Curve]]], path: str | 
     """
     everything = [curve for _, curves in plots for curve in curves]
     if not everything:
-        raise InputError("no curve is visible, so there is no data to export: switch one on in the legend")
+        raise InputError("no curve is visible, so no data can be exported: switch one on in the legend")
     time_s = np.unique(np.concatenate([curve.time_s for curve in everything]))
     several = len({curve.run for curve in everything}) > 1
     headings, columns = [], []

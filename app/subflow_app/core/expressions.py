@@ -344,7 +344,7 @@ class Expression:
             return
         if token.text not in names:
             meant = did_you_mean(token.text, names)
-            raise self.error(token.column, f'there is no "{token.text}"{meant}', either(names))
+            raise self.error(token.column, f'unknown name "{token.text}"{meant}', either(names))
         if token.kind == "name":
             raise self.error(after.column, f'"{token.text}" is called', f"{token.text}(…)")
 
@@ -364,7 +364,7 @@ class Expression:
             case ast.Call(args=arguments):
                 return self._called(node, [self.tell(each, resolver) for each in arguments], resolver)
             case ast.UnaryOp(op=ast.Not(), operand=inner):
-                (only,) = self._operands(None, [inner], resolver, "truth", '"not" stands before a comparison')
+                (only,) = self._operands(None, [inner], resolver, "truth", '"not" takes a comparison')
                 text = f"not {only.text}" if isinstance(inner, ast.Call) else f"not ({only.text})"
                 return Evaluated(_missing([only]) or not only.value, text, column, "truth")
             case ast.UnaryOp(operand=inner):
@@ -532,8 +532,8 @@ def number_pairs(left: Value, right: Value) -> list[tuple[Any, Any]] | Missing:
     if not isinstance(right, tuple):
         second *= len(first)
     if len(first) != len(second):
-        return Missing(f"{len(first)} numbers stand against {len(second)}")
-    return list(zip(first, second, strict=True)) or Missing("there are no numbers")
+        return Missing(f"{len(first)} numbers cannot be compared with {len(second)}")
+    return list(zip(first, second, strict=True)) or Missing("no numbers")
 
 
 def _holds(operations: Sequence[_Operation], operands: Sequence[tuple[Evaluated, Evaluated]]) -> bool | Missing:

@@ -229,7 +229,7 @@ class GuideBuild:
 def _reason(told: Sequence[str]) -> str:
     """What Sphinx says of an error, among much else: the exception at the bottom of it comes last."""
     lines = [line.strip() for line in told if line.strip()]
-    return next((line for line in reversed(lines) if _EXCEPTION.match(line)), lines[-1] if lines else "it said nothing")
+    return next((line for line in reversed(lines) if _EXCEPTION.match(line)), lines[-1] if lines else "no output")
 
 
 def _own_folder() -> Path:

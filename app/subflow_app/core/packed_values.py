@@ -101,7 +101,7 @@ def _built(plain: Any, blobs: memoryview, kinds: Mapping[str, type], place: list
         return {key: _built(item, blobs, kinds, place) for key, item in plain[_MAP]}
     name = plain.pop(_KIND)
     if name not in kinds:
-        raise ValueError(f"a {name} is none of {', '.join(kinds)}")
+        raise ValueError(f"a {name} is not one of {', '.join(kinds)}")
     return kinds[name](**{key: _built(item, blobs, kinds, place) for key, item in plain.items()})
 
 

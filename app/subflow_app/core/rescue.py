@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DAMAGE_COLUMNS: Sequence[Column[Damage]] = (
     Column("Of", lambda damage: damage.owner),
     Column("Table", lambda damage: damage.table),
-    Column("What", lambda damage: damage.problem),
+    Column("Damage", lambda damage: damage.problem),
 )
 """What is told of each."""
 

@@ -102,7 +102,7 @@ SETTINGS: tuple[SettingSpec, ...] = (
         "max_sweep_runs",
         "Runs",
         "Runs of a sweep at most",
-        "Larger sweeps are refused, with a message that says what they would take.",
+        "Larger sweeps are refused, with an estimate of their time and space.",
         "whole",
         bounds=SWEEP_RUNS_RANGE,
     ),

@@ -63,7 +63,7 @@ class Need:
 
 COMPLETE = Need(
     lambda s: s.is_running or not s.is_begun_only,
-    translatable("there is nothing to run yet: add two hosts, a link between them and a flow"),
+    translatable("nothing to run yet: add two hosts, a link between them and a flow"),
 )
 VALID = Need(lambda s: s.is_valid, translatable("the scenario has problems, which the inspector lists"))
 RUNNABLE = Need(lambda s: s.is_valid or s.is_running, VALID.otherwise)

@@ -71,7 +71,7 @@ class AgentPanel(QWidget):
         self._numbers = DecisionNumbers(self)
         self.decisions = _table("agent_decisions", tr("Decisions of the agent"), self._list)
         self.decisions.selectionModel().currentRowChanged.connect(self._on_row_chosen)
-        self.numbers = _table("agent_numbers", tr("What the agent saw and did"), self._numbers)
+        self.numbers = _table("agent_numbers", tr("Observations and actions of the agent"), self._numbers)
         self.numbers.setSelectionMode(QAbstractItemView.SelectionMode.NoSelection)
         self.numbers.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._empty = EmptyState("agent", tr(_EMPTY_TITLE), tr(_EMPTY_TEXT))

@@ -252,7 +252,7 @@ class Dialogs:
         box = named(self._message_box(tr("Subflow has a bug")), "bug")
         box.setIcon(QMessageBox.Icon.Critical)
         box.setText(tr("Something went wrong that should not have. Your scenario and your runs are still there."))
-        texts = [tr("Please save your work, and report this; the report says where it happened. Nothing is sent.")]
+        texts = [tr("Please save your work and report this; the report describes where it happened. Nothing is sent.")]
         if file is not None:
             texts.append(tr("The report is kept: Help › Crash reports lists it."))
         box.setInformativeText(" ".join(texts))

@@ -58,7 +58,7 @@ def application_or_end(arguments: list[str], handler: MessageHandler) -> Applica
 
 def _end(said: list[str]) -> None:
     text = no_display_text(said, os.environ)
-    logging.getLogger(__name__).info("%s; Qt said: %s", text, said)
+    logging.getLogger(__name__).info("%s; message of Qt: %s", text, said)
     # A program without a console has no stderr, and then the log alone.
     if sys.stderr is not None:
         sys.stderr.write(f"subflow: {text}\n")

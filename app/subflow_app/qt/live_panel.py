@@ -56,7 +56,9 @@ class LivePanel(QWidget):
         self._key = ""
         self._shown = ""  # "links", "flows", or nothing
         self._title = heading(named(Label(self), "live_title"))
-        text = tr("A change takes effect now and is recorded, so the run can be repeated. The scenario stays as it is.")
+        text = tr(
+            "A change takes effect now and is recorded, so the run can be repeated. The scenario does not change."
+        )
         self._hint = named(muted(Label(text, self, wordWrap=True)), "live_hint")
         self._make_link_part()
         self._flow_part = named(QWidget(self), "live_flow")

@@ -317,7 +317,7 @@ class MainWindow(QMainWindow):
         return not self.preferences.settings.confirm_closing_run or self.dialogs.confirm(
             tr("A run is in progress"),
             tr("End the run and close Subflow?"),
-            tr("What was simulated so far is kept."),
+            tr("The simulated part is kept."),
             tr("End and close"),
         )
 

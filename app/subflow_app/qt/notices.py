@@ -126,7 +126,7 @@ class Notices:
     def purged(self, count: int) -> None:
         """Deleted runs are gone for good."""
         what = (
-            tr("There were no deleted runs.")
+            tr("No deleted runs.")
             if count == 0
             else trn("{count} deleted run is gone.", "{count} deleted runs are gone.", count)
         )
@@ -172,7 +172,7 @@ class Notices:
         """The simulation stopped with an error."""
         at = fmt.time(job.progress.sim_time_s)
         text = tr('"{run}" failed at {time}: {error}.', run=job.name, time=at, error=error_text(error))
-        self._banners.show_banner("run", "error", f"{text} {tr('What was simulated until then is kept.')}")
+        self._banners.show_banner("run", "error", f"{text} {tr('The part simulated until then is kept.')}")
 
     def run_not_stored(
         self, job: RunJob, error: StoreError, save: Callable[[], None], export: Callable[[], None]

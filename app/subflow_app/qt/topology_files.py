@@ -90,7 +90,7 @@ class TopologyFiles(QObject):
         if len(names) == 1:
             return 1
         options = [f"{number}: {name}" for number, name in enumerate(names, 1)]
-        chosen = self._dialogs.choice(tr("Import a web page"), tr("Which run of the page:"), options, 0)
+        chosen = self._dialogs.choice(tr("Import a web page"), tr("Run of the page:"), options, 0)
         return None if chosen is None else options.index(chosen) + 1
 
     def ask_graphml(self) -> None:
@@ -145,7 +145,7 @@ class TopologyFiles(QObject):
             exports.write(path, lambda: write(scenario, path))
 
     def _tell(self, found: Imported) -> None:
-        text = found.summary + " " + tr("There are no flows yet: add one to run it.")
+        text = found.summary + " " + tr("No flows yet: add one to run it.")
         self._banners.show_banner(
             "import",
             "warning" if found.guessed_count else "info",

@@ -99,10 +99,10 @@ class Place:
         except subprocess.TimeoutExpired as error:
             raise CheckError(f"`{told}` took longer than {_PATIENCE_S:g} s") from error
         if done.returncode != code:
-            said = last_lines(done.stderr) or last_lines(done.stdout) or "it said nothing"
+            said = last_lines(done.stderr) or last_lines(done.stdout) or "no output"
             raise CheckError(f"`{told}` ended with {done.returncode}, not {code}: {said}")
         if done.stderr and not may_speak:
-            raise CheckError(f"`{told}` said on stderr: {last_lines(done.stderr)}")
+            raise CheckError(f"`{told}` printed on stderr: {last_lines(done.stderr)}")
         return Answer(done.returncode, done.stdout, done.stderr)
 
 

@@ -64,7 +64,7 @@ def play(story: Story, *, file: Path | None = None, settings: Mapping[str, Any] 
     code = app.main(None if file is None else str(file), prepared=begin)
     if players[0].error is not None:
         raise players[0].error
-    require(players[0].is_done, "the window was closed before the story was told")
+    require(players[0].is_done, "the window was closed before the end of the test")
     require(code == 0, f"the window ended with {code}")
     if log_path().exists():
         for line in log_path().read_text(encoding="utf-8").splitlines():

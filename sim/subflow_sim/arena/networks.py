@@ -91,10 +91,10 @@ def network(family: str, split: Split, number: int) -> Network:
     """
     if family not in FAMILIES:
         raise ParamError(
-            f'there is no family of networks "{family}"{did_you_mean(family, list(FAMILIES))}', either(list(FAMILIES))
+            f'unknown family of networks "{family}"{did_you_mean(family, list(FAMILIES))}', either(list(FAMILIES))
         )
     if split not in SPLITS:
-        raise ParamError(f'there is no split "{split}"', either(SPLITS))
+        raise ParamError(f'unknown split "{split}"', either(SPLITS))
     if number < 1:
         raise ParamError(f"the number of a network is {number}", "1 or more")
     text = network_text(FAMILIES[family], split, number)

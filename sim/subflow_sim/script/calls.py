@@ -43,7 +43,7 @@ class Calls(Expressions):
                 return WRONG
             known = [*FUNCTION_NAMES, *self.header.helpers]
             what = name or self.segment(node.func)
-            self.problems.add(node.func, f"there is no function {what}{did_you_mean(what, known)}", either(known))
+            self.problems.add(node.func, f"unknown function {what}{did_you_mean(what, known)}", either(known))
             return WRONG
         if name == "best":
             return self._best(node)
@@ -181,7 +181,7 @@ class Calls(Expressions):
             return WRONG
         has_condition = any(each.ifs for each in loop.generators)
         if name in ("min", "max") and has_condition and not defaults:
-            message = f"there may be no such subflow, and then there is no {name}"
+            message = f"possibly no subflow matches, and then {name} has no value"
             self.problems.add(node, message, f"{name}(..., default=0)")
             return WRONG
         begin = {"sum": 0.0, "count": 0.0, "any": 0.0, "all": 1.0, "min": math.inf, "max": -math.inf}[name]

@@ -58,7 +58,7 @@ def _of_owner(text: str, above: str, line: str, owner: str) -> list[Completion]:
     name = owner.partition("[")[0]
     if name in groups:
         names = re.findall(r"(\w+)\s*=(?!=)", groups[name])
-        return [Completion(each, "", f"What {name} remembers.") for each in names if each not in ("over", "weight")]
+        return [Completion(each, "", f"A value of {name}.") for each in names if each not in ("over", "weight")]
     kind = _parameters(above).get(owner)
     if kind is None:
         kind = _loop_names(f"{above}\n{line}").get(owner)

@@ -78,7 +78,7 @@ class Expressions(Names):
             case ast.GeneratorExp():
                 self.problems.add(node, "a loop in brackets needs one of its functions", either(list(REDUCTIONS)))
                 return WRONG
-        self.problems.add(node, f"{_kind_of(node)} is not among what scripts may say", _ALLOWED)
+        self.problems.add(node, f"scripts cannot use {_kind_of(node)}", _ALLOWED)
         return WRONG
 
     def _constant(self, node: ast.Constant) -> Value:
@@ -103,7 +103,7 @@ class Expressions(Names):
             return self._power(node, node.left, node.right, target)
         op = _BINARY.get(type(node.op))
         if op is None:
-            self.problems.add(node, "there are no such operators on numbers", "+ - * / // % **")
+            self.problems.add(node, "numbers do not have this operator", "+ - * / // % **")
             return WRONG
         left, right = self.number(node.left), self.number(node.right)
         if isinstance(left, Wrong) or isinstance(right, Wrong):
@@ -322,7 +322,7 @@ class Expressions(Names):
         if isinstance(item, Item) and isinstance(item.place, Cell):
             return item.place
         if not isinstance(item, Wrong):
-            self.problems.add(node.left, "this is never None", "what best(...) found, under a name")
+            self.problems.add(node.left, "this is never None", "a name for the result of best(...)")
         return None
 
     def _condition_note(self, node: ast.expr) -> int:
@@ -366,7 +366,7 @@ _ALLOWED = "numbers, names, fields, + - * / // % **, comparisons, and, or, not, 
 
 
 def _article(value: Value) -> str:
-    names = {Item: "a subflow", Thing: "an object", Collection: "a collection", Answer: "what return takes"}
+    names = {Item: "a subflow", Thing: "an object", Collection: "a collection", Answer: "a value for return"}
     return names.get(type(value), "this")
 
 
@@ -386,8 +386,8 @@ def _kind_of(node: ast.expr) -> str:
         ast.Set: "a set",
         ast.JoinedStr: "formatted text",
         ast.NamedExpr: "an assignment inside an expression",
-        ast.Await: "await",
-        ast.Yield: "yield",
-        ast.Starred: "*",
+        ast.Await: "`await`",
+        ast.Yield: "`yield`",
+        ast.Starred: "`*`",
     }
     return names.get(type(node), "this")

@@ -108,7 +108,7 @@ class Functions(Calls):
             case ast.Expr(value=ast.Call() as call):
                 self._call_alone(call)
             case _:
-                self.problems.add(node, f"{_kind_of(node)} is not among what scripts may say", _STATEMENTS)
+                self.problems.add(node, f"scripts cannot use {_kind_of(node)}", _STATEMENTS)
 
     def _assign(self, target: ast.expr, value: ast.expr) -> None:
         if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "slow_start":
@@ -201,7 +201,7 @@ class Functions(Calls):
             return
         if not found.is_settable:
             names = [f"{self.segment(target.value)}.{each.name}" for each in OBJECTS[owner.kind] if each.is_settable]
-            message = f"{self.segment(target)} is told, not chosen"
+            message = f"{self.segment(target)} is measured and cannot be set"
             self.problems.add(target, message, either(names) if names else "w.cwnd, w.ssthresh or w.rate")
             return
         name = f"{owner.kind}.{found.name}"
@@ -325,7 +325,7 @@ class Functions(Calls):
         if state is None or not state.filter or not isinstance(place, ast.Attribute):
             names = [f"{each}.{name}" for (each, name), found in self.header.states.items() if found.filter]
             shown = self.segment(place)
-            allowed = either(names) if names else "what windowed_max, windowed_min or ewma is in state(...)"
+            allowed = either(names) if names else "a windowed_max, windowed_min or ewma of state(...)"
             self.problems.add(node, f"{shown} takes no update{did_you_mean(shown, names)}", allowed)
             return
         name = f"{group}.{place.attr}"
@@ -428,21 +428,21 @@ def _always_returns(body: list[ast.stmt]) -> bool:
 
 def _kind_of(node: ast.stmt) -> str:
     names = {
-        ast.While: "while",
-        ast.Import: "import",
-        ast.ImportFrom: "import",
+        ast.While: "`while`",
+        ast.Import: "`import`",
+        ast.ImportFrom: "`import`",
         ast.FunctionDef: "a function inside a function",
         ast.ClassDef: "a class",
-        ast.Try: "try",
-        ast.With: "with",
-        ast.Raise: "raise",
-        ast.Assert: "assert",
-        ast.Global: "global",
-        ast.Nonlocal: "nonlocal",
-        ast.Delete: "del",
-        ast.Break: "break",
-        ast.Continue: "continue",
-        ast.Match: "match",
+        ast.Try: "`try`",
+        ast.With: "`with`",
+        ast.Raise: "`raise`",
+        ast.Assert: "`assert`",
+        ast.Global: "`global`",
+        ast.Nonlocal: "`nonlocal`",
+        ast.Delete: "`del`",
+        ast.Break: "`break`",
+        ast.Continue: "`continue`",
+        ast.Match: "`match`",
         ast.Expr: "an expression alone",
     }
     return names.get(type(node), "this")

@@ -355,7 +355,7 @@ class _Reader:
 
     def _take_name(self, node: ast.AST, name: str, *, is_function: bool = False) -> None:
         if name in self._names:
-            self._problems.add(node, f"{name} is there already", "each name once")
+            self._problems.add(node, f"{name} exists already", "each name once")
         if name in _RESERVED or (name in SETTINGS and is_function):
             self._problems.add(node, f"{name} has a meaning of its own", "another name")
         self._names.add(name)
@@ -375,10 +375,10 @@ def _is_docstring(node: ast.stmt) -> bool:
 
 def _kind_of_statement(node: ast.stmt) -> str:
     names = {
-        ast.Import: "import",
-        ast.ImportFrom: "import",
+        ast.Import: "`import`",
+        ast.ImportFrom: "`import`",
         ast.ClassDef: "a class",
-        ast.If: "if",
+        ast.If: "`if`",
         ast.For: "a loop",
         ast.While: "a loop",
         ast.AugAssign: "an assignment with an operator",

@@ -117,7 +117,7 @@ class Names:
             self.problems.add(node, f"{name} is a function", f"{name}(...)")
             return WRONG
         known = [*self.scope.names, *self.scope.things, *self.header.constants, *self.header.options]
-        self.problems.add(node, f"there is no {name} here{did_you_mean(name, known)}", either(known))
+        self.problems.add(node, f"unknown name {name}{did_you_mean(name, known)}", either(known))
         return WRONG
 
     def _option(self, name: str) -> Number:

@@ -87,7 +87,7 @@ def _body(of: Calls, node: ast.expr) -> tuple[str, ast.expr] | None:
     """The name and the expression of `lambda s: ...`; None after noting that it is none."""
     arguments = node.args if isinstance(node, ast.Lambda) else None
     if arguments is None or len(arguments.args) != 1 or arguments.defaults or arguments.kwonlyargs:
-        of.problems.add(node, "this says of a subflow what counts", "lambda s: s.srtt")
+        of.problems.add(node, "this is not a lambda of one subflow", "lambda s: s.srtt")
         return None
     assert isinstance(node, ast.Lambda)
     return arguments.args[0].arg, node.body

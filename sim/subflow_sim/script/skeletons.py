@@ -6,15 +6,15 @@ from collections.abc import Mapping
 
 from subflow_sim.scenario_model import ScriptKind
 
-_CONTROLLER = '''"""NAME: what it does, in a line."""
+_CONTROLLER = '''"""NAME: its behaviour, in a line."""
 
-title = "What it does, in a line"
+title = "Its behaviour, in a line"
 # source = "RFC 6356"
 
 # Values that a scenario may set: controller = { name = "NAME", gain = 0.5 }
 gain = option(1.0, min=0, max=10, help="Packets per round trip that the window grows by.")
 
-# What is remembered from call to call.
+# Values remembered from call to call.
 my = state(losses=0)
 
 
@@ -25,7 +25,7 @@ def on_ack(w, ack):
 
 
 def on_loss(w, loss):
-    """Packets were lost: set w.ssthresh, the window to go on with."""
+    """Packets were lost: set w.ssthresh, the window to continue with."""
     my.losses += 1
     if loss.is_timeout:
         w.ssthresh = max(loss.inflight / 2, 2)
@@ -33,12 +33,12 @@ def on_loss(w, loss):
         w.ssthresh = max(w.cwnd / 2, 2)
 '''
 
-_SCHEDULER = '''"""NAME: which subflow a packet goes to, in a line."""
+_SCHEDULER = '''"""NAME: its choice of a subflow, in a line."""
 
-title = "Which subflow a packet goes to, in a line"
+title = "Its choice of a subflow, in a line"
 work_conserving = True  # the only subflow with room is taken without asking
 
-# What is remembered of each subflow.
+# Values remembered of each subflow.
 per = per_subflow(packets=0)
 
 

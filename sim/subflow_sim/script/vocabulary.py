@@ -101,15 +101,15 @@ OBJECTS: Mapping[str, tuple[Field, ...]] = {
         _INFLIGHT,
         Field("prior_inflight", "pkt", "Packets that were in the network before it."),
         Field("interval", "s", "The time in which `delivered - prior_delivered` arrived."),
-        _flag("is_app_limited", "The packet left while there was too little to send."),
+        _flag("is_app_limited", "The packet left while the application had too little to send."),
         _flag("in_recovery", "Losses are being repaired."),
         _flag("in_loss", "A timeout is being repaired."),
-        Field("rate", "pkt/s", "Delivery rate; 0 where the interval was too short to tell."),
+        Field("rate", "pkt/s", "Delivery rate; 0 where the interval was too short."),
         Field("delivered", "pkt", "Packets delivered since the subflow began."),
         Field("prior_delivered", "pkt", "Packets delivered by when that packet left."),
     ),
     "loss": (
-        _flag("is_timeout", "The retransmission timeout told of it; otherwise acknowledgements did."),
+        _flag("is_timeout", "The retransmission timeout detected the loss; otherwise acknowledgements did."),
         _flag("is_mark", "Nothing was lost: queues have marked packets (ECN)."),
         _INFLIGHT,
         _NOW,
@@ -124,7 +124,7 @@ OBJECTS: Mapping[str, tuple[Field, ...]] = {
     ),
     "record": (
         Field("number", "", "Counts the intervals of the subflow."),
-        Field("tag", "", "What `plan` gave the interval as its tag."),
+        Field("tag", "", "Tag that `plan` gave the interval."),
         Field("begin", "s", "When its first packet left."),
         Field("end", "s", "When the first packet of the next one left."),
         Field("finished", "s", "When the fate of its last packet was known."),
@@ -140,8 +140,8 @@ OBJECTS: Mapping[str, tuple[Field, ...]] = {
         Field("min_rtt", "s", "Lowest round-trip time; not known without a sample."),
         Field("rtt_gradient", "", "Slope of the round-trip times, s/s; not known with fewer than three samples."),
         Field("rtt_gradient_error", "", "Standard error of that slope."),
-        _flag("is_app_limited", "There was nothing to send for part of it."),
-        Field("utility", "", "What the interval is worth: set it to see it among the curves.", is_settable=True),
+        _flag("is_app_limited", "For part of it, the application had nothing to send."),
+        Field("utility", "", "Utility of the interval: set it to see it among the curves.", is_settable=True),
     ),
     "sibling": (
         Field("cwnd", "pkt", "Window of that subflow; its ssthresh while losses are repaired."),
@@ -215,21 +215,21 @@ HOOKS: tuple[Hook, ...] = (
         "controller",
         (_W, ("ack", "ack"), _SIBLINGS),
         "nothing",
-        "Every ACK that tells of a delivery, in any state, before on_ack: measure.",
+        "Every ACK that reports a delivery, in any state, before on_ack: measure.",
     ),
     Hook(
         "on_delivery",
         "controller",
         (_W, ("sample", "sample"), _SIBLINGS),
         "nothing",
-        "Every ACK that tells of a delivery, after losses are judged, with the delivery rate.",
+        "Every ACK that reports a delivery, after losses are judged, with the delivery rate.",
     ),
     Hook(
         "on_loss",
         "controller",
         (_W, ("loss", "loss"), _SIBLINGS),
         "nothing",
-        "Packets were lost, at most once per window: set w.ssthresh, the window to go on with.",
+        "Packets were lost, at most once per window: set w.ssthresh, the window to continue with.",
     ),
     Hook(
         "on_recovery_exit",
@@ -286,10 +286,10 @@ FUNCTIONS: tuple[Function, ...] = (
     Function("min", "min(a, b, ...)", "The least; of subflows: min(s.srtt for s in siblings if s.cwnd > 2)."),
     Function("max", "max(a, b, ...)", "The largest; of subflows: max(s.rate for s in siblings)."),
     Function("sum", "sum(s.rate for s in siblings)", "The sum over subflows."),
-    Function("any", "any(s.srtt > 0.1 for s in siblings)", "Whether it holds for one of them."),
-    Function("all", "all(s.srtt > 0.1 for s in siblings)", "Whether it holds for each of them."),
-    Function("count", "count(s.cwnd > 10 for s in siblings)", "For how many of them it holds."),
-    Function("len", "len(siblings)", "How many there are, the own one included."),
+    Function("any", "any(s.srtt > 0.1 for s in siblings)", "True if it holds for at least one of them."),
+    Function("all", "all(s.srtt > 0.1 for s in siblings)", "True if it holds for each of them."),
+    Function("count", "count(s.cwnd > 10 for s in siblings)", "Number of them for which it holds."),
+    Function("len", "len(siblings)", "Their number, the own one included."),
     Function("abs", "abs(x)", "Without its sign."),
     Function("sqrt", "sqrt(x)", "Square root."),
     Function("cbrt", "cbrt(x)", "Cube root."),
@@ -298,28 +298,28 @@ FUNCTIONS: tuple[Function, ...] = (
     Function("pow", "pow(x, y)", "x to the power of y."),
     Function("floor", "floor(x)", "The next whole number below."),
     Function("ceil", "ceil(x)", "The next whole number above."),
-    Function("known", "known(x)", "False for a number that there is nothing to tell from."),
+    Function("known", "known(x)", "False for a number that could not be measured."),
     Function("random", "random()", "A number from 0 to 1, the same in each run with the seed."),
     Function(
         "slow_start", "slow_start(w, ack)", "Slow start, where the window is in it; what is left of the ACK's packets."
     ),
-    Function("interval", "interval(length, min_packets=1, tag=0)", "What `plan` returns to say more than a length."),
+    Function("interval", "interval(length, min_packets=1, tag=0)", "Result of `plan` with more than a length."),
     Function(
         "best",
         "best(subflows, by=lambda s: s.srtt, where=lambda s: s.is_available)",
-        "The subflow with the least `by`; of a list the first number decides, then the next. `wait` if there is none.",
+        "The subflow with the least `by`; of a list the first number decides, then the next. `wait` if none fits.",
     ),
 )
 
 DECLARATIONS: tuple[Function, ...] = (
     Function("option", 'option(2, min=0, max=10, unit="pkt", help="...")', "A value that scenarios may set."),
-    Function("state", "state(base=inf, round=0)", "What is remembered from call to call: my = state(...)."),
+    Function("state", "state(base=inf, round=0)", "Values remembered from call to call: my = state(...)."),
     Function(
         "windowed_max", "windowed_max(over=10)", "In state(...): the largest value of late, my.x.update(v, at=t)."
     ),
     Function("windowed_min", "windowed_min(over=10)", "In state(...): the least value of late, my.x.update(v, at=t)."),
     Function("ewma", "ewma(weight=0.125)", "In state(...): a moving average, my.x.update(v)."),
-    Function("per_subflow", "per_subflow(used=0)", "What a scheduler remembers of each: per[s].used."),
+    Function("per_subflow", "per_subflow(used=0)", "Values that a scheduler remembers of each: per[s].used."),
 )
 
 NAMED_NUMBERS: Mapping[str, float] = {"inf": float("inf"), "True": 1.0, "False": 0.0}

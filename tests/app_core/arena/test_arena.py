@@ -201,7 +201,7 @@ def test_pages_and_tables_are_written(tmp_path: Path) -> None:
     written = write_board(board, rows, tmp_path)
     assert [path.name for path in written] == ["arena.html", "arena.pdf", "standings.csv", "values.csv"]
     page = written[0].read_text(encoding="utf-8")
-    assert "How they stand" in page
+    assert "Ranking" in page
     assert "beside-newreno" in page
     assert "subflow arena --numbers 1,2 --split validation --family lossy --family beside-newreno" in page
     assert written[1].read_bytes().startswith(b"%PDF")

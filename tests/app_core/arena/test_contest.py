@@ -28,7 +28,7 @@ def test_a_contest_is_a_network(tmp_path: Path) -> None:
     [
         ('paper = "mplibra"', 'paper = "mplibre"', "drl-cc"),
         ('scenario = "t-1link"', 'scenario = "t-1lnk"', "t-1link"),
-        ('competes = ["mptcp"]', 'competes = ["mptc"]', 'there is no flow "mptc"'),
+        ('competes = ["mptcp"]', 'competes = ["mptc"]', 'unknown flow "mptc"'),
         ('competes = ["mptcp"]', 'competes = ["tcp"]', "is of kind tcp"),
         ('competes = ["mptcp"]', "competes = []", "at least one"),
         ('competes = ["mptcp"]', 'competes = "mptcp"', "a list of texts"),

@@ -99,7 +99,7 @@ def test_claims_name_spaces_that_there_are(name: str) -> None:
     [
         ("format = 1\n", "title: missing"),
         ('format = 1\ntitle = "a"\nholds = "goodput("\n', "holds"),
-        ('format = 1\ntitle = "a"\nholds = "goodput(\'other\') > 1 Mbit/s"\n', 'there is no case "other"'),
+        ('format = 1\ntitle = "a"\nholds = "goodput(\'other\') > 1 Mbit/s"\n', 'unknown case "other"'),
         ('format = 1\ntitle = "a"\nholds = "goodput() > 1 Mbit/s"\nfails = "{nothing}"\n', "in braces"),
         ('format = 1\ntitle = "a"\nholds = "goodput() > 1 Mbit/s"\n[cases.x]\npath = "worst"\n', "is not a path"),
         ('format = 1\ntitle = "a"\nholds = "goodput() > 1 Mbit/s"\nsaids = 1\n', "unknown key"),

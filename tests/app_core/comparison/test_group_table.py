@@ -168,7 +168,7 @@ def test_groups_are_found_by_letter_label_and_run() -> None:
 
 
 def test_an_unknown_figure_is_named() -> None:
-    with pytest.raises(InputError, match='no run has the figure "goodputs"; there are goodput_bps'):
+    with pytest.raises(InputError, match='no run has the figure "goodputs"; allowed: goodput_bps'):
         compare_groups(group_runs(six_runs()), figures=["goodputs"])
 
 

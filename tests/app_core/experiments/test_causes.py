@@ -1,4 +1,4 @@
-"""Why checks are not met: causes and the variants that show them, read, made and told."""
+"""Causes of failed checks: causes and the variants that show them, read, made and told."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_a_contradiction_is_told_by_the_results_themselves(tmp_path: Path, store
 @pytest.mark.parametrize(
     ("cause", "variants", "told"),
     [
-        (_READING.replace('"fast"', '"fats"'), _VARIANTS, 'there is no variant "fats", did you mean "fast"?'),
+        (_READING.replace('"fast"', '"fats"'), _VARIANTS, 'unknown variant "fats", did you mean "fast"?'),
         (_READING + "holds = \"goodput('LIA', '0%') > 1\"\n", _VARIANTS, "reading is shown by the check itself alone"),
         (_READING.replace('variants = ["slow", "fast"]', ""), "", "nothing shows it"),
         (_READING.replace('"reading"', '"weather"'), _VARIANTS, "allowed"),
@@ -153,7 +153,7 @@ def test_a_contradiction_is_told_by_the_results_themselves(tmp_path: Path, store
             _VARIANTS.replace('"links.top.rate" = "1Mbit/s"', '"links.top.rate" = 1979-05-27'),
             "variants.slow.set",
         ),
-        (_READING, _VARIANTS.replace("series.LIA", "series.Lia"), 'there is no series "Lia"'),
+        (_READING, _VARIANTS.replace("series.LIA", "series.Lia"), 'unknown series "Lia"'),
         (_READING, _VARIANTS.replace('seeds = "1..3"', "panels = []"), "variants.fast.panels"),
         (_READING, _VARIANTS.replace('says = "Links of 40 Mbit/s."', ""), "variants.fast.says"),
         (_READING, "variants = 3\n", "variants"),

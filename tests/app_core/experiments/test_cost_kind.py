@@ -204,7 +204,7 @@ def test_what_networks_take_is_four_bytes_a_number_and_each_policy_counts_once()
     ("before", "after", "told"),
     [
         ('[cost]\nover = "NewReno"', "", "cost"),
-        ('over = "NewReno"', 'over = "Reno"', 'there is no series "Reno"'),
+        ('over = "NewReno"', 'over = "Reno"', 'unknown series "Reno"'),
         ("[set]", '[axis]\nkeys = ["duration"]\nvalues = ["5s"]\n[set]', "has no axis"),
     ],
 )

@@ -39,23 +39,23 @@ def test_a_recipe_says_what_is_run_measured_and_claimed(tmp_path: Path) -> None:
             'titel = "Throughput against loss": unknown key, did you mean "title"?',
         ),
         ('paper = "mplibra"', 'paper = "mplib"', 'paper = "mplib"'),
-        ('rulings = ["M1"]', 'rulings = ["M77"]', 'there is no ruling "M77"'),
+        ('rulings = ["M1"]', 'rulings = ["M77"]', 'unknown ruling "M77"'),
         ('scenario = "t-2link"', 'scenario = "t-2lnk"', 'did you mean "t-2link"'),
-        ('points = ["0%", "5%"]', 'points = ["0%", "7%"]', 'there is no point "7%"'),
-        ("[series.LIA]\n", '[series.LIA]\nat = { "7%" = { seed = 2 } }\n', ': there is no point "7%"; allowed: "0%"'),
+        ('points = ["0%", "5%"]', 'points = ["0%", "7%"]', 'unknown point "7%"'),
+        ("[series.LIA]\n", '[series.LIA]\nat = { "7%" = { seed = 2 } }\n', ': unknown point "7%"; allowed: "0%"'),
         ("[series.LIA]\n", '[series.LIA]\nat = "5%"\n', 'series.LIA.at = "5%"'),
-        ('series = ["LIA", "Ours"]', 'series = ["Lia"]', 'there is no series "Lia"'),
-        ('of = "throughput"', 'of = "thruput"', 'there is no such measure, did you mean "throughput"?'),
+        ('series = ["LIA", "Ours"]', 'series = ["Lia"]', 'unknown series "Lia"'),
+        ('of = "throughput"', 'of = "thruput"', 'unknown measure, did you mean "throughput"?'),
         ("wire = true", 'links = "top"', 'links = "top": unknown key'),
         ('label = "Throughput"', 'unti = "1s"', 'unknown key, did you mean "until"?'),
         ('of = "goodput"\nunit = "Mbit/s"', 'of = "goodput"\nunit = "ms"', "not a unit of goodput"),
-        ("traces = true", "traces = false", "is told by time series, which are not kept; allowed: traces = true"),
-        ('measures = ["goodput", "late"]', 'measures = ["good"]', 'there is no measure "good"'),
+        ("traces = true", "traces = false", "is computed from time series, which are not kept; allowed: traces = true"),
+        ('measures = ["goodput", "late"]', 'measures = ["good"]', 'unknown measure "good"'),
         ('form = "lines"', 'form = "pie"', 'form = "pie"'),
         ('value = "9.5Mbit/s"', 'value = "9.5ms"', '"ms" is not a unit of rate'),
-        ('over = "LIA"\npoint', 'over = "BALIA"\npoint', 'there is no series "BALIA"'),
+        ('over = "LIA"\npoint', 'over = "BALIA"\npoint', 'unknown series "BALIA"'),
         ('point = "0%"\nvalue', "value", "published[0].point: missing"),
-        ("goodput('LIA', '5%')\"", "goodput('LIA', '6%')\"", 'column 39: there is no point "6%"'),
+        ("goodput('LIA', '5%')\"", "goodput('LIA', '6%')\"", 'column 39: unknown point "6%"'),
         ("goodput('Ours') > goodput('LIA')", "godput('Ours') > 1", 'did you mean "goodput"?'),
         ("goodput('Ours') > goodput('LIA')", "goodput('Ours') > 1", "1 has no unit, but is set against Mbit/s"),
         ('seeds = "1..2"', 'seeds = "two"', '"two" is not a seed'),
@@ -124,7 +124,7 @@ def test_points_can_be_listed_or_drawn(tmp_path: Path) -> None:
 def test_runs_are_planned_for_each_series_and_point(tmp_path: Path) -> None:
     recipe = load_recipe(str(write_tiny(tmp_path)))
     plan = plan_experiment(recipe, is_quick=True, seeds=(1,))
-    assert plan.problems == {("Ours", point): 'there is no policy of that name ("gone")' for point in ("0%", "5%")}
+    assert plan.problems == {("Ours", point): 'no policy of that name ("gone")' for point in ("0%", "5%")}
     (part,) = plan.parts
     assert part.places == (("LIA", "0%"), ("LIA", "5%"))
     assert (part.plan.name, plan.n_runs) == ("experiment tiny (quick)", 2)
@@ -142,7 +142,7 @@ def test_a_series_may_differ_at_a_point(tmp_path: Path) -> None:
 
 def test_what_a_scenario_does_not_have_is_told_by_series_and_point(tmp_path: Path) -> None:
     recipe = load_recipe(str(write_tiny(tmp_path, RECIPE.replace('"links.bottom.loss"', '"links.botom.loss"'))))
-    with pytest.raises(RecipeError, match=r'tiny.toml: series LIA, point 0%: .*there is no link "botom"'):
+    with pytest.raises(RecipeError, match=r'tiny.toml: series LIA, point 0%: .*unknown link "botom"'):
         plan_experiment(recipe, is_quick=True, seeds=(1,))
     recipe = load_recipe(str(write_tiny(tmp_path, RECIPE.replace('warmup = "500ms"', 'warmup = "500"'))))
     with pytest.raises(RecipeError, match="the unit is missing"):

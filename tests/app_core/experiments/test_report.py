@@ -83,7 +83,7 @@ def test_page_holds_figures_verdicts_rulings_and_settings(files: ReportFiles):
         "Not measured: LIA: no agent",
         "& keeps <its> share.",
         "Both get about the same",
-        "How it is read here",
+        "Reading here",
         "subflow reproduce tiny",
         "+20 % over LIA (4.20 Mbit/s with our LIA)",
         "95 % intervals",

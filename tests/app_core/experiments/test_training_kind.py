@@ -122,7 +122,7 @@ def test_without_pytorch_it_is_not_measured_and_says_what_it_needs(
     ("before", "after", "told"),
     [
         ('agent = "rl-explore"', "", "agent is missing"),
-        ('agent = "rl-explore"', 'agent = "rl-explorer"', 'there is no agent "rl-explorer"'),
+        ('agent = "rl-explore"', 'agent = "rl-explorer"', 'unknown agent "rl-explorer"'),
         ("history = 8 }, steps", "history = 8 }, stepz", "stepz"),
         ("steps = 40", "steps = 0", "steps"),
         ("[set]", '[axis]\nkeys = ["duration"]\nvalues = ["5s"]\n[set]', "has no axis"),

@@ -140,7 +140,7 @@ def test_what_is_refused_says_what_is_allowed() -> None:
     with pytest.raises(InputError, match="from 60 s to 50 s"):
         run_analysis(traces, 60.0)
     traces.scenario = None
-    with pytest.raises(InputError, match="is not known: there is no fair split"):
+    with pytest.raises(InputError, match="is not known: no fair split"):
         run_analysis(traces)
 
 

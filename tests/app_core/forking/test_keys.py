@@ -50,15 +50,15 @@ def test_a_setting_is_a_change(settings: list[str], changes: list[dict[str, Any]
     [
         ("links.wifi.loss", "is not a change of a run; allowed: links.NAME.KEY=VALUE"),
         ("seed=3", "is not a change of a run"),
-        ("links.wify.loss=5%", 'there is no link "wify", did you mean "wifi"\\?; allowed: "wifi" or "lte"'),
-        ("flows.upload.open=false", 'there is no flow "upload".*; allowed: "download" or "many"'),
+        ("links.wify.loss=5%", 'unknown link "wify", did you mean "wifi"\\?; allowed: "wifi" or "lte"'),
+        ("flows.upload.open=false", 'unknown flow "upload".*; allowed: "download" or "many"'),
         ("links.wifi.loss=500%", "too large; allowed: a ratio from 0 to"),
-        ("links.wifi.ends=3", '"ends" cannot change while a run goes on; allowed: "rate"'),
+        ("links.wifi.ends=3", '"ends" cannot change during a run; allowed: "rate"'),
         ("links.wifi/up.loss=3%", '"up" is not a direction; allowed: "forward" or "reverse"'),
         ("flows.download/x.open=false", '"x" is not a subflow; allowed: its number'),
-        ("flows.download.scheduler=ecf", '"scheduler" cannot change while a run goes on'),
+        ("flows.download.scheduler=ecf", '"scheduler" cannot change during a run'),
         ("links.wifi.reverse=5%", "is not a change of a run"),
-        ("links.wifi.queue.limit.x=5", 'there is nothing below "queue.limit"'),
+        ("links.wifi.queue.limit.x=5", 'no key is below "queue.limit"'),
     ],
 )
 def test_a_setting_that_is_none_names_itself_and_what_is_allowed(setting: str, reason: str) -> None:

@@ -102,7 +102,7 @@ def test_everything_written_must_hold() -> None:
 @pytest.mark.parametrize(
     ("text", "said", "marked"),
     [
-        ("x godput>5Mbit/s", 'there is no field "godput"; did you mean "goodput" or "goodput_bps"?', "godput"),
+        ("x godput>5Mbit/s", 'unknown field "godput"; did you mean "goodput" or "goodput_bps"?', "godput"),
         ("links.wifi.los>1%", 'did you mean "links.wifi.loss"', "links.wifi.los"),
         ("-quux=1", "fields are tag, name", "-quux"),
         ("goodput>5", "the unit is missing", "5"),

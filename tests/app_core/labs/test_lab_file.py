@@ -50,7 +50,7 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
             '"button:run"',
             (".md:12: steps[0].shows", "names nothing in the window; allowed: e.g."),
         ),
-        ("finished(last())", "finisht(last())", ("steps[0].check", 'column 1: there is no "finisht", did you mean')),
+        ("finished(last())", "finisht(last())", ("steps[0].check", 'column 1: unknown name "finisht", did you mean')),
         (
             "run_of('run'), 'links",
             "run_of('rum'), 'links",
@@ -77,7 +77,11 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
             "## Run it {#rum}",
             ("steps[0].id", "has no section", ':73: ## Run it: there is no step "rum"'),
         ),
-        ('top = "200 pkt"\n', 'top = "200 pkt"\nmistakes = [["peaks() > 1", "x"]]\n', ("mistakes[0]", 'no "peaks"')),
+        (
+            'top = "200 pkt"\n',
+            'top = "200 pkt"\nmistakes = [["peaks() > 1", "x"]]\n',
+            ("mistakes[0]", 'unknown name "peaks"'),
+        ),
         ('top = "200 pkt"', 'top = "200 apples"', ("steps[3].predict.top", "is not a unit")),
         (
             'explore = "utilisation"',
@@ -87,7 +91,11 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
         ('explore = "utilisation"\n', "", ("steps[2].measured", 'nothing is explored here; allowed: with explore = "')),
         ("\nbuffer = ", "\nbufer = ", ("measured.bufer", '"utilisation" has no number of this name; allowed: ')),
         ("\nbuffer = ", "\npacket = ", ("steps[2].measured", "buffer is missing")),
-        ("utilisation(last(), 'bott", "utilisatio(last(), 'bott", ("measured.utilisation", 'there is no "utilisatio"')),
+        (
+            "utilisation(last(), 'bott",
+            "utilisatio(last(), 'bott",
+            ("measured.utilisation", 'unknown name "utilisatio"'),
+        ),
         ("+++\nOne flow", "One flow", ("the front matter has no end",)),
         ("format = 1", "format = 2", (".md:2: format = 2",)),
         ("goals = [", "goals = ", ("not valid TOML",)),

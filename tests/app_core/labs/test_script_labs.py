@@ -58,7 +58,7 @@ def test_a_script_of_a_lab_is_in_the_scenario_that_the_student_begins_with(tmp_p
 @pytest.mark.parametrize(
     ("table", "told"),
     [
-        ('[scripts]\nlia = "mine.py"', 'there is a controller "lia" already, which is built in'),
+        ('[scripts]\nlia = "mine.py"', 'the controller "lia" is built in already'),
         ('[scripts]\nmine = "other.py"', '"other.py" cannot be read'),
         ('[scripts]\nmine = "../mine.py"', "not within the folder of the scenario"),
         ('[scripts]\nmine = "nothing"', "no script of that name ships"),

@@ -104,5 +104,5 @@ def test_another_policy_of_that_name_or_none_is_no_reason(store: Store) -> None:
         reasons(stored_agent_steps(store, run_id, "probe/1"), told, Raises())
     found = stored_reasons(store, run_id, told)  # nobody has a policy "explorer"
     assert isinstance(found, str)
-    assert "there is no policy of that name" in reason_lines(told, found)[0]
+    assert "no policy of that name" in reason_lines(told, found)[0]
     assert reasons_document(found).keys() == {"not_known"}

@@ -150,7 +150,7 @@ def test_two_trainings_in_one_folder_are_refused(service: TrainingService, tmp_p
     service.submit(config(tmp_path / "a"))
     with pytest.raises(TrainingError, match=r"is in .* already"):
         service.submit(config(tmp_path / "a"))
-    with pytest.raises(TrainingError, match="there is no training 99"):
+    with pytest.raises(TrainingError, match="unknown training 99"):
         service.job(99)
     with pytest.raises(TrainingError, match="not a folder of a training"):
         service.go_on_in(tmp_path / "none")
@@ -202,7 +202,7 @@ def test_a_store_that_fails_stops_no_training_and_catches_up(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: Any, **keywords: Any) -> None:
-        raise StoreFull("there is no space left to write")
+        raise StoreFull("no space left to write")
 
     with TrainingService(store, limit=1, trainer=TRAINER) as service:
         number = service.submit(config(tmp_path / "a", steps=100, step_s=0.005))

@@ -254,7 +254,7 @@ def test_a_file_of_another_schema_is_migrated_in_the_cache_or_refused(
     connection.close()
     with pytest.raises(LibraryError, match=r"made by a newer Subflow.*Update Subflow"):
         open_library(newer)
-    with pytest.raises(LibraryError, match="there is no such library"):
+    with pytest.raises(LibraryError, match="unknown library"):
         open_library(tmp_path / "none.db")
     (tmp_path / "torn.db").write_bytes(b"no database")
     with pytest.raises(LibraryError, match="cannot be used"):

@@ -155,9 +155,9 @@ def test_bytes_that_are_counted_become_a_rate(tmp_path: Path) -> None:
     [
         (b"", "trace.csv is empty"),
         (b"\n\n  \n", "trace.csv is empty"),
-        (b"time,cwnd\n", "there are no samples in it"),
+        (b"time,cwnd\n", "no samples"),
         (b"oneword", "has one cell only"),
-        (b"just one line of words", "there are no samples in it"),
+        (b"just one line of words", "no samples"),
         (b"\x7fELF\0\0\1\2\0", "is not text"),
         (b"\x1f\x8b\x08\0", "is compressed"),
         (b"time,note\n1,a\n2,b\n", "no column of numbers"),
@@ -171,11 +171,11 @@ def test_bad_files_are_refused_with_the_reason(tmp_path: Path, content: bytes, s
 def test_bad_choices_are_refused_with_what_is_allowed(tmp_path: Path) -> None:
     text = "time_s,cwnd,rtt_ms\n0.1,1,40\n0.2,2,41\n"
     for options, said in (
-        ({"maps": {"window": "cwnd_pkts"}}, 'there is no column "window"; there are cwnd, rtt_ms'),
+        ({"maps": {"window": "cwnd_pkts"}}, 'unknown column "window"; allowed: cwnd, rtt_ms'),
         ({"maps": {"cwnd": "windows"}}, '"windows" is not a trace; allowed: throughput_bps'),
         ({"units": {"rtt_ms": "Mbit/s"}}, '"Mbit/s" is not a unit for srtt_s; allowed: s, ms'),
         ({"maps": {"cwnd": "srtt_s:a/1", "rtt_ms": "srtt_s:a/1"}}, "are both mapped to srtt_s:a/1"),
-        ({"time_column": "zeit"}, '--time "zeit": there is no such column'),
+        ({"time_column": "zeit"}, '--time "zeit": unknown column'),
         ({"time_unit": "Mbit/s"}, "is not a unit of time"),
         ({"format": "xls"}, '--format = "xls"'),
     ):

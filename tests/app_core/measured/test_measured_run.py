@@ -70,7 +70,7 @@ def test_it_is_a_run_like_any_other(path: Path, tmp_path: Path) -> None:
 
 def test_columns_without_a_number_are_refused(path: Path) -> None:
     empty = table([0.1, 0.2], (CWND, [np.nan, np.nan]))
-    with pytest.raises(InputError, match="no number in what would be kept of it: cwnd_pkts:download/1"):
+    with pytest.raises(InputError, match="none of the chosen columns holds a number: cwnd_pkts:download/1"):
         make_run(empty, name="x", path=path)
     some = table([0.1, 0.2], (CWND, [np.nan, np.nan]), (LOSSES, [1.0, 0.0]))
     assert len(make_run(some, name="x", path=path).values) == 2

@@ -115,7 +115,7 @@ def test_without_times_the_interval_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_what_has_no_figures_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="there is no connection of ss -tin in it"):
+    with pytest.raises(InputError, match="no connection of ss -tin in it"):
         imported(tmp_path, "1690000000\n" + HEADING, format="ss")
-    with pytest.raises(InputError, match="there is no connection"):
+    with pytest.raises(InputError, match="no connection"):
         imported(tmp_path, "1690000000\nESTAB 0 0 10.0.0.1:5001 10.0.0.2:4000\n", format="ss")

@@ -175,7 +175,7 @@ def test_a_run_of_another_version_says_so_and_whether_it_is_repeated(
     assert changed is not None
     replay = Replay.stored(store, run_id)
 
-    assert "Version 0.0.1 made run 1; whether this one, " in replay.notice
+    assert "Version 0.0.1 made run 1; one pass will show if this version, " in replay.notice
     replay.prepare()
     assert replay.notice == ""
     # What is offered is this version's run, and it is said.

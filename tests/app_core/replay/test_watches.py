@@ -84,7 +84,7 @@ def test_a_division_by_zero_leaves_a_gap(replay: Replay, program: Program) -> No
         ("left * w.srtt", 'column 8: mine has no "w.srtt"'),
         ("2 * 3", "it names nothing of the script"),
         ("left > 2", "a number is to be worked out"),
-        ("len(siblings)", 'there is no "len"'),
+        ("len(siblings)", 'unknown name "len"'),
         ("left\x00", "means nothing"),
         ("(" * 50 + "left" + ")" * 50, "too deeply nested"),
         ("left" + " + left" * 200, "too many operators"),

@@ -97,7 +97,7 @@ def test_a_change_while_the_run_holds_comes_a_nanosecond_after_where_it_holds() 
 
 def test_a_change_that_the_format_forbids_is_refused_and_nothing_happens() -> None:
     running = Running()
-    with pytest.raises(ScenarioError, match='there is no link "wlan"'):
+    with pytest.raises(ScenarioError, match='unknown link "wlan"'):
         running.change(link="wlan", up=False)
     with pytest.raises(ScenarioError, match="has 2 subflows"):
         running.change(flow="download", subflow=9, open=False)

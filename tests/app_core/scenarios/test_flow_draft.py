@@ -139,8 +139,8 @@ def test_a_path_is_put_together_link_by_link() -> None:
     assert made.open_links() == {"in", "a3"}
     assert made.pick("in") == ""
     assert made.stands_at == "r1"
-    assert made.why_not("a3") == "the path stands at r1, where a3 does not start"
-    assert made.why_not("ac") == "the path stands at r1, where ac does not start"
+    assert made.why_not("a3") == "the path has reached r1, where a3 does not start"
+    assert made.why_not("ac") == "the path has reached r1, where ac does not start"
     assert made.pick("slow") == ""
     assert made.why_not("fast") == "the way over fast leads back to r1"
     # The last link is taken back by a second click.

@@ -181,7 +181,7 @@ def test_an_event_offers_the_controllers_that_can_take_over_with_their_options(d
 
 def test_an_event_without_a_controller_has_no_options_of_one(doc: ScenarioDoc) -> None:
     doc.add_event({"at": "5s", "flow": "download", "open": False})
-    assert [group.title for group in form(doc, "events.1").groups] == ["", "What changes"]
+    assert [group.title for group in form(doc, "events.1").groups] == ["", "Changes"]
     assert field(doc, "events.1.controller").placeholder == ""
     doc.set_value("events.1.controller", "drl-cc")
     (problem,) = field(doc, "events.1.controller").problems

@@ -67,9 +67,9 @@ def test_speeds_are_read_from_where_they_stand(alpine: Imported) -> None:
 def test_guesses_are_marked_in_the_report_and_in_the_file(alpine: Imported) -> None:
     link = next(link for link in alpine.links if link.name == "Zurich_Geneva-2-2")
     assert link.is_guessed
-    assert "guessed: the file says no speed" in link.rate
+    assert "guessed: the file gives no speed" in link.rate
     assert "km at 2/3 of the speed of light" in link.delay
-    assert "# guessed: the file says no speed" in alpine.text
+    assert "# guessed: the file gives no speed" in alpine.text
     assert "edges from a node to itself" in alpine.details
     assert "add one between two hosts" in alpine.text
     assert "(line 20)" in alpine.details
@@ -125,7 +125,7 @@ def test_nodes_without_coordinates_are_laid_out(tmp_path: Path) -> None:
         (gml(), "holds no link"),
         (gml("edge [ source 0 target 7 ]"), ':4: this edge leads to node "7"'),
         (gml("edge [ source 0 ]"), ":4: edge [ ... ] without target"),
-        (gml("node [ id 1 ]"), 'node "1" stands on line 3 already'),
+        (gml("node [ id 1 ]"), 'node "1" exists on line 3 already'),
         (gml("edge [ source 0 target 1 LinkSpeedRaw -5 ]"), ":4: LinkSpeedRaw = -5.0; allowed: a speed greater"),
         (gml("edge [ source 0 target 1 LinkSpeedRaw 1e30 ]"), ":4: rate = "),
         (gml('edge [ source 0 target 1 delay "-3ms" ]'), ":4: delay = -3ms"),

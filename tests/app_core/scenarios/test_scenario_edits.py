@@ -135,13 +135,13 @@ def test_parts_are_added_beside_their_like_and_comments_stay() -> None:
     ("edit", "message"),
     [
         (lambda: add_link(SCENARIO, "client", "client"), "cannot be connected to itself"),
-        (lambda: add_link(SCENARIO, "client", "moon"), "no node moon"),
+        (lambda: add_link(SCENARIO, "client", "moon"), "unknown node moon"),
         (lambda: add_flow(SCENARIO, "r1", "client", {"kind": "tcp"}), "r1 is a router"),
         (lambda: add_flow(SCENARIO, "client", "client", {"kind": "tcp"}), "cannot send to itself"),
-        (lambda: rename_part(SCENARIO, "links.wifi", "lte"), "another link called lte"),
+        (lambda: rename_part(SCENARIO, "links.wifi", "lte"), "another link is called lte already"),
         (lambda: rename_part(SCENARIO, "links.wifi", "wi fi"), '"wi fi" is not a name'),
-        (lambda: rename_part(SCENARIO, "links.moon", "x"), "no links.moon"),
-        (lambda: set_paths(SCENARIO, "moon", None), "no flow moon"),
+        (lambda: rename_part(SCENARIO, "links.moon", "x"), "links.moon does not exist"),
+        (lambda: set_paths(SCENARIO, "moon", None), "unknown flow moon"),
     ],
 )
 def test_what_cannot_be_done_is_refused_with_its_reason(edit: Any, message: str) -> None:
@@ -350,7 +350,7 @@ def test_any_edits_keep_the_scenario_free_of_dangling_names_and_undo_to_the_byte
             history.append(doc.text)
         assert doc.is_toml
         # A drawing may lack parts, and a flow a way to its end; but nothing that is named is missing.
-        assert [p for p in doc.problems if "there is no" in p.message] == []
+        assert [p for p in doc.problems if "unknown" in p.message] == []
         assert doc.sketch is not None
     for text in reversed(history):
         doc.restore(text, doc.set_text(doc.text))

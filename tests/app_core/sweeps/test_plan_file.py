@@ -109,9 +109,9 @@ def test_a_list_may_be_a_csv_file(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        ("", "there are no points in it"),
-        (f"{LOSS}\n", "there are no points in it"),
-        (f"{LOSS},{LOSS}\n1%,2%\n", "stands twice"),
+        ("", "it has no points"),
+        (f"{LOSS}\n", "it has no points"),
+        (f"{LOSS},{LOSS}\n1%,2%\n", "repeated in its first line"),
         (f"{LOSS},{CONTROLLER}\n1%\n", "line 2 has 1 cells; allowed: 2"),
     ],
 )
@@ -183,9 +183,9 @@ def test_without_seeds_the_scenarios_own_is_used() -> None:
     ("changes", "problems"),
     [
         ({"format": 2}, ["format = 2"]),
-        ({"axes": None}, ["there is nothing to sweep over"]),
-        ({"axes": {LOSS: "1%..5%"}}, [LOSS, "does not say how many values"]),
-        ({"axes": {LOSS: []}, "seeds": "x"}, ["there are no values", '"x" is not a seed']),
+        ({"axes": None}, ["nothing to sweep over"]),
+        ({"axes": {LOSS: "1%..5%"}}, [LOSS, "lacks its number of values"]),
+        ({"axes": {LOSS: []}, "seeds": "x"}, ["no values", '"x" is not a seed']),
         ({"axes": {LOSS: {"uniform": ["0%", "1%"]}}}, ['or kind = "random"']),
         ({"axes": {LOSS: ["1%"]}, "together": [{LOSS: ["2%"]}]}, ["the key is swept twice"]),
         ({"axes": {f"{CONTROLLER}.beta": [5], CONTROLLER: ["lia"]}}, [f"{CONTROLLER} is swept too", "before"]),

@@ -278,7 +278,7 @@ def test_every_point_is_read_and_each_problem_told_once_with_its_axis(store: Sto
     assert any(
         line.startswith(f'axis {CONTROLLER}, value ola: unknown controller, did you mean "olia"?') for line in lines
     )
-    assert any('there is no link "wlan"' in line and "first at the point" in line for line in lines)
+    assert any('unknown link "wlan"' in line and "first at the point" in line for line in lines)
     assert store.sweeps.rows() == []
 
 

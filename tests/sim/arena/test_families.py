@@ -87,8 +87,8 @@ def test_a_network_follows_from_its_family_split_and_number_alone() -> None:
 @pytest.mark.parametrize(
     ("family", "split", "number", "told"),
     [
-        ("losy", "test", 1, 'there is no family of networks "losy".*lossy'),
-        ("lossy", "exam", 1, 'there is no split "exam"'),
+        ("losy", "test", 1, 'unknown family of networks "losy".*lossy'),
+        ("lossy", "exam", 1, 'unknown split "exam"'),
         ("lossy", "test", 0, "the number of a network is 0"),
     ],
 )

@@ -122,7 +122,7 @@ def entry_table(entry: Entry) -> TextTable:
     """The families of networks."""
     titles = family_titles()
     rows = tuple((name, titles[name], str(len(entry.numbers))) for name in entry.families)
-    columns = (*text_columns("Family", "What"), TextColumn("Networks", is_number=True))
+    columns = (*text_columns("Family", "Description"), TextColumn("Networks", is_number=True))
     return TextTable("Families", columns, rows)
 
 

@@ -45,12 +45,12 @@ CONTEST_SUFFIX = ".toml"
 
 _CONTEST = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
-    Param("paper", Dimension.CHOICE, "Whose experiment it is.", required=True, choices=tuple(PAPERS)),
-    Param("figure", Dimension.TEXT, "Of the paper.", required=True),
-    Param("title", Dimension.TEXT, "What it is about, in a line.", required=True),
+    Param("paper", Dimension.CHOICE, "Paper of the experiment.", required=True, choices=tuple(PAPERS)),
+    Param("figure", Dimension.TEXT, "Figure of the paper.", required=True),
+    Param("title", Dimension.TEXT, "Title, in a line.", required=True),
     Param("scenario", Dimension.TEXT, "A shipped scenario, or a file beside the contest.", required=True),
-    Param("documents", Dimension.FLAG, "Whether the makespan counts.", default=False),
-    Param("step", Dimension.FLAG, "Whether the capacity changes as measuring begins.", default=False),
+    Param("documents", Dimension.FLAG, "true if the makespan counts.", default=False),
+    Param("step", Dimension.FLAG, "true if the capacity changes when measuring begins.", default=False),
 )
 
 

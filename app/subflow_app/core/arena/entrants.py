@@ -295,7 +295,7 @@ def _named(text: str, catalog: AlgorithmCatalog, scripts: Sequence[ScriptFile] =
     if algorithm is None:
         names = [*known, *BLIND]
         listed = f"allowed: {', '.join(names)}, or a file with a policy ({SUFFIX}) or a script ({SCRIPT_SUFFIX})"
-        raise InputError(f'there is no controller "{name}" in the arena; {way_on(name, names, listed)}')
+        raise InputError(f'unknown controller "{name}" in the arena; {way_on(name, names, listed)}')
     options: dict[str, TomlValue] = {}
     folder = None
     for part in filter(None, written.split(",")):
@@ -315,7 +315,7 @@ def _named(text: str, catalog: AlgorithmCatalog, scripts: Sequence[ScriptFile] =
 def _of_script(path: Path, catalog: AlgorithmCatalog) -> Algorithm:
     script = open_script(path)
     if script.kind != "controller":
-        raise ArenaError(f"{path}: this is a {script.kind}, and controllers meet in the arena")
+        raise ArenaError(f"{path}: this is a {script.kind}; the arena takes controllers only")
     try:
         check_script_name(script.name, script.kind, catalog)
     except InputError as error:
@@ -351,7 +351,7 @@ def _of_policy(path: Path, catalog: AlgorithmCatalog) -> Entrant:
         raise ArenaError(f"{path}: {error}") from error
     algorithm = next((each for each in catalog.controllers if each.name == policy.controller), None)
     if algorithm is None:
-        raise ArenaError(f"{path}: it is for the controller {policy.controller}, which there is not")
+        raise ArenaError(f"{path}: it is for the controller {policy.controller}, which is unknown here")
     entrant = _entrant(algorithm, {"policy": path.name}, catalog)
     entrant = replace(entrant, name=path.name.removesuffix(SUFFIX), folder=path.resolve().parent, problem="", _read={})
     entrant.entry()
@@ -381,5 +381,5 @@ def _problem(algorithm: Algorithm, catalog: AlgorithmCatalog) -> str:
     except ParamError as error:
         return error.message
     if choice.options.get("policy") == NEUTRAL:
-        return f"there is no trained policy for {algorithm.name}: `subflow train {algorithm.name}` makes one"
+        return f"no trained policy for {algorithm.name}: `subflow train {algorithm.name}` makes one"
     return ""

@@ -84,21 +84,21 @@ def write_board(board: Board, rows: Sequence[Standing], folder: Path) -> tuple[P
 
 
 def _blocks(board: Board, rows: Sequence[Standing]) -> Iterator[Block]:
-    yield Heading("How they stand")
+    yield Heading("Ranking")
     yield Paragraph(METHOD)
     yield Paragraph(" ".join(told_of(board)))
     yield from _in_two(standings_table(rows))
     failed = reasons_table(rows)
     if failed.rows:
-        yield Paragraph("Who fails in a network counts as the worst there, and the rest goes on.")
+        yield Paragraph("An entrant that fails in a network has the lowest utility there; its other networks count.")
         yield failed
     for problem in board.entry.problems:
         yield Paragraph(f"{problem}.")
     yield Heading("Throughput, delay and friendliness")
     yield Paragraph(
-        "Below each figure stand those on the frontier: nobody who heeds the network is better in both. Throughput is "
-        "the goodput over the max-min fair share, a mean of logarithms; delay is the time in queues over the base "
-        "round trip. Friendliness is what competing TCP keeps of what it gets beside NewReno."
+        "The text below each figure lists the frontier: no entrant that reacts to the network is better in both. "
+        "Throughput is the goodput over the max-min fair share, a mean of logarithms; delay is the time in queues over "
+        "the base round trip. Friendliness is what competing TCP keeps of what it gets beside NewReno."
     )
     for number, (along, up) in enumerate((("queueing", "throughput"), ("friendliness", "throughput")), start=1):
         panel = scatter(rows, along, up)
@@ -134,7 +134,7 @@ def _in_two(table: TextTable) -> Iterator[TextTable]:
     n = len(table.columns)
     for title, places in (
         (table.title, (0, 1, 2, 3, 4, n - 2, n - 1)),
-        ("What scores are made of", (0, 1, *range(5, n - 2))),
+        ("Parts of the scores", (0, 1, *range(5, n - 2))),
     ):
         rows = tuple(tuple(row[place] for place in places) for row in table.rows)
         yield TextTable(title, tuple(table.columns[place] for place in places), rows)

@@ -112,12 +112,12 @@ def entry(
         InputError: if there is no such entrant, family, contest or split; `ArenaError` if one is not usable.
     """
     if split not in SPLITS:
-        raise InputError(f'there is no split "{split}"; allowed: {", ".join(SPLITS)}')
+        raise InputError(f'unknown split "{split}"; allowed: {", ".join(SPLITS)}')
     titles = family_titles()
     for name in families:
         if name not in titles:
             listed = f"allowed: {', '.join(titles)}"
-            raise InputError(f'there is no family of networks "{name}"; {way_on(name, list(titles), listed)}')
+            raise InputError(f'unknown family of networks "{name}"; {way_on(name, list(titles), listed)}')
     chosen = numbers or (QUICK_NUMBERS if is_quick else FULL_NUMBERS)
     who = chosen_entrants(entrants)
     if contests:

@@ -59,7 +59,7 @@ def searches_table(searches: Sequence[BreakJob]) -> TextTable:
 def untried_table(assessment: Assessment) -> TextTable:
     """What RFC 9743 asks for and nobody tries here."""
     rows = tuple((each.section, each.title, each.why) for each in assessment.untried)
-    return TextTable("Not tried", text_columns("Section", "What", "Why"), rows)
+    return TextTable("Not tried", text_columns("Section", "Subject", "Reason"), rows)
 
 
 def summary_tables(assessment: Assessment, results: Sequence[Results]) -> Iterator[TextTable]:
@@ -98,7 +98,7 @@ def criteria_list() -> tuple[dict[str, Any], TextTable]:
     }
     rows = [(name, f"RFC 9743, {place}", title) for name, place, title in facts]
     rows += [(claim.name, claim.source or NOTHING, f"Search: {claim.title}") for claim in dossier.claims]
-    return document, TextTable("", text_columns("Name", "Source", "What"), tuple(rows))
+    return document, TextTable("", text_columns("Name", "Source", "Description"), tuple(rows))
 
 
 def assessment_document(assessment: Assessment, results: Sequence[Results]) -> dict[str, Any]:

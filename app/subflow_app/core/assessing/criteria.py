@@ -47,9 +47,9 @@ _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9 _.,:=+/-]")
 
 _PARAMS = (Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),)
 _UNTRIED = (
-    Param("section", Dimension.TEXT, "Of RFC 9743.", required=True),
-    Param("title", Dimension.TEXT, "What it is about.", required=True),
-    Param("why", Dimension.TEXT, "Why it is not tried.", required=True),
+    Param("section", Dimension.TEXT, "Section of RFC 9743.", required=True),
+    Param("title", Dimension.TEXT, "Subject of the section.", required=True),
+    Param("why", Dimension.TEXT, "Reason for not trying it.", required=True),
 )
 
 

@@ -50,11 +50,11 @@ _PARTS: Mapping[str, str] = {
     "7": "Special cases (section 7)",
 }
 _METHOD = (
-    "RFC 9743 (BCP 133) says by what a congestion controller is judged before it is used in the Internet; it gives no "
-    "numbers. Each criterion is an experiment here, whose checks have the numbers that are written beside them. A "
-    "criterion is met if each of its checks is, and not met as soon as one is not; checks compare means over seeds. "
-    "A search looks for a network in which a claim fails; that it finds none proves nothing. Met here is met in a "
-    "simulator: what a deployed stack does is another matter."
+    "RFC 9743 (BCP 133) lists the criteria that a congestion controller has to meet before it is used in the Internet; "
+    "it gives no numbers. Each criterion is an experiment here, and each of its checks shows its numbers. A criterion "
+    "is met if all of its checks are met; checks compare means over seeds. A search looks for a network in which a "
+    "claim fails; finding none proves nothing. Met means met in the simulator; a deployed stack may behave "
+    "differently."
 )
 
 

@@ -118,7 +118,7 @@ class Assessment(Series[Job]):
         for name in extent.only:
             if name not in known:
                 listed = f"allowed: {', '.join(known)}"
-                raise InputError(f'there is no criterion or claim "{name}"; {way_on(name, known, listed)}')
+                raise InputError(f'unknown criterion or claim "{name}"; {way_on(name, known, listed)}')
         self._shared = Shared(executor_maker(jobs, cluster))
         self.entrant = entrant
         self.extent = extent

@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 
 CLAIM_COLUMNS: Sequence[Column[ClaimFile]] = (
     Column("Claim", lambda claim: claim.name),
-    Column("What is claimed", lambda claim: claim.title),
+    Column("Statement", lambda claim: claim.title),
     Column("Source", lambda claim: claim.source or "–"),
     Column("Spaces", lambda claim: ", ".join(claim.spaces)),
 )
 SPACE_COLUMNS: Sequence[Column[Space]] = (
     Column("Space", lambda space: space.name),
     Column("Networks", lambda space: space.title),
-    NumberColumn("Values that are chosen", lambda space: len(space.keys)),
+    NumberColumn("Chosen values", lambda space: len(space.keys)),
 )
 FOUND_COLUMNS: Sequence[Column[Counterexample]] = (
     Column("Network", lambda each: each.name or "–"),
-    Column("What fails there", lambda each: each.says),
+    Column("Failure", lambda each: each.says),
     NumberColumn("Margin, linux", lambda each: margin_text(each, "linux")),
     NumberColumn("Margin, textbook", lambda each: margin_text(each, "textbook")),
     Column("Confirmed", lambda each: "yes" if each.is_confirmed else "not in both profiles"),
@@ -74,11 +74,11 @@ def listed_words(count: int, say: Callable[..., str] = tr) -> str:
 
 
 _ONE_LISTED = translatable(
-    "Listed is the clearest failure, simplified and confirmed with seeds that the search has not seen."
+    "The list shows the clearest failure, simplified and confirmed with seeds that the search has not seen."
 )
 _LISTED = translatable(
-    "Listed are {count} networks, made from the clearest failures of different kinds: simplified, and confirmed with "
-    "seeds that the search has not seen."
+    "The list shows {count} networks, made from the clearest failures of different kinds: simplified, and confirmed "
+    "with seeds that the search has not seen."
 )
 
 

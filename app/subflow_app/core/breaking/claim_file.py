@@ -49,15 +49,15 @@ ENTRANT = ""
 
 _PARAMS = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
-    Param("title", Dimension.TEXT, "What is claimed, in a line.", required=True),
-    Param("source", Dimension.TEXT, "Who claims it.", default=""),
-    Param("holds", Dimension.TEXT, "What holds.", required=True, allows_lines=True),
-    Param("when", Dimension.TEXT, "Where it is claimed; left out: everywhere.", default="", allows_lines=True),
-    Param("ratio", Dimension.TEXT, "A number that says how bad it is.", default="", allows_lines=True),
+    Param("title", Dimension.TEXT, "The claim, in a line.", required=True),
+    Param("source", Dimension.TEXT, "Source of the claim.", default=""),
+    Param("holds", Dimension.TEXT, "Condition that has to hold.", required=True, allows_lines=True),
+    Param("when", Dimension.TEXT, "Condition for its networks; left out: all networks.", default="", allows_lines=True),
+    Param("ratio", Dimension.TEXT, "Number that measures the failure.", default="", allows_lines=True),
     Param(
         "fails",
         Dimension.TEXT,
-        "How a network is told in which it fails.",
+        "Sentence about a network in which it fails.",
         default="{network}: {entrant} does not keep it ({told})",
     ),
     Param("spaces", Dimension.LIST, "Spaces of networks in which it is tried.", default=()),
@@ -254,7 +254,7 @@ def _read(name: str, text: str, tree: Mapping[str, Any], report: Report) -> Clai
         fails.format(**dict.fromkeys(WORDS, ""))
     except (KeyError, IndexError, ValueError, AttributeError):
         allowed = ", ".join(f"{{{word}}}" for word in WORDS)
-        report.add(("fails",), "something stands in braces that there is not", allowed)
+        report.add(("fails",), "unknown word in braces", allowed)
     if report.problems:
         return None
     return ClaimFile(

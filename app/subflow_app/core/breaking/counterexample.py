@@ -52,10 +52,10 @@ _COMMENT_WIDTH = 116
 
 _PARAMS = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
-    Param("claim", Dimension.TEXT, "What fails.", required=True),
-    Param("entrant", Dimension.TEXT, "About whom.", required=True),
-    Param("says", Dimension.TEXT, "It in a sentence.", required=True),
-    Param("told", Dimension.TEXT, "With numbers.", default=""),
+    Param("claim", Dimension.TEXT, "The claim that fails.", required=True),
+    Param("entrant", Dimension.TEXT, "The entrant that it is about.", required=True),
+    Param("says", Dimension.TEXT, "The failure in a sentence.", required=True),
+    Param("told", Dimension.TEXT, "The claim with its numbers.", default=""),
 )
 
 

@@ -30,7 +30,7 @@ _PHRASES = {
     "==": translatable("{measured}, where {claimed} is claimed"),
 }
 _BAND = translatable("{measured}, where {low} to {high} is claimed")
-_OTHERWISE = translatable("it does not hold that {told}")
+_OTHERWISE = translatable("not true: {told}")
 
 
 def measured_words(told: str, say: Callable[..., str] = tr) -> str:

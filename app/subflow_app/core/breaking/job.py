@@ -251,7 +251,7 @@ class BreakJob(Batch[_Tried | _Shrunk]):
             return
         margins = [elite.margin for elite in search.elites.values()]
         if not margins:
-            self.notes = (f"the claim could be told in none of the first {search.tried} networks",)
+            self.notes = (f"the claim could be measured in none of the first {search.tried} networks",)
         elif search.failed == search.tried:
             self.notes = (f"the claim failed in all of the first {search.tried} networks: it cannot be kept here",)
         elif max(margins) - min(margins) < _SAME and search.failed == 0:

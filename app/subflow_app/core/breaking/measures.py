@@ -82,7 +82,7 @@ def measure_network(net: Network, name: str, arguments: Sequence[Value]) -> Valu
     number = arguments[0]
     facts = path_facts(net.scenario).get((net.competes[0], int(number)))  # type: ignore[arg-type]
     if facts is None or number != int(number):  # type: ignore[arg-type]
-        return Missing(f"there is no path {number:g}")
+        return Missing(f"no path {number:g}")
     return {"path_rate": facts.capacity_bps, "path_rtt": facts.base_rtt_s, "path_loss": facts.loss}[name]
 
 
@@ -167,7 +167,7 @@ def _carried(net: Network, summary: Summary, number: Value) -> Value:
     for flow in _tried(net, summary):
         subflows = flow["subflows"]
         if not isinstance(number, float) or number != int(number) or not 1 <= number <= len(subflows):
-            return Missing(f"there is no path {number}")
+            return Missing(f"no path {number}")
         rates.append(subflows[int(number) - 1]["throughput_bps"])
     return math.fsum(rates)
 

@@ -155,9 +155,9 @@ class Parting:
         )
         told = {"owner": self.owner, "name": self.titles[0], "time": f"{self.at_s:.6g}"}
         explained = {
-            Moment.LOSS: tr("Shown is the loss of {owner} ({name}) at that moment, at {time} s.", **told),
-            Moment.FIRST: tr("Shown is the first decision of {owner} ({name}) after that, at {time} s.", **told),
-            Moment.THERE: tr("Shown is what {owner} ({name}) decides there, at {time} s.", **told),
+            Moment.LOSS: tr("Explained: the loss of {owner} ({name}) at that moment, at {time} s.", **told),
+            Moment.FIRST: tr("Explained: the first decision of {owner} ({name}) after that, at {time} s.", **told),
+            Moment.THERE: tr("Explained: the decision of {owner} ({name}) at that moment, at {time} s.", **told),
         }
         return f"{parted} {explained[self.moment]}"
 

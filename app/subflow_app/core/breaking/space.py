@@ -234,7 +234,7 @@ def _space(name: str, text: str, scenario: Scenario, vary: Sequence[str]) -> Spa
         raise ClaimFileError(str(error)) from error
     space = Space(name, scenario.name, prose(text), text, scenario.training, tuple(vary))
     if not space.keys:
-        raise ClaimFileError(f"{name}: each of its draws has a single value, so there is only one network")
+        raise ClaimFileError(f"{name}: each of its draws has a single value, so only one network is possible")
     return space
 
 

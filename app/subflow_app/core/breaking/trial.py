@@ -220,7 +220,7 @@ def network_of(scenario: Scenario) -> Network:
     """
     tried = tuple(name for name, flow in scenario.flows.items() if flow.kind == "mptcp" and flow.arrivals is None)
     if not tried:
-        raise ArenaError(f"{scenario.name}: there is no flow of kind mptcp, and claims are about such flows")
+        raise ArenaError(f"{scenario.name}: no flow of kind mptcp; claims are about such flows")
     beside = tuple(name for name, flow in scenario.flows.items() if flow.kind == "tcp" and flow.arrivals is None)
     return Network("", scenario.name, scenario, tried, beside)
 

@@ -183,7 +183,7 @@ def _check(plan: CapturePlan, scenario: Scenario, known_s: float) -> None:
         raise InputError(f'packets are seen at "{plan.station}": must be one of {", ".join(STATIONS)}')
     names = flow_names(scenario)
     if plan.flow not in names:
-        raise InputError(f'there is no flow "{plan.flow}" to capture; the flows are {", ".join(names) or "none"}')
+        raise InputError(f'unknown flow "{plan.flow}"; the flows are {", ".join(names) or "none"}')
     until_s = known_s if plan.until_s is None else plan.until_s
     if not 0 <= plan.since_s < until_s:
         raise InputError(

@@ -261,9 +261,7 @@ def figure_columns(table: GroupTable, place: int) -> tuple[Column[FigureRow], ..
             tr("{letter}: significance", letter=group.letter),
             lambda row: significance_text(row.differences[place]),
             sort=lambda row: row.differences[place].p_holm,
-            tip=tr(
-                "Probability of a difference at least this large if there were none: *** below 0.1 %, ** 1 %, * 5 %"
-            ),
+            tip=tr("Probability of a difference at least this large by chance alone: *** below 0.1 %, ** 1 %, * 5 %"),
         ),
     )
 
@@ -391,6 +389,6 @@ def _chosen(keys: Sequence[str], patterns: Sequence[str]) -> list[str]:
     for pattern in patterns:
         found = [key for key in keys if fnmatchcase(key, pattern)]
         if not found:
-            raise InputError(f'no run has the figure "{pattern}"; there are {", ".join(keys[:12])}…')
+            raise InputError(f'no run has the figure "{pattern}"; allowed: {", ".join(keys[:12])}…')
         chosen += found
     return list(dict.fromkeys(chosen))

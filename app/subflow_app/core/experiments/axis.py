@@ -29,17 +29,17 @@ MOST_POINTS = 1000
 MOST_STEPS = 1000
 _UNITS = tuple(dict.fromkeys(unit for units in UNITS.values() for unit in units))
 _COURSE_KEY = re.compile(r"links\.(?P<link>[^.]+)\.(?P<what>rate|delay|loss)\Z")
-_EVERY = Param("every", Dimension.TIME, "Between two values.", minimum=0, exclusive_minimum=True)
+_EVERY = Param("every", Dimension.TIME, "Time between two values.", minimum=0, exclusive_minimum=True)
 
 _AXIS = (
-    Param("label", Dimension.TEXT, "What the axis is called.", required=True),
-    Param("unit", Dimension.CHOICE, "Of its numbers; left out: its points are names.", choices=_UNITS),
-    Param("log", Dimension.FLAG, "Whether equal ratios are equally far apart.", default=False),
+    Param("label", Dimension.TEXT, "Name of the axis.", required=True),
+    Param("unit", Dimension.CHOICE, "Unit of its numbers; left out: its points are names.", choices=_UNITS),
+    Param("log", Dimension.FLAG, "true for a logarithmic axis.", default=False),
 )
 _DRAWS = (
-    Param("count", Dimension.COUNT, "How many draws.", required=True, minimum=1, maximum=MOST_POINTS),
-    Param("quick", Dimension.COUNT, "How many of them a quick run takes; left out: all.", minimum=1),
-    Param("seed", Dimension.COUNT, "What they follow from.", default=1, minimum=0),
+    Param("count", Dimension.COUNT, "Number of draws.", required=True, minimum=1, maximum=MOST_POINTS),
+    Param("quick", Dimension.COUNT, "Number of them in a quick run; left out: all.", minimum=1),
+    Param("seed", Dimension.COUNT, "Seed of the draws.", default=1, minimum=0),
 )
 _POINT_KEYS = ("label", "at", "set")
 
@@ -169,7 +169,7 @@ def read_axis(report: Report, table: Mapping[str, Any]) -> ExperimentAxis:
     else:
         points, n_quick = _drawn(report, table["draws"])
     if "keys" in table and forms != ["values"]:
-        report.add((*path, "keys"), "there are no values for them", "values = [...]")
+        report.add((*path, "keys"), "keys without values", "values = [...]")
     labels = [point.label for point in points]
     for label in dict.fromkeys(label for label in labels if labels.count(label) > 1):
         report.add(path, f'two points are called "{label}"', "a label for each")

@@ -67,7 +67,7 @@ MEASURES: Mapping[str, MeasureKind] = {
         MeasureKind("cpu_per_packet", "CPU time over data packets delivered.", Dimension.TIME),
         MeasureKind(
             "memory",
-            "Bytes on the heap at the end of a run that were not there before it, network and policies included.",
+            "Heap memory that a run adds until its end, network and policies included.",
             Dimension.SIZE,
         ),
         MeasureKind(
@@ -148,7 +148,7 @@ class CostKind:
         series = tree.get("series", {})
         over = values.get(_OVER)
         if over is not None and isinstance(series, Mapping) and over not in series:
-            report.add((NAME, _OVER), f'there is no series "{over}"', either(list(series)))
+            report.add((NAME, _OVER), f'unknown series "{over}"', either(list(series)))
         return {_OVER: over or ""}
 
     def job(

@@ -25,7 +25,7 @@ _SUBFLOW = Param("subflow", Dimension.COUNT, "Only this subflow of each.", minim
 _LINKS = Param("links", Dimension.TEXT, "Links by comma.", required=True)
 _SINCE = Param("since", Dimension.TIME, "Time series from here on; default: from the end of the warm-up.", minimum=0)
 _UNTIL = Param("until", Dimension.TIME, "Time series up to here; default: to the end.", minimum=0)
-_OVER_TIME = Param("over_time", Dimension.CHOICE, "What of the time series.", choices=("mean", "max", "min", "last"))
+_OVER_TIME = Param("over_time", Dimension.CHOICE, "Statistic over time.", choices=("mean", "max", "min", "last"))
 _WIRE = Param("wire", Dimension.FLAG, "Count headers, too.", default=False)
 _ACTIVE = Param("active", Dimension.FLAG, "By goodput while active; false: after the warm-up.", default=True)
 
@@ -227,7 +227,7 @@ _ALL: tuple[RunMeasure, ...] = (
     ),
     RunMeasure(
         "inflight",
-        "Mean of the packets under way; of several subflows the sum. What a rate-based sender's window is.",
+        "Mean of the packets under way; of several subflows the sum. For rate-based senders, the window.",
         Dimension.QUEUE,
         _WINDOW_OPTIONS,
         is_sampled=True,
@@ -265,21 +265,19 @@ _ALL: tuple[RunMeasure, ...] = (
     RunMeasure(
         "convergence_time",
         "From `since` to when the moving average of each subflow's rate stays within the tolerance of its mean over "
-        "the last `steady` before `until`; first: to when it is there for the first time, for rates that never stay.",
+        "the last `steady` before `until`; first: to when it first comes that near, for rates that never stay.",
         Dimension.TIME,
         (
             _FLOWS,
             _SUBFLOW,
             _reduce("max"),
-            Param(
-                "column", Dimension.CHOICE, "Of which rate.", default="throughput", choices=("throughput", "goodput")
-            ),
-            Param("since", Dimension.TIME, "When something changed.", required=True, minimum=0),
+            Param("column", Dimension.CHOICE, "The rate.", default="throughput", choices=("throughput", "goodput")),
+            Param("since", Dimension.TIME, "Time of the change.", required=True, minimum=0),
             _UNTIL,
             _window(5.0),
             Param("steady", Dimension.TIME, "Time before `until` that is taken for steady.", default=20.0, minimum=0),
-            Param("first", Dimension.FLAG, "When it is there first, not when it stays.", default=False),
-            Param("tolerance", Dimension.RATIO, "How near is there.", default=0.15, minimum=0, exclusive_minimum=True),
+            Param("first", Dimension.FLAG, "Take the first time that it is near.", default=False),
+            Param("tolerance", Dimension.RATIO, "Tolerance.", default=0.15, minimum=0, exclusive_minimum=True),
         ),
         is_sampled=True,
         value=measuring.convergence_time,

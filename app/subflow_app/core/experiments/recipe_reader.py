@@ -44,19 +44,19 @@ from subflow_sim.units import Dimension, parse_quantity
 
 _RECIPE = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
-    Param("paper", Dimension.CHOICE, "Which paper.", required=True, choices=tuple(SOURCES)),
+    Param("paper", Dimension.CHOICE, "Paper of the experiment.", required=True, choices=tuple(SOURCES)),
     Param("figure", Dimension.TEXT, "Figure or table of the paper.", required=True),
-    Param("title", Dimension.TEXT, "What is shown, in a line.", required=True),
-    Param("claim", Dimension.TEXT, "What the paper reports.", required=True, allows_lines=True),
-    Param("disagrees", Dimension.TEXT, "Where our results differ, and why.", allows_lines=True),
-    Param("kind", Dimension.CHOICE, "How it is carried out.", default="runs", choices=tuple(KINDS)),
-    Param("scenario", Dimension.TEXT, "What is run: a shipped scenario, or a file beside the recipe."),
-    Param("expected", Dimension.TIME, "What it takes on two cores.", minimum=0, exclusive_minimum=True),
+    Param("title", Dimension.TEXT, "Subject, in a line.", required=True),
+    Param("claim", Dimension.TEXT, "Result that the paper reports.", required=True, allows_lines=True),
+    Param("disagrees", Dimension.TEXT, "Differences of our results, and their causes.", allows_lines=True),
+    Param("kind", Dimension.CHOICE, "Kind of the experiment.", default="runs", choices=tuple(KINDS)),
+    Param("scenario", Dimension.TEXT, "Scenario to run: a shipped one, or a file beside the recipe."),
+    Param("expected", Dimension.TIME, "Expected time on two cores.", minimum=0, exclusive_minimum=True),
     Param("traces", Dimension.FLAG, "Keep time series.", default=False),
     Param(
         "sample_interval",
         Dimension.TIME,
-        "Of the time series.",
+        "Interval of the time series.",
         default=DEFAULT_SAMPLE_INTERVAL_S,
         minimum=0,
         exclusive_minimum=True,
@@ -65,40 +65,40 @@ _RECIPE = (
 _OF_THE_FIGURE = ("panels", "published", "checks", "variants")
 _TABLES = ("rulings", "seeds", "set", "quick", "axis", "series", "measures", *_OF_THE_FIGURE)
 _CAUSES = {"kernel": CauseKind.KERNEL, **{str(kind): kind for kind in CauseKind if kind is not CauseKind.KERNEL}}
-_QUICK = (Param("expected", Dimension.TIME, "What it takes.", minimum=0, exclusive_minimum=True),)
+_QUICK = (Param("expected", Dimension.TIME, "Expected time of a quick run.", minimum=0, exclusive_minimum=True),)
 _SERIES = (
-    Param("ours", Dimension.FLAG, "Whether it is what the paper proposes.", default=False),
-    Param("scenario", Dimension.TEXT, "In place of that of the recipe."),
+    Param("ours", Dimension.FLAG, "true for the proposal of the paper.", default=False),
+    Param("scenario", Dimension.TEXT, "Scenario in place of that of the recipe."),
 )
 _MEASURE = (
-    Param("unit", Dimension.TEXT, "That it is shown in."),
-    Param("label", Dimension.TEXT, "For people; left out: its name."),
+    Param("unit", Dimension.TEXT, "Unit in which it is shown."),
+    Param("label", Dimension.TEXT, "Shown name; left out: its key."),
 )
 _PANEL = (
-    Param("form", Dimension.CHOICE, "How it is drawn.", required=True, choices=FORMS),
-    Param("title", Dimension.TEXT, "Above it."),
-    Param("seed", Dimension.COUNT, "Of the run that a trace shows.", minimum=0),
-    Param("window", Dimension.TIME, "Over which traces are smoothed.", default=0.0, minimum=0),
-    Param("running_mean", Dimension.FLAG, "Show at each time the mean up to it.", default=False),
+    Param("form", Dimension.CHOICE, "Form of the drawing.", required=True, choices=FORMS),
+    Param("title", Dimension.TEXT, "Title above the panel."),
+    Param("seed", Dimension.COUNT, "Seed of the run that a trace shows.", minimum=0),
+    Param("window", Dimension.TIME, "Time over which traces are smoothed.", default=0.0, minimum=0),
+    Param("running_mean", Dimension.FLAG, "true: show at each time the mean up to it.", default=False),
     Param("capacity", Dimension.TEXT, "Links whose rate is drawn behind traces, by comma."),
-    Param("log", Dimension.FLAG, "Whether the y axis is logarithmic.", default=False),
+    Param("log", Dimension.FLAG, "true for a logarithmic y axis.", default=False),
 )
 _PUBLISHED = (
-    Param("improvement", Dimension.RATIO, "(new - old) / old."),
-    Param("note", Dimension.TEXT, "Where it stands, or how it was read."),
+    Param("improvement", Dimension.RATIO, "Improvement: (new - old) / old."),
+    Param("note", Dimension.TEXT, "Place in the paper, or how the value was read."),
 )
 _CHECK = (
-    Param("says", Dimension.TEXT, "What the paper says.", required=True),
-    Param("holds", Dimension.TEXT, "What is checked.", required=True, allows_lines=True),
-    Param("why", Dimension.TEXT, "Where band or tolerance come from."),
-    Param("full", Dimension.FLAG, "Whether a quick run is too short to tell.", default=False),
+    Param("says", Dimension.TEXT, "Claim of the paper.", required=True),
+    Param("holds", Dimension.TEXT, "Condition to check.", required=True, allows_lines=True),
+    Param("why", Dimension.TEXT, "Source of the band or tolerance."),
+    Param("full", Dimension.FLAG, "true if a quick run is too short for it.", default=False),
 )
 _CAUSE = (
-    Param("kind", Dimension.CHOICE, "Of the cause.", required=True, choices=tuple(_CAUSES)),
-    Param("says", Dimension.TEXT, "What it is.", required=True, allows_lines=True),
-    Param("holds", Dimension.TEXT, "What shows it in place of the check.", allows_lines=True),
+    Param("kind", Dimension.CHOICE, "Kind of the cause.", required=True, choices=tuple(_CAUSES)),
+    Param("says", Dimension.TEXT, "The cause.", required=True, allows_lines=True),
+    Param("holds", Dimension.TEXT, "Condition that shows it, in place of the check.", allows_lines=True),
 )
-_VARIANT = (Param("says", Dimension.TEXT, "What is otherwise.", required=True, allows_lines=True),)
+_VARIANT = (Param("says", Dimension.TEXT, "Difference of the variant.", required=True, allows_lines=True),)
 _VARIED = ("scenario", "seeds", "set", "quick", "axis", "series", "measures")
 
 
@@ -239,7 +239,7 @@ class _Reader:
             if measure is None:
                 continue
             if measure.needs_traces and self._kind.name == "runs" and not keeps_traces:
-                self._report.add(place, "is told by time series, which are not kept", "traces = true")
+                self._report.add(place, "is computed from time series, which are not kept", "traces = true")
             yield name, measure
 
     def _measure(self, place: Place, name: str, table: Mapping[str, Any]) -> Measure | None:
@@ -248,9 +248,7 @@ class _Reader:
         kind = known.get(of) if isinstance(of, str) else None
         if kind is None:
             if isinstance(of, str):
-                self._report.add(
-                    (*place, "of"), f"there is no such measure{did_you_mean(of, list(known))}", either(list(known))
-                )
+                self._report.add((*place, "of"), f"unknown measure{did_you_mean(of, list(known))}", either(list(known)))
             else:
                 told = "missing" if of is None else f"this is {kind_name(of)}"
                 self._report.add((*place, "of"), told, either(list(known)))
@@ -378,7 +376,7 @@ class _Reader:
                 call.texts, call.columns, ("series", "point"), (tuple(series), axis.labels), strict=False
             ):
                 if name is not None and name not in known:
-                    message = f'column {column}: there is no {what} "{name}"{did_you_mean(name, list(known))}'
+                    message = f'column {column}: unknown {what} "{name}"{did_you_mean(name, list(known))}'
                     self._report.add(place, message, either(list(known)))
         return claim
 

@@ -41,9 +41,9 @@ HTML_FILE, PDF_FILE = "report.html", "report.pdf"
 _CONTENTS = 2
 
 CAUSES_TEXT = (
-    "Where a check is not met, the recipe names a cause and the experiment that shows it. A kernel of the time, "
-    "another reading of the paper and another agent are shown if the very check is met with them; a contradiction or "
-    "noise, if what the recipe claims of it holds. What no experiment shows is not explained."
+    "For a failed check, the recipe names a cause, and only an experiment can confirm it: the check passes with the "
+    "kernel of that time, with another reading of the paper, or with another agent; or the paper contradicts itself; "
+    "or the difference is noise. Every other failed check is listed as not explained."
 )
 
 
@@ -186,9 +186,9 @@ def _summary(ordered: Mapping[str, Sequence[Results]]) -> Iterator[Block]:
     yield settlement_table(ordered)
     yield Paragraph(CAUSES_TEXT)
     yield Paragraph(
-        "A check with a band asks whether our number lies in it; other checks are claims over means that hold or fail. "
+        "A check with a band requires our number to lie in it; other checks are claims over means that hold or fail. "
         "Bands and tolerances come from the paper and from how its open points are read (rulings); none was made wider "
-        "for ours to fit. What could not be computed is not measured, with its reason."
+        "for ours to fit. A value that could not be computed is shown as not measured, with the reason."
     )
     columns: list[Column[_Counted]] = [
         Column("Experiment", lambda row: row[0].recipe.name),
@@ -217,11 +217,11 @@ def _experiment(results: Results, figures: _Figures) -> Iterator[Block]:
     if any(panel.has_values for panel in figure.panels):
         yield Picture(figures.caption(figure_caption(results, figure)), panels=figure)
     else:
-        yield Paragraph("There is no figure: nothing of this experiment was measured.")
+        yield Paragraph("No figure: nothing of this experiment was measured.")
     yield verdict_table(results)
     tried = trial_table(results)
     if recipe.disagrees or tried.rows:
-        yield Heading("Where it differs, and why", level=3)
+        yield Heading("Differences and their causes", level=3)
     if recipe.disagrees:
         yield Paragraph(recipe.disagrees)
     if tried.rows:
@@ -257,7 +257,7 @@ def version_blocks() -> Iterator[Block]:
     yield Heading("How it was made")
     rows = [("Subflow that made this report", __version__), ("Simulator", simulator_version())]
     rows += [("Python", platform.python_version()), ("Platform", platform.platform())]
-    yield TextTable("Versions", text_columns("What", "Which"), tuple(rows))
+    yield TextTable("Versions", text_columns("Item", "Value"), tuple(rows))
     yield Paragraph(
         "The same recipe, seeds and version give the same runs, bit for bit, on any number of cores; processor time "
         "and memory depend on the computer."

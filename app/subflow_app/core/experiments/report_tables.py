@@ -128,9 +128,9 @@ def trial_text(trial: Trial) -> str:
 def trial_table(results: Results) -> TextTable:
     """What was tried to explain what is not met: a row for each check and variant."""
     columns = text_columns(
-        translatable("What the paper says"),
+        translatable("Claim of the paper"),
         translatable("Cause"),
-        translatable("What differs"),
+        translatable("Difference"),
         translatable("Results"),
         translatable("Checks met"),
     )
@@ -145,13 +145,13 @@ def trial_table(results: Results) -> TextTable:
             sign = {True: "✓", False: "✗", None: NOTHING}[trial.outcome.holds]
             rows.append((*first, trial_text(trial), f"{sign} {came}", f"{trial.n_met} of {trial.n_checks}"))
             first = ("", "")
-    return TextTable("Why checks are not met", columns, tuple(rows))
+    return TextTable("Causes of failed checks", columns, tuple(rows))
 
 
 def verdict_table(results: Results) -> TextTable:
     """A row for each check."""
     columns: tuple[Column[Verdict], ...] = (
-        Column(translatable("What the paper says"), lambda verdict: verdict.check.says),
+        Column(translatable("Claim of the paper"), lambda verdict: verdict.check.says),
         Column(translatable("Verdict"), lambda verdict: f"{mark(verdict.kind)} {verdict.kind.value}", is_mark=True),
         Column(translatable("Ours"), lambda verdict: ours_text(verdict) or NOTHING),
         Column(translatable("Expected"), lambda verdict: expected_text(verdict) or NOTHING),
@@ -196,8 +196,8 @@ def rulings_table(known: Sequence[Ruling]) -> TextTable:
     """How open points of the paper were read."""
     columns: tuple[Column[Ruling], ...] = (
         Column(translatable("Ruling"), lambda each: each.id),
-        Column(translatable("What the paper leaves open"), lambda each: each.problem),
-        Column(translatable("How it is read here"), lambda each: each.ruling),
+        Column(translatable("Open point of the paper"), lambda each: each.problem),
+        Column(translatable("Reading here"), lambda each: each.ruling),
     )
     return TextTable.of(known, columns, "Rulings")
 
@@ -227,7 +227,7 @@ def settings_table(results: Results) -> TextTable:
         rows.append(("Takes", f"about {duration_text(expected_s)} on two cores"))
     if results.note:
         rows.append(("Computer", results.note))
-    return TextTable("Settings", text_columns(translatable("What"), translatable("Which")), tuple(rows))
+    return TextTable("Settings", text_columns(translatable("Item"), translatable("Value")), tuple(rows))
 
 
 def seeds_text(seeds: Sequence[int]) -> str:

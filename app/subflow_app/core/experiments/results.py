@@ -305,7 +305,7 @@ class Results:
     def _told(self, check: Check) -> Verdict:
         outcome = check.claim.evaluate(self._resolve)
         if self.is_quick and check.needs_full:
-            return Verdict(check, VerdictKind.NOT_MEASURED, outcome, "a quick run is too short to tell")
+            return Verdict(check, VerdictKind.NOT_MEASURED, outcome, "a quick run is too short for this check")
         if outcome.holds is None:
             return Verdict(check, VerdictKind.NOT_MEASURED, outcome, outcome.reason)
         if outcome.is_band:

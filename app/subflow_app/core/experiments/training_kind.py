@@ -184,7 +184,7 @@ def read_table(report: Report, path: tuple[str, ...], tree: object, also_known: 
     values = read_section(report, path, table, _KEYS, also_known=(*_TABLES, *also_known))
     given = {key: values[key] for key in table if values.get(key) is not None and key not in also_known}
     if "agent" in given and given["agent"] not in agent_names():
-        report.add((*path, "agent"), f'there is no agent "{given["agent"]}"', ", ".join(agent_names()))
+        report.add((*path, "agent"), f'unknown agent "{given["agent"]}"', ", ".join(agent_names()))
     if "options" in table:
         options = report.expect_table((*path, "options"), table["options"], "a table of the agent's options")
         given["options"] = dict(options or {})

@@ -59,7 +59,7 @@ _SAYS = {
     SCENARIO: "The scenario, with all overrides and live changes",
     POLICIES: "A policy that a controller decides by",
     SUMMARY: "The figures of the run",
-    TRACES: "What was measured during the run",
+    TRACES: "Measurements during the run",
     FIGURES: "A figure of the run",
     README: "How to verify the run",
     CITATION: "How to cite the program",
@@ -173,20 +173,20 @@ simulates scenario.toml again with the seed of manifest.json and compares the si
 every packet, the figures of summary.json and all samples of traces/. Values are SI; the names of columns
 end in their units. figures/ shows them.
 
-What is needed: Subflow {origin.version} on Linux, Windows or macOS; no network, no graphics card, no data of others.
-What to expect: "confirmed", exit code 0, and the signature {origin.signature}. Another version of Subflow may
-come out otherwise, and says so.
+Needed:          Subflow {origin.version} on Linux, Windows or macOS; no network, no graphics card, no other data.
+Expected result: "confirmed", exit code 0, and the signature {origin.signature}. Another version of Subflow may
+give another result and reports this.
 
 As an artefact (ACM, Artifact Review and Badging 1.1)
 -----------------------------------------------------
 Available            is up to you: deposit this file in an archive that gives it a DOI, and choose a licence for it.
                      ro-crate-metadata.json names none yet.
-Functional           documented (this file; ro-crate-metadata.json says what each file is), consistent and complete
+Functional           documented (this file; ro-crate-metadata.json describes each file), consistent and complete
                      (scenario, policies and seed from which all of the rest follows), exercisable (the command above).
 Reusable             scenario.toml opens in Subflow, where everything in it can be changed; `subflow run scenario.toml`
                      runs it with another seed by --seed N.
-Results reproduced   is what the command above finds out, for this run. A claim over several
-                     seeds needs a bundle of each.
+Results reproduced   is tested by the command above, for this run. A claim over several seeds
+                     needs a bundle of each.
 
 How to cite the program (CITATION.cff)
 --------------------------------------

@@ -138,7 +138,7 @@ def read_page(path: Path) -> WebPage:
             raise InputError(f"{path}: a page of a lab, which has no run to take: `subflow labs begin` does labs here")
         runs = told["runs"]
         if not isinstance(runs, list) or not all(isinstance(run, dict) and "name" in run for run in runs):
-            raise ValueError("its runs are none")
+            raise ValueError("it has no runs")
         packed_policies = [base64.b64decode(text) for text in told.get("policies", ())]
         contents = (_gunzipped(each, MAX_POLICY_BYTES, "its policies") for each in packed_policies)
         policies = tuple(hashlib.sha256(content).hexdigest() for content in contents)

@@ -249,14 +249,14 @@ def _checked_run(bundle: _Bundle) -> dict[str, Any]:
     """What the manifest says of the run, once all files are those that it names."""
     path = bundle.path
     if MANIFEST not in bundle.names:
-        raise InputError(f"{path} is not a bundle of a run: it has no {MANIFEST} that says what it is")
+        raise InputError(f"{path} is not a bundle of a run: it has no {MANIFEST}")
     manifest = bundle.document(MANIFEST)
     if not _is_manifest(manifest):
         raise InputError(f"{path} is not a bundle of a run: its {MANIFEST} is incomplete")
     if manifest.get("format") != FORMAT:
         raise InputError(
             f"{path} is a bundle of format {manifest.get('format')!r}; this version ({subflow_app.__version__}) "
-            f"knows format {FORMAT}"
+            f"reads format {FORMAT}"
         )
     for name in manifest["files"]:
         if name not in bundle.names:
@@ -339,7 +339,7 @@ def _simulate(
     if result.error is not None:
         raise _CannotBeMadeError(f"the run cannot be repeated: {result.error}")
     if result.status != JobState.FINISHED:
-        raise _CannotBeMadeError("the run could not be repeated to its end, so there is nothing to compare")
+        raise _CannotBeMadeError("the run could not be repeated to its end, so nothing can be compared")
     plan = ExportPlan(figures=(), figure_formats=())
     written = export_run(job.traces, folder, plan)
     return result.summary, result.signature, {file.name: file for file in written}
@@ -352,7 +352,7 @@ def _signature_check(run: Mapping[str, Any], signature: str) -> Check:
     return Check(
         "signature",
         "different",
-        f"the bundle says {run['signature']}, version {subflow_app.__version__} here gives {signature}{made_by}",
+        f"the bundle holds {run['signature']}; version {subflow_app.__version__} here gives {signature}{made_by}",
     )
 
 

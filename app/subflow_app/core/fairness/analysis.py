@@ -171,7 +171,7 @@ def run_analysis(
     scenario = scenario_of(traces)
     if scenario is None:
         raise InputError(
-            tr('the scenario of run "{run}" is not known: there is no fair split to compare with', run=traces.title)
+            tr('the scenario of run "{run}" is not known: no fair split to compare with', run=traces.title)
         )
     known_s = end_of(traces)
     start_s = min(traces.warmup_s, known_s) if from_s is None else from_s

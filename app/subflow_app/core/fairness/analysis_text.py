@@ -110,7 +110,7 @@ def pooling_text(gain: PoolingGain) -> str:
     """The pooling gain in words."""
     if math.isnan(gain.gain):
         if not math.isfinite(gain.efficiency) and abs(gain.potential - 1) < 1e-3:
-            return tr("There is nothing to pool here: one path is as good as all of them.")
+            return tr("Pooling gains nothing here: one path is as good as all of them.")
         return tr(
             "Pooling could bring {potential} times the goodput of a single path.", potential=f"{gain.potential:.2f}"
         )

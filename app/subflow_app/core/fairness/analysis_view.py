@@ -75,7 +75,7 @@ class WindowOf:
             return begin_s, min(end_s, begin_s + 2 * AROUND_S)
         if self.choice is WindowChoice.CURSORS:
             if self.cursors_s is None:
-                raise InputError(tr("there are no cursors: put A and B into the plots with the keys A and B"))
+                raise InputError(tr("no cursors: set A and B in the plots with the keys A and B"))
             return min(self.cursors_s), max(self.cursors_s)
         return None, None
 

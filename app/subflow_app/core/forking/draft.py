@@ -216,7 +216,7 @@ class ForkDraft:
             return fork_text(plan.at_s, plan.described)
         if self.time_problem or self._problems:
             return tr("Something above is not possible yet.")
-        return tr("Change a value: the fork goes on with it from {time} on.", time=self.time_text)
+        return tr("Change a value: the fork uses it from {time} on.", time=self.time_text)
 
 
 def _literal(option: Param) -> str:

@@ -84,9 +84,9 @@ def _read(origin: ForkOrigin, setting: str) -> tuple[dict[str, Any], str | tuple
     key, *options = rest
     if key not in keys:
         hint = did_you_mean(key, keys)
-        raise InputError(f'--set "{setting}": "{key}" cannot change while a run goes on{hint}; allowed: {either(keys)}')
+        raise InputError(f'--set "{setting}": "{key}" cannot change during a run{hint}; allowed: {either(keys)}')
     if len(options) > 1:
-        raise InputError(f'--set "{setting}": there is nothing below "{key}.{options[0]}"; allowed: {_FORM}')
+        raise InputError(f'--set "{setting}": no key is below "{key}.{options[0]}"; allowed: {_FORM}')
     value = override_value(text.strip())
     return target, (key, options[0]) if options else key, value
 
@@ -94,7 +94,7 @@ def _read(origin: ForkOrigin, setting: str) -> tuple[dict[str, Any], str | tuple
 def _check_name(setting: str, kind: str, name: str, names: list[str]) -> None:
     if name not in names:
         raise InputError(
-            f'--set "{setting}": there is no {kind} "{name}"{did_you_mean(name, names)}; allowed: {either(names)}'
+            f'--set "{setting}": unknown {kind} "{name}"{did_you_mean(name, names)}; allowed: {either(names)}'
         )
 
 

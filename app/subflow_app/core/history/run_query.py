@@ -221,7 +221,7 @@ def help_lines() -> list[tuple[str, str]]:
         ('"two words"', "both words"),
         *((f"{name}:" if field.dimension == _TEXT else name, field.tip) for name, field in FIELDS.items()),
         ("links.wifi.delay<20ms", "any parameter of the scenario, by its dotted key"),
-        ("flows.download.goodput_bps>5Mbit/s", "any figure of the summary; * stands for any name"),
+        ("flows.download.goodput_bps>5Mbit/s", "any figure of the summary; * matches any name"),
         ("-tag:draft", "a minus negates any condition"),
     ]
 
@@ -380,9 +380,9 @@ def _unknown(name: str, keys: Collection[str]) -> str:
     ends = [key.rpartition(".")[2] for key in keys]
     meant = closest(name, [*FIELDS, *keys, *ends], most=2, cutoff=0.7)
     if meant:
-        return f'there is no field "{name}"; {meant}'
+        return f'unknown field "{name}"; {meant}'
     return (
-        f'there is no field "{name}", and no run has recorded a value of that name; fields are {", ".join(FIELDS)},'
+        f'unknown field "{name}", and no run has recorded a value of that name; fields are {", ".join(FIELDS)},'
         " parameters go by their keys, e.g. links.wifi.loss; text with such signs goes in quotes"
     )
 

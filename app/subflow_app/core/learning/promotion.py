@@ -86,7 +86,7 @@ def promote(source: Path, name: str, card: Mapping[str, Any]) -> Path:
         raise InputError(f'"{name}" is not a name for a policy; allowed: up to 64 letters, digits, dots, - and _')
     target = policy_folder() / f"{name}{SUFFIX}"
     if name in policy_names() or is_there(target):
-        raise InputError(f"there is a policy called {name} already: give this one another name")
+        raise InputError(f"a policy called {name} exists already: give this one another name")
     content = _renamed(read_policy_file(source), name, card)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)

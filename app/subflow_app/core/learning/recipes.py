@@ -57,8 +57,8 @@ _SEEDS = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 _RECIPE = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
     Param("agent", Dimension.NAME, "The agent to train.", required=True),
-    Param("title", Dimension.TEXT, "What is learned, in a sentence."),
-    Param("scenario", Dimension.TEXT, "What it learns on: a shipped scenario, or a file.", required=True),
+    Param("title", Dimension.TEXT, "Subject of the training, in a sentence."),
+    Param("scenario", Dimension.TEXT, "Scenario to learn on: a shipped one, or a file.", required=True),
     Param("steps", Dimension.COUNT, "Budget of transitions.", minimum=1),
     Param("minutes", Dimension.NUMBER, "Budget of time.", minimum=0, exclusive_minimum=True, maximum=1e5),
     Param("seed", Dimension.COUNT, "Determines everything random.", default=1, minimum=0, maximum=999_999),
@@ -66,19 +66,19 @@ _RECIPE = (
     Param("threads", Dimension.COUNT, "Threads of the simulator.", minimum=1, maximum=256),
     Param("episode", Dimension.TIME, "Length of an episode.", minimum=0, exclusive_minimum=True),
     Param("deterministic", Dimension.FLAG, "Nothing depends on the clock."),
-    Param("checkpoint_every", Dimension.TIME, "Between two checkpoints.", minimum=0, exclusive_minimum=True),
-    Param("expected", Dimension.TIME, "What it takes on two cores.", minimum=0, exclusive_minimum=True),
-    Param("families", Dimension.LIST, "Families of networks that some episodes are of; all: every one."),
-    Param("families_share", Dimension.NUMBER, "Share of the episodes.", minimum=0, exclusive_minimum=True, maximum=1),
+    Param("checkpoint_every", Dimension.TIME, "Time between two checkpoints.", minimum=0, exclusive_minimum=True),
+    Param("expected", Dimension.TIME, "Expected time on two cores.", minimum=0, exclusive_minimum=True),
+    Param("families", Dimension.LIST, "Families of networks for some episodes; all: every family."),
+    Param("families_share", Dimension.NUMBER, "Share of these episodes.", minimum=0, exclusive_minimum=True, maximum=1),
 )
 _EVALUATION = (
     Param("every", Dimension.COUNT, "Transitions between two evaluations; 0: none.", minimum=0),
-    Param("seeds", Dimension.TEXT, 'Of the runs compared, e.g. "1000000-1000004".'),
+    Param("seeds", Dimension.TEXT, 'Seeds of the compared runs, e.g. "1000000-1000004".'),
     Param("baselines", Dimension.LIST, "Controllers to compare with."),
-    Param("scenario", Dimension.TEXT, "What is evaluated on; left out: the scenario that is trained on."),
-    Param("networks", Dimension.COUNT, "Of each family, to choose the best policy by; 0: none.", maximum=100),
-    Param("families", Dimension.LIST, "Those families; left out: all."),
-    Param("home", Dimension.FLAG, "Whether half of what it is chosen by is the evaluations' scenario; left out: yes."),
+    Param("scenario", Dimension.TEXT, "Scenario of the evaluations; left out: that of the training."),
+    Param("networks", Dimension.COUNT, "Networks of each family for choosing the best policy; 0: none.", maximum=100),
+    Param("families", Dimension.LIST, "Their families; left out: all."),
+    Param("home", Dimension.FLAG, "Count the evaluations' scenario for half of the choice; left out: yes."),
 )
 _TABLES = ("options", "set", "training", "evaluation")
 _BUDGET = ("steps", "minutes")

@@ -41,7 +41,7 @@ _RECIPE = Param(
 _SCENARIO = Param(
     "scenario",
     Dimension.CHOICE,
-    "What to learn on. A scenario with a [training] table is a distribution: each episode draws another one from it.",
+    "Scenario to learn on. One with a [training] table is a distribution: each episode draws another one from it.",
     required=True,
 )
 _BUDGET = (

@@ -103,7 +103,7 @@ class TrainingService:
         """
         with self._lock:
             if number not in self._served:
-                raise TrainingError(f"there is no training {number} here")
+                raise TrainingError(f"unknown training {number}")
             return self._served[number].job
 
     def submit(self, config: TrainingConfig, *, name: str = "") -> int:

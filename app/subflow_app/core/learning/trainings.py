@@ -200,7 +200,7 @@ class Trainings(TrainingService):
         """
         job = self._job(training)
         if job is None or job.state.is_over:
-            raise TrainingError(f"{training.name} has ended: there is no process to control")
+            raise TrainingError(f"{training.name} has ended: no process to control")
         job.tell(command)
 
     def go_on(self, training: Training) -> bool:

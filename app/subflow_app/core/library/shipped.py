@@ -57,9 +57,7 @@ def open_library(path: Path | None = None) -> Store | None:
     try:
         return open_store(_of_this_schema(chosen), read_only=True)
     except StoreMissing:
-        raise LibraryError(
-            f"{chosen}: there is no such library of results; `subflow library build` makes one"
-        ) from None
+        raise LibraryError(f"{chosen}: unknown library of results; `subflow library build` makes one") from None
     except StoreNewer as error:
         raise LibraryError(
             f"the library of results {chosen} was made by a newer Subflow: {error.problem}. Update Subflow, or make "

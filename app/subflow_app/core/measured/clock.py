@@ -76,7 +76,7 @@ class Steps:
         if clock == "refuse":
             raise InputError(
                 f"{said}. The clock was set, or files were joined: choose --clock sort (put the samples in"
-                " order), drop (leave out what goes back) or join (shift what follows to go on)"
+                " order), drop (leave out what goes back) or join (shift the following samples)"
             )
         if clock == "sort":
             self.kept = np.argsort(time_s, kind="stable")
@@ -93,7 +93,7 @@ class Steps:
             shift = np.zeros(len(time_s))
             shift[back] = usual - step[back - 1]
             self.time_s = time_s + np.cumsum(shift)
-            done = "what follows each was shifted to go on"
+            done = "the samples after each were shifted to continue"
         self.notices.append(f"{said}; {done}.")
         self._drop_repeated()
 

@@ -83,9 +83,7 @@ def read_csv(path: Path, options: ReadingOptions) -> MeasuredTable:
         for cells, cell in zip(columns, row, strict=True):
             cells.append(cell)
     if not lines:
-        raise InputError(
-            f"{path.name}: there are no samples in it, only {'headings' if shape.first_row else 'nothing'}"
-        )
+        raise InputError(f"{path.name}: no samples, only {'headings' if shape.first_row else 'nothing'}")
     if ragged:
         notices.append(
             f"{ragged} line{'s have' if ragged > 1 else ' has'} another number of cells than the headings, first line"
@@ -107,7 +105,7 @@ def read_csv(path: Path, options: ReadingOptions) -> MeasuredTable:
     else:
         found = _long(shape, columns, place, raw_s, rows, lines, options, notices, *long)
     if not found:
-        raise InputError(f"{path.name}: there is no column of numbers beside the times")
+        raise InputError(f"{path.name}: no column of numbers beside the times")
     return MeasuredTable("csv", tuple(distinct_targets(found)), tuple(notices))
 
 
@@ -338,9 +336,7 @@ def _numbers(
 def _time_place(headings: Sequence[str], options: ReadingOptions) -> int:
     if options.time_column:
         if options.time_column not in headings:
-            raise InputError(
-                f'--time "{options.time_column}": there is no such column; there are {", ".join(headings[:20])}'
-            )
+            raise InputError(f'--time "{options.time_column}": unknown column; allowed: {", ".join(headings[:20])}')
         return headings.index(options.time_column)
     names = [read_heading(title).name for title in headings]
     return next((names.index(name) for name in TIME_NAMES if name in names), 0)

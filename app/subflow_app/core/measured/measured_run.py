@@ -217,7 +217,7 @@ def make_run(
         )
     if not any(np.isfinite(column.values).any() for column in chosen):
         titles = ", ".join(column.title for column in chosen[:12])
-        raise InputError(f"{path.name}: there is no number in what would be kept of it: {titles}")
+        raise InputError(f"{path.name}: none of the chosen columns holds a number: {titles}")
     if len(chosen) > MOST_TRACES:
         raise InputError(
             f"{path.name} would become {count_text(len(chosen))} traces; allowed: {count_text(MOST_TRACES)}. Leave"
@@ -263,7 +263,7 @@ def make_run(
     left_out = [column.title for column in table.columns if column.target is None]
     if left_out:
         more = f" and {len(left_out) - 8} more" if len(left_out) > 8 else ""
-        notices.append(f"left out, because nobody told what they are: {', '.join(left_out[:8])}{more}.")
+        notices.append(f"left out, because their meaning is unknown: {', '.join(left_out[:8])}{more}.")
     source = {"file": path.name, "format": table.format, "sha256": _fingerprint(path)}
     targets = tuple(column.target for column in chosen if column.target is not None)
     return MeasuredRun(name, step_s, targets, values, mss, start_s, tuple(map(readable_line, notices)), source)

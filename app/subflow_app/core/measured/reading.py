@@ -51,7 +51,7 @@ def told(table: MeasuredTable, maps: Mapping[str, str], units: Mapping[str, str]
     titles = [column.title for column in table.columns]
     for title in (*maps, *units):
         if title not in titles:
-            raise InputError(f'there is no column "{title}"; there are {", ".join(titles[:20])}')
+            raise InputError(f'unknown column "{title}"; allowed: {", ".join(titles[:20])}')
     columns = [_told(column, maps.get(column.title), units.get(column.title)) for column in table.columns]
     mapped = {column.target for column in columns if column.title in maps and column.target is not None}
     # What is told goes before what was guessed.

@@ -80,7 +80,7 @@ def read_ss(path: Path, options: ReadingOptions) -> MeasuredTable:
         )
     connections, has_times = _collect(text_lines(path, "utf-8"), options)
     if not connections:
-        raise InputError(f"{path.name}: there is no connection of ss -tin in it")
+        raise InputError(f"{path.name}: no connection of ss -tin in it")
     if not has_times and options.interval_s is None:
         raise InputError(
             f"{path.name} has no times: give the time between outputs, e.g. --interval 100ms; or log with"

@@ -127,7 +127,7 @@ class FigurePlan:
         """
         style = self.style.sized(self.style.width_mm, self.style.plot_height_mm)
         if not any(plot.curves or plot.bars for plot in self.plots):
-            raise InputError("there is nothing to draw: no curve is visible, or no run has what the figure shows")
+            raise InputError("nothing to draw: no curve is visible, or no run has what the figure shows")
         if len(self.plots) > MOST_PLOTS:
             raise InputError(f"a figure has {MOST_PLOTS} plots at most, not {len(self.plots)}: write one file per plot")
         if self.legend not in LEGENDS:

@@ -93,7 +93,7 @@ class PanelFigure:
         """
         self.style.sized(self.style.width_mm, self.style.plot_height_mm)
         if not any(panel.has_values for panel in self.panels):
-            raise InputError("there is nothing to draw: no run of this experiment has ended yet")
+            raise InputError("nothing to draw: no run of this experiment has ended yet")
         if len(self.panels) > MOST_PANELS:
             raise InputError(f"a figure has {MOST_PANELS} panels at most, not {len(self.panels)}")
         if self.kind == "png":

@@ -150,7 +150,7 @@ def read_runs(store: Store, numbers: Sequence[int]) -> list[ReportRun]:
         if row.deleted:
             raise InputError(f"run {number} is deleted: `subflow runs restore {number}` brings it back")
         if row.status == "running":
-            raise InputError(f"run {number} is still going on: wait for its end, or stop it")
+            raise InputError(f"run {number} is still running: wait for its end, or stop it")
         try:
             scenario = read_scenario(Use.REPORT, row.scenario_text or "")
         except SimError:
@@ -278,7 +278,7 @@ def _figures(runs: Sequence[ReportRun], plots: Sequence[PlotSpec], numbering: _N
             plan = run_plan([plot], traces)
         except InputError:
             continue  # the run ended before its first sample
-        caption = plot.title if len(runs) == 1 else f"{plot.title}, {len(runs)} runs: dashes tell them apart"
+        caption = plot.title if len(runs) == 1 else f"{plot.title}, {len(runs)} runs: each with its own dashes"
         named = plan.with_run_names(_run_names(runs))
         yield Picture(numbering.caption(f"{caption}."), figure=replace(named, style=_FIGURE_STYLE))
 
@@ -337,7 +337,7 @@ def _repeating(runs: Sequence[ReportRun]) -> Iterator[Block]:
         told = ", ".join(f"{key}: {value}" for key, value in machine if key not in ("host", "hostname", "node"))
         if told:
             rows.append((where, told))
-    yield TextTable("Versions", text_columns("What", "Which"), tuple(rows))
+    yield TextTable("Versions", text_columns("Item", "Value"), tuple(rows))
 
 
 def _scenario_texts(runs: Sequence[ReportRun]) -> Iterator[Block]:

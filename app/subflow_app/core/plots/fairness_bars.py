@@ -48,6 +48,6 @@ PLOT = PlotSpec(
     bars=bars,
     ceiling=1.0,
     least_flows=2,
-    needs="at least two tcp or mptcp flows, because one flow shares with nobody",
+    needs="at least two tcp or mptcp flows, because one flow shares nothing",
     group=FAIRNESS,
 )

@@ -93,6 +93,6 @@ PLOT = PlotSpec(
     figures=(("all", "jain"),),
     ceiling=1.0,
     least_flows=2,
-    needs="at least two tcp or mptcp flows, because one flow shares with nobody",
+    needs="at least two tcp or mptcp flows, because one flow shares nothing",
     group=FAIRNESS,
 )

@@ -511,7 +511,7 @@ class Replay:
             )
         if self._same is None and made_by != this:
             return tr(
-                "Version {made_by} made {run}; whether this one, {this}, repeats it is known after one pass.",
+                "Version {made_by} made {run}; one pass will show if this version, {this}, repeats it.",
                 **values,
             )
         return ""

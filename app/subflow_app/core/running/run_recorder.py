@@ -244,7 +244,7 @@ class RunRecorder:
         self._last_block = time.perf_counter()
 
     def _give_up(self, error: StoreError) -> None:
-        _log.error("the run goes on in memory only: %s", error)
+        _log.error("the run continues in memory only: %s", error)
         self._error = error
         if self._writer is not None:
             self._writer.abandon()  # else it would be listed as running for as long as the store is open

@@ -290,7 +290,7 @@ def _event_form(doc: ScenarioDoc, name: str, catalog: AlgorithmCatalog) -> Form 
     kinds = [kind for kind in ("link", "flow") if doc.value(f"{key}.{kind}") is not None]
     groups = {
         "": ("at", "link", "flow"),
-        tr("What changes"): (
+        tr("Changes"): (
             "up",
             "rate",
             "delay",

@@ -100,13 +100,13 @@ def _check(graph: RawGraph) -> None:
     known: dict[str, int] = {}
     for node in graph.nodes:
         if node.id in known:
-            message = f'node "{node.id}" stands on line {known[node.id]} already'
+            message = f'node "{node.id}" exists on line {known[node.id]} already'
             raise GraphFileError(graph.file, node.line, message, "ids that occur once")
         known[node.id] = node.line
     for edge in graph.edges:
         for end in (edge.source, edge.target):
             if end not in known:
-                message = f'this edge leads to node "{end}", which there is not'
+                message = f'this edge leads to node "{end}", which does not exist'
                 raise GraphFileError(graph.file, edge.line, message, "ids of nodes of the file")
 
 
@@ -235,7 +235,7 @@ class _GraphmlReader:
         try:
             return float(text)
         except ValueError:
-            raise self._fail(f'{name} = "{text}" is declared a number and is none', "a number") from None
+            raise self._fail(f'{name} = "{text}" is declared a number but is not one', "a number") from None
 
 
 # --- GML ------------------------------------------------------------------------------------------------------------
@@ -309,7 +309,7 @@ def _gml_pairs(text: str, file: str) -> list[Any]:
             opened.pop()
         elif pending is None:
             if kind != "key":
-                raise GraphFileError(file, line, f"{token[:40]} stands where a key is expected", "key value pairs")
+                raise GraphFileError(file, line, f"{token[:40]} in the place of a key", "key value pairs")
             pending = (token, line)
         elif kind == "key":
             message = f'"{pending[0]}" has no value'

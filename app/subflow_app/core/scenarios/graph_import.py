@@ -119,7 +119,7 @@ class _Importer:
         hosts = self._hosts(links)
         self._note_parts(links)
         self._notes.append(
-            "There are no flows yet: add one between two hosts. Only routers forward, so link hosts to routers, "
+            "No flows yet: add one between two hosts. Only routers forward, so link hosts to routers, "
             "or make a node at the edge a host."
         )
         name = self._title()
@@ -186,7 +186,7 @@ class _Importer:
             return laid_out(list(self._names.values()), ends)
         missing = len(self._nodes) - len(on_map)
         if missing:
-            self._notes.append(f"{missing} nodes without coordinates stand beside a neighbour.")
+            self._notes.append(f"{missing} nodes without coordinates were placed beside a neighbour.")
         return apart(_with_missing(_projected(on_map), list(self._names.values()), ends))
 
     # --- links ------------------------------------------------------------------------------------------------------
@@ -252,7 +252,7 @@ class _Importer:
             if label is not None:
                 bps, how = speed_in(label) or 0.0, f'read from the label "{label[:40]}"'
             else:
-                bps, how = DEFAULT_RATE_BPS, "guessed: the file says no speed"
+                bps, how = DEFAULT_RATE_BPS, "guessed: the file gives no speed"
                 link.is_guessed = True
         if not math.isfinite(bps):
             raise GraphFileError(self._graph.file, edge.line, f"a rate that is {how}", "a speed below 1e12 bit/s")

@@ -100,14 +100,14 @@ def why_not_next(topology: Topology, source: str, destination: str, path: Sequen
         link: that would come next.
     """
     if link not in topology.ends:
-        return f"there is no link {link}"
+        return f"unknown link {link}"
     walk = list(nodes_on(topology, source, path))
     here = walk[-1]
     ends = topology.ends[link]
     if here == destination:
         return f"the path has reached {destination} already"
     if here not in ends:
-        return f"the path stands at {here}, where {link} does not start"
+        return f"the path has reached {here}, where {link} does not start"
     there = ends[1] if here == ends[0] else ends[0]
     if there in walk:
         return f"the way over {link} leads back to {there}"

@@ -299,7 +299,7 @@ class ScenarioDoc:
         for name, (x, y) in places.items():
             path = split_key(keys[name])
             if toml_edit.get_value(self.data, path[:-1]) is None:
-                raise TomlEditError(f"there is no node {name!r} to move")
+                raise TomlEditError(f"unknown node {name!r}")
             values[path] = [round(x), round(y)]
         return self._replace(toml_edit.set_values(self._text, values), Change("layout", tuple(keys.values())))
 

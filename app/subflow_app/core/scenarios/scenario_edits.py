@@ -64,7 +64,7 @@ def add_link(text: str, first: str, second: str) -> Edited:
     nodes = named(data, "nodes")
     for end in (first, second):
         if end not in nodes:
-            raise InputError(f"there is no node {end} to connect")
+            raise InputError(f"unknown node {end}")
     if first == second:
         raise InputError(f"a link joins two nodes: {first} cannot be connected to itself")
     name = _next_numbered(_LETTERS["link"], named(data, "links"))
@@ -100,7 +100,7 @@ def check_flow_ends(data: Mapping[str, Any], source: str, destination: str) -> N
     nodes = named(data, "nodes")
     for end in (source, destination):
         if end not in nodes:
-            raise InputError(f"there is no node {end}")
+            raise InputError(f"unknown node {end}")
         if nodes[end].get("kind") == "router":
             raise InputError(f"{end} is a router: flows start and end at hosts")
     if source == destination:
@@ -294,7 +294,7 @@ def rename_part(text: str, key: str, name: str) -> Edited:
     data = read_toml(text)
     section, _, old = key.partition(".")
     if section not in NAMED or old not in named(data, section):
-        raise InputError(f"there is no {key} to rename")
+        raise InputError(f"{key} does not exist")
     if name == old:
         return Edited(text, (key,))
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_LENGTH:
@@ -302,7 +302,7 @@ def rename_part(text: str, key: str, name: str) -> Edited:
             f'"{name}" is not a name: letters, digits, - and _ are allowed, at most {MAX_NAME_LENGTH} characters'
         )
     if name in named(data, section):
-        raise InputError(f"there is another {section[:-1]} called {name}: choose a name that is not taken")
+        raise InputError(f"another {section[:-1]} is called {name} already: choose another name")
     patch = TomlPatch(text)
     patch.rename((section, old), name)
     for path, value in _mentions(data, section, old, name):
@@ -364,7 +364,7 @@ def set_paths(text: str, flow: str, paths: Sequence[Sequence[str]] | None) -> Ed
     data = read_toml(text)
     table = named(data, "flows").get(flow)
     if table is None:
-        raise InputError(f"there is no flow {flow}")
+        raise InputError(f"unknown flow {flow}")
     patch = TomlPatch(text)
     if paths is not None:
         patch.set(("flows", flow, "paths"), [list(path) for path in paths])

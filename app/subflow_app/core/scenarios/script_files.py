@@ -66,7 +66,7 @@ def check_script_name(name: str, kind: ScriptKind, catalog: AlgorithmCatalog) ->
         )
     built_in = catalog.controllers if kind == "controller" else catalog.schedulers
     if any(each.name == name for each in built_in):
-        raise InputError(f'there is a {kind} "{name}" already, which is built in; take another name, e.g. "my-{name}"')
+        raise InputError(f'the {kind} "{name}" is built in already; take another name, e.g. "my-{name}"')
 
 
 def write_script(path: Path, text: str, *, is_new: bool = False) -> None:

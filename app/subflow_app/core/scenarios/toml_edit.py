@@ -197,7 +197,7 @@ def remove_table(text: str, name: str, index: int) -> str:
     before = read_toml(text)
     present = before.get(name)
     if not isinstance(present, list) or not 0 <= index < len(present):
-        raise TomlEditError(f"there is no [[{name}]] section number {index + 1}")
+        raise TomlEditError(f"no [[{name}]] section number {index + 1}")
     rest = [item for position, item in enumerate(present) if position != index]
     expected = {key: item for key, item in before.items() if key != name or rest}
     if rest:

@@ -201,13 +201,13 @@ def read_values(written: object) -> Sequence[TomlValue]:
     """
     if isinstance(written, list):
         if not written:
-            raise ParamError("there are no values", f"at least one, e.g. {RANGE_FORM}")
+            raise ParamError("no values", f"at least one, e.g. {RANGE_FORM}")
         return tuple(written)
     if isinstance(written, str):
         if ".." in written:
             return read_range(written)
         if not written.strip():
-            raise ParamError("there are no values", f"at least one, e.g. {RANGE_FORM}")
+            raise ParamError("no values", f"at least one, e.g. {RANGE_FORM}")
     value: Any = written
     return (value,)
 
@@ -243,7 +243,7 @@ def read_range(text: str) -> Range:
     if match is None or ends is None:
         raise ParamError("this is not a range", RANGE_FORM)
     if match["count"] is None:
-        raise ParamError("the range does not say how many values it has", f'e.g. "{text.strip()}/5"')
+        raise ParamError("the range lacks its number of values", f'e.g. "{text.strip()}/5"')
     start, stop, unit = ends
     count = int(match["count"])
     if not 1 <= count <= MOST_VALUES or (count == 1 and start != stop):

@@ -80,16 +80,16 @@ _POINTS = ("axes", "together", "points", "points_file", "draws")
 
 _PLAN = (
     Param("format", Dimension.COUNT, "Version of the file format.", required=True, minimum=1, maximum=1),
-    Param("name", Dimension.TEXT, "What people call it; left out: the scenario's name."),
-    Param("scenario", Dimension.TEXT, "What is run: a shipped scenario, or a file beside this one."),
-    Param("kind", Dimension.CHOICE, "How points are written.", choices=KINDS),
-    Param("sample_interval", Dimension.TIME, "Of the traces.", minimum=0, exclusive_minimum=True),
+    Param("name", Dimension.TEXT, "Name of the sweep; left out: the scenario's name."),
+    Param("scenario", Dimension.TEXT, "Scenario to run: a shipped one, or a file beside this one."),
+    Param("kind", Dimension.CHOICE, "Form of the points.", choices=KINDS),
+    Param("sample_interval", Dimension.TIME, "Interval of the traces.", minimum=0, exclusive_minimum=True),
     Param("traces", Dimension.FLAG, "Keep traces, not the figures alone.", default=True),
-    Param("decisions", Dimension.FLAG, "Keep why controllers did what they did.", default=False),
-    Param("draws", Dimension.COUNT, "How many random points.", minimum=1, maximum=MOST_VALUES),
-    Param("sweep_seed", Dimension.COUNT, "What random points follow from.", default=1, minimum=0),
+    Param("decisions", Dimension.FLAG, "Keep the reasons of controllers and schedulers.", default=False),
+    Param("draws", Dimension.COUNT, "Number of random points.", minimum=1, maximum=MOST_VALUES),
+    Param("sweep_seed", Dimension.COUNT, "Seed of the random points.", default=1, minimum=0),
     Param("points_file", Dimension.TEXT, "A CSV file with a point in each line and the keys in the first."),
-    Param("folder", Dimension.TEXT, "Where the scenario's policies are."),
+    Param("folder", Dimension.TEXT, "Folder of the scenario's policies."),
 )
 
 
@@ -242,7 +242,7 @@ def read_seeds(written: object) -> Sequence[int]:
         raise ParamError(f"this is {kind_name(written)}, not seeds", SEEDS_FORM)
     ranges = [_seed_range(part) for part in parts]
     if not ranges:
-        raise ParamError("there are no seeds", SEEDS_FORM)
+        raise ParamError("no seeds", SEEDS_FORM)
     if len(ranges) == 1:
         return ranges[0]
     if sum(map(len, ranges)) > MOST_LISTED_SEEDS:
@@ -391,7 +391,7 @@ def _axes(report: Report, tree: Mapping[str, Any], values: Mapping[str, Any], ki
         axes = _grid_axes(report, tree)
     if not axes and not report.problems:
         example = '"links.wifi.loss" = "0%..4%/5"'
-        report.add(("axes",), "there is nothing to sweep over", f"a key and its values, e.g. {example}")
+        report.add(("axes",), "nothing to sweep over", f"a key and its values, e.g. {example}")
     keys = [key for axis in axes for key in axis.keys]
     for key, (problem, allowed) in overlaps(keys).items():
         report.add(("axes", key), problem, allowed)
@@ -455,7 +455,7 @@ def _list_axis(report: Report, tree: Mapping[str, Any]) -> tuple[Axis, ...]:
             except ParamError as error:
                 report.add(("points", number, key), error.message, error.allowed)
     if not tables and not report.problems:
-        report.add(("points",), "there are no points", '[[points]] with keys and values, or points_file = "points.csv"')
+        report.add(("points",), "no points", '[[points]] with keys and values, or points_file = "points.csv"')
     keys = tuple(dict.fromkeys(key for table in tables for key in table))
     if not keys:
         return ()
@@ -476,10 +476,10 @@ def _csv_points(report: Report, name: str, folder: Path | None) -> list[dict[str
         return refuse(str(error), "a CSV file with keys in its first line")
     rows = [row for row in csv.reader(text.splitlines()) if any(cell.strip() for cell in row)]
     if len(rows) < 2:
-        return refuse("there are no points in it", "keys in the first line, and a line for each point")
+        return refuse("it has no points", "keys in the first line, and a line for each point")
     keys = [key.strip() for key in rows[0]]
     if not all(keys) or len(set(keys)) < len(keys):
-        return refuse("a key is missing or stands twice in its first line", "dotted keys, each once")
+        return refuse("a key is missing or repeated in its first line", "dotted keys, each once")
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(keys):
             return refuse(f"its line {number} has {len(row)} cells", f"{len(keys)}, as the first line")

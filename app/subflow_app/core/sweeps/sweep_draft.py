@@ -124,7 +124,7 @@ def check_draft(draft: SweepDraft) -> DraftCheck:
     points = _points(draft, counts)
     if draft.kind == "list" and not problems and len(set(counts.values())) > 1:
         told = ", ".join(f"{key}: {count}" for key, count in counts.items())
-        problems[ALL] = tr("A list needs equally many values of each parameter; there are {counts}.", counts=told)
+        problems[ALL] = tr("A list needs equally many values of each parameter, not {counts}.", counts=told)
     if problems:
         return DraftCheck(problems, counts)
     return DraftCheck(problems, counts, points, points * seeds)
@@ -220,7 +220,7 @@ def _choices(text: str) -> list[str] | Range:
     if len(parts) == 1 and ".." in parts[0]:
         return read_range(_range_of_ends(parts[0]))
     if not parts:
-        raise ParamError("there are no values", '"1%..5%", "10ms..1s log" or "lia, olia"')
+        raise ParamError("no values", '"1%..5%", "10ms..1s log" or "lia, olia"')
     return parts
 
 

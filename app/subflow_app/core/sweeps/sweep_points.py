@@ -143,4 +143,4 @@ def _listed(problems: dict[str, str]) -> Sequence[str]:
     ]
     if len(lines) <= MOST_PROBLEMS:
         return lines
-    return [*lines[:MOST_PROBLEMS], "and more: only the first problems are told"]
+    return [*lines[:MOST_PROBLEMS], "and more: only the first problems are listed"]

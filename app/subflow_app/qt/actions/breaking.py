@@ -35,7 +35,7 @@ def rows() -> Iterator[ActionSpec]:
         lambda w, _: _breaking(w).start(),
         (
             WRITABLE,
-            possible("break.start", translatable("a search goes on, or the panel says what is missing")),
+            possible("break.start", translatable("a search is running, or the panel shows what is missing")),
         ),
     )
     yield ActionSpec(
@@ -50,7 +50,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "break.stop",
         "S&top the search",
-        "End the search; what was tried is kept, and starting it again goes on from there",
+        "End the search; networks tried so far are kept, and starting it again continues from there",
         "stop",
         ("Ctrl+Alt+Shift+F6",),
         lambda w, _: _breaking(w).stop(),

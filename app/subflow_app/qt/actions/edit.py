@@ -17,7 +17,7 @@ def rows() -> Iterator[ActionSpec]:
         "undo",
         ("Ctrl+Z",),
         lambda w, _: w.undo_order.undo(),
-        (Need(lambda s: s.can_undo, translatable("there is nothing to undo")),),
+        (Need(lambda s: s.can_undo, translatable("nothing to undo")),),
     )
     yield ActionSpec(
         "edit.redo",
@@ -26,7 +26,7 @@ def rows() -> Iterator[ActionSpec]:
         "redo",
         ("Ctrl+Shift+Z", "Ctrl+Y"),
         lambda w, _: w.undo_order.redo(),
-        (Need(lambda s: s.can_redo, translatable("there is nothing to redo")),),
+        (Need(lambda s: s.can_redo, translatable("nothing to redo")),),
     )
     yield ActionSpec(
         "edit.find_run",

@@ -100,7 +100,7 @@ def agent_rows() -> Iterator[ActionSpec]:
         "first",
         ("Alt+Home",),
         lambda w, _: w.agent.content.go_to_first(),
-        (possible("agent.first", translatable("there is no earlier decision of an agent")),),
+        (possible("agent.first", translatable("no earlier decision of an agent")),),
     )
     yield ActionSpec(
         "agent.previous",
@@ -109,7 +109,7 @@ def agent_rows() -> Iterator[ActionSpec]:
         "previous",
         ("Alt+Left",),
         lambda w, _: w.agent.content.step(-1),
-        (possible("agent.previous", translatable("there is no earlier decision of an agent")),),
+        (possible("agent.previous", translatable("no earlier decision of an agent")),),
     )
     yield ActionSpec(
         "agent.next",
@@ -118,7 +118,7 @@ def agent_rows() -> Iterator[ActionSpec]:
         "next",
         ("Alt+Right",),
         lambda w, _: w.agent.content.step(1),
-        (possible("agent.next", translatable("there is no later decision of an agent")),),
+        (possible("agent.next", translatable("no later decision of an agent")),),
     )
     yield ActionSpec(
         "agent.last",
@@ -127,5 +127,5 @@ def agent_rows() -> Iterator[ActionSpec]:
         "last",
         ("Alt+End",),
         lambda w, _: w.agent.content.go_to_last(),
-        (possible("agent.last", translatable("there is no later decision of an agent")),),
+        (possible("agent.last", translatable("no later decision of an agent")),),
     )

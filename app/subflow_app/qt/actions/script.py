@@ -72,7 +72,7 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "script.find",
         "&Find and replace",
-        "Look for a text in the script; Ctrl+F does so while the keyboard is there",
+        "Look for a text in the script; Ctrl+F does so while the script has the keyboard",
         "search",
         ("Ctrl+H",),
         lambda w, _: _script(w).content.find_bar.start(),

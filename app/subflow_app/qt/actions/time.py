@@ -95,7 +95,7 @@ _PLAYHEAD = (
     ),
 )
 
-_NO_TIME = translatable("there is no run to go through")
+_NO_TIME = translatable("no run to go through")
 _NOT_THERE = {
     "live": translatable("no run in progress is away from its newest time"),
     "leave": translatable("no time is marked"),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 # What can be done on the canvas, and why it cannot.
 _REFUSALS = {
-    "select": translatable("the text of the scenario cannot be read; the inspector says why"),
+    "select": translatable("the text of the scenario cannot be read; the inspector shows why"),
     "edit": translatable("the scenario cannot be edited"),
     "copy": translatable("select something on the canvas first"),
     "remove": translatable("select something on the canvas first"),

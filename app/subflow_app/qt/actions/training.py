@@ -13,11 +13,11 @@ def rows() -> Iterator[ActionSpec]:
     yield ActionSpec(
         "train.start",
         "&Start training",
-        "Train an agent as the form of the Train page says; several trainings can go on at once",
+        "Train an agent with the settings of the Train page; several trainings can run at once",
         "train",
         ("F9",),
         lambda w, _: w.training_session.start(),
-        (possible("train.start", translatable("open the Train page first: its form says what is trained")),),
+        (possible("train.start", translatable("open the Train page first: its form defines the training")),),
         Scope.TRAINING,
     )
     yield ActionSpec(

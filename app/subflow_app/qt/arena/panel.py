@@ -69,7 +69,7 @@ class ArenaPanel(QWidget):
             "arena",
             tr("Nothing has been entered"),
             tr(
-                "Every controller and agent sends in families of networks that nobody designed for it, and is judged "
+                "Every controller and agent sends in families of networks that it was not designed for, and is judged "
                 "by one utility: throughput, delay and loss relative to what the network offers. This takes minutes; "
                 "you can stop it and continue later."
             ),

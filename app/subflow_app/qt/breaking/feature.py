@@ -205,7 +205,7 @@ class BreakFeature(PanelFeature["BreakPanel"]):
         """Says where the runs part that were made, and opens the decision there."""
         window = self.window
         if count < 2:
-            window.tell(tr("No controller keeps the claim in this network: there is nothing to compare with"))
+            window.tell(tr("No controller keeps the claim in this network: nothing to compare with"))
         elif parting is None:
             window.tell(tr("The figure of the claim differs by less than a tenth between the runs"))
         elif len(window.plots.runs) == count:

@@ -99,7 +99,7 @@ def asked_of(record: SearchRecord) -> Asked:
     claim = read_claim(record.claim, str(told.get("claim", "")), record.claim)
     is_shipped = record.claim in claim_names() and load_claim(record.claim).text == claim.text
     if not is_shipped and said_claim(claim.title).text != claim.text:
-        words = "its claim is from a file: with that file `subflow break` goes on"
+        words = "its claim is from a file: `subflow break` with that file continues it"
         raise InputError(f"{record.claim}: {words}")
     text = str(told.get("space", ""))
     is_space = record.space in space_names() and load_space(record.space).text == text
@@ -144,7 +144,7 @@ class BreakForm(QWidget):
         self.space = Choice("break_space", (), self, letters=20)
         self.ranges = named(QLineEdit(self, clearButtonEnabled=True), "break_ranges")
         self.ranges.setPlaceholderText(tr("none; e.g. {example}", example=_EXAMPLE_RANGES))
-        self.ranges.setToolTip(tr("What else is varied: KEY=LOW..HIGH or KEY=VALUE,VALUE, separated by semicolons"))
+        self.ranges.setToolTip(tr("Further varied values: KEY=LOW..HIGH or KEY=VALUE,VALUE, separated by semicolons"))
         self.minutes = QDoubleSpinBox(self, minimum=0.1, maximum=_MOST_MINUTES, value=_MINUTES, decimals=1)
         named(self.minutes, "break_minutes")
         self.minutes.setSuffix(tr(" min"))

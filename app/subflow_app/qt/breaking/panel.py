@@ -296,7 +296,7 @@ def _found_columns() -> list[Column[Counterexample]]:
     tip = METHOD
     linux, textbook = PROFILES
     return [
-        Column(translatable("What fails there"), lambda each: each.says),
+        Column(translatable("Failure"), lambda each: each.says),
         NumberColumn(translatable("Margin, linux"), lambda each: _margin(each, linux), tip=tip),
         NumberColumn(translatable("Margin, textbook"), lambda each: _margin(each, textbook), tip=tip),
         Column(translatable("Confirmed"), lambda each: tr("yes") if each.is_confirmed else tr("not in both profiles")),

@@ -42,7 +42,7 @@ _CLOCK_TEXTS: dict[Clock, str] = {
     "refuse": translatable("Refuse times that go back"),
     "sort": translatable("Put the samples in order"),
     "drop": translatable("Leave out what goes back"),
-    "join": translatable("Shift what follows to go on"),
+    "join": translatable("Shift the following samples"),
 }
 
 

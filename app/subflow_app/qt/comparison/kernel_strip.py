@@ -28,7 +28,7 @@ class KernelStrip(QWidget):
         self.setObjectName("kernel_strip")
         self._study: KernelStudy | None = None
         self.text = named(Label(self), "kernel_text")
-        self.bar = named(ShareBar(self), "kernel_progress", tr("How far the kernel's run is"))
+        self.bar = named(ShareBar(self), "kernel_progress", tr("Progress of the kernel's run"))
         self.stop = named(QPushButton(tr("S&top"), self), "kernel_stop")
         self.stop.clicked.connect(self.stop_requested)
         h_box(self, self.text, (self.bar, 1), self.stop, margins=(8, 4, 8, 4))

@@ -205,9 +205,9 @@ class ComparisonView(QWidget):
         self.theirs = _combo("comparison_theirs", tr("Run that is overlaid on it"))
         self.way = _combo(
             "comparison_way",
-            tr("How it is aligned"),
+            tr("Alignment"),
             [
-                (CORRELATION, tr("Where the curves agree best")),
+                (CORRELATION, tr("Best agreement of the curves")),
                 (FIRST_DATA, tr("By the first data")),
                 (MANUAL, tr("By hand")),
             ],

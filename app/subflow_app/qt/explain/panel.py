@@ -84,7 +84,7 @@ class ExplainPanel(QWidget):
         self.lines = ScriptLines(line_actions, self)
         self.lines.moved.connect(self._show_moment)
         self.watches = WatchRow(self)
-        self.agent = named(QPushButton(tr("What the agent saw and did"), self), "explain_agent")
+        self.agent = named(QPushButton(tr("Observations and actions of the agent"), self), "explain_agent")
         self.agent.clicked.connect(self.agent_wanted)
         self.guide = named(QPushButton(tr("Help on this algorithm"), self), "explain_guide")
         self.guide.clicked.connect(self._ask_for_guide)

@@ -51,7 +51,7 @@ COLUMNS: tuple[_Column, ...] = (
     ),
     _Column(
         translatable("One path"),
-        translatable("What it would get if every connection used one path only, the best for it"),
+        translatable("Its share if every connection used only one path, the best for it"),
     ),
     _Column(
         translatable("Pooling"),

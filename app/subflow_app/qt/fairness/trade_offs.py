@@ -67,7 +67,7 @@ class TradeOffPage(QWidget):
         super().__init__(parent)
         self.setObjectName("fairness_trade_offs")
         kinds = ((kind, tr(text)) for kind, text in TRADE_OFF_TEXTS.items())
-        self.kinds = Choice("trade_off_kind", kinds, self, text=tr("What is plotted"))
+        self.kinds = Choice("trade_off_kind", kinds, self, text=tr("Quantities of the plot"))
         self.kinds.activated.connect(self._on_kind_chosen)
         self.is_kind_chosen = False
         button = QToolButton(self, toolButtonStyle=Qt.ToolButtonStyle.ToolButtonTextBesideIcon, autoRaise=True)

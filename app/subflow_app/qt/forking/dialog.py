@@ -54,7 +54,7 @@ class ForkDialog(QDialog):
         self.time.textChanged.connect(self._on_time)
         self.time.editingFinished.connect(lambda: self.time.setText(ForkDraft.completed_time(self.time.text())))
         self._time_problem = ProblemLabel("fork_time_problem", _WIDTH // 2, self)
-        self.thing = Choice("fork_thing", parent=self, text=tr("What changes"))
+        self.thing = Choice("fork_thing", parent=self, text=tr("Link or flow to change"))
         for each in draft.changeable():
             section, _, name = each.partition(".")
             self.thing.addItem(tr("Link {name}", name=name) if section == LINKS else tr("Flow {name}", name=name), each)

@@ -84,7 +84,7 @@ class GalleryPanel(QWidget):
             ordered = self.model.exhibits()
             self.choose([chosen.name if chosen is not None else ordered[0].name])
         else:
-            self._nothing.set_text(tr("No experiments"), tr("There are no recipes in the folder of experiments."))
+            self._nothing.set_text(tr("No experiments"), tr("The folder of experiments has no recipes."))
             self._stack.setCurrentWidget(self._nothing)
 
     def choose(self, names: Sequence[str]) -> None:

@@ -91,7 +91,7 @@ def _there_text(exhibit: Exhibit, length: str) -> str:
     """How much of it was run."""
     if exhibit.is_begun:
         return tr(
-            "{length} run: {done} of {total} runs are there",
+            "{length} run: {done} of {total} runs exist",
             length=length,
             done=fmt.count(exhibit.finished),
             total=fmt.count(exhibit.wanted),

@@ -92,7 +92,7 @@ class ListBar(QWidget):
                 )
             )
         menu.addSeparator()
-        menu.addAction(tr("What can be searched for…")).triggered.connect(self._show_help)
+        menu.addAction(tr("Search terms…")).triggered.connect(self._show_help)
 
     def save_search(self) -> None:
         """Asks for a name and keeps the query under it."""
@@ -102,7 +102,7 @@ class ListBar(QWidget):
             self._preferences.change(self._preferences.settings.with_saved_search(name, query))
 
     def _show_help(self) -> None:
-        self._dialogs.show_text(tr("What can be searched for"), help_html())
+        self._dialogs.show_text(tr("Search terms"), help_html())
 
     def _fill_columns(self) -> None:
         menu = self.columns_menu

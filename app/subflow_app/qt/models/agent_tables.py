@@ -19,9 +19,9 @@ from subflow_app.vocabulary.tables import Column, NumberColumn
 from subflow_sim.agent_steps import AgentDecision
 
 _TITLES = {
-    "seen": translatable("What the policy was given, scaled"),
-    "done": translatable("What the agent did"),
-    "epoch": translatable("What happened since the previous decision"),
+    "seen": translatable("Input of the policy, scaled"),
+    "done": translatable("Actions of the agent"),
+    "epoch": translatable("Events since the previous decision"),
 }
 _FORMATS = {"bit/s": fmt.rate, "s": fmt.time, "pkt": fmt.packets, "": fmt.ratio}
 _CACHED = 512
@@ -49,12 +49,12 @@ DECISION_COLUMNS: tuple[Column[AgentDecision], ...] = (
         lambda decision: f"{decision.time_s:.3f} s",
         tip=translatable("Simulated time of the decision"),
     ),
-    Column(translatable("For"), _whom, tip=translatable("What it decided for")),
-    Column(translatable("Action"), _action, tip=translatable("What it did to each subflow")),
+    Column(translatable("For"), _whom, tip=translatable("Subflow or flow that it decided for")),
+    Column(translatable("Action"), _action, tip=translatable("Its action on each subflow")),
     NumberColumn(
         translatable("Value"),
         lambda decision: fmt.number(decision.value),
-        tip=translatable("How good the policy thought it would be; not every policy says"),
+        tip=translatable("Value that the policy expected; not every policy gives one"),
     ),
     NumberColumn(
         translatable("Earned"),

@@ -15,8 +15,8 @@ from subflow_app.vocabulary.tables import Column, NumberColumn
 
 COLUMNS: tuple[Column[RunEvent], ...] = (
     NumberColumn(translatable("Time"), lambda event: f"{event.time_s:.6f} s", widest="1200.000000 s"),
-    Column(translatable("What"), lambda event: event.what, widest="Retransmission timeout__"),
-    Column(translatable("Who"), lambda event: event.who, widest="download · backhaul→lte"),
+    Column(translatable("Event"), lambda event: event.what, widest="Retransmission timeout__"),
+    Column(translatable("Flow or link"), lambda event: event.who, widest="download · backhaul→lte"),
     Column(translatable("Value"), lambda event: event.value),
 )
 _CACHED = 2048

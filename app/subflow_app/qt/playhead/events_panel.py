@@ -43,7 +43,7 @@ class EventsPanel(QWidget):
             self.kinds.addItem(tr(title), list(kinds))
         self.kinds.addItem(tr("All events"), list(KINDS))
         self.kinds.activated.connect(self._on_filtered)
-        self.owners = _combo("event_owners", tr("Whose events"))
+        self.owners = _combo("event_owners", tr("Flow or link of the events"))
         self.owners.activated.connect(self._on_filtered)
         self._count = named(muted(Label(self)), "event_count")
         self.table = set_up_table(QTableView(self), "event_table", tr("Events of the run"), self.model, is_single=True)

@@ -71,7 +71,7 @@ class TransportStrip(QWidget):
             self._left_out.setText(f"+{count}" if count else "")
             told = trn(
                 "{count} packet is not drawn: a link has more than can be distinguished",
-                "{count} packets are not drawn: a link has more than can be told apart",
+                "{count} packets are not drawn: a link has more than can be distinguished",
                 count,
             )
             self._left_out.setToolTip(told if count else "")

@@ -26,7 +26,7 @@ class CurvesButton(QToolButton):
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self.setPopupMode(QToolButton.ToolButtonPopupMode.InstantPopup)
         self.setMenu(menu)
-        self.setToolTip(tr("How curves are drawn: bins, colours, seeds and many flows"))
+        self.setToolTip(tr("Drawing of the curves: bins, colours, seeds and many flows"))
         self.fit_font(self.font())
         self._plots = plots
         plots.viewport().installEventFilter(self)

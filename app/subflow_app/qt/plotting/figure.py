@@ -51,7 +51,7 @@ def figure_content(shown: PlotStack, kind: FigureKind, size: FigureSize) -> byte
     """
     size.layout_size()
     if not shown.runs:
-        raise InputError(tr("there is no figure to export yet: run a scenario or open a stored run first"))
+        raise InputError(tr("no figure to export yet: run a scenario or open a stored run first"))
     figure, head = _paper_copy(shown, size)
     plots = len(shown.specs)
     least = head + plots * (_LEAST_PLOT if plots <= _FEW_PLOTS else _PLOT_OF_MANY)

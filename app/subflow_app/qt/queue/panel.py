@@ -68,7 +68,7 @@ class QueuePanel(QWidget):
         self._empty = EmptyState(
             "queue",
             tr("Nothing is queued"),
-            tr("Queue the scenario with several seeds and controllers; the runs go on beside your work."),
+            tr("Queue the scenario with several seeds and controllers; the runs continue beside your work."),
             add,
         )
         self._stack = QStackedLayout()

@@ -296,7 +296,7 @@ class SweepSession(QObject):
             return
         entry = found[0]
         text = tr(
-            'The sweep "{name}" was interrupted: {done} of {total} runs are there.',
+            'The sweep "{name}" was interrupted: {done} of {total} runs exist.',
             name=entry.name,
             done=entry.finished,
             total=entry.runs,
@@ -373,8 +373,8 @@ class SweepSession(QObject):
             self._window.notices.action_failed(text)
         elif result.state is JobState.FINISHED:
             told = trn(
-                'Sweep "{name}": its {count} run is there.',
-                'Sweep "{name}": all {count} runs are there.',
+                'Sweep "{name}": its {count} run is complete.',
+                'Sweep "{name}": all {count} runs are complete.',
                 progress.runs,
                 name=name,
             )

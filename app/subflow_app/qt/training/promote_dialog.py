@@ -87,7 +87,7 @@ class PromoteDialog(QDialog):
         if not name:
             problem = tr("A policy needs a name.")
         elif name in self._taken:
-            problem = tr("There is a policy called {name} already.", name=name)
+            problem = tr("A policy called {name} exists already.", name=name)
         elif not is_policy_name(name):
             problem = tr("Letters, digits, dots, dashes and underscores only, a letter or digit first.")
         self.problem.setText(problem)

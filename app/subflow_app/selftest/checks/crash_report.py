@@ -17,7 +17,7 @@ _PATIENCE_S = 30.0
 def check(place: Place) -> str:
     """Has a run die of a damaged memory access, and reads what is left."""
     if sys.platform == "win32":
-        raise NotHereError("a process cannot be told to crash here")
+        raise NotHereError("no process can be made to crash here")
     import resource
 
     from subflow_app.core.crash_watch import collect_crashes
@@ -32,14 +32,14 @@ def check(place: Place) -> str:
         while not any(file.stat().st_size for file in crash_directory().glob("*")):
             if process.poll() is not None or time.monotonic() > deadline:
                 process.kill()
-                raise CheckError(f"a run that goes on is not watched: nothing in {crash_directory()}")
+                raise CheckError(f"a running process is not watched: nothing in {crash_directory()}")
             time.sleep(0.02)
         process.send_signal(signal.SIGSEGV)
         process.wait(_PATIENCE_S)
     reports = collect_crashes()
     require(len(reports) == 1, f"{len(reports)} reports were made")
     text = reports[0].text()
-    require("Segmentation fault" in text and "run" in text, f"the report does not say what happened: {text[:200]}")
+    require("Segmentation fault" in text and "run" in text, f"the report does not describe the crash: {text[:200]}")
     require(str(Path.home()) not in text, "the report names the user's folder")
     return f"{reports[0].title}; without the user's folders"
 

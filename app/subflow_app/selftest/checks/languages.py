@@ -32,7 +32,7 @@ def check(place: Place) -> str:
         cancel = box.button(QDialogButtonBox.StandardButton.Cancel).text().replace("&", "")
         box.deleteLater()
         require("Datei" in menus, f"the menus are {', '.join(menus)}")
-        require(cancel == "Abbrechen", f"Qt's own dialogs say {cancel}, not Abbrechen")
+        require(cancel == "Abbrechen", f"Qt's own dialogs show {cancel}, not Abbrechen")
         require("Topologie" in window.help.browser.toPlainText(), "the help is not German")
         require(_FILE in window.windowTitle(), f"the window on {_FILE} is titled {window.windowTitle()}")
         yield from ()

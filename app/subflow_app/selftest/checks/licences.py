@@ -15,13 +15,13 @@ def check(_place: Place) -> str:
 
     parts = licence_parts()
     for part in parts:
-        require(part.text().strip(), f"nothing is said of {part.name}")
+        require(part.text().strip(), f"no licence is listed for {part.name}")
         # In a source tree a package has what its makers put into it.
         require(not is_frozen() or (part.licence and part.files), f"{part.name} has no licence, or no text of it")
     names = " ".join(part.name for part in parts).casefold()
     needed = _NEVER_MISSING + (_ONLY_PACKAGED if is_frozen() else ()) + (("torch",) if is_to_be_here("torch") else ())
     missing = [name for name in needed if name.casefold() not in names]
-    require(not missing, f"nothing is said of {', '.join(missing)}")
+    require(not missing, f"no licence is listed for {', '.join(missing)}")
     return f"{len(parts)} parts, {sum(len(part.files) for part in parts)} texts"
 
 

@@ -14,7 +14,7 @@ def check(_place: Place) -> str:
     from subflow_app.core.policies.library import policy_records
 
     records = policy_records()
-    require(records, "no policy is there")
+    require(records, "no policy was found")
     for record in records:
         require(not record.problem, f"{record.path}: {record.problem}")
         scenario, flow = _SCENARIOS.get(record.controller, _USUAL)

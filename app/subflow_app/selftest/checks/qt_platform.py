@@ -30,7 +30,7 @@ def check(_place: Place) -> str:
     painter.drawText(4, 30, "Subflow: α, ü, 世")
     painter.end()
     dark = sum(image.pixelColor(x, y).lightness() < 128 for x in range(200) for y in range(40))
-    require(dark > 100, f"a line of text has {dark} dark pixels: there is no font")
+    require(dark > 100, f"a line of text has {dark} dark pixels: no font was found")
     fonts = len(QFontDatabase.families())
     del application
     return ", ".join((f"Qt {qVersion()}", f"{first} can be loaded", *told, f"text is drawn, {fonts} fonts"))

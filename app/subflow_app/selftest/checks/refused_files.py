@@ -17,14 +17,14 @@ def check(place: Place) -> str:
     wrong = place.folder / "wrong.toml"
     wrong.write_text(text.replace('rate = "5Mbit/s"', 'rate = "5 parrots"', 1), encoding="utf-8")
     said = place.subflow("run", wrong, code=2, may_speak=True).err
-    require(f"{wrong}:" in said and "5 parrots" in said, f"of a wrong scenario it is said: {said.strip()}")
+    require(f"{wrong}:" in said and "5 parrots" in said, f"unexpected message about a wrong scenario: {said.strip()}")
     newer = place.folder / "newer.subflow"
     open_store(newer).close()
     with closing(sqlite3.connect(newer)) as connection, connection:
         connection.execute("PRAGMA user_version = 4711")
     before = newer.read_bytes()
     said = place.subflow("runs", "--db", newer, code=1, may_speak=True).err
-    require("newer Subflow" in said and "Update" in said, f"of a newer database it is said: {said.strip()}")
+    require("newer Subflow" in said and "Update" in said, f"unexpected message about a newer database: {said.strip()}")
     require(newer.read_bytes() == before, "a newer database was changed")
     return "a wrong scenario, a database of a newer version"
 

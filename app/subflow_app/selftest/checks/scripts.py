@@ -15,7 +15,7 @@ def check(_place: Place) -> str:
     names: list[str] = []
     for kind, skeleton in SKELETONS.items():
         ship = shipped_algorithms(kind)
-        require(ship, f"no {kind} is there as text")
+        require(ship, f"no {kind} was found as text")
         texts = {each.name: each.script.text for each in ship if each.script is not None}
         for name, text in {**texts, f"new {kind}": skeleton}.items():
             require(_goodput_bps(kind, text) > 1e6, f"{name} hardly sends")

@@ -39,7 +39,7 @@ def check(_place: Place) -> str:
         window.bar.trigger("run.speed_express")
         yield Until("both runs to end", lambda: not window.runs.is_running and beside.poll() is not None)
         _, said = beside.communicate()
-        require(beside.returncode == 0 and not said, f"the command beside the window says: {last_lines(said)}")
+        require(beside.returncode == 0 and not said, f"the command beside the window printed: {last_lines(said)}")
         window.history.reload()
         yield Until("both runs in the history", lambda: len(window.history.runs()) == 2)
         runs = window.history.runs()

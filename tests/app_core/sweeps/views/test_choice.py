@@ -53,7 +53,7 @@ def test_parameters_without_a_place_are_held_or_averaged_over():
     assert held_parameters(choice, study) == [RATE]
     assert held_parameters(settled(ViewChoice(view="scatter"), study), study) == [LOSS, RATE]
     assert held_parameters(settled(ViewChoice(view="parallel"), study), study) == []
-    assert show(choice, study).note == f"Averaged over {RATE}, so there is no interval."
+    assert show(choice, study).note == f"Averaged over {RATE}, so no interval is shown."
     assert show(replace(choice, fixed={RATE: 0}), study).note == ""
     assert show(replace(choice, view="boxes"), study).note == f"Each box has runs with all values of {RATE}."
 

@@ -53,7 +53,7 @@ def test_map_averages_over_what_is_not_held_and_says_so():
     content = heat_map(small_study(), "goodput_bps", CONTROLLER)
     # lia: 4, 6, 1, 1; olia: 8, 8.
     np.testing.assert_allclose(cells(content).values, [[3.0, 8.0]])
-    assert content.note == f"Averaged over {LOSS}, so there is no interval."
+    assert content.note == f"Averaged over {LOSS}, so no interval is shown."
     assert cells(content).texts == (("3.000", "8.000"),)
     held = heat_map(small_study(), "goodput_bps", CONTROLLER, fixed={LOSS: 1})
     np.testing.assert_allclose(cells(held).values, [[1.0, np.nan]])

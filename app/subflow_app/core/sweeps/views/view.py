@@ -87,4 +87,4 @@ def averaged_over(study: Study, places: Sequence[str], fixed: Mapping[str, int] 
 def averaged_note(study: Study, places: Sequence[str], fixed: Mapping[str, int] | None) -> str:
     """That means are over several values of other parameters; empty if they are not."""
     averaged = ", ".join(averaged_over(study, places, fixed))
-    return tr("Averaged over {keys}, so there is no interval.", keys=averaged) if averaged else ""
+    return tr("Averaged over {keys}, so no interval is shown.", keys=averaged) if averaged else ""

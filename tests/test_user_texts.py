@@ -1,0 +1,125 @@
+"""Texts for users follow the rules of plain English that a machine can check."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from tests.helpers.messages import FOLDER
+
+from subflow_app.cli.commands import app
+from subflow_app.vocabulary.po_file import read_po
+
+ROOT = Path(__file__).resolve().parents[1]
+SOURCES = [
+    path
+    for folder in ("app/subflow_app", "app/subflow_store", "sim/subflow_sim", "agents/subflow_agents")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+]
+_BEGIN = r"(?:^|(?<=[.:;!?])\s+)"
+RULES = {
+    "only people tell": re.compile(r"\b(?:tells?|told|says?|(?<!You )said)\b"),
+    "name the thing": re.compile(
+        rf"{_BEGIN}(?:What(?! if\b|:)|Who|Whose|Whether|Which)\b|^(?:what|who|whose|whether|which)\b"
+    ),
+    "use a verb of action": re.compile(
+        r"\b[Tt]here (?:is|are|was|were|may be|will be)\b|\b(?:is|are|was|were) (?:there|none)\b|\bhas it\b|"
+        r"\bgo(?:es|ing) on\b|\bstands\b"
+    ),
+}
+_GERMAN = re.compile(r"^(?:Was(?! wäre, wenn)|Wer|Ob|Wessen)\b(?!.*\?$)")
+# Values that are filled in, and the attributes of HTML.
+_NO_WORDS = re.compile(r"\{[^{}]*\}|=\"[^\"]*\"")
+
+
+def broken_rules(text: str) -> list[str]:
+    """The rules that a text for users breaks."""
+    words = _NO_WORDS.sub("…", text)
+    return [rule for rule, pattern in RULES.items() if pattern.search(words)]
+
+
+def _docstrings(tree: ast.Module) -> set[int]:
+    """Texts that stand alone: docstrings of modules, classes, functions and attributes."""
+    return {
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    }
+
+
+def literals(source: str) -> Iterator[tuple[int, str]]:
+    """The texts of more than one word in a program, with their lines; values of f-strings are left out."""
+    tree = ast.parse(source)
+    left_out = _docstrings(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            left_out |= {id(part) for part in ast.walk(node) if part is not node}
+    for node in ast.walk(tree):
+        if id(node) in left_out:
+            continue
+        if isinstance(node, ast.JoinedStr):
+            text = "".join(str(part.value) if isinstance(part, ast.Constant) else "{}" for part in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            text = node.value
+        else:
+            continue
+        if " " in text and "CREATE TABLE" not in text:
+            yield node.lineno, text
+
+
+def _commands(command: Any, name: str) -> Iterator[tuple[str, Any]]:
+    yield name, command
+    for word, below in getattr(command, "commands", {}).items():
+        yield from _commands(below, f"{name} {word}")
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("The message says what is missing.", "only people tell"),
+        ("Whether packets may overtake one another.", "name the thing"),
+        ("what the file holds", "name the thing"),
+        ("Seeds. Which of them count.", "name the thing"),
+        ('there is no link "wifi"', "use a verb of action"),
+        ("all runs are there", "use a verb of action"),
+        ("the same command goes on", "use a verb of action"),
+    ],
+)
+def test_a_broken_rule_is_found(text: str, rule: str) -> None:
+    assert broken_rules(text) == [rule]
+
+
+@pytest.mark.parametrize(
+    "text", ["What if…", "You said {said}; it was 3.", 'unknown link "{told}"', "Enter it to go on.", "none of them"]
+)
+def test_plain_english_is_left_alone(text: str) -> None:
+    assert broken_rules(text) == []
+
+
+def test_messages_are_plain_english() -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{line}: {text}"
+        for path in SOURCES
+        for line, text in literals(path.read_text(encoding="utf-8"))
+        if broken_rules(text)
+    ]
+    assert found == []
+
+
+def test_help_of_commands_is_plain_english() -> None:
+    commands = list(_commands(typer.main.get_command(app), "subflow"))
+    found = []
+    for name, command in commands:
+        texts = [command.help or "", *(getattr(param, "help", None) or "" for param in command.params)]
+        found += [f"{name}: {text}" for text in texts if broken_rules(text)]
+    assert found == []
+    assert len(commands) > 60
+
+
+def test_german_texts_name_the_thing() -> None:
+    german = read_po((FOLDER / "de.po").read_text(encoding="utf-8"))
+    texts = [*german.texts.values(), *(form for forms in german.plurals.values() for form in forms)]
+    assert [text for text in texts if " " in text and _GERMAN.search(text)] == []
