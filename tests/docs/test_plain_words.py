@@ -1,8 +1,4 @@
-"""Plain English on the pages of the guide, in the short help, in labs and in the texts of the papers' experiments.
-
-The rules that a machine can check: only people tell; no sentence begins with "What", "Who" or "Whether"; the main verb
-is one of action.
-"""
+"""Plain English on the pages of the guide, in the short help, in labs and in the texts of the papers' experiments."""
 
 from __future__ import annotations
 
@@ -12,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from tests.helpers.plain_english import broken
 from tests.helpers.printed_code import PAGES, ROOT
 
 from subflow_app.core.labs.facts import texts_of
@@ -23,15 +20,6 @@ RECIPES = sorted(path for folder in ("assess", "experiments") for path in (ROOT 
 # Keys of recipes whose values people read.
 _PROSE_KEYS = {"claim", "disagrees", "says", "why", "note", "ruling"}
 
-_RULES = {
-    "only people tell": re.compile(r"\b(?:tells|told|telling|says|can(?:not)? tell)\b", re.IGNORECASE),
-    "name the thing": re.compile(r"(?:^|[.:;!] +|^[-*|] +)(?:What|Who|Whether)\b(?![^.]*\?)"),
-    "a verb of action": re.compile(
-        r"\b(?:(?:is|are) (?:there|none)|has it|(?:goes|go|went|going) on|there (?:is|are|was|were)|"
-        r"(?:stays?|stands?|leaves?) (?:as it (?:is|was)|there))\b",
-        re.IGNORECASE,
-    ),
-}
 _FENCE = re.compile(r"^(?P<fence>```+|\$\$)[^\n]*\n.*?^(?P=fence)$", re.MULTILINE | re.DOTALL)
 # Code, comments, quotations and headings may say more than the rules allow.
 _OTHER = re.compile(r"<!--.*?-->|`[^`\n]*`|^> .*?$|^#.*?$|\"[^\"\n]*\"|“[^”]*”", re.MULTILINE | re.DOTALL)
@@ -58,12 +46,7 @@ def _values(part: Any) -> Iterator[str]:
 
 def _broken(text: str) -> list[str]:
     """The rules that a text breaks, each with the words around."""
-    return [
-        f"{rule}: …{block[max(0, found.start() - 40) : found.end() + 40]}…"
-        for block in _blocks(text)
-        for rule, pattern in _RULES.items()
-        for found in pattern.finditer(block)
-    ]
+    return [each for block in _blocks(text) for each in broken(block)]
 
 
 @pytest.mark.parametrize(
