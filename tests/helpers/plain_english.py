@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 RULES = {
-    "only people tell": re.compile(r"\b(?:tells?|told|telling|says?|(?<!You )said)\b", re.IGNORECASE),
+    "only people tell": re.compile(r"\b(?:tells|told|telling|says|(?<!You )said|can(?:not)? tell)\b", re.IGNORECASE),
     "name the thing": re.compile(
-        r"(?:^|[.:;!] +|^[-*|] +)(?:What(?! if\b|:)|Who|Whose|Whether|Which)\b(?![^.]*\?)", re.MULTILINE
+        r"(?:^|[.:;!] +|^[-*|] +)(?:What(?! if\b|:)|Who|Whose|Whether|Which)\b(?!(?:[^.]|\.\d)*\?)", re.MULTILINE
     ),
     "a verb of action": re.compile(
         r"\b(?:(?:is|are|was|were) (?:there|none)|has it|(?:goes|(?<!come and )go|went|going) on|stands(?! for\b)|"

@@ -109,7 +109,7 @@ def page(
     Students hand in the same file as from the program, and it is verified and graded in the same way. The page
     contains the answers as salted hashes. With --key, results are signed for the course, and are graded with the lab
     that `subflow labs publish` writes with that key. Labs whose students train agents or write controllers need the
-    program. If only one step needs the program, the page says so and offers the scenario for download.
+    program. If only one step needs the program, the page names it and offers the scenario for download.
     """
     from subflow_app.core.exporting.lab_page import write_lab_page
     from subflow_app.core.labs.lab_file import load_lab

@@ -64,7 +64,11 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
             ("questions[1].answer", 'not one of the options; allowed: "The sender"'),
         ),
         ('[["41.7 pkt", ', '[["x", ', ("questions[0].mistakes[0]",)),
-        ('[["The sender", ', '[["The queue", ', ('"The queue" is none of the wrong options; allowed: "The sender"',)),
+        (
+            '[["The sender", ',
+            '[["The queue", ',
+            ('"The queue" is not one of the wrong options; allowed: "The sender"',),
+        ),
         (
             'hints = ["Look',
             'facts = ["9 = "]\nhints = ["Look',
@@ -75,7 +79,7 @@ def test_a_lab_has_its_steps_with_their_texts_in_order(tmp_path: Path) -> None:
         (
             "## Run it {#run}",
             "## Run it {#rum}",
-            ("steps[0].id", "has no section", ':73: ## Run it: there is no step "rum"'),
+            ("steps[0].id", "has no section", ':73: ## Run it: unknown step "rum"'),
         ),
         (
             'top = "200 pkt"\n',

@@ -47,7 +47,7 @@ def number(text: str, evidence: Evidence) -> float | Missing:
     """
     found = _expression(text).value(resolver_of(evidence))
     if isinstance(found, tuple):
-        return found[0] if found else Missing(tr("there are no numbers"))
+        return found[0] if found else Missing(tr("no numbers"))
     return found if isinstance(found, Missing) else float(found)
 
 

@@ -66,7 +66,7 @@ _LAB = (
     Param("title", Dimension.TEXT, "Of the lab.", required=True),
     Param("minutes", Dimension.COUNT, "How long it takes about.", required=True, minimum=1, maximum=600),
     Param("level", Dimension.CHOICE, "For whom it is.", choices=LEVELS, default=LEVELS[0]),
-    Param("goals", Dimension.LIST, "What is learned.", required=True),
+    Param("goals", Dimension.LIST, "Goals of the lab.", required=True),
     Param("needs", Dimension.LIST, "Extras that must be installed.", default=()),
     Param("scenario", Dimension.TEXT, "Scenario to start from: a shipped one, or a file.", required=True),
     Param("course", Dimension.TEXT, "Key that signs results, in a published lab.", default=""),
@@ -86,9 +86,9 @@ _PREDICT = (
     Param("ask", Dimension.TEXT, "The question.", required=True, allows_lines=True),
     Param("options", Dimension.LIST, "To choose among.", default=()),
     Param("holds", Dimension.LIST, "For each option, a check that it came true.", default=()),
-    Param("number", Dimension.TEXT, "What number came out.", default="", allows_lines=True),
+    Param("number", Dimension.TEXT, "Expression of the resulting number.", default="", allows_lines=True),
     Param("sketch", Dimension.TEXT, "Column of the traces that is drawn.", default=""),
-    Param("owner", Dimension.TEXT, "Whose trace.", default=""),
+    Param("owner", Dimension.TEXT, "Owner of the trace.", default=""),
     Param("unit", Dimension.TEXT, "Of the number or the curve.", default=""),
     Param("until", Dimension.TIME, "End of the time axis.", minimum=0, exclusive_minimum=True),
     Param("top", Dimension.TEXT, "Top of the other axis, with its unit.", default=""),
@@ -101,7 +101,7 @@ _QUESTION = (
     Param("answer", Dimension.TEXT, "The text of an option, or an expression.", default="", allows_lines=True),
     Param("unit", Dimension.TEXT, "Of the number.", default=""),
     Param("tolerance", Dimension.RATIO, "How far a number may be off.", default=0.05, minimum=0, maximum=1),
-    Param("why", Dimension.TEXT, "Said afterwards.", default="", allows_lines=True),
+    Param("why", Dimension.TEXT, "Shown afterwards.", default="", allows_lines=True),
 )
 
 
@@ -403,7 +403,7 @@ class _Reader:
             elif options:
                 if said not in options or said == answer:
                     wrong = [option for option in options if option != answer]
-                    self._report.add((*place, index), f'"{said}" is none of the wrong options', either(wrong))
+                    self._report.add((*place, index), f'"{said}" is not one of the wrong options', either(wrong))
                 yield Mistake(said, why)
             elif (number := self._quantity((*place, index), said)) is not None:
                 yield Mistake(number if said.strip().split(" ")[1:] else number * UNIT_WORTH.get(unit, 1.0), why)
@@ -436,7 +436,7 @@ class _Reader:
             self._check((*place, "holds", index), text, before, Claim)
         self._check((*place, "number"), number, before, Expression)
         if sketch and not values.get("owner"):
-            self._report.add((*place, "owner"), "missing", 'whose curve is drawn, e.g. "download/1" or "wifi/forward"')
+            self._report.add((*place, "owner"), "missing", 'an owner, e.g. "download/1" or "wifi/forward"')
         unit = values.get("unit") or ""
         self._check_unit((*place, "unit"), unit)
         return Prediction(
@@ -540,7 +540,7 @@ class _Reader:
             if not section.id:
                 self._note(section, "a section without the id of its step", "## Title {#step}, with the id of a step")
             elif section.id not in ids:
-                self._note(section, f'there is no step "{section.id}"', either(list(ids)))
+                self._note(section, f'unknown step "{section.id}"', either(list(ids)))
             elif section.id in seen:
                 self._note(section, f'another section is for the step "{section.id}"', "a section for each step")
             seen.append(section.id)

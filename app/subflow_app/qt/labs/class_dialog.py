@@ -55,7 +55,7 @@ class ClassDialog(QDialog):
         self.model: TableModel[Grade] = TableModel(COLUMNS, self, tip=lambda grade: "\n".join(grade.anomalies) or None)
         self.table = set_up_table(QTableView(self), "lab_class_table", tr("Students"), self.model, is_single=True)
         self.table.selectionModel().selectionChanged.connect(lambda *_: self._show_selected())
-        self.odd = named(QPlainTextEdit(self, readOnly=True), "lab_class_odd", tr("What to look at"))
+        self.odd = named(QPlainTextEdit(self, readOnly=True), "lab_class_odd", tr("Oddities"))
         self.said = named(Label(self, wordWrap=True), "lab_class_said")
         v_box(
             self,

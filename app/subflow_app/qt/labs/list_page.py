@@ -46,7 +46,7 @@ class LabListPage(QWidget):
         self.about = named(Label(self, wordWrap=True, textFormat=Qt.TextFormat.MarkdownText), "lab_about")
         self.about.setAlignment(Qt.AlignmentFlag.AlignTop)
         # In a low window the goals are scrolled: they have five lines and more, and the list has to keep some as well.
-        area = named(QScrollArea(self, widgetResizable=True), "lab_about_scroll", tr("What the lab is about"))
+        area = named(QScrollArea(self, widgetResizable=True), "lab_about_scroll", tr("Description of the lab"))
         area.setFrameShape(area.Shape.NoFrame)
         area.setWidget(self.about)
         self.other_text = named(Label(self, wordWrap=True), "lab_other_text")
