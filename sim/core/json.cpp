@@ -89,7 +89,7 @@ private:
             skip_space();
             if (!is_at('"')) refuse("expected a key in quotes");
             std::string key = parse_string();
-            if (!keys.insert(key).second) refuse("the key \"" + key + "\" stands twice");
+            if (!keys.insert(key).second) refuse("the key \"" + key + "\" occurs twice");
             skip_space();
             expect(":");
             object.push_back({std::move(key), parse_value(depth + 1)});

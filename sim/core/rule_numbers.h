@@ -18,12 +18,12 @@ struct RuleNumber {
 namespace number {
 
 inline constexpr RuleNumber kAcked{"acked_pkts", "packets that this ACK acknowledged"};
-inline constexpr RuleNumber kAction{"action", "what the learning agent chose, -1 to 1"};
+inline constexpr RuleNumber kAction{"action", "choice of the learning agent, -1 to 1"};
 inline constexpr RuleNumber kAlpha{"alpha", "aggressiveness that the rule allows"};
 inline constexpr RuleNumber kAlphaPkts{"alpha_pkts", "aggressiveness that the rule allows"};
 inline constexpr RuleNumber kAmplifier{"amplifier", "times the step, growing while the direction stays"};
 inline constexpr RuleNumber kBaseRtt{"base_rtt_s", "lowest round-trip time, without queues"};
-inline constexpr RuleNumber kBeta{"beta", "what remains after a loss, or the upper bound of the rule"};
+inline constexpr RuleNumber kBeta{"beta", "share that remains after a loss, or upper bound of the rule"};
 inline constexpr RuleNumber kChoice{"choice", "number of the choice"};
 inline constexpr RuleNumber kCwnd{"cwnd_pkts", "congestion window at the time of the decision"};
 inline constexpr RuleNumber kDiff{"diff_pkts", "its own packets in queues"};

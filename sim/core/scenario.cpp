@@ -233,7 +233,7 @@ void check_controller_change(const Scenario& scenario, const EventSpec& event) {
     require(!sends_datagrams(flow.kind), "event: a flow of datagrams has no controller");
     const Controller controller = make_controller(*event.controller);
     const bool learns = agent_of(controller) != nullptr || agent_of(make_controller(flow.controller)) != nullptr;
-    require(!learns, "event: a controller that does what a learning agent says neither comes nor goes during a run");
+    require(!learns, "event: a learning controller can neither replace another nor be replaced during a run");
 }
 
 }  // namespace

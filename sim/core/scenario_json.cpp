@@ -347,7 +347,7 @@ private:
         if (json.get_if<std::monostate>() != nullptr) return;
         std::size_t i = 0;
         get(i, json, place);
-        if (i >= all.size()) refuse(place, "there are only " + std::to_string(all.size()));
+        if (i >= all.size()) refuse(place, "only " + std::to_string(all.size()));
         to = all[i];
     }
     void get(std::shared_ptr<const Policy>& to, const Json& json, const Place& place) {

@@ -76,7 +76,7 @@ std::string output;
 
 Run& run_at(int id) {
     if (id < 0 || static_cast<std::size_t>(id) >= runs.size() || !runs[static_cast<std::size_t>(id)])
-        throw ScenarioError("there is no run " + std::to_string(id));
+        throw ScenarioError("no run " + std::to_string(id));
     return *runs[static_cast<std::size_t>(id)];
 }
 
@@ -95,7 +95,7 @@ int guarded(Do act) {
     try {
         return act();
     } catch (const std::bad_alloc&) {
-        output = "there is not enough memory for it";
+        output = "not enough memory for it";
     } catch (const std::exception& error) {
         output = error.what();
     }
@@ -413,7 +413,7 @@ SUBFLOW_EXPORT(fork_at) int fork_at(int id, double at_ns, int is_glance) {
         const Run& run = run_at(id);
         const Nanos at = std::min(nanos(at_ns), run.simulation->now());
         const Simulation::Snapshot* from = before(run, at);
-        if (from == nullptr) throw ScenarioError("there is no state to go on from");
+        if (from == nullptr) throw ScenarioError("no state to continue from");
         Run fork;
         fork.simulation = run.simulation->fork(*from);
         fork.spacing = is_glance != 0 ? kNever : run.spacing;
@@ -494,7 +494,7 @@ SUBFLOW_EXPORT(column_values) const float* column_values(int id, int column) {
     guarded([&] {
         const Recorder& recorder = run_at(id).simulation->recorder();
         if (column < 0 || static_cast<std::size_t>(column) >= recorder.columns().size())
-            throw ScenarioError("there is no such column");
+            throw ScenarioError("no such column");
         values = recorder.values(static_cast<std::size_t>(column)).data();
         return 0;
     });
@@ -507,7 +507,7 @@ SUBFLOW_EXPORT(column_mean) double column_mean(int id, int column) {
     guarded([&] {
         const Simulation& simulation = *run_at(id).simulation;
         if (column < 0 || static_cast<std::size_t>(column) >= simulation.recorder().columns().size())
-            throw ScenarioError("there is no such column");
+            throw ScenarioError("no such column");
         mean =
             simulation.recorder().mean(static_cast<std::size_t>(column), measured_from(simulation), simulation.now());
         return 0;

@@ -21,7 +21,7 @@ def test_every_number_of_every_rule_has_a_meaning_and_but_one() -> None:
 def test_numbers_are_explained_by_their_names_without_units() -> None:
     assert meanings()["acked"] == "packets that this ACK acknowledged"
     assert meanings()["B"] == "subflows with the best paths"
-    assert meanings()["is_app_limited"] == "whether there was too little to send"
+    assert meanings()["is_app_limited"] == "1 where too little was ready to send"
 
 
 def test_what_can_be_computed_is_a_window_a_rate_or_a_threshold() -> None:

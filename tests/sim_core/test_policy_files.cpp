@@ -86,7 +86,7 @@ TEST(PolicyFile, WithLengthsThatDoNotFitIsRefused) {
     expect_refused(std::vector<std::byte>(kMaxPolicyBytes + 1), "larger than 64 MiB");
     std::vector<std::byte> longer = parts().file();
     longer.resize(longer.size() + 4);
-    expect_refused(longer, "goes on for 4 bytes after its last tensor");
+    expect_refused(longer, "continues for 4 bytes after its last tensor");
     std::vector<std::byte> shorter = parts().file();
     shorter.resize(shorter.size() - 4);
     expect_refused(shorter, "the file has only");
@@ -120,7 +120,7 @@ TEST(PolicyFile, WithAWrongHeaderIsRefused) {
     expect_refused(two("[0,4]", "[0,4]"), "tensor \"b\": its data overlaps");
     expect_refused(two("[4,8]", "[2,6]"), "bytes before its data belong to no tensor");
     expect_refused(two("[0,4]", "[2,6]"), "tensor \"b\": its data overlaps");
-    expect_refused(with_header(R"({"a":1,"a":2})", 0), "the key \"a\" stands twice");
+    expect_refused(with_header(R"({"a":1,"a":2})", 0), "the key \"a\" occurs twice");
 }
 
 TEST(PolicyFile, WithNumbersThatAreNoneIsRefused) {
@@ -156,7 +156,7 @@ TEST(PolicyFile, WithAnUnusableDocumentIsRefused) {
                    "observation.history: expected a whole number from 1");
     expect_refused(good.with(R"("history":1)", R"("history":1.5)"), "observation.history: expected a whole number");
     expect_refused(good.with(R"(["rate","rtt","loss"])", R"(["rate","rtt","rtt"])"),
-                   "features[2]: \"rtt\" stands twice");
+                   "features[2]: \"rtt\" occurs twice");
     expect_refused(good.with(R"(["rate","rtt","loss"])", "[]"), "observation.features: no feature");
     expect_refused(good.with(R"(["window","share"])", "[]"), "action.names: no action and no choices");
     expect_refused(good.with(R"("choices":[])", R"("choices":["one"])"), "action.choices: only one");
@@ -181,7 +181,7 @@ TEST(PolicyFile, WithAnUnusableEncoderOrInputIsRefused) {
     const Parts pool = parts({.encoder = EncoderKind::Pool, .input = InputKind::All});
     expect_refused(pool.with(R"("layers":[37,6])", R"("layers":[])"), "actor.encoder.layers: no layer");
     expect_refused(pool.with(R"("pool":["max","mean"])", R"("pool":[])"), "neither mean nor max");
-    expect_refused(pool.with(R"(["max","mean"])", R"(["max","max"])"), "actor.encoder.pool[1]: stands twice");
+    expect_refused(pool.with(R"(["max","mean"])", R"(["max","max"])"), "actor.encoder.pool[1]: occurs twice");
     expect_refused(pool.with(R"(["max","mean"])", R"(["sum"])"), "actor.encoder.pool[0]: unknown \"sum\"");
     expect_refused(pool.with(R"("activation":"tanh")", R"("activation":"softmax")"), "activation: unknown \"softmax\"");
     expect_refused(pool.with(R"("slots":3,)", ""), "actor.slots: missing");

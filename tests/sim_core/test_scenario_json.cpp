@@ -138,8 +138,7 @@ TEST(ScenarioJson, WhatIsWrongIsNamed) {
               "links[0].opportunities_ms: a packed number is out of range");
     EXPECT_EQ(error_of(of_scenario("\"flows\":[{\"kind\":\"udp\"}]")),
               "flows[0].kind: \"udp\" is not known; allowed: tcp, mptcp, cbr, onoff");
-    EXPECT_EQ(error_of(of_scenario("\"flows\":[{\"decider\":{\"policy\":0}}]")),
-              "flows[0].decider.policy: there are only 0");
+    EXPECT_EQ(error_of(of_scenario("\"flows\":[{\"decider\":{\"policy\":0}}]")), "flows[0].decider.policy: only 0");
     EXPECT_EQ(error_of(of_scenario("\"flows\":[{\"paths\":[{\"forwards\":[]}]}]")),
               "flows[0].paths[0]: \"forwards\" is not known; allowed: forward, reverse, is_backup, is_late");
     EXPECT_NE(error_of("{\"scenario\":{},\"programs\":[{}]}"), "");

@@ -28,7 +28,7 @@ constexpr std::array<OptionInfo, 4> observation_options(double history) {
         OptionInfo{
             .key = "policy",
             .kind = OptionKind::Policy,
-            .help = "What decides: a trained policy by name or file, neutral (changes nothing) or random.",
+            .help = "Maker of the decisions: a trained policy by name or file, neutral (changes nothing) or random.",
         },
         OptionInfo{
             .key = "history",
@@ -51,7 +51,7 @@ constexpr std::array<OptionInfo, 4> observation_options(double history) {
             .key = "memory",
             .kind = OptionKind::Time,
             .help = "How long the largest delivery rate and the lowest RTT are remembered, to which an agent's "
-                    "rates, RTTs and cwnd are related. An hour: practically for ever.",
+                    "rates, RTTs and cwnd are related. An hour forgets practically nothing.",
             .default_number = 10,
             .minimum = 1,
             .maximum = 3600,

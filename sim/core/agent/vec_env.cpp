@@ -76,11 +76,11 @@ void VecEnv::load(std::uint32_t env, Scenario scenario, std::uint64_t seed, Nano
     }
     if (slots == 0) throw ScenarioError("no flow has the controller '" + controller_ + "', so nothing can learn");
     if (!groups.empty() && groups.size() != slots)
-        throw ScenarioError("there are " + std::to_string(groups.size()) + " numbers of groups for the " +
+        throw ScenarioError("got " + std::to_string(groups.size()) + " numbers of groups for the " +
                             std::to_string(slots) + " subflows that learning agents see");
     if (slots > shape_.slots)
         throw ScenarioError("learning agents see " + std::to_string(slots) +
-                            " subflows of the scenario, and there are " + std::to_string(shape_.slots) + " slots");
+                            " subflows of the scenario, more than the " + std::to_string(shape_.slots) + " slots");
     next.acked_before.assign(next.scenario->flows.size(), 0);
     next.end = std::min(end, next.scenario->duration);
     next.is_fresh = true;

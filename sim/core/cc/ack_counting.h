@@ -16,7 +16,7 @@ public:
         .key = "counting",
         .kind = OptionKind::Choice,
         .help =
-            "What congestion avoidance counts: acknowledged packets (appropriate byte counting, RFC 3465), or ACKs, "
+            "Unit of congestion avoidance: acknowledged packets (appropriate byte counting, RFC 3465), or ACKs, "
             "as the kernel does up to MPTCP 0.93: with delayed ACKs, cwnd then grows half as fast.",
         .default_choice = "packets",
         .choices = kChoices,

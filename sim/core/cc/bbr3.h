@@ -52,7 +52,7 @@ inline constexpr RuleInfo kDrain =
     state_rule("bbr3_drain", "rate = 0.5 * 0.99 * bw, until no more than the bdp is in flight, three round trips long",
                kPaced, "draft-ietf-ccwg-bbr-06 section 5.3.2");
 inline constexpr RuleInfo kDown =
-    state_rule("bbr3_down", "rate = 0.9 * 0.99 * bw, until the queue is drained and there is headroom for others",
+    state_rule("bbr3_down", "rate = 0.9 * 0.99 * bw, until the queue is drained and headroom for others is left",
                kPaced, "draft-ietf-ccwg-bbr-06 section 5.3.3.1");
 inline constexpr RuleInfo kCruise =
     state_rule("bbr3_cruise", "rate = 0.99 * bw; cwnd leaves headroom below inflight_longterm", kPaced,
@@ -61,8 +61,8 @@ inline constexpr RuleInfo kRefill =
     state_rule("bbr3_refill", "rate = 0.99 * bw: recent losses are forgotten, the pipe is filled for a round trip",
                kPaced, "draft-ietf-ccwg-bbr-06 section 5.3.3.3");
 inline constexpr RuleInfo kUp = state_rule(
-    "bbr3_up", "rate = 1.25 * 0.99 * bw: is there more? inflight_longterm grows by 1, 2, 4, ... a round trip", kPaced,
-    "draft-ietf-ccwg-bbr-06 section 5.3.3.4");
+    "bbr3_up", "rate = 1.25 * 0.99 * bw, to probe for more: inflight_longterm grows by 1, 2, 4, ... a round trip",
+    kPaced, "draft-ietf-ccwg-bbr-06 section 5.3.3.4");
 inline constexpr RuleInfo kTooHigh = state_rule(
     "bbr3_inflight_too_high",
     "more than loss_threshold of what was in flight while probing was lost: inflight_longterm is what was in "
@@ -73,7 +73,7 @@ inline constexpr RuleInfo kProbeRtt =
                "draft-ietf-ccwg-bbr-06 section 5.3.4");
 inline constexpr RuleInfo kNoReduction{
     .name = "bbr3_no_reduction",
-    .formula = "cwnd is kept for the end of the recovery; the next ACKs use what the losses say about the path",
+    .formula = "cwnd is kept for the end of the recovery; the next ACKs use what the losses show about the path",
     .source = "draft-ietf-ccwg-bbr-06 section 5.6.4.4",
     .numbers = {kSavedCwnd},
 };

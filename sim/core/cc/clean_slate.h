@@ -19,7 +19,7 @@ public:
                std::array{OptionInfo{
                    .key = "action_range",
                    .kind = OptionKind::Number,
-                   .help = "The cwnd is multiplied by 2^(action_range * action). MPLibra says 5, Orca 2.",
+                   .help = "The cwnd is multiplied by 2^(action_range * action). MPLibra has 5, Orca 2.",
                    .default_number = 5,
                    .minimum = 0.01,
                    .maximum = 5,

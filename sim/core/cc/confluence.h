@@ -78,7 +78,7 @@ inline constexpr RuleInfo kYield{
 };
 inline constexpr RuleInfo kFew{
     .name = "confluence_few_packets",
-    .formula = "fewer than ten packets in the epoch tell the agent nothing: one packet more, unless one was lost",
+    .formula = "fewer than ten packets in the epoch are too few for the agent: one packet more, unless one was lost",
     .source = "docs/algorithms/confluence.md, Safety",
     .numbers = {kEpochPkts, number::kLossRatio, kMaxRate, number::kSrtt},
 };
@@ -151,7 +151,7 @@ public:
             OptionInfo{
                 .key = "queue_rtt",
                 .kind = OptionKind::Choice,
-                .help = "Which RTT of an epoch indicates queues to the agent. The mean includes the receiver's "
+                .help = "RTT of an epoch that indicates queues to the agent. The mean includes the receiver's "
                         "waiting.",
                 .default_choice = kRttKinds[0],
                 .choices = kRttKinds,
@@ -159,8 +159,8 @@ public:
             OptionInfo{
                 .key = "window",
                 .kind = OptionKind::Choice,
-                .help = "Which window the agent multiplies: the subflow's own, or that which LIA would have. The "
-                        "latter neither probes nor yields, and is there to be compared with.",
+                .help = "Window that the agent multiplies: the subflow's own, or that which LIA would have. The "
+                        "latter neither probes nor yields, and serves as a comparison.",
                 .default_choice = kWindowKinds[0],
                 .choices = kWindowKinds,
             },

@@ -20,7 +20,7 @@ inline constexpr RuleNumber kQueueing{"queueing_s",
                                       "queueing delay: lowest RTT of the last half round trip, minus min_rtt"};
 inline constexpr RuleNumber kStanding{"standing_rtt_s", "lowest RTT of the last half round trip"};
 inline constexpr RuleNumber kTargetRate{"target_rate_pps", "1 / (delta * queueing)"};
-inline constexpr RuleNumber kIsCompetitive{"is_competitive", "whether others keep the queue from running empty"};
+inline constexpr RuleNumber kIsCompetitive{"is_competitive", "1 where others keep the queue from running empty"};
 
 constexpr RuleInfo step_rule(std::string_view name, std::string_view formula, std::string_view computed,
                              std::string_view source) {

@@ -84,7 +84,7 @@ public:
         .source = "RFC 9406 section 4.2",
         .numbers = {number::kCwnd,
                     number::kRounds,
-                    {"baseline_rtt_s", "round-trip time above which slow start goes on carefully"},
+                    {"baseline_rtt_s", "round-trip time above which conservative slow start begins"},
                     number::kRoundRtt},
     };
     static constexpr RuleInfo kGrowth{
@@ -94,7 +94,7 @@ public:
         .source = "RFC 9406 section 4.2",
         .numbers = {number::kAcked,
                     {"growth_pkts", "packets by which the window grows"},
-                    {"is_conservative", "whether slow start goes on carefully"},
+                    {"is_conservative", "1 in conservative slow start"},
                     number::kSsthresh},
     };
 

@@ -27,7 +27,7 @@ public:
             "ssthresh = max(cwnd - decrease, 1), decrease = cwnd / 2 * min(max(x_i) // x_r, 1.5) as computed ahead",
         .computed = "ssthresh = max(cwnd - decrease, 1)",
         .source = "multipath-tcp.org 0.92, mptcp_balia_ssthresh",
-        .numbers = {number::kCwnd, {"decrease_pkts", "what a loss takes from the cwnd"}, number::kSsthresh},
+        .numbers = {number::kCwnd, {"decrease_pkts", "reduction of the cwnd by a loss"}, number::kSsthresh},
     };
 
     struct Plan {

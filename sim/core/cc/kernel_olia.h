@@ -20,7 +20,7 @@ public:
         .source = "multipath-tcp.org 0.92, mptcp_olia_cong_avoid",
         .numbers = {number::kCwnd,
                     {"epsilon", "share that moves from the largest windows to the best paths"},
-                    {"increase_1024", "what the last ACK added, in 1024ths of a packet"},
+                    {"increase_1024", "increment by the last ACK, in 1024ths of a packet"},
                     {"step", "by how much the cwnd changes, in packets"}},
     };
 

@@ -17,14 +17,14 @@ inline constexpr RuleNumber kLossAbove{"loss_above", "share of packets lost with
 inline constexpr RuleNumber kOthers{"others_bps", "rate of the other subflows of the connection"};
 inline constexpr RuleNumber kRate{"rate_bps", "sending rate at the time of the decision"};
 inline constexpr RuleNumber kThroughput{"throughput_bps", "rate that arrived"};
-inline constexpr RuleNumber kIsTried{"is_tried", "whether the interval was sent at about the rate to be tried"};
+inline constexpr RuleNumber kIsTried{"is_tried", "1 where the interval was sent at about the rate to be tried"};
 inline constexpr RuleNumber kTried{"tried_bps", "rate of the interval"};
 inline constexpr RuleNumber kUtilityAbove{"utility_above", "utility of the higher rate"};
 inline constexpr RuleNumber kUtilityBelow{"utility_below", "utility of the lower rate"};
 
 inline constexpr RuleInfo kInitialRate{
     .name = "initial_rate",
-    .formula = "rate = initial_rate, until there is a round-trip time",
+    .formula = "rate = initial_rate, until a round-trip time is known",
     .computed = "rate = rate",
     .source = kSource,
     .numbers = {kRate},
@@ -121,7 +121,7 @@ inline constexpr RuleInfo kCwnd{
 };
 inline constexpr RuleInfo kSilence{
     .name = "advertise_nothing",
-    .formula = "advertised = 0: nothing is heard from the subflow",
+    .formula = "advertised = 0: no ACK of the subflow arrives",
     .source = kSource,
     .numbers = {kRate},
 };

@@ -127,7 +127,7 @@ public:
             OptionInfo{
                 .key = "argmax_over",
                 .kind = OptionKind::Choice,
-                .help = "What the utility chooses among. alg2: both candidates and the previous base rate; prose: "
+                .help = "Candidates of the utility. alg2: both candidates and the previous base rate; prose: "
                         "only the candidates.",
                 .default_choice = kArgmaxes[0],
                 .choices = kArgmaxes,

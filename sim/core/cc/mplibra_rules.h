@@ -49,7 +49,7 @@ inline constexpr RuleInfo kTry{
     .computed = "rate = rate",
     .source = kSource,
     .numbers = {number::kRatePps,
-                {"is_of_agent", "whether the candidate is the learning agent's"},
+                {"is_of_agent", "1 where the candidate is the learning agent's"},
                 {"interval_s", "number of the interval, or how long it lasts"}},
 };
 inline constexpr RuleInfo kAwait{
@@ -108,7 +108,7 @@ inline constexpr RuleInfo kLossPassed{
 };
 inline constexpr RuleInfo kGivenUp{
     .name = "libra_given_up",
-    .formula = "x_prev = x_prev / 2, from where to explore once the path is heard from again",
+    .formula = "x_prev = x_prev / 2, from where to explore once ACKs of the path arrive again",
     .source = kSource,
     .numbers = {kXPrev},
 };

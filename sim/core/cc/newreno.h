@@ -22,7 +22,7 @@ public:
         .formula = "ssthresh = max(basis / 2, floor); the basis is cwnd, after a timeout what is in flight",
         .computed = "ssthresh = max(basis / 2, floor)",
         .source = "RFC 5681 section 3.1, equation (4)",
-        .numbers = {{"basis_pkts", "what is halved: cwnd, or the packets in flight"},
+        .numbers = {{"basis_pkts", "quantity that is halved: cwnd, or the packets in flight"},
                     {"floor_pkts", "not below this"},
                     number::kSsthresh},
     };

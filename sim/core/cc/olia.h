@@ -20,7 +20,7 @@ public:
         OptionInfo{
             .key = "rank",
             .kind = OptionKind::Choice,
-            .help = "What makes a path the best, with l packets acknowledged between losses: as in the paper and the "
+            .help = "Measure of the best path, with l packets acknowledged between losses: as in the paper and the "
                     "kernel, or as in the Internet-Draft.",
             .default_choice = "l/rtt^2",
             .choices = kRanks,
@@ -33,7 +33,7 @@ public:
         .name = "opportunistic_linked_increase",
         .formula =
             "max(cwnd + acked * (coupled + alpha / cwnd), 1), coupled = cwnd_r / rtt_r^2 / (sum(cwnd_i / "
-            "rtt_i))^2; alpha: 1 / (n |B - M|) in B - M, -1 / (n |M|) in M if there is such a path, else 0; B: "
+            "rtt_i))^2; alpha: 1 / (n |B - M|) in B - M, -1 / (n |M|) in M if such a path exists, else 0; B: "
             "best by l, M: largest window",
         .computed = "cwnd = max(cwnd + acked * (coupled + alpha / cwnd), 1)",
         .source = "Khalili et al., CoNEXT 2012, equations (5) and (6)",

@@ -103,7 +103,7 @@ public:
         .name = "agent_rate",
         .formula =
             "rate / factor (choice 0), rate (1) or rate * factor (2), within [rate_floor, 2 throughput_max] or "
-            "what it started with",
+            "the rate at the start",
         .source = "RL-explore, section 4.1",
         .numbers = {number::kChoice, number::kRatePps, kThroughputMax},
     };
@@ -124,7 +124,7 @@ public:
     // by returned packets would be asked long after it began.
     static constexpr RuleInfo kSilence{
         .name = "agent_silence",
-        .formula = "rate / 2, not below rate_floor: nothing was heard for a retransmission timeout",
+        .formula = "rate / 2, not below rate_floor: no ACK arrived for a retransmission timeout",
         .computed = "rate = rate / 2",
         .source = "RFC 8085 section 3.1.1",
         .numbers = {number::kRatePps},

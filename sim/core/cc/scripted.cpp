@@ -116,7 +116,7 @@ void Scripted::on_congestion_event(Window& window, const CongestionEvent& event,
     const ScriptOutcome outcome = call(event.why);
     if (std::isinf(window.ssthresh_pkts) && !governs_recovery())
         fail_script(*program_, ScriptHook::Loss, frame_.data(), this, outcome.at,
-                    "w.ssthresh is still infinite after a loss: set it, as the window to go on with");
+                    "w.ssthresh is still infinite after a loss: set it, as the window to continue with");
 }
 
 void Scripted::on_idle_restart(Window& window, Nanos now, Reason* why) {

@@ -46,7 +46,7 @@ public:
                     number::kRtt,
                     number::kDiff,
                     number::kAlphaPkts,
-                    {"beta_pkts", "what remains after a loss, or the upper bound of the rule"}},
+                    {"beta_pkts", "share that remains after a loss, or upper bound of the rule"}},
     };
     static constexpr RuleInfo kSlowStartExit{
         .name = "vegas_slow_start_exit",

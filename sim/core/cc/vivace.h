@@ -203,15 +203,15 @@ public:
     };
     static constexpr RuleInfo kIgnored{
         .name = "ignored_interval",
-        .formula = "nothing is learned: there was too little to send, or a window held packets back",
+        .formula = "nothing is learned: too little was ready to send, or a window held packets back",
         .source = "PCC-Uspace",
         .numbers = {kRate,
                     {"send_rate_mbps", "rate at which packets were really sent"},
-                    {"is_app_limited", "whether there was too little to send"}},
+                    {"is_app_limited", "1 where too little was ready to send"}},
     };
     static constexpr RuleInfo kSilence{
         .name = "silence",
-        .formula = "what is being tried is given up: nothing was heard for a retransmission timeout",
+        .formula = "the present trial ends: no ACK arrived for a retransmission timeout",
         .source = "PCC-Uspace",
         .numbers = {kRate},
     };

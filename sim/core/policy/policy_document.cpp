@@ -99,7 +99,7 @@ public:
         std::vector<std::string> names;
         for (const Place& item : list(kMaxNames)) {
             if (std::ranges::find(names, item.text()) != names.end())
-                item.refuse("\"" + item.text() + "\" stands twice");
+                item.refuse("\"" + item.text() + "\" occurs twice");
             names.push_back(item.text());
         }
         return names;
@@ -142,7 +142,7 @@ EncoderSpec read_encoder(const Place& place) {
             encoder.activation = place.at("activation").one_of<LayerKind>(kActivations);
             for (const Place& item : place.at("pool").list(kPools.size())) {
                 const PoolKind kind = item.one_of<PoolKind>(kPools);
-                if (std::ranges::find(encoder.pool, kind) != encoder.pool.end()) item.refuse("stands twice");
+                if (std::ranges::find(encoder.pool, kind) != encoder.pool.end()) item.refuse("occurs twice");
                 encoder.pool.push_back(kind);
             }
             if (encoder.pool.empty()) place.at("pool").refuse("neither mean nor max");
@@ -239,7 +239,7 @@ PolicyDocument read_policy_document(std::string_view text) {
     action.require_keys({"names", "choices"});
     document.actions = action.at("names").names();
     document.choices = action.at("choices").names();
-    if (document.choices.size() == 1) action.at("choices").refuse("only one, so there is nothing to choose");
+    if (document.choices.size() == 1) action.at("choices").refuse("only one, which leaves no choice");
     if (document.choices.empty() && document.actions.empty()) action.at("names").refuse("no action and no choices");
     for (const std::string_view key : {"options", "card"}) {
         const auto place = root.find(key);

@@ -101,7 +101,7 @@ void check_places(std::vector<DataSpan> places, std::uint64_t data_bytes) {
         at = place.end;
     }
     if (at != data_bytes)
-        throw PolicyError("the file goes on for " + std::to_string(data_bytes - at) + " bytes after its last tensor");
+        throw PolicyError("the file continues for " + std::to_string(data_bytes - at) + " bytes after its last tensor");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ public:
     static constexpr RuleNumber kQueuedBytes{"queued_bytes", "memory of what it holds, in the network or unsent"};
     static constexpr RuleNumber kRate{"mean_rate_bytes", "its pacing rate in bytes/s, averaged over bursts"};
     static constexpr RuleNumber kBurst{"burst_bytes", "how much may follow before the subflows are compared again"};
-    static constexpr RuleNumber kBuffer{"send_buffer_bytes", "what the subflow may hold"};
+    static constexpr RuleNumber kBuffer{"send_buffer_bytes", "bytes that the subflow may hold"};
 
     static constexpr RuleInfo kFirstEmpty{
         .name = "first_empty",

@@ -112,7 +112,7 @@ struct Run {
     }
     double square_root(const ScriptInstruction* at, double a) const {
         if (a < 0) [[unlikely]]
-            fail(at, "there is no square root of " + number_text(a));
+            fail(at, "no square root of " + number_text(a));
         return std::sqrt(a);
     }
     double exponential_of(const ScriptInstruction* at, double a) const {
@@ -122,7 +122,7 @@ struct Run {
     }
     double logarithm_of(const ScriptInstruction* at, double a) const {
         if (!(a > 0)) [[unlikely]]
-            fail(at, "there is no logarithm of " + number_text(a));
+            fail(at, "no logarithm of " + number_text(a));
         return std::isinf(a) ? a : natural_log(a);
     }
 
@@ -251,7 +251,7 @@ go_on:
     }
     SUBFLOW_OPERATION(Refer) {
         if (!(f[i.a] >= 0 && f[i.a] < static_cast<double>(in.count))) [[unlikely]]
-            fail(p, "there is no such subflow");
+            fail(p, "no such subflow");
         loop[3].index = static_cast<std::uint32_t>(f[i.a]);
         loop[3].item = item(loop[3].index);
         ++p;

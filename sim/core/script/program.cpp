@@ -123,7 +123,7 @@ void ScriptProgram::check() {
     for (std::size_t hook = 0; hook < kScriptHooks; ++hook) {
         rule_names_[hook] = std::string(kScriptHookNames[hook]);
         rules_[hook] = RuleInfo{
-            .name = rule_names_[hook], .formula = "as the lines of the script say", .source = name, .numbers = {}};
+            .name = rule_names_[hook], .formula = "as in the lines of the script", .source = name, .numbers = {}};
     }
 }
 

@@ -127,8 +127,8 @@ def on_ack(w, ack):
     ("body", "what"),
     [
         ("w.cwnd = 1 / (ack.acked - ack.acked)", "division by zero"),
-        ("w.cwnd = log(0 - ack.acked)", "there is no logarithm of"),
-        ("w.cwnd = sqrt(0 - ack.acked)", "there is no square root of"),
+        ("w.cwnd = log(0 - ack.acked)", "no logarithm of"),
+        ("w.cwnd = sqrt(0 - ack.acked)", "no square root of"),
         ("w.cwnd = w.cwnd * inf * 0", "w.cwnd is not a number"),
         ("w.rate = 0 - ack.acked / ack.srtt", "w.rate is negative"),
         ("w.rate = inf * ack.acked / ack.srtt", "w.rate is infinite"),
