@@ -47,8 +47,8 @@ inline constexpr RuleInfo kReductionEnd{
 inline constexpr RuleInfo kRateReduction{
     .name = "proportional_rate_reduction",
     .formula =
-        "cwnd = pipe + what may be sent in proportion to what was delivered: Linux divides by the cwnd before, RFC "
-        "6937 by what was in flight",
+        "cwnd = pipe + send; send follows the share that was delivered since the loss: of the cwnd before it (Linux), "
+        "or of the packets in flight then (RFC 6937)",
     .computed = "cwnd = pipe + send",
     .source = "RFC 6937 section 3.1; Linux tcp_cwnd_reduction",
     .numbers = {kPipe,
