@@ -67,7 +67,7 @@ def facts(kind: str, name: str) -> str:
     algorithm = _algorithm(kind, name)
     where = _source(algorithm.source)
     of_flow = (
-        "An `mptcp` flow takes it: it runs over the subflows of a connection together." if algorithm.is_coupled else ""
+        "For `mptcp` flows: one instance controls all subflows of a connection." if algorithm.is_coupled else ""
     )
     lines = [f"*{_prose(algorithm.summary)}.*", "", f"Name in scenarios: `{name}`. Source: {where}. {of_flow}"]
     return "\n".join(lines)

@@ -27,7 +27,7 @@ public:
                     {"best_pkts_per_s2", "largest cwnd / rtt² of all subflows"},
                     number::kTotalRate,
                     number::kIncrease,
-                    {"is_capped", "1 where it grows no faster than a TCP would"}},
+                    {"is_capped", "1 where the limit of one TCP, 1 / cwnd, decided"}},
     };
     static constexpr std::array kOwnRules{&kSlowStart, &kLinkedIncrease, &NewReno::kAdditiveIncrease,
                                           &NewReno::kHalving};
