@@ -66,9 +66,7 @@ def facts(kind: str, name: str) -> str:
     """What it is in a line, where it is from, and how a scenario names it."""
     algorithm = _algorithm(kind, name)
     where = _source(algorithm.source)
-    of_flow = (
-        "For `mptcp` flows: one instance controls all subflows of a connection." if algorithm.is_coupled else ""
-    )
+    of_flow = "For `mptcp` flows: one instance controls all subflows of a connection." if algorithm.is_coupled else ""
     lines = [f"*{_prose(algorithm.summary)}.*", "", f"Name in scenarios: `{name}`. Source: {where}. {of_flow}"]
     return "\n".join(lines)
 
