@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from decimal import Decimal
 
 NOTHING = "–"
 """What stands where there is no number."""
 MINUS = "\N{MINUS SIGN}"
 """What people read in place of a hyphen."""
+_MORE_DECIMALS = 3
 
 
 def ordinal(text: str) -> int | None:
@@ -74,6 +76,34 @@ def fixed_text(value: object, decimals: int, scale: float = 1.0) -> str:
     """A number with so many decimals; `NOTHING` for what is none."""
     number = finite(value)
     return NOTHING if number is None else f"{number * scale:.{decimals}f}"
+
+
+def agreeing_decimals(reference: float, others: Iterable[tuple[float, float]], decimals: int) -> int:
+    """The fewest decimals with which differences, as printed, are those of the printed values.
+
+    With two decimals 0.286 and 0.274 would differ by 0.02, although the difference 0.012 would be printed as 0.01.
+
+    Args:
+        reference: the value that the others are compared with, in the unit shown.
+        others: further values and their differences from the reference. Differences of other pairs do not count.
+        decimals: the fewest allowed.
+
+    Returns:
+        At most `_MORE_DECIMALS` more than allowed; where differences never agree, the number with most that do.
+    """
+    told = [
+        (value, difference)
+        for value, difference in others
+        if math.isclose(value - reference, difference, rel_tol=1e-6, abs_tol=1e-9 * abs(reference))
+    ]
+
+    def disagreeing(places: int) -> int:
+        def printed(number: float) -> Decimal:
+            return Decimal(f"{number:.{places}f}")
+
+        return sum(printed(value) - printed(reference) != printed(difference) for value, difference in told)
+
+    return min(range(decimals, decimals + _MORE_DECIMALS + 1), key=disagreeing)
 
 
 def counted(number: int, one: str) -> str:

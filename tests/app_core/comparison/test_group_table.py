@@ -75,6 +75,18 @@ def test_the_difference_is_that_to_the_reference() -> None:
     assert significance_text(turned.rows[0].differences[1]) == ""
 
 
+def test_jain_of_runs_with_a_single_flow_is_left_out() -> None:
+    def keys(*flows: str) -> list[str]:
+        told = [{"name": name, "goodput_bps": 2e6, "subflows": [{}] * (name != "datagrams")} for name in flows]
+        summary = {"flows": told, "fairness": {"jain": 1.0}}
+        runs = [made(number, name, 1, 2e6, summary=summary, jain=1.0) for number, name in ((1, "lia"), (2, "olia"))]
+        return [row.column.key for row in compare_groups(group_runs(runs), has_all=False).rows]
+
+    assert "jain" not in keys("a")
+    assert "jain" not in keys("a", "datagrams")
+    assert "jain" in keys("a", "b")
+
+
 def test_a_copy_of_a_run_is_no_further_evidence() -> None:
     runs = [*six_runs(), made(7, "olia", 3, OLIA[2], signature="signature 6")]
     grouping = group_runs(runs)

@@ -1,4 +1,4 @@
-"""Results of the runs shown: differences to the oldest, intervals where seeds allow them, and who won a race."""
+"""Results of the runs shown: differences to the oldest, intervals where seeds allow them, and outcomes of races."""
 
 from __future__ import annotations
 
@@ -105,7 +105,15 @@ def test_of_two_controllers_one_wins() -> None:
 
 def test_flows_that_keep_their_controller_do_not_count_in_the_race() -> None:
     table = table_of([*runs_of("lia", 1, 2e6, cross_bps=8e6), *runs_of("olia", 2, 4e6, cross_bps=3e6)])
-    assert table.title.startswith("B (olia) won: 2.00× the goodput of A (lia) (4.000 against 2.000 Mbit/s)")
+    # A run each allows no test, so nobody won.
+    assert table.title.startswith(
+        "In these two runs, B (olia) had 2.00× the goodput of A (lia) (4.000 against 2.000 Mbit/s)"
+    )
+
+
+def test_seeds_without_a_spread_have_no_winner() -> None:
+    table = table_of([*runs_of("lia", 1, 2e6, 2e6), *runs_of("olia", 3, 4e6, 4e6)])
+    assert table.title.startswith("In these 4 runs, B (olia) had 2.00× the goodput of A (lia) (4.000 against 2.000 ")
 
 
 def test_a_fork_and_its_original_are_called_so() -> None:
@@ -158,6 +166,12 @@ def test_flows_are_told_by_name_and_jain_where_there_are_several() -> None:
     assert titles[1:] == ["Goodput", "Mean RTT", "Jain index", "a: Goodput", "b: Goodput", "a: Loss", "b: Loss"]
 
 
+def test_printed_differences_are_those_of_the_printed_values() -> None:
+    # With two decimals 0.29 and 0.27 would differ by 0.02, but −0.01 would be printed.
+    rows = [with_flows(number, flow("download", "lia", 4e6, loss=loss)) for number, loss in ((1, 0.00286), (2, 0.00274))]
+    assert [row[-1] for row in table_of(rows).rows] == ["0.286", "0.274", "−0.012 pp"]
+
+
 def test_runs_without_a_figure_in_common_have_no_table() -> None:
     assert (
         comparison_table([made(1, "lia", 1, 4e6), made(2, "", 1, 0.0, summary={})._replace(goodput_bps=None)]) is None
@@ -181,13 +195,13 @@ def test_runs_that_are_not_stored_are_told_apart() -> None:
 # ---- races ----
 
 
-def test_a_race_says_who_won_and_at_which_price() -> None:
+def test_a_race_says_which_flow_had_more_and_at_which_price() -> None:
     table = race_table(
         with_flows(1, flow("download", "olia", 3.24e6, 0.048, 0.003), flow("cross", "cubic", 6.48e6, 0.052, 0.001))
     )
     assert table is not None
     assert table.title == (
-        "cross (cubic) won: 2.00× the goodput of download (olia) (6.480 against 3.240 Mbit/s); "
+        "In this run, cross (cubic) had 2.00× the goodput of download (olia) (6.480 against 3.240 Mbit/s); "
         "mean RTT 52.0 against 48.0 ms; loss 0.10 against 0.30 %"
     )
     assert table.rows == (
@@ -201,7 +215,7 @@ def test_a_race_says_who_won_and_at_which_price() -> None:
     [
         (9.95e6, "a has about the same goodput as b: +0.5 % (10.000 against 9.950 Mbit/s)"),
         (10e6, "a and b have the same goodput (10"),
-        (0.0, "a won: b got nothing"),
+        (0.0, "In this run, a had all the goodput: b got nothing (10.000 against 0.000 Mbit/s)"),
     ],
 )
 def test_what_is_equal_or_nothing_is_called_so(second_bps: float, said: str) -> None:
@@ -228,7 +242,7 @@ def test_many_flows_race_by_controller() -> None:
 def test_what_is_not_known_is_not_told() -> None:
     unknown = {"mean_rtt_s": None, "loss_ratio": None}
     racers = racers_of({"flows": [flow("a", "a", 2e6) | unknown, flow("b", "b", 1e6)]})
-    assert race_line(racers) == "a won: 2.00× the goodput of b (2.000 against 1.000 Mbit/s)"
+    assert race_line(racers) == "In this run, a had 2.00× the goodput of b (2.000 against 1.000 Mbit/s)"
 
 
 def transfer(name: str, controller: str, took_s: float | None, size_bytes: int = 50_000_000) -> dict[str, Any]:
@@ -246,8 +260,8 @@ def test_transfers_race_by_goodput_while_active_and_tell_their_times() -> None:
     table = race_table(with_flows(1, transfer("a", "lia", 25.0), transfer("b", "olia", 20.0)))
     assert table is not None
     assert table.title == (
-        "b (olia) won: 1.25× the goodput while active of a (lia) (20.000 against 16.000 Mbit/s); completion time "
-        "20.000 against 25.000 s; mean RTT 50.0 against 50.0 ms; loss 1.00 against 1.00 %"
+        "In this run, b (olia) had 1.25× the goodput while active of a (lia) (20.000 against 16.000 Mbit/s); "
+        "completion time 20.000 against 25.000 s; mean RTT 50.0 against 50.0 ms; loss 1.00 against 1.00 %"
     )
     titles = [(each.title, each.unit) for each in table.columns]
     assert titles[1:4] == [("Completion time", "s"), ("Goodput while active", "Mbit/s"), ("Share", "% of the sum")]
@@ -255,7 +269,7 @@ def test_transfers_race_by_goodput_while_active_and_tell_their_times() -> None:
     endless = flow("c", "cubic", 5e6) | {"size_bytes": None, "completion_s": None, "active_goodput_bps": 18e6}
     mixed = race_table(with_flows(1, transfer("a", "lia", None), endless))
     assert mixed is not None
-    assert mixed.title.startswith("c (cubic) won: 1.35× the goodput while active of a (lia) (18.000 against 13.333 Mb")
+    assert mixed.title.startswith("In this run, c (cubic) had 1.35× the goodput while active of a (lia) (18.000 ")
 
 
 def test_compared_transfers_show_time_and_goodput_while_active() -> None:
@@ -266,7 +280,7 @@ def test_compared_transfers_show_time_and_goodput_while_active() -> None:
         ("20.000", "20.000"),
         ("−5.000 (−20.0 %)", "+4.000 (+25.0 %)"),
     ]
-    assert table.title.startswith("B (olia) won: 1.25× the goodput while active of A (lia) (20.000 against 16.000 Mbi")
+    assert table.title.startswith("In these two runs, B (olia) had 1.25× the goodput while active of A (lia) (20.000 ")
 
     endless = flow("back", "cubic", 3e6)
     pairs = [with_flows(number, transfer("get", "lia", 20.0 + number), endless) for number in (1, 2)]

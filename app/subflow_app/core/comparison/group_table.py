@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -14,7 +14,7 @@ from subflow_app.core.history.run_columns import RunColumn, column
 from subflow_app.core.history.run_comparison import run_figures
 from subflow_app.vocabulary.language import tr, translatable
 from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures
-from subflow_app.vocabulary.number_text import MINUS, finite
+from subflow_app.vocabulary.number_text import MINUS, agreeing_decimals, finite
 from subflow_app.vocabulary.tables import Column, NumberColumn, csv_number, csv_text
 from subflow_sim.stats import (
     NO_TEST,
@@ -39,8 +39,20 @@ REASONS: Mapping[Reason, str] = {
 """Why there is no p."""
 
 
-_OF_ALL_RUNS = ("weighted_rtt_s", "jain")
+_JAIN = "jain"
+_OF_ALL_RUNS = ("weighted_rtt_s", _JAIN)
 _OF_ALL_FLOWS = ("mean_rtt_s", "p95_rtt_s", "loss_ratio", "retransmits")
+
+
+def has_shares(runs: Sequence[RunRow]) -> bool:
+    """True if any of the runs has several flows with congestion control: Jain's index of a single flow is always 1.
+
+    Args:
+        runs: with their documents.
+    """
+    # Datagrams have no subflows; an older summary may not list any.
+    shares = ([each for each in flows_of(run) if each.get("subflows", True)] for run in runs)
+    return any(sum(finite(each.get("goodput_bps")) is not None for each in flows) > 1 for flows in shares)
 
 
 def main_keys(runs: Sequence[RunRow]) -> list[str]:
@@ -51,12 +63,13 @@ def main_keys(runs: Sequence[RunRow]) -> list[str]:
     Args:
         runs: with their documents.
     """
+    of_all_runs = _OF_ALL_RUNS if has_shares(runs) else [key for key in _OF_ALL_RUNS if key != _JAIN]
     flows = [flow for run in runs for flow in flows_of(run)]
     by_name = {str(flow["name"]): flow for flow in flows}
     of_flows = [*headline_measures(flows), *(MEASURES[key] for key in _OF_ALL_FLOWS)]
     return [
         *(each.of_run for each in headline_measures(flows)),
-        *_OF_ALL_RUNS,
+        *of_all_runs,
         *(
             f"flows.{name}.{each.key}"
             for each in of_flows
@@ -71,7 +84,7 @@ class FigureRow:
     """One figure of all groups.
 
     Attributes:
-        column: how it is shown, and its key.
+        column: how it is shown, and its key; with as many decimals as its differences need to agree with its means.
         estimates: of each group.
         differences: of each group to the reference; without a test for the reference itself.
     """
@@ -158,7 +171,7 @@ def compare_groups(
                 )
             else:
                 differences.append(welch(list(ours.values()), list(of_groups[reference].values())))
-        rows.append((column(key), estimates, differences))
+        rows.append((_agreeing(column(key), estimates, differences, reference), estimates, differences))
     if is_corrected:
         corrected = iter(with_holm([each for _, _, differences in rows for each in differences]))
         rows = [(shown, estimates, [next(corrected) for _ in differences]) for shown, estimates, differences in rows]
@@ -264,6 +277,21 @@ def figure_columns(table: GroupTable, place: int) -> tuple[Column[FigureRow], ..
             tip=tr("Probability of a difference at least this large by chance alone: *** below 0.1 %, ** 1 %, * 5 %"),
         ),
     )
+
+
+def _agreeing(
+    shown: RunColumn, estimates: Sequence[Estimate], differences: Sequence[Difference], reference: int
+) -> RunColumn:
+    """The column with so many decimals that printed differences are those of the printed means."""
+    if shown.decimals is None:
+        return shown
+    others = [
+        (estimate.mean * shown.scale, difference.value * shown.scale)
+        for place, (estimate, difference) in enumerate(zip(estimates, differences, strict=True))
+        if place != reference
+    ]
+    mean = estimates[reference].mean * shown.scale
+    return replace(shown, decimals=agreeing_decimals(mean, others, shown.decimals))
 
 
 def _width_text(shown: RunColumn, value: float) -> str:

@@ -1,4 +1,4 @@
-"""What came out of the runs that are shown together, as a small table with a sentence: differences, and who won a race.
+"""Results of the runs that are shown together, as a small table with a sentence: differences, and a race's outcome.
 
 Two runs or more are compared group by group, with the first (the oldest) as reference; runs that differ in their seeds
 alone are one group. The flows of a single run are a race where their controllers differ.
@@ -18,6 +18,7 @@ from subflow_app.core.comparison.group_table import (
     GroupTable,
     compare_groups,
     difference_text,
+    has_shares,
     spread_text,
 )
 from subflow_app.core.history.run_columns import RunColumn
@@ -28,7 +29,7 @@ from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import MEASURES, default_measures, headline_measures, rate_measure
 from subflow_app.vocabulary.number_text import MINUS, NOTHING, finite, mbit_text, percent_text
 from subflow_app.vocabulary.tables import Column, NumberColumn, TextColumn, TextTable
-from subflow_sim.stats import Estimate, stars, welch
+from subflow_sim.stats import Difference, Estimate, stars, welch
 from subflow_store.values import RunRow
 
 _RATE_WORDS = {
@@ -148,12 +149,13 @@ def racers_of(summary: Mapping[str, Any]) -> list[Racer]:
     return sorted(racers, key=lambda racer: -racer.rate_bps)
 
 
-def race_line(racers: Sequence[Racer], *, is_by_chance: bool = False) -> str:
-    """Who won, and at which price, in a sentence.
+def race_line(racers: Sequence[Racer], *, runs: int = 1, difference: Difference | None = None) -> str:
+    """The rates of the first and the last, and their price, in a sentence; only a significant difference has a winner.
 
     Args:
-        racers: two or more, the winner first.
-        is_by_chance: whether other seeds would have made such a difference in the rate.
+        racers: two or more, the highest rate first.
+        runs: number of runs that they are from.
+        difference: of their rates over several seeds; None: of a single run.
     """
     first, last = racers[0], racers[-1]
     names = {"first": first.name, "last": last.name, "measure": tr(_RATE_WORDS[first.measured.key])}
@@ -163,12 +165,12 @@ def race_line(racers: Sequence[Racer], *, is_by_chance: bool = False) -> str:
             won = tr("{first} and {last} have the same {measure}", **names)
         else:
             won = tr("{first} has about the same {measure} as {last}: {share}", share=share, **names)
-    elif is_by_chance:
+    elif difference is None or not difference.is_tested:
+        won = _had_line(first, last, runs)
+    elif difference.p >= 0.05:
         won = tr("{first} and {last} differ in {measure} no more than seeds do", **names)
     elif last.rate_bps > 0:
-        won = tr(
-            "{first} won: {times}× the {measure} of {last}", times=f"{first.rate_bps / last.rate_bps:.2f}", **names
-        )
+        won = tr("{first} won: {times}× the {measure} of {last}", times=_times_text(first, last), **names)
     else:
         won = tr("{first} won: {last} got nothing", first=first.name, last=last.name)
     said = tr(
@@ -187,6 +189,25 @@ def race_line(racers: Sequence[Racer], *, is_by_chance: bool = False) -> str:
             told = (MEASURES[key].text(value) for value in values)
             said += "; " + tr(text, **dict(zip(("first", "last"), told, strict=True)))
     return said
+
+
+def _had_line(first: Racer, last: Racer, runs: int) -> str:
+    """The rates of runs that allow no test: other seeds may turn them round, so nobody won."""
+    where = (
+        tr("In this run")
+        if runs == 1
+        else tr("In these two runs")
+        if runs == 2
+        else tr("In these {count} runs", count=runs)
+    )
+    names = {"where": where, "first": first.name, "last": last.name, "measure": tr(_RATE_WORDS[first.measured.key])}
+    if last.rate_bps > 0:
+        return tr("{where}, {first} had {times}× the {measure} of {last}", times=_times_text(first, last), **names)
+    return tr("{where}, {first} had all the {measure}: {last} got nothing", **names)
+
+
+def _times_text(first: Racer, last: Racer) -> str:
+    return f"{first.rate_bps / last.rate_bps:.2f}"
 
 
 def _racing(summary: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -234,8 +255,7 @@ def _figures(grouping: Grouping) -> list[str]:
     else:
         # Few flows are told one by one: then rates and times of all together would only repeat them.
         of_all = [each.of_run for each in shown if each.key == "goodput_bps" or not is_listed]
-        # One flow is as fair as can be.
-        wanted = [*of_all, _RTT, *(["jain"] if min(map(len, flows_of_runs), default=0) > 1 else [])]
+        wanted = [*of_all, _RTT, *(["jain"] if has_shares(runs) else [])]
         if is_listed:
             wanted += [
                 f"flows.{name}.{each.key}"
@@ -294,7 +314,7 @@ def _end_text(shown: RunColumn, value: float) -> str:
 
 
 def _comparison_line(table: GroupTable) -> str:
-    """Of two groups who won, where their controllers differ, and else by how much they differ; of more the goodputs."""
+    """Of two groups the race of their controllers, or else their differences; of more groups the goodputs."""
     titles = _titles(table)
     first = table.rows[0]
     if len(table.groups) > 2:
@@ -335,7 +355,7 @@ def _raced_flows(table: GroupTable) -> list[str]:
 
 
 def _race_of_groups(table: GroupTable, names: Sequence[str]) -> str:
-    """Who won between the controllers of two groups: what counts is what the flows got that have them."""
+    """The race between the controllers of two groups; the flows count that have them."""
     measured = rate_measure(*(each for group in table.groups for run in group.runs for each in _of_names(run, names)))
     racers, rates = [], []
     for group in table.groups:
@@ -347,7 +367,7 @@ def _race_of_groups(table: GroupTable, names: Sequence[str]) -> str:
         racers.append(replace(told, rate_bps=Estimate.of(rates[-1]).mean))
     difference = welch(rates[1], rates[0])
     racers.sort(key=lambda racer: -racer.rate_bps)
-    return race_line(racers, is_by_chance=difference.is_tested and difference.p >= 0.05)
+    return race_line(racers, runs=sum(len(group.runs) for group in table.groups), difference=difference)
 
 
 def _of_names(run: RunRow, names: Sequence[str]) -> list[Mapping[str, Any]]:
