@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from tests.helpers.fake_runs import RICH
@@ -17,7 +18,7 @@ from subflow_app.core.explanations import (
 )
 from subflow_app.core.replay.explained import explained
 from subflow_app.core.running.runs import RunJob
-from subflow_sim.decisions import DecisionLimits
+from subflow_sim.decisions import DecisionLimits, Number, meanings
 from subflow_store import Store, open_store
 
 
@@ -61,7 +62,7 @@ def test_a_decision_is_told_with_rule_source_and_numbers(store: Store) -> None:
         "download/1 at 3.000000000 s, an acknowledgement: cwnd 3 -> 4 pkt",
         "  rule     growth: cwnd + acked / cwnd",
         "  source   RFC 5681 section 3.1",
-        "  numbers  acked = 3 pkt",
+        f"  numbers  acked = 3 pkt  {meanings()['acked']}",
     ]
     document = explanation_document(told)
     assert document.pop("text").startswith("download/1 at 3.000000 s")
@@ -84,6 +85,17 @@ def test_a_decision_is_told_with_rule_source_and_numbers(store: Store) -> None:
         "lines": [],
         "steps": [],
     }
+
+
+def test_numbers_and_their_meanings_are_aligned(store: Store) -> None:
+    told = explained(store, stored(store, DecisionLimits()), "download/1", 3.2)[0].current
+    numbers = (Number("cwnd_total", "pkt", 17.5), Number("is_capped", "", 1.0), Number("of_an_older_version", "", 2.0))
+
+    assert explanation_lines(replace(told, numbers=numbers))[3:] == [
+        f"  numbers  cwnd_total = 17.5 pkt    {meanings()['cwnd_total']}",
+        f"           capped: yes              {meanings()['is_capped']}",
+        "           of_an_older_version = 2",
+    ]
 
 
 def test_a_scheduler_tells_whom_it_chose_and_whom_not(store: Store) -> None:

@@ -8,12 +8,13 @@ from subflow_app.core.json_document import fields
 from subflow_app.core.traces import NANOSECONDS
 from subflow_app.vocabulary.language import translatable
 from subflow_app.vocabulary.number_text import count_text, finite
+from subflow_sim.decisions import meanings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from subflow_app.core.replay.worked_rules import WorkedRule
-    from subflow_sim.decisions import Explanation
+    from subflow_sim.decisions import Explanation, Number
     from subflow_store import EventExtent
 
 _MOST_OWNERS = 12
@@ -45,11 +46,19 @@ def explanation_lines(told: Explanation, worked: Sequence[WorkedRule] = ()) -> l
     ]
     if told.rule.source:
         lines.append(f"  source   {told.rule.source}")
-    if told.numbers:
-        lines.append(f"  numbers  {', '.join(number.text for number in told.numbers)}")
+    lines += _number_lines(told.numbers)
     lines += [f"  line {each.line:<4} {each.text}" for each in told.lines]
     lines += [f"  computed {rule.result} = {rule.filled} = {amount_text(rule.result, rule.value)}" for rule in worked]
     return lines
+
+
+def _number_lines(numbers: Sequence[Number]) -> list[str]:
+    """A line per number with its meaning, which numbers of older versions lack."""
+    width = max((len(number.text) for number in numbers), default=0)
+    return [
+        f"  {'' if place else 'numbers':<7}  {number.text:<{width}}  {meanings().get(number.name, '')}".rstrip()
+        for place, number in enumerate(numbers)
+    ]
 
 
 def explanation_document(told: Explanation, worked: Sequence[WorkedRule] = ()) -> dict[str, Any]:
