@@ -49,9 +49,15 @@ def test_newest_run_comes_first_with_its_figures(window: MainWindow, two_runs: t
     assert cell(window, 0, "Controllers") == "lia"
     assert cell(window, 0, "Status") == "finished"
     assert 1.0 < float(cell(window, 0, "Goodput")) < 12.0
-    assert 20.0 < float(cell(window, 0, "Mean RTT")) < 200.0
+    assert 20.0 < float(cell(window, 0, "RTT")) < 200.0
+    assert [cell(window, row, "Run") for row in (0, 1)] == [str(run) for run in reversed(two_runs)]
     headings = [window.history.table.model().headerData(n, Qt.Orientation.Horizontal) for n in range(len(COLUMNS))]
-    assert {"Goodput, Mbit/s", "Mean RTT, ms"} < set(headings)
+    # Goodput comes before the figures of transfers, whose headings are short and explained by their tips.
+    assert headings.index("Goodput, Mbit/s") + 2 == headings.index("Active goodput, Mbit/s") < headings.index("RTT, ms")
+    tip = window.history.table.model().headerData(
+        headings.index("RTT, ms"), Qt.Orientation.Horizontal, Qt.ItemDataRole.ToolTipRole
+    )
+    assert tip.startswith("Mean RTT\n")
     assert cell(window, 0, "Jain index") == "1.000"  # one flow alone is fair
     assert cell(window, 0, "Started").startswith("today")
     assert window.history._count.text() == "2 runs"

@@ -301,8 +301,9 @@ def test_selection_survives_sorting_grouping_and_folding(window: MainWindow, run
 
 def test_ties_keep_the_order_of_the_column_clicked_before(window: MainWindow, runs: list[int]) -> None:
     table = window.history.table
-    table.sortByColumn(5, Qt.SortOrder.DescendingOrder)  # goodput
-    table.sortByColumn(2, Qt.SortOrder.AscendingOrder)  # controllers
+    keys = [each.key for each in window.history._model.columns]
+    table.sortByColumn(keys.index("goodput_bps"), Qt.SortOrder.DescendingOrder)
+    table.sortByColumn(keys.index("controllers"), Qt.SortOrder.AscendingOrder)
     assert names(window) == ["run 4", "run 2", "run 0", "run 5", "run 3", "run 1"]
 
 

@@ -399,6 +399,8 @@ def test_what_a_study_shows_goes_to_where_it_has_room(window: MainWindow) -> Non
 
         assert window.workspaces.current == "study"
         assert window.docks.front_of("plots") == panel
+        # Other panels have left: the status bar says how to get back to them.
+        assert window.statusBar().currentMessage().endswith("leads back to Drawing."), panel
 
 
 def test_a_panel_stays_where_the_workspace_or_somebody_has_put_it(window: MainWindow) -> None:

@@ -18,7 +18,7 @@ from subflow_app.qt.action_bar import ActionBar
 from subflow_app.qt.action_spec import Scope, WindowState
 from subflow_app.qt.agent_feature import AgentFeature
 from subflow_app.qt.app_theme import Theme
-from subflow_app.qt.choices import DEFAULT_SPEED, PANELS, SPEEDS
+from subflow_app.qt.choices import DEFAULT_SPEED, PANELS, SPEEDS, WORKSPACES
 from subflow_app.qt.curve_finder import CurveFinder
 from subflow_app.qt.database import DatabaseControl
 from subflow_app.qt.database_watch import DatabaseWatch
@@ -237,6 +237,7 @@ class MainWindow(QMainWindow):
         self.status_buttons.warnings_clicked.connect(lambda: self.docks.set_open("log", True))
         self.preferences.not_saved.connect(self.notices.settings_failed)
         self.workspaces.changed.connect(self._on_workspace_changed)
+        self.workspaces.left.connect(self._on_workspace_left)
         self.presentation.changed.connect(lambda is_on: self.bar.set_on("view.presentation", is_on))
         self.docks.visibility_changed.connect(lambda name, is_open: self.bar.set_on(f"view.{name}", is_open))
         self.features.connect_parts(self)
@@ -387,6 +388,10 @@ class MainWindow(QMainWindow):
         self.bar.set_on(f"view.workspace_{name}", True)
         # The room for the picture is another: what was zoomed to may be out of it.
         QTimer.singleShot(0, self.topology, self.topology.fit)
+
+    def _on_workspace_left(self, name: str) -> None:
+        before = tr(WORKSPACES[name][0])
+        self.tell(tr("The panels have changed: the workspace menu at the top right leads back to {name}.", name=before))
 
     def _on_topology_activated(self, key: str) -> None:
         if key.startswith("notes."):

@@ -165,6 +165,7 @@ class Workspaces(QObject):
     """The workspaces of one window."""
 
     changed = Signal(str)  # the one that is shown now
+    left = Signal(str)  # the one before, when a panel without a place in it was shown
 
     def __init__(self, docks: Docks, fold: PanelFold, window: QWidget) -> None:
         """``docks`` has all panels; :meth:`restore` arranges them for the first time.
@@ -208,7 +209,10 @@ class Workspaces(QObject):
         """
         has_place = any(place.name == panel for place in ARRANGEMENTS[self.current].places)
         if not has_place and not self._docks.is_open(panel):
+            before = self.current
             self.show(_HOMES.get(panel, _ROOMY))
+            if self.current != before:
+                self.left.emit(before)
         self._docks.go_to(panel)
 
     def reset(self) -> None:

@@ -331,6 +331,7 @@ _OF_RUNS = (
     told_by(
         "active_goodput_per_flow_bps",
         translatable("Goodput while active, per flow"),
+        translatable("Active goodput"),
         of="run",
         definition=translatable("Mean goodput of the flows while each was active."),
         formula=translatable("sum of the goodputs while active / number of flows"),

@@ -168,7 +168,9 @@ def test_flows_are_told_by_name_and_jain_where_there_are_several() -> None:
 
 def test_printed_differences_are_those_of_the_printed_values() -> None:
     # With two decimals 0.29 and 0.27 would differ by 0.02, but −0.01 would be printed.
-    rows = [with_flows(number, flow("download", "lia", 4e6, loss=loss)) for number, loss in ((1, 0.00286), (2, 0.00274))]
+    rows = [
+        with_flows(number, flow("download", "lia", 4e6, loss=loss)) for number, loss in ((1, 0.00286), (2, 0.00274))
+    ]
     assert [row[-1] for row in table_of(rows).rows] == ["0.286", "0.274", "−0.012 pp"]
 
 

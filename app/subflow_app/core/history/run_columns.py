@@ -27,6 +27,7 @@ class RunColumn:
     Attributes:
         key: names it in settings; of recorded values their key.
         title: without the unit; English, but of recorded values translated already.
+        symbol: heading of narrow columns, likewise; empty: the title.
         unit: of all its cells; empty for none.
         scale: what SI values are multiplied by.
         decimals: of its numbers; None for up to six digits.
@@ -52,6 +53,7 @@ class RunColumn:
     tip: str = ""
     of: Callable[[RunRow], Value] | None = None
     search: str = ""
+    symbol: str = ""
 
     @property
     def is_recorded(self) -> bool:
@@ -88,7 +90,7 @@ def _measured(key: str, widest: str, search: str = "", tip: str = "") -> RunColu
     shown, of = RUN_MEASURES[key], attrgetter(key)
     return RunColumn(
         key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, False, widest, tip or shown.definition,
-        of, search,
+        of, search, shown.symbol,
     )  # fmt: skip
 
 
@@ -97,7 +99,7 @@ def _of_flows(key: str, widest: str) -> RunColumn:
     shown = RUN_MEASURES[key]
     return RunColumn(
         key, shown.title, shown.unit, shown.scale, shown.decimals, True, True, True, widest, shown.definition,
-        of=lambda row: totals_of(row).get(key),
+        of=lambda row: totals_of(row).get(key), symbol=shown.symbol,
     )  # fmt: skip
 
 
@@ -149,20 +151,21 @@ COLUMNS: tuple[RunColumn, ...] = (
         "Two disjoint paths, one lossy: controller olia",
         "part of the run's name: name:baseline",
     ),
+    RunColumn("id", translatable("Run"), decimals=0, is_number=True, widest="12345", of=lambda r: r.id),
     RunColumn(SCENARIO, translatable("Scenario"), widest="Two disjoint path", of=lambda r: r.scenario_name),
     _written("controllers", translatable("Controllers"), "uncoupled"),
     RunColumn(
         "seed", translatable("Seed"), decimals=0, is_number=True, widest="1234", of=lambda r: r.seed, search="seed:3"
     ),
     _written(STATUS, translatable("Status"), "    interrupted"),
-    _of_flows("mean_completion_s", "12.345 ± 0.12345"),
-    _of_flows("active_goodput_per_flow_bps", "12.345 ± 0.12345"),
     _measured(
         "goodput_bps",
         "12.345 ± 0.12345",
         "sum over all flows: goodput>5Mbit/s",
         translatable("Sum over all flows, after warm-up"),
     ),
+    _of_flows("mean_completion_s", "12.345 ± 0.12345"),
+    _of_flows("active_goodput_per_flow_bps", "12.345 ± 0.12345"),
     _of_flows("weighted_rtt_s", "191.2 ± 10.234"),
     _measured(
         "jain",
@@ -194,7 +197,6 @@ TRANSFERS = ("mean_completion_s", "active_goodput_per_flow_bps")
 
 
 MORE_COLUMNS: tuple[RunColumn, ...] = (
-    RunColumn("id", translatable("Run"), decimals=0, is_number=True, widest="12345", of=lambda r: r.id),
     RunColumn(
         FORK,
         translatable("Fork of"),

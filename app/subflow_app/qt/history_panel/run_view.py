@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
 
 from subflow_app.core.history.run_columns import NOTE, STARTED
 from subflow_app.core.history.run_groups import RunGroup
-from subflow_app.qt.models.run_table import GROUP_ROLE, SHARED_ROLE, RunTable, heading
+from subflow_app.qt.models.run_table import GROUP_ROLE, SHARED_ROLE, RunTable, short_heading
 from subflow_app.qt.theme import CELL_PADDING
 from subflow_app.qt.widgets.tables import set_up_table, set_widths
 from subflow_app.vocabulary.language import tr
@@ -98,7 +98,7 @@ class RunView(QTableView):
 
     def set_default_widths(self) -> None:
         """Gives all columns the widths that fit what they hold as a rule."""
-        set_widths(self, ((heading(column), column.widest) for column in self._runs.columns))
+        set_widths(self, ((short_heading(column), column.widest) for column in self._runs.columns))
 
     @property
     def is_editing(self) -> bool:

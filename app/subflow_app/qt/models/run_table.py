@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, Qt, Signal
 from PySide6.QtGui import QIcon
@@ -229,10 +230,11 @@ class RunTable(QAbstractTableModel):
             return None
         shown = self.columns[section]
         if role == Qt.ItemDataRole.DisplayRole:
-            return heading(shown)
+            return short_heading(shown)
         if role == Qt.ItemDataRole.ToolTipRole:
             again = tr("Runs that are equal here are ordered by the column clicked before.")
-            return f"{tr(shown.tip)}\n{again}" if shown.tip else again
+            title = tr(shown.title) if shown.symbol else ""
+            return "\n".join(filter(None, (title, shown.tip and tr(shown.tip), again)))
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return RIGHT if shown.is_number else LEFT
         return None
@@ -293,7 +295,8 @@ class RunTable(QAbstractTableModel):
             return bold()
         if role == Qt.ItemDataRole.DisplayRole:
             count = trn("{count} run", "{count} runs", len(group.rows))
-            counted = next((each for each in self.columns[1:] if not each.is_metric), None)
+            # A column of numbers is too narrow for the words.
+            counted = next((each for each in self.columns[1:] if not (each.is_metric or each.is_number)), None)
             if shown.key == NAME:
                 return self._label(group) if counted is not None else f"{self._label(group)} ({count})"
             if shown is counted:
@@ -411,6 +414,11 @@ def heading(shown: RunColumn) -> str:
     """What stands above a column: its title, translated, and its unit."""
     title = tr(shown.title) if not shown.is_recorded else shown.title
     return f"{title}, {shown.unit}" if shown.unit else title
+
+
+def short_heading(shown: RunColumn) -> str:
+    """The heading of a narrow column, whose tool tip has the whole title."""
+    return heading(replace(shown, title=shown.symbol)) if shown.symbol else heading(shown)
 
 
 def _identity(row: RunRow | RunGroup) -> int | str:
