@@ -156,6 +156,21 @@ class SweepStore(ProcessStore):
                     by_run.setdefault(run_id, {})[keys[key_id]] = number
         return {place: (run_id, by_run.get(run_id, {})) for place, (run_id, _) in found.items()}
 
+    def signatures(self, sweep_id: int) -> dict[tuple[int, int], str]:
+        """Signatures of the finished runs of a sweep, by point and seed; runs of the same one are the same bit for bit.
+
+        Raises:
+            StoreError: if the file cannot be read.
+        """
+        query = (
+            "SELECT point, sweep_run.seed, signature FROM sweep_run JOIN run ON run.id = run_id"
+            f" WHERE sweep_id = ? AND {_IS_THERE}"
+        )
+        with self._database.reading() as reader:
+            rows = reader.execute(query, (sweep_id,)).fetchall()
+            with row_of("sweep_run", "sweep", sweep_id):
+                return {(point, unsigned(seed)): text for point, seed, text in typed(rows, int, int, str)}
+
     # Writing
 
     def add(self, start: SweepStart) -> int:

@@ -120,6 +120,7 @@ def test_figures_are_those_of_finished_runs(store: Store) -> None:
             {"fairness.jain": 0.8, "flows.download.1.goodput_bps": 3e6, "flows.download.1.mean_rtt_s": 0.1},
         )
     }
+    assert store.sweeps.signatures(sweep_id) == {(0, 2**64 - 1): store.run(run_id).signature}
 
 
 def test_the_sweep_of_a_process_that_is_gone_is_interrupted(store: Store) -> None:

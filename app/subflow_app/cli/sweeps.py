@@ -38,7 +38,7 @@ def sweeps(
         return
     with opened_store(database, read_only=True) as store:
         rows = store.sweeps.rows(limit=limit)
-    nothing = "no sweeps yet: `subflow sweep demo --axis links.wifi.loss=0%,1%,2% --seeds 1..5` makes one"
+    nothing = "no sweeps yet: `subflow sweep demo --axis links.wifi.loss=1%,2%,5% --seeds 1..5` makes one"
     print_list(rows, _COLUMNS, _document, as_json=as_json, nothing=nothing)
 
 
@@ -89,6 +89,8 @@ def show(
         print_json(_document(row) | table_document(table))
     else:
         print_tables(text_table(table, figures or ()))
+        if table.note:
+            print_line(table.note)
         print_line(f"sweep {row.id}, {row.state}, {row.finished} of {row.runs} runs, version {row.version}")
         if row.message:
             print_line(row.message)

@@ -91,8 +91,17 @@ def test_a_copy_of_a_run_is_no_further_evidence() -> None:
     runs = [*six_runs(), made(7, "olia", 3, OLIA[2], signature="signature 6")]
     grouping = group_runs(runs)
     assert [len(group.runs) for group in grouping.groups] == [3, 3]
+    assert grouping.notices == ("Run 7 is identical to another, although their seeds may differ. It is not counted.",)
+
+
+def test_copies_in_all_groups_are_named_in_one_sentence() -> None:
+    """Nothing is random: the runs of seeds 1 and 2 of each controller are the same."""
+    runs = [made(k, name, seed, 4e6, signature=name) for k, (name, seed) in enumerate(
+        [("lia", 1), ("lia", 2), ("olia", 1), ("olia", 2)], start=1)]  # fmt: skip
+    grouping = group_runs(runs)
+    assert [len(group.runs) for group in grouping.groups] == [1, 1]
     assert grouping.notices == (
-        "Run 7 repeats another run bit for bit, with the same random numbers: it does not count.",
+        "Runs 2, 4 are identical to others, although their seeds may differ. They are not counted.",
     )
 
 
@@ -104,7 +113,7 @@ def test_kernel_and_measured_runs_are_groups_of_their_own() -> None:
     assert [len(group.runs) for group in groups] == [3, 3, 1, 1, 1]
     assert groups[2].label == "kernel · lia"
     table = compare_groups(group_runs([*six_runs(), kernel]), figures=["goodput_bps"])
-    assert significance_text(table.rows[0].differences[2]) == "one seed only: no test"
+    assert significance_text(table.rows[0].differences[2]) == "only one distinct run: no test"
 
 
 def test_what_never_varies_is_not_tested() -> None:

@@ -138,7 +138,7 @@ def test_what_other_seeds_would_turn_round_is_no_victory() -> None:
 
 def test_one_seed_each_has_a_difference_without_an_interval() -> None:
     table = table_of([made(1, "lia", 1, 4e6), made(2, "olia", 1, 5e6)])
-    assert table.rows[2][:2] == ("B − A (one seed only: no test)", "+1.000 (+25.0 %)")
+    assert table.rows[2][:2] == ("B − A (only one distinct run: no test)", "+1.000 (+25.0 %)")
 
 
 def test_seeds_of_one_condition_alone_are_compared_run_by_run() -> None:

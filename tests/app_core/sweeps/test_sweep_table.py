@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from collections.abc import Mapping
 
 import pytest
 
@@ -29,7 +30,7 @@ RECORDED = {
 }
 
 
-def table(runs: int = 6) -> SweepTable:
+def table(runs: int = 6, signatures: Mapping[tuple[int, int], str] | None = None) -> SweepTable:
     """Two points and three seeds; goodput is ten times the point's number plus the seed, in Mbit/s."""
     places = [(point, seed) for point in (0, 1) for seed in (1, 2, 3)][:runs]
     recorded = {
@@ -40,7 +41,7 @@ def table(runs: int = 6) -> SweepTable:
         for point, seed in places
     }
     points = [(0, (swept("1%"), swept("lia"))), (1, (swept("2%"), swept("olia")))]
-    return sweep_table("Loss", ["links.wifi.loss", "flows.f.controller"], [1, 2, 3], points, recorded)
+    return sweep_table("Loss", ["links.wifi.loss", "flows.f.controller"], [1, 2, 3], points, recorded, signatures)
 
 
 def test_figures_of_whole_runs_follow_from_those_of_the_flows() -> None:
@@ -187,3 +188,18 @@ def test_people_see_means_with_intervals_and_what_is_missing() -> None:
     ]
     assert told.rows[0] == ("1%", "lia", "3", "2.000 ± 2.484", "1.000 ± 0.000")
     assert told.rows[1] == ("2%", "olia", "1 of 3", "11.000", "1.000")
+
+
+def test_seeds_that_gave_one_run_have_no_interval_for_people() -> None:
+    """All seeds of the first point have one signature; the document keeps its keys and formulas."""
+    same = table(6, {(point, seed): "a" if point == 0 else f"b{seed}" for point in (0, 1) for seed in (1, 2, 3)})
+    told = text_table(same)
+    assert told.rows[0] == ("1%", "lia", "1", "2.000", "1.000")
+    assert told.rows[1] == ("2%", "olia", "3", "12.000 ± 2.484", "1.000 ± 0.000")
+    assert same.note.startswith("At 1 of 2 points, all 3 seeds gave the same run")
+    assert table_document(same) == table_document(table())
+    assert wide_csv(same) == wide_csv(table())
+    everywhere = table(6, {(point, seed): f"{point}" for point in (0, 1) for seed in (1, 2, 3)})
+    assert everywhere.note.startswith("All 3 seeds gave the same run: nothing in this scenario is random.")
+    # One run of a point is no repetition, and of unknown signatures nothing is known.
+    assert table(1, {(0, 1): "a"}).note == table().note == ""

@@ -10,6 +10,7 @@ from subflow_app.core.forking.words import fork_text
 from subflow_app.core.history.run_columns import Value, recorded_column
 from subflow_app.core.history.run_comparison import run_parameters
 from subflow_app.core.history.run_names import numbered
+from subflow_app.core.repeats import repeated
 from subflow_app.core.traces import stored_condition
 from subflow_app.vocabulary.language import tr, translatable, trn
 from subflow_store.values import RunRow
@@ -80,18 +81,11 @@ def group_runs(
         for key in [_condition_key(run, conditions)] if by == "condition" else _KEYS[by](run):
             keyed.setdefault(key, []).append(run)
     notices, kept = [], []
+    repeating: dict[int, None] = {}
     for members in keyed.values():
         distinct, copies = _without_copies(members)
         kept.append(distinct)
-        if copies:
-            notices.append(
-                trn(
-                    "Run {runs} repeats another run bit for bit, with the same random numbers: it does not count.",
-                    "Runs {runs} repeat others bit for bit, luck included: they do not count.",
-                    len(copies),
-                    runs=", ".join(str(run.id) for run in copies),
-                )
-            )
+        repeating |= dict.fromkeys(run.id for run in copies)
         if by not in ("condition", "run") and len({_condition_key(run) for run in distinct}) > 1:
             notices.append(
                 tr(
@@ -107,6 +101,16 @@ def group_runs(
                     versions=", ".join(each or "?" for each in versions),
                 )
             )
+    if repeating:
+        notices.insert(
+            0,
+            trn(
+                "Run {runs} is identical to another, although their seeds may differ. It is not counted.",
+                "Runs {runs} are identical to others, although their seeds may differ. They are not counted.",
+                len(repeating),
+                runs=", ".join(map(str, repeating)),
+            ),
+        )
     flows = [{str(flow.get("name")) for run in members for flow in flows_of(run)} for members in kept]
     if len(flows) > 1 and all(flows) and not set.intersection(*flows):
         notices.append(tr("These runs have no flow in common: only figures of whole runs can be compared."))
@@ -144,14 +148,7 @@ def copies_among(runs: Sequence[RunRow | None]) -> frozenset[int]:
     Args:
         runs: None for one that goes on, of which this is not known yet.
     """
-    seen: set[str] = set()
-    copies = set()
-    for place, run in enumerate(runs):
-        signature = "" if run is None else run.signature
-        if signature and signature in seen:
-            copies.add(place)
-        seen.add(signature)
-    return frozenset(copies)
+    return repeated(["" if run is None else run.signature for run in runs])
 
 
 def _without_copies(runs: Sequence[RunRow]) -> tuple[list[RunRow], list[RunRow]]:

@@ -31,7 +31,7 @@ from subflow_store.values import RunRow
 
 REASONS: Mapping[Reason, str] = {
     "nothing": translatable("nothing to compare"),
-    "one seed": translatable("one seed only: no test"),
+    "one seed": translatable("only one distinct run: no test"),
     "no spread": translatable("no spread between seeds: no test"),
     "no pairs": translatable("no seed in common: no test"),
     "one pair": translatable("one pair only: no test"),

@@ -16,7 +16,7 @@ from subflow_app.core.sweeps.sweep_results import stored_table, text_table
 from subflow_app.core.sweeps.views.choice import settled, show
 from subflow_app.core.sweeps.views.from_table import study_of
 from subflow_app.core.sweeps.views.view import ViewChoice
-from subflow_app.core.table_html import table_html
+from subflow_app.core.table_html import html_text, table_html
 from subflow_app.vocabulary.palette import ColourKey
 from subflow_app.vocabulary.picture import interval_ends
 
@@ -57,7 +57,8 @@ def write_sweep_page(store: Store, sweep_id: int, path: Path) -> Path:
         points.append({"label": label or table.name, "run": number})
     numbers = {place: number for number, place in enumerate(run_ids)}
     sweep = {**_pictures(study_of(table), numbers), "points": points}
-    return write_runs(path, table.name, runs, policies, table_html(text_table(table)), sweep=sweep)
+    recorded = table_html(text_table(table)) + (f"<p>{html_text(table.note)}</p>" if table.note else "")
+    return write_runs(path, table.name, runs, policies, recorded, sweep=sweep)
 
 
 def _pictures(study: Study, numbers: Mapping[int, int]) -> dict[str, Any]:

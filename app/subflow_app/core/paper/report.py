@@ -226,7 +226,8 @@ def _overview(runs: Sequence[ReportRun]) -> Iterator[Block]:
         yield comparison_table(runs)
         yield Paragraph(
             "Runs that differ in nothing but their seed are repetitions of one experiment. Where an experiment has "
-            "several, its figures are the mean ± half the 95 % confidence interval over the runs (Student's t)."
+            "several, its figures are the mean ± half the 95 % confidence interval over the runs (Student's t). "
+            "Identical runs count once."
         )
     for run in runs:
         fork = fork_of(run.row)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from subflow_app.core.comparison.conditions import copies_among
 from subflow_app.core.history.run_columns import totals_of
 from subflow_app.core.scenarios.event_words import change_words, entry_of
 from subflow_app.core.traces import Traces, path_label
@@ -80,7 +81,10 @@ def run_table(runs: Sequence[ReportRun]) -> TextTable:
 
 
 def comparison_table(runs: Sequence[ReportRun]) -> TextTable:
-    """A row per experiment, which is all runs that differ in their seed alone: mean ± 95 % interval over the seeds."""
+    """A row per experiment, which is all runs that differ in their seed alone: mean ± 95 % interval over the seeds.
+
+    Runs that repeat others bit for bit are left out.
+    """
     experiments: dict[str, list[ReportRun]] = {}
     for run in runs:
         experiments.setdefault(run.traces.condition, []).append(run)
@@ -91,7 +95,12 @@ def comparison_table(runs: Sequence[ReportRun]) -> TextTable:
         NumberColumn("Runs", len),
         *map(_mean_column, compared),
     )
-    return TextTable.of(experiments.values(), columns, "Experiments")
+    return TextTable.of(map(_distinct, experiments.values()), columns, "Experiments")
+
+
+def _distinct(members: Sequence[ReportRun]) -> list[ReportRun]:
+    copies = copies_among([run.row for run in members])
+    return [run for place, run in enumerate(members) if place not in copies]
 
 
 def _mean_column(shown: Measure) -> Column[list[ReportRun]]:

@@ -22,6 +22,7 @@ from subflow_app.core.sweeps.sweep_table import (
 from subflow_app.vocabulary.measures import run_measure
 from subflow_app.vocabulary.number_text import NOTHING
 from subflow_app.vocabulary.tables import TextColumn, TextTable, csv_text
+from subflow_sim.stats import Estimate
 from subflow_store.run_values import quantity
 
 if TYPE_CHECKING:
@@ -50,7 +51,8 @@ def stored_table(store: Store, sweep_id: int) -> SweepTable:
     keys = list(dict.fromkeys(key for point in points for key in point))
     values = [tuple(_value(point.get(key, "")) for key in keys) for point in points]
     seeds = list(dict.fromkeys(row.seed for row in sweeps.runs(sweep_id)))
-    return sweep_table(record.name, keys, seeds, list(enumerate(values)), sweeps.figures(sweep_id, is_read))
+    runs = sweeps.figures(sweep_id, is_read)
+    return sweep_table(record.name, keys, seeds, list(enumerate(values)), runs, sweeps.signatures(sweep_id))
 
 
 def wide_csv(table: SweepTable) -> str:
@@ -113,7 +115,10 @@ def table_document(table: SweepTable) -> dict[str, Any]:
 
 
 def text_table(table: SweepTable, figures: Sequence[str] = ()) -> TextTable:
-    """Means with their intervals for people; of the figures named, else of those of whole runs that there are."""
+    """Means with their intervals for people; of the figures named, else of those of whole runs that there are.
+
+    Where all seeds of a point gave the same run, this run counts once and has no interval: `SweepTable.note` says so.
+    """
     shown = list(figures) or [*shown_figures(table.figures), *({"p95_rtt_s"} & {*table.figures})]
     n_most = len(table.seeds)
     columns = [
@@ -127,8 +132,9 @@ def text_table(table: SweepTable, figures: Sequence[str] = ()) -> TextTable:
     rows = []
     for number, row in enumerate(table.rows):
         n = max((cell.n for cell in row.cells.values()), default=0)
-        runs = str(n) if n == n_most else f"{n} of {n_most}"
-        told = [each.interval_text(column[number]) for column, each in zip(cells, measures, strict=True)]
+        runs = "1" if row.is_one_run else str(n) if n == n_most else f"{n} of {n_most}"
+        found = [Estimate(cell.mean) if row.is_one_run else cell for cell in (column[number] for column in cells)]
+        told = [each.interval_text(cell) for cell, each in zip(found, measures, strict=True)]
         rows.append((*(value.text or NOTHING for value in row.values), runs, *told))
     return TextTable(table.name, tuple(columns), tuple(rows))
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from subflow_app.core.repeats import is_one_run, one_run_notice
 from subflow_app.core.sweeps.axes import SweptValue
 from subflow_app.vocabulary.measures import RUN_MEASURES, default_measures, headline_measures, run_values
 from subflow_sim.stats import Estimate
@@ -56,12 +57,19 @@ class SweepRow:
         cells: by figure; those that no run of this point has are absent.
         run_ids: number in the store of the run of each seed; None where there is none. Not part of what is written out:
             it depends on the order in which the runs ended.
+        signatures: of the run of each seed; empty where there is none or it is not known.
     """
 
     point: int
     values: tuple[SweptValue, ...]
     cells: Mapping[str, Estimate]
     run_ids: tuple[int | None, ...] = field(default=())
+    signatures: tuple[str, ...] = field(default=())
+
+    @property
+    def is_one_run(self) -> bool:
+        """Whether several seeds gave the same run, bit for bit, so that an interval would mean nothing."""
+        return is_one_run([signature for signature in self.signatures if signature])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +94,13 @@ class SweepTable:
         """A figure at all points; an empty cell where a point has none."""
         nothing = Estimate.of((math.nan,) * len(self.seeds))
         return [row.cells.get(figure, nothing) for row in self.rows]
+
+    @property
+    def note(self) -> str:
+        """Says at how many points all seeds gave the same run; empty if at none."""
+        there = [row for row in self.rows if row.cells]
+        same = [sum(map(bool, row.signatures)) for row in there if row.is_one_run]
+        return one_run_notice(max(same, default=0), len(same), len(there))
 
     def parameter(self, key: str) -> list[SweptValue]:
         """The values of a swept key at all points."""
@@ -163,6 +178,7 @@ def sweep_table(
     seeds: Sequence[int],
     points: Iterable[tuple[int, Sequence[SweptValue]]],
     runs: Mapping[tuple[int, int], tuple[int | None, Mapping[str, float]]],
+    signatures: Mapping[tuple[int, int], str] | None = None,
 ) -> SweepTable:
     """The table of a sweep.
 
@@ -172,6 +188,7 @@ def sweep_table(
         seeds: in order.
         points: number and values of each.
         runs: of each point and seed that has a finished run: its number in the store, and what it has recorded.
+        signatures: of these runs, as far as they are known.
     """
     figures_of = {place: run_figures(recorded) for place, (_, recorded) in runs.items()}
     rows = []
@@ -180,7 +197,8 @@ def sweep_table(
         found = dict.fromkeys(figure for figures in by_seed for figure in figures)
         cells = {figure: Estimate.of([figures.get(figure, math.nan) for figures in by_seed]) for figure in found}
         run_ids = tuple(runs[point, seed][0] if (point, seed) in runs else None for seed in seeds)
-        rows.append(SweepRow(point, tuple(values), cells, run_ids))
+        told = tuple((signatures or {}).get((point, seed), "") for seed in seeds)
+        rows.append(SweepRow(point, tuple(values), cells, run_ids, told))
     figures = sorted({figure for row in rows for figure in row.cells}, key=_figure_order)
     return SweepTable(name, tuple(keys), tuple(seeds), tuple(figures), tuple(rows))
 

@@ -1,3 +1,4 @@
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -6,7 +7,7 @@ from tests.helpers.studies import CONTROLLER, LOSS, RATE, large_study, make_para
 from subflow_app.core.sweeps import views
 from subflow_app.core.sweeps.axes import SweptValue
 from subflow_app.core.sweeps.sweep_table import sweep_table
-from subflow_app.core.sweeps.views.choice import VIEWS, held_parameters, settled, show
+from subflow_app.core.sweeps.views.choice import VIEWS, Shown, held_parameters, settled, show
 from subflow_app.core.sweeps.views.classes import in_classes
 from subflow_app.core.sweeps.views.from_table import study_of
 from subflow_app.core.sweeps.views.study import Study, StudyPoint, StudyRun, make_figure
@@ -79,12 +80,26 @@ def random_study() -> Study:
 
 
 def test_seeds_that_repeat_a_run_are_told():
-    runs = tuple(StudyRun(seed, seed, {"goodput_bps": 21e6}) for seed in (1, 2))
-    points = tuple(StudyPoint((place,), runs) for place in (0, 1))
-    study = Study("", (make_parameter(CONTROLLER, ("lia", "olia")),), (make_figure("goodput_bps"),), points)
-    told = show(ViewChoice(view="table"), study)
-    assert told.note.startswith("Other seeds repeat the same run")
-    assert "Other seeds" not in show(ViewChoice(view="table"), small_study()).note
+    same = StudyPoint((0,), tuple(StudyRun(seed, seed, {"goodput_bps": 21e6}, "a") for seed in (1, 2)))
+    other = StudyPoint((1,), tuple(StudyRun(seed, seed, {"goodput_bps": seed * 1e6}, f"b{seed}") for seed in (1, 2)))
+
+    def shown(*points: StudyPoint) -> Shown:
+        parameters = (make_parameter(CONTROLLER, ("lia", "olia")),)
+        return show(ViewChoice(view="table"), Study("", parameters, (make_figure("goodput_bps"),), points))
+
+    told = shown(same, replace(same, places=(1,)))
+    assert told.note == (
+        "All 2 seeds gave the same run: nothing in this scenario is random. Add a loss or a start_jitter."
+    )
+    told = shown(same, other)
+    assert told.note.startswith("At 1 of 2 points, all 2 seeds gave the same run")
+    first, second = told.content.rows
+    assert (first.runs, first.figures[0].n, math.isnan(first.figures[0].ci95)) == (1, 1, True)
+    assert (second.runs, second.figures[0].n, math.isnan(second.figures[0].ci95)) == (2, 2, False)
+    # Runs of equal figures may be different runs.
+    equal = tuple(run._replace(figures={"goodput_bps": 1e6}) for run in other.runs)
+    assert shown(replace(other, runs=equal)).note == ""
+    assert show(ViewChoice(view="table"), small_study()).note == ""
 
 
 def test_many_drawn_numbers_are_put_into_classes():

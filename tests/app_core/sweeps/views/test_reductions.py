@@ -19,8 +19,8 @@ from subflow_app.vocabulary.tables import TextTable
 
 
 def one_parameter(values: list[float], texts: tuple[str, ...] = ("5ms",)) -> Study:
-    """One point per text, with these values as the goodputs of its seeds."""
-    runs = tuple(StudyRun(seed, seed, {"goodput_bps": value}) for seed, value in enumerate(values))
+    """One point per text, with these values as the goodputs of its seeds; equal ones are of one run."""
+    runs = tuple(StudyRun(seed, seed, {"goodput_bps": value}, f"{value}") for seed, value in enumerate(values))
     points = tuple(StudyPoint((place,), runs) for place in range(len(texts)))
     return Study("One", (make_parameter("links.lte.delay", texts),), (make_figure("goodput_bps"),), points)
 
@@ -117,6 +117,7 @@ def test_seeds_that_repeat_a_run_have_no_interval():
     content = line_plot(one_parameter([21.0e6] * 5, ("5ms", "9ms")), "goodput_bps", "links.lte.delay")
     assert np.isnan(content.marks[0].y_halves).all()
     assert "±" not in content.hits[0].text
+    assert content.hits[0].text.endswith("\n1 run")
 
 
 def test_scatter_knows_which_way_is_better():

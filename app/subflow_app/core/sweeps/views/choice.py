@@ -111,13 +111,7 @@ def show(choice: ViewChoice, study: Study) -> Shown:
     held = {key: level for key, level in choice.fixed.items() if key in held_parameters(choice, study)}
     content = view.content(study, replace(choice, fixed=held))
     notes = [getattr(content, "note", "")]
-    if study.repeats:
-        notes.append(
-            tr(
-                "Other seeds repeat the same run: nothing here is random, such as start_jitter of flows or loss of "
-                "links."
-            )
-        )
+    notes.append(study.note)
     if classed:
         notes.append(tr("Values of {keys} are grouped into classes.", keys=", ".join(classed)))
     return Shown(choice, study, content, " ".join(filter(None, notes)))

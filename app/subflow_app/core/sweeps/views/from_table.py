@@ -29,7 +29,8 @@ def study_of(table: SweepTable) -> Study:
             figures = {key: cell.values[place] for key, cell in row.cells.items() if math.isfinite(cell.values[place])}
             run_id = row.run_ids[place] if place < len(row.run_ids) else None
             if figures or run_id is not None:
-                runs.append(StudyRun(seed, run_id, figures))
+                signature = row.signatures[place] if place < len(row.signatures) else ""
+                runs.append(StudyRun(seed, run_id, figures, signature))
         points.append(StudyPoint(places, tuple(runs)))
     return Study(table.name, parameters, tuple(map(make_figure, table.figures)), tuple(points))
 

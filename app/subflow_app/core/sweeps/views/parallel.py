@@ -112,7 +112,7 @@ class ParallelContent:
             elif axis.figure is not None:
                 found = self.study.mean([point], axis.key)
                 lines.append(f"{axis.figure.name}: {axis.figure.interval_text(found)}")
-        return hit_text(lines, len(self.study.points[point].runs))
+        return hit_text(lines, self.study.points[point].distinct_runs)
 
 
 def passing_lines(

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from subflow_app.core.repeats import is_one_run, one_run_notice
 from subflow_app.vocabulary.language import tr
 from subflow_app.vocabulary.measure import Measure
 from subflow_app.vocabulary.measures import owner_of, run_measure
@@ -117,11 +118,15 @@ class StudyFigure(Measure):
 
 
 class StudyRun(NamedTuple):
-    """One run of a point: its seed, its number in the store (None: not kept), and its figures in SI units."""
+    """One run of a point: its seed, its number in the store (None: not kept), and its figures in SI units.
+
+    Runs of the same signature are the same bit for bit; it is empty where it is not known.
+    """
 
     seed: int
     run_id: int | None
     figures: Mapping[str, float]
+    signature: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +135,16 @@ class StudyPoint:
 
     places: tuple[int, ...]
     runs: tuple[StudyRun, ...]
+
+    @property
+    def is_one_run(self) -> bool:
+        """Whether several seeds gave the same run, bit for bit, so that an interval would mean nothing."""
+        return is_one_run([run.signature for run in self.runs])
+
+    @property
+    def distinct_runs(self) -> int:
+        """Number of the runs that count."""
+        return 1 if self.is_one_run else len(self.runs)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,19 +163,17 @@ class Study:
     figures: tuple[StudyFigure, ...]
     points: tuple[StudyPoint, ...]
     _ranks: dict[str, int] = field(init=False, default_factory=dict)
-    _repeats: list[bool] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
         """Notes where each parameter stands."""
         self._ranks.update({parameter.key: rank for rank, parameter in enumerate(self.parameters)})
 
     @property
-    def repeats(self) -> bool:
-        """Whether other seeds give the same run, wherever there are several: nothing in the scenario is random."""
-        if not self._repeats:
-            several = [[run.figures for run in point.runs] for point in self.points if len(point.runs) > 1]
-            self._repeats.append(bool(several) and all(each == runs[0] for runs in several for each in runs[1:]))
-        return self._repeats[0]
+    def note(self) -> str:
+        """Says at how many points all seeds gave the same run; empty if at none."""
+        there = [point for point in self.points if point.runs]
+        same = [len(point.runs) for point in there if point.is_one_run]
+        return one_run_notice(max(same, default=0), len(same), len(there))
 
     def parameter(self, key: str) -> Parameter:
         """The parameter of this key.
@@ -218,11 +231,13 @@ class Study:
         """Mean of a figure over all runs of these points.
 
         The interval is that of repetitions with other seeds: over several points, whose runs differ by more than luck,
-        there is none, nor where other seeds repeat the same run.
+        there is none. Where all seeds gave the same run, it counts once, and there is none either.
         """
         found = Estimate.of(self.values(points, figure))
-        has_interval = len(points) == 1 and not self.repeats
-        return found if has_interval else Estimate(found.mean, n=found.n, values=found.values)
+        if len(points) == 1 and not self.points[points[0]].is_one_run:
+            return found
+        n = min(found.n, 1) if len(points) == 1 else found.n
+        return Estimate(found.mean, n=n, values=found.values)
 
     def run_ids(self, points: Iterable[int]) -> list[int]:
         """Numbers of the stored runs of these points."""

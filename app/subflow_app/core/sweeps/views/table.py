@@ -33,7 +33,7 @@ class StudyRow:
         levels: of the parameters, as they are written.
         positions: of the levels, in the order of their parameter.
         figures: in SI units.
-        runs: how many there are.
+        runs: how many count.
     """
 
     point: int
@@ -56,7 +56,7 @@ def study_rows(study: Study, figures: Sequence[str]) -> list[StudyRow]:
             parameter.levels[place].text for parameter, place in zip(study.parameters, point.places, strict=True)
         )
         found = tuple(study.mean([number], key) for key in figures)
-        rows.append(StudyRow(number, levels, point.places, found, len(point.runs)))
+        rows.append(StudyRow(number, levels, point.places, found, point.distinct_runs))
     return rows
 
 
