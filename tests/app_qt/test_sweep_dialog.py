@@ -81,7 +81,7 @@ def test_the_choice_of_the_scenario_and_the_same_controller_with_its_defaults_ar
     assert made.controllers.item(0).checkState() == Qt.CheckState.Checked
     assert {"mpcc-loss, with its defaults", "bbr3", "mplibra, policy = mplibra-even"} <= set(texts)
     made.controllers.choose([made.controllers.choices[0].value, {"name": "mpcc-loss"}])
-    told = "flows.download.controller: mpcc-loss without the options that the scenario has for its own (mpcc-loss, beta"
+    told = "flows.download.controller = mpcc-loss: the options set for mpcc-loss (beta"
     assert made.replaced.text().startswith(told)
     estimated(qtbot, made)
     assert made.answer is not None
@@ -150,7 +150,7 @@ def test_tab_goes_through_the_dialog_as_one_reads(dialog: NewSweepDialog, qtbot:
 
 def test_problems_stand_beside_their_fields(dialog: NewSweepDialog, qtbot: QtBot):
     row = dialog.add_parameter(LOSS, "1%..5%")
-    assert "how many values" in row.problem.text()
+    assert "lacks its number of values" in row.problem.text()
     assert not row.problem.isHidden()
     row.values.setText("1%, 200%")
     assert row.problem.isHidden()

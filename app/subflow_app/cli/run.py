@@ -92,7 +92,7 @@ def run(
     window_s = _decision_window(decisions, decision_window, is_kept=not no_store or export is not None)
     tag_texts = [tag_text(tag) for tag in tags or ()]
     source = open_scenario(scenario, use=Use.RUN, overrides=overrides or (), seed=seed)
-    for line in source.replaced:
+    for line in () if estimate_only else source.replaced:
         print_note(line)
     recording = decision_limits(source.scenario, window_s) if decisions or window_s is not None else None
     if estimate_only:

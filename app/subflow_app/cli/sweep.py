@@ -137,7 +137,7 @@ def sweep(
         points_file=points,
     )
     asked = open_plan(plan, options)
-    for line in asked.replaced():
+    for line in () if estimate_only else asked.replaced():
         print_note(line)
     limits = SweepLimits.parse(max_runs, max_events)
     if estimate_only:
@@ -180,6 +180,8 @@ def carry_out(job: SweepJob, out: Path | None, *, is_long: bool, as_json: bool) 
         from subflow_app.core.sweeps.sweep_results import text_table
 
         print_tables(text_table(table))
+        if table.note:
+            print_line(table.note)
         print_line(_line(job, result))
     for problem in result.problems:
         print_error(problem)

@@ -45,17 +45,27 @@ def value_text(value: TomlValue) -> str:
     """A controller or scheduler in a line: "confluence, policy = mine"."""
     if not isinstance(value, Mapping):
         return str(value)
-    told = [
+    return ", ".join([name_in(value), *_option_texts(value)])
+
+
+def _option_texts(value: Mapping[str, TomlValue]) -> list[str]:
+    return [
         f"{key} = {each if isinstance(each, str) else render(each)}" for key, each in value.items() if key != "name"
     ]
-    return ", ".join([name_in(value), *told])
 
 
 def replaced_text(key: str, others: Iterable[str], own: TomlValue) -> str:
-    """A line about controllers or schedulers that run without the options that the scenario has for its own."""
+    """A line about controllers or schedulers that run without the options that the scenario has for its own.
+
+    Args:
+        key: of the controller or scheduler: "flows.download.controller".
+        others: that are asked for instead, as `value_text` has them.
+        own: that of the scenario, with its options.
+    """
     return tr(
-        "{key}: {others} without the options that the scenario has for its own ({own})",
+        "{key} = {others}: the options set for {own} ({options}) do not apply.",
         key=key,
         others="; ".join(others),
-        own=value_text(own),
+        own=name_in(own),
+        options=", ".join(_option_texts(own)) if isinstance(own, Mapping) else "",
     )
