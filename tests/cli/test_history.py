@@ -10,7 +10,7 @@ import pytest
 from tests.cli.conftest import Subflow
 
 from subflow_app.cli import exit_codes, history
-from subflow_store import open_store
+from subflow_store import RunStart, open_store
 
 
 @pytest.fixture
@@ -56,6 +56,22 @@ def test_list_for_people_has_one_line_per_run(subflow: Subflow, three_runs: Path
         ["2", "b", "finished"],
         ["1", "a", "finished"],
     ]
+
+
+def test_a_narrow_list_keeps_seeds_and_room_for_names(
+    subflow: Subflow, three_runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "Seed" in subflow("runs", "--db", three_runs).out.splitlines()[0].split()
+    monkeypatch.setattr("subflow_app.cli.history.output_width", lambda: 80)
+    heading, *rows = subflow("runs", "--db", three_runs).out.splitlines()
+    assert {"Seed", "Goodput", "Started"} < set(heading.split())
+    assert not {"Status", "Simulated"} & set(heading.split())
+    assert max(map(len, rows)) <= 80
+    with open_store(three_runs) as store:
+        store.start_run(RunStart(name="d", scenario_name="", scenario_text="", seed=4, duration_s=1.0), []).finish(
+            "failed", {}
+        )
+    assert "Status" in subflow("runs", "--db", three_runs).out.splitlines()[0]
 
 
 def test_a_new_machine_has_no_runs_and_says_how_to_make_one(subflow: Subflow) -> None:

@@ -68,6 +68,21 @@ def test_people_get_means_with_intervals_and_nothing_is_made_twice(
     assert len(subflow("runs", "--db", database, "--json").document) == 8
 
 
+def test_seeds_that_change_nothing_count_once_as_in_compare(subflow: Subflow, short: Path, database: Path) -> None:
+    axes = ("--axis", f"{LOSS}=0%", "--axis", f"{CONTROLLER}=lia,olia", "--seeds", "1..3")
+    answer = subflow("sweep", short, *axes, "--db", database, "--jobs", 1)
+    assert "±" not in answer.out
+    note = "All 3 seeds gave the same run: nothing in this scenario is random. Add a loss or a start_jitter.\n"
+    assert note in answer.out
+    assert note in subflow("sweeps", "show", "last", "--db", database).out
+    compared = subflow("compare", "1-6", "--db", database)
+    heading, _, *groups = compared.out.splitlines()[:4]
+    assert heading.split() == ["group", "condition", "runs", "n"]
+    assert [line.split()[-1] for line in groups] == ["1", "1"]
+    assert "only one distinct run: no test" in compared.out
+    assert "are identical to others, although their seeds may differ. They are not counted." in compared.out
+
+
 def test_sweeps_are_listed_shown_and_deleted(subflow: Subflow, swept: Answer, database: Path, tmp_path: Path) -> None:
     (listed,) = subflow("sweeps", "--db", database, "--json").document
     assert (listed["id"], listed["name"], listed["state"], listed["finished"]) == (1, "Short", "finished", 8)

@@ -86,7 +86,7 @@ def compare(
     if as_json:
         print_json(table_document(table))
         return
-    print_tables(_groups_table(table), _figures_table(table))
+    print_tables(_groups_table(table, way), _figures_table(table))
     print_line(table.method_text)
     for notice in table.notices:
         print_line(notice)
@@ -130,7 +130,7 @@ def _errors_table(errors: Sequence[SeriesError]) -> TextTable:
     """The errors of matched traces, in the units of the list of runs."""
     from subflow_app.core.comparison.alignment import ERROR_COLUMNS
 
-    titles = ("of", "trace", "unit", "n", "RMSE", "MAE", "rel. error %", "correlation", "mean diff.", "p95 diff.")
+    titles = ("owner", "trace", "unit", "n", "RMSE", "MAE", "rel. error %", "correlation", "mean diff.", "p95 diff.")
     return TextTable.of(errors, [replace(each, title=told) for each, told in zip(ERROR_COLUMNS, titles, strict=True)])
 
 
@@ -167,11 +167,11 @@ def _runs(store: Store, texts: list[str]) -> list[RunRow]:
     return [store.run(number) for number in distinct]
 
 
-def _groups_table(table: GroupTable) -> TextTable:
+def _groups_table(table: GroupTable, by: By) -> TextTable:
     reference = table.groups[table.reference] if table.groups else None
     columns: tuple[Column[ConditionGroup], ...] = (
         Column("group", lambda group: f"{group.letter}{' (reference)' if group is reference else ''}"),
-        Column("of", lambda group: group.label),
+        Column(by, lambda group: group.label),
         Column("runs", lambda group: _numbers_text([run.id for run in group.runs])),
         NumberColumn("n", lambda group: len(group.runs)),
     )

@@ -13,7 +13,15 @@ from subflow_app.cli import exit_codes
 from subflow_app.cli.fork import fork_document
 from subflow_app.cli.group import ListingGroup
 from subflow_app.cli.options import Database, Json, RunId, RunIds, opened_store, run_number, tag_text
-from subflow_app.cli.terminal import print_error, print_json, print_line, print_list, print_note, print_tables
+from subflow_app.cli.terminal import (
+    output_width,
+    print_error,
+    print_json,
+    print_line,
+    print_list,
+    print_note,
+    print_tables,
+)
 from subflow_app.core.errors import InputError
 from subflow_app.core.json_document import fields
 from subflow_app.vocabulary.measures import RUN_MEASURES
@@ -32,6 +40,7 @@ Tag = Annotated[str, typer.Argument(metavar="TAG")]
 
 _LISTING = "QUERY"
 _LISTED = 50
+_WIDE = 110  # columns of a terminal that have room for everything and names of some words
 _TOTALS = ("mean_completion_s", "active_goodput_per_flow_bps", "weighted_rtt_s")
 
 runs_app = typer.Typer(
@@ -291,19 +300,24 @@ def shown_document(row: RunRow) -> dict[str, Any]:
 
 
 def _columns(rows: list[RunRow], totals: Totals) -> list[Column[RunRow]]:
-    """The list for people: what fits a terminal of 80 columns; `show` and --json have the rest.
+    """The list for people; `show` and --json have the rest.
 
-    Runs whose flows have a size show the time that these took and their goodput while active, others the goodput.
+    A narrow terminal needs the room for names: the list leaves out the simulated time, and the status if all runs have
+    finished. Runs whose flows have a size show the time that these took and their goodput while active, others the
+    goodput.
     """
     took, active, rtt = (totals[key] for key in _TOTALS)
     simulated = RUN_MEASURES["simulated_s"]
-    columns: list[Column[RunRow]] = [
-        NumberColumn("Run", lambda row: row.id),
-        Column("Name", lambda row: row.name),
-        Column("Status", lambda row: row.status),
+    is_narrow = output_width() < _WIDE
+    columns: list[Column[RunRow]] = [NumberColumn("Run", lambda row: row.id), Column("Name", lambda row: row.name)]
+    if not is_narrow or any(row.status != "finished" for row in rows):
+        columns.append(Column("Status", lambda row: row.status))
+    columns += [
         Column("Controllers", lambda row: row.controllers or ""),
-        NumberColumn(simulated.title, lambda row: f"{row.simulated_s:.5g}", unit=simulated.unit),
+        NumberColumn("Seed", lambda row: row.seed),
     ]
+    if not is_narrow:
+        columns.append(NumberColumn(simulated.title, lambda row: f"{row.simulated_s:.5g}", unit=simulated.unit))
     if any(row.id in took for row in rows):
         columns += [
             NumberColumn("Took", lambda row: took.get(row.id), fixed(3), "s"),

@@ -50,9 +50,14 @@ def _write(stream: TextIO, text: str) -> None:
     stream.flush()
 
 
+def output_width() -> int:
+    """Width of stdout in characters."""
+    return get_terminal_size().columns if sys.stdout.isatty() else _PIPE_WIDTH
+
+
 def print_tables(*tables: TextTable) -> None:
     """Tables on stdout, numbers right-aligned, units below the headings, titles above."""
-    width = get_terminal_size().columns if sys.stdout.isatty() else _PIPE_WIDTH
+    width = output_width()
     texts = ("".join(f"{line.rstrip()}\n" for line in _table_lines(table, width)) for table in tables)
     sys.stdout.write("\n".join(texts))
     sys.stdout.flush()
