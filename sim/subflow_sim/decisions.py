@@ -47,7 +47,7 @@ _CAUSE_TEXTS: Mapping[str, str] = {
     "recovery_exit": "the end of a recovery",
     "interval": "a monitor interval",
     "idle": "the end of a pause",
-    "schedule": "a packet wants a subflow",
+    "schedule": "the scheduler chose a subflow",
     "action": "a learning agent acted",
     "mark": "queues marked packets",
 }
@@ -186,6 +186,8 @@ class Explanation:
     @property
     def cause_text(self) -> str:
         """The cause for people: "an acknowledgement", "third duplicate ACK"."""
+        if self.scope == "flow" and self.chosen is None:
+            return "the scheduler chose no subflow"
         return DETECTIONS.get(self.detection) or _CAUSE_TEXTS[self.cause]
 
     def value(self, name: str) -> float | None:
@@ -194,12 +196,10 @@ class Explanation:
 
     @property
     def effect(self) -> str:
-        """What became of it: "cwnd 10 -> 10.1 pkt", "packet 17 on subflow 2 of {1, 2}"."""
+        """What became of it: "cwnd 10 -> 10.1 pkt", "packet 17 on subflow 2; available: 1, 2"."""
         if self.scope == "flow":
-            where = f"waits, with room on {_set_text(self.available)}"
-            if self.chosen is not None:
-                where = f"on subflow {self.chosen} of {_set_text(self.available)}"
-            return f"packet {self.data_seq} {where}"
+            where = "waits" if self.chosen is None else f"on subflow {self.chosen}"
+            return f"packet {self.data_seq} {where}; available: {', '.join(map(str, self.available)) or 'none'}"
         parts = [_change_text("cwnd", *self.cwnd_pkts, "pkt")]
         before_bps, after_bps = self.rate_bps
         if before_bps or after_bps:

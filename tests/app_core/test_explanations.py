@@ -104,7 +104,7 @@ def test_a_scheduler_tells_whom_it_chose_and_whom_not(store: Store) -> None:
 
     assert (
         explanation_lines(told)[0]
-        == "download at 2.500000000 s, a packet wants a subflow: packet 3 on subflow 2 of {1, 2}"
+        == "download at 2.500000000 s, the scheduler chose a subflow: packet 3 on subflow 2; available: 1, 2"
     )
     assert "source" not in explanation_lines(told)[2]
     assert (document["chosen"], document["available"], document["usable"], document["data_seq"]) == (

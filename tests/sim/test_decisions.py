@@ -119,7 +119,7 @@ def test_a_choice_is_explained_by_what_was_to_be_had(decisions: Decisions) -> No
     both = decisions.rows("wide")[decisions.available[decisions.rows("wide")] == 3]
     told = decisions.explain(int(both[-1]))
     assert told.available == (1, 2)
-    assert told.effect == f"packet {told.data_seq} on subflow {told.chosen} of {{1, 2}}"
+    assert told.effect == f"packet {told.data_seq} on subflow {told.chosen}; available: 1, 2"
     chosen_srtt, next_srtt = told.numbers
     assert chosen_srtt.value <= next_srtt.value
 

@@ -116,6 +116,6 @@ _OBJECT_HELP = {
     "record": "The monitor interval.",
     "siblings": "All subflows of the connection, the own one included.",
     "subflows": "All subflows of the connection.",
-    "packet": "The packet that wants a subflow.",
+    "packet": "The packet that needs a subflow.",
     "pause": "The pause.",
 }

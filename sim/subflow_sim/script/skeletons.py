@@ -11,7 +11,7 @@ _CONTROLLER = '''"""NAME: its behaviour, in a line."""
 title = "Its behaviour, in a line"
 # source = "RFC 6356"
 
-# Values that a scenario may set: controller = { name = "NAME", gain = 0.5 }
+# Values that a scenario can set: controller = { name = "NAME", gain = 0.5 }
 gain = option(1.0, min=0, max=10, help="Packets per round trip that the window grows by.")
 
 # Values remembered from call to call.
@@ -19,13 +19,13 @@ my = state(losses=0)
 
 
 def on_ack(w, ack):
-    """An ACK arrived and the window was the limit: let it grow."""
+    """An ACK arrived and the window limited sending: increase it."""
     left = slow_start(w, ack)  # the packets of the ACK that slow start leaves for congestion avoidance
     w.cwnd += gain * left / w.cwnd
 
 
 def on_loss(w, loss):
-    """Packets were lost: set w.ssthresh, the window to continue with."""
+    """Packets were lost: set w.ssthresh, the window after the loss."""
     my.losses += 1
     if loss.is_timeout:
         w.ssthresh = max(loss.inflight / 2, 2)
@@ -43,7 +43,7 @@ per = per_subflow(packets=0)
 
 
 def select(subflows, packet):
-    """A packet wants a subflow: return it, or `wait`."""
+    """A packet needs a subflow: return one, or `wait`."""
     s = best(subflows, by=lambda s: (s.has_sent_this, s.srtt), where=lambda s: s.is_available)
     if s is None:  # none has room
         return wait

@@ -208,7 +208,7 @@ HOOKS: tuple[Hook, ...] = (
         "controller",
         (_W, ("ack", "ack"), _SIBLINGS),
         "nothing",
-        "An ACK arrived outside recovery, and the window was the limit: let it grow.",
+        "An ACK arrived outside recovery, and the window limited sending: increase it.",
     ),
     Hook(
         "on_every_ack",
@@ -229,7 +229,7 @@ HOOKS: tuple[Hook, ...] = (
         "controller",
         (_W, ("loss", "loss"), _SIBLINGS),
         "nothing",
-        "Packets were lost, at most once per window: set w.ssthresh, the window to continue with.",
+        "Packets were lost, at most once per window: set w.ssthresh, the window after the loss.",
     ),
     Hook(
         "on_recovery_exit",
@@ -258,7 +258,7 @@ HOOKS: tuple[Hook, ...] = (
         "scheduler",
         (("subflows", "subflows"), ("packet", "packet")),
         "subflow",
-        "A packet wants a subflow: return it, or `wait`.",
+        "A packet needs a subflow: return one, or `wait`.",
     ),
 )
 """By their position in the core."""
@@ -312,7 +312,7 @@ FUNCTIONS: tuple[Function, ...] = (
 )
 
 DECLARATIONS: tuple[Function, ...] = (
-    Function("option", 'option(2, min=0, max=10, unit="pkt", help="...")', "A value that scenarios may set."),
+    Function("option", 'option(2, min=0, max=10, unit="pkt", help="...")', "A value that scenarios can set."),
     Function("state", "state(base=inf, round=0)", "Values remembered from call to call: my = state(...)."),
     Function(
         "windowed_max", "windowed_max(over=10)", "In state(...): the largest value of late, my.x.update(v, at=t)."

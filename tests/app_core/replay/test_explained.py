@@ -82,7 +82,7 @@ def test_where_a_script_decides_its_lines_are_found_by_simulating_again(
         assert any(each.lines for each in told.before)
     found, notice = explained(store, 1, owner, 2.5, before=20)
     assert in_words(found) == in_words(stored) == in_words(live)
-    assert notice == "run 1 kept no record of the lines that scripts execute: it was simulated again."
+    assert notice == "Run 1 has no record of the lines that scripts execute, so it was simulated again."
 
 
 def test_the_halving_that_a_script_decides_is_told_with_the_sender_that_carries_it_out(
@@ -160,7 +160,10 @@ def test_a_stored_run_says_where_its_decisions_are_from(store: Store) -> None:
 
     again, notice = explained(store, run(store), "download/1", 3.0)
     assert in_words(again) == in_words(kept)
-    assert (again.is_resimulated, notice) == (True, "run 2 kept no decisions of that time: it was simulated again.")
+    assert (again.is_resimulated, notice) == (
+        True,
+        "Run 2 has no stored decisions for this time, so it was simulated again.",
+    )
 
 
 def test_records_of_a_run_that_cannot_be_simulated_again_are_told(store: Store) -> None:

@@ -89,6 +89,6 @@ def explained(
     # Whether it is the same run is known at its end alone.
     if replay.notice:
         replay.prepare()
-    missing = "no record of the lines that scripts execute" if has_lines else "no decisions of that time"
-    notice = f"{replay.title} kept {missing}: it was simulated again."
+    missing = "record of the lines that scripts execute" if has_lines else "stored decisions for this time"
+    notice = f"{replay.title[:1].upper()}{replay.title[1:]} has no {missing}, so it was simulated again."
     return told, f"{notice} {replay.notice}".rstrip()

@@ -231,7 +231,7 @@ class ExplainPanel(QWidget):
             for part in rule_sources(rule.source)
         ]
         self.source.setText(f"{tr('Source:')} {'; '.join(sources)}" if sources else "")
-        again = tr("Found by simulating the run again; it kept no such records.")
+        again = tr("The run has no stored decisions for this time, so it was simulated again.")
         if point.scripted is not None:
             again = tr("Found by simulating the run again: runs do not record which lines of a script were executed.")
         notes = [again] if point.is_resimulated else []
