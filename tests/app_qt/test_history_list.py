@@ -42,7 +42,7 @@ def fill(store: Store) -> list[int]:
         )
         run = store.start_run(start, [])
         goodput = 1e6 * (index + 1)
-        run.finish("finished", {"flows": [{"name": "download", "goodput_bps": goodput}]}, "0")
+        run.finish("finished", {"flows": [{"name": "download", "goodput_bps": goodput}]}, f"signature {index}")
         numbers.append(run.run_id)
     store.add_tag(numbers[0], "paper")
     return numbers
@@ -162,6 +162,14 @@ def test_groups_have_counts_and_means_and_fold(window: MainWindow, runs: list[in
     assert len(names(window)) == 6
     QTest.keyClick(table, Qt.Key.Key_Left)
     assert len(names(window)) == 3
+
+
+def test_groups_of_several_controllers_show_no_mean(window: MainWindow, runs: list[int]) -> None:
+    window.history.set_grouping("scenario")
+    assert cell(window, 0, "Goodput, Mbit/s") == "varies"
+    table = window.history.table
+    told = table.model().index(0, 0).data(Qt.ItemDataRole.ToolTipRole)
+    assert "These runs have different controllers, so no mean is shown." in told
 
 
 def test_headings_of_groups_stand_for_their_runs_and_are_not_opened(window: MainWindow, runs: list[int]) -> None:

@@ -103,7 +103,7 @@ def test_legend_history_json_show_and_csv_agree_to_the_last_digit(view: PlotView
         view.show_runs(runs)
 
         assert label(view, "legend_run") == "Two paths"
-        assert label(view, "legend_time") == "Mean of each curve, 3–12 s"
+        assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
         for place, part in enumerate(flow["subflows"]):
             line = (WIFI, LTE)[place]
             assert text_of(view, line, "throughput") == f"{part['throughput_bps'] / 1e6:.3f}"
@@ -188,16 +188,16 @@ def test_the_values_are_present_ones_while_a_run_goes_on_and_then_means(view: Pl
     made.unpause()
     thread.join()
     view.refresh()
-    assert label(view, "legend_time") == "Mean of each curve, 3–12 s"
+    assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
     view.stack.set_cursor(4.0)
     assert label(view, "legend_time") == "At 4.00 s"
     view.stack.set_cursor(None)
-    assert label(view, "legend_time") == "Mean of each curve, 3–12 s"
+    assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
     # Somebody has gone to a time: it stays there when the mouse has left.
     view.set_pin(5.0)
     assert label(view, "legend_time") == "At 5.00 s"
     view.set_pin(None)
-    assert label(view, "legend_time") == "Mean of each curve, 3–12 s"
+    assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
 
 
 def test_a_view_that_was_hidden_when_a_run_ended_catches_up(view: PlotView) -> None:
@@ -209,7 +209,7 @@ def test_a_view_that_was_hidden_when_a_run_ended_catches_up(view: PlotView) -> N
     view.refresh()
     view.show()
 
-    assert label(view, "legend_time") == "Mean of each curve, 3–12 s"
+    assert label(view, "legend_time") == "Curve mean over time, 3–12 s"
     assert len(view.stack.time_plots[0].curves[WIFI].time_s) == 120
 
 
@@ -229,13 +229,13 @@ def test_a_run_stopped_within_its_warm_up_counts_from_its_start(view: PlotView) 
     made.run()
     view.show_runs([made.traces])
 
-    assert label(view, "legend_time") == "Mean of each curve, 0–2 s"
+    assert label(view, "legend_time") == "Curve mean over time, 0–2 s"
     assert float(text_of(view, TOTAL, "throughput")) > 0
 
 
 def test_runs_of_unlike_intervals_say_only_that_the_warm_up_is_left_out(view: PlotView) -> None:
     view.show_runs([done().traces, done(warmup="5s").traces])
-    assert label(view, "legend_time") == "Mean of each curve after the warm-up"
+    assert label(view, "legend_time") == "Curve mean over time, after the warm-up"
 
 
 def test_groups_of_several_runs_are_told_by_what_differs(view: PlotView) -> None:

@@ -118,6 +118,16 @@ def test_runs_are_grouped_by_local_day() -> None:
     assert set(GROUPINGS) == {"", SWEEP, "scenario", "controllers", "tag", "seed", "status", "day"}
 
 
+def test_groups_know_runs_that_no_mean_is_of() -> None:
+    lia, again, olia = run(1, signature="a"), run(2, signature="a"), run(3, controllers="olia", signature="b")
+    assert [(group.is_mixed, group.is_one_run) for group in grouped([lia, again, olia], "controllers")] == [
+        (False, True),
+        (False, False),
+    ]
+    (group,) = grouped([lia, again, olia], "scenario")
+    assert (group.is_mixed, group.is_one_run) == (True, False)
+
+
 def test_runs_of_a_sweep_take_the_place_of_its_first() -> None:
     rows = [
         run(6),
@@ -132,6 +142,7 @@ def test_runs_of_a_sweep_take_the_place_of_its_first() -> None:
     assert isinstance(group, RunGroup)
     assert (group.key, group.label, [row.id for row in group.rows]) == ("sweep 2", "All rates", [5, 3])
     assert [each.id for each in found if isinstance(each, RunRow)] == [6, 4, 2, 1]
+    assert not group.is_mixed
     # A sweep that is deleted leaves its runs: their names tell what it was called.
     group = with_sweeps(rows, {})[1]
     assert isinstance(group, RunGroup)

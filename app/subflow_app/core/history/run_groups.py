@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from subflow_app.core.history.run_columns import Value, local_day
+from subflow_app.core.repeats import is_one_run
 from subflow_app.vocabulary.language import translatable
 from subflow_sim.stats import Estimate
 from subflow_store.sweep_values import is_sweep_tag
@@ -47,6 +48,16 @@ class RunGroup:
     key: str
     label: str
     rows: list[RunRow]
+
+    @property
+    def is_mixed(self) -> bool:
+        """Whether the runs have different controllers, so that means over all of them measure none."""
+        return len({row.controllers for row in self.rows}) > 1
+
+    @property
+    def is_one_run(self) -> bool:
+        """Whether all runs are the same, bit for bit."""
+        return is_one_run([row.signature for row in self.rows])
 
 
 def grouped(rows: Iterable[RunRow], by: str) -> list[RunGroup]:

@@ -305,7 +305,9 @@ class RunTable(QAbstractTableModel):
         if role == Qt.ItemDataRole.DecorationRole and shown.key == NAME:
             return self._icon("folded" if self.is_folded(group.key) else "unfolded", "muted_text")
         if role == Qt.ItemDataRole.ToolTipRole:
-            if self.grouping == SWEEP:
+            if group.is_mixed:
+                told = tr("These runs have different controllers, so no mean is shown.")
+            elif self.grouping == SWEEP:
                 told = tr("Means of the runs of this sweep.")
             else:
                 told = tr("Mean of the runs ± half of its 95 % confidence interval.")
@@ -349,7 +351,10 @@ class RunTable(QAbstractTableModel):
             found = mean_interval(self._value(row, shown) for row in group.rows)
             if found is None:
                 self._means[key] = NOTHING
-            elif math.isnan(found.ci95) or self.grouping == SWEEP:
+            elif group.is_mixed:
+                # The mean of one controller's figure and another's measures neither.
+                self._means[key] = tr("varies")
+            elif math.isnan(found.ci95) or self.grouping == SWEEP or group.is_one_run:
                 # Runs of other settings are not repetitions: their spread is not of luck.
                 self._means[key] = shown.text(found.mean)
             else:

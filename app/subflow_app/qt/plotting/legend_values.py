@@ -155,6 +155,6 @@ def _mean_heading(starts_s: Sequence[float], ends_s: Sequence[float]) -> str:
     if not spans:
         return tr("No samples yet")
     if len(spans) > 1:
-        return tr("Mean of each curve after the warm-up")
+        return tr("Curve mean over time, after the warm-up")
     ((start_s, end_s),) = spans
-    return tr("Mean of each curve, {first}–{last} s", first=fmt.number(start_s, 4), last=fmt.number(end_s, 4))
+    return tr("Curve mean over time, {first}–{last} s", first=fmt.number(start_s, 4), last=fmt.number(end_s, 4))
